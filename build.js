@@ -1,0 +1,63 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { build } from 'esbuild';
+
+/**
+ * Bundles the program and its dependencies into dist/: one file an entry, and shared chunks that are loaded
+ * when they are first needed. Native audio stays outside: it is optional, and built where it is installed.
+ */
+const root = import.meta.dirname;
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ['src/cli.ts', 'src/index.ts'],
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.18',
+  external: ['naudiodon'],
+  define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
+  // Packages that are CommonJS ask for Node's own modules with require.
+  banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
+  legalComments: 'none',
+  metafile: true,
+});
+await writeFile(join(root, 'dist', 'LICENSES.txt'), await licensesOf(metafile));
+await removeStale(join(root, 'dist'), Object.keys(metafile.outputs));
+
+/** Chunks of an earlier build; only now, so that there is no moment without a program. */
+async function removeStale(folder, outputs) {
+  const kept = new Set(outputs.map((path) => basename(path)));
+  const chunks = (await readdir(folder)).filter((file) => file.endsWith('.js') && !kept.has(file));
+  await Promise.all(chunks.map((file) => rm(join(folder, file))));
+}
+
+/** The licences of every package that became part of the bundle. */
+async function licensesOf({ inputs }) {
+  const require = createRequire(import.meta.url);
+  const names = Object.keys(inputs).flatMap(
+    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+  );
+  const texts = [...new Set(names)].sort().map(async (name) => {
+    const folder = join(dirname(require.resolve('esbuild/package.json')), '..', name);
+    const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+    const text = await readFirst(
+      ['LICENSE', 'LICENSE.md', 'license', 'LICENSE.txt', 'license.md', 'LICENCE'],
+      folder,
+    );
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+async function readFirst(files, folder) {
+  for (const file of files) {
+    const text = await readFile(join(folder, file), 'utf8').catch(() => undefined);
+    if (text !== undefined) return text;
+  }
+  return '';
+}

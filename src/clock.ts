@@ -1,0 +1,113 @@
+/** A pending call of a clock. */
+export interface ClockTimer {
+  cancel(): void;
+}
+
+/** Time as a parameter: whatever waits, paces or expires takes one of these. */
+export interface Clock {
+  /** Monotonic milliseconds from an arbitrary origin. */
+  now(): number;
+  /** Wall-clock milliseconds since the epoch. */
+  wall(): number;
+  /** Calls once, `delayMs` from now. The timer does not keep the process alive when `background` is set. */
+  after(delayMs: number, call: () => void, options?: { background?: boolean }): ClockTimer;
+}
+
+/** The machine's own time. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  after(delayMs, call, options) {
+    const timer = setTimeout(call, Math.max(0, delayMs));
+    if (options?.background) timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+/** A clock that can be moved forward while it runs. */
+export interface MovableClock extends Clock {
+  /** Moves time forward by `ms`: whatever became due is called, in order of its due time. */
+  advance(ms: number): void;
+}
+
+interface Pending {
+  due: number;
+  call: () => void;
+  background: boolean;
+  timer: ClockTimer | undefined;
+}
+
+/** A clock that follows `base` and can be moved ahead of it. */
+export function createMovableClock(base: Clock): MovableClock {
+  let offset = 0;
+  const pending = new Set<Pending>();
+
+  const fire = (entry: Pending) => {
+    entry.timer?.cancel();
+    if (pending.delete(entry)) entry.call();
+  };
+  const arm = (entry: Pending) => {
+    entry.timer = base.after(entry.due - base.now() - offset, () => fire(entry), {
+      background: entry.background,
+    });
+  };
+  const nextDue = (until: number) => {
+    let next: Pending | undefined;
+    for (const entry of pending) {
+      if (entry.due <= until && (next === undefined || entry.due < next.due)) next = entry;
+    }
+    return next;
+  };
+
+  return {
+    now: () => base.now() + offset,
+    wall: () => base.wall() + offset,
+    after(delayMs, call, options) {
+      const entry: Pending = {
+        due: base.now() + offset + delayMs,
+        call,
+        background: options?.background ?? false,
+        timer: undefined,
+      };
+      pending.add(entry);
+      arm(entry);
+      return {
+        cancel() {
+          entry.timer?.cancel();
+          pending.delete(entry);
+        },
+      };
+    },
+    advance(ms) {
+      const target = base.now() + offset + ms;
+      for (let entry = nextDue(target); entry; entry = nextDue(target)) {
+        offset += Math.max(0, entry.due - base.now() - offset);
+        fire(entry);
+      }
+      offset += Math.max(0, target - base.now() - offset);
+      for (const entry of pending) {
+        entry.timer?.cancel();
+        arm(entry);
+      }
+    },
+  };
+}
+
+/** Resolves at the monotonic time `deadline`; rejects with the signal's reason when it is aborted first. */
+export function waitUntil(clock: Clock, deadline: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = () => {
+      timer.cancel();
+      reject(signal?.reason);
+    };
+    const timer = clock.after(deadline - clock.now(), () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
