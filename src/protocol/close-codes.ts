@@ -1,0 +1,50 @@
+/** Close codes that both ends know by name: those of RFC 6455 and its registry. */
+export const closeCodes = {
+  normal: 1000,
+  goingAway: 1001,
+  protocolError: 1002,
+  unsupportedData: 1003,
+  noStatus: 1005,
+  abnormal: 1006,
+  invalidData: 1007,
+  policyViolation: 1008,
+  messageTooBig: 1009,
+  internalError: 1011,
+  serviceRestart: 1012,
+  tryAgainLater: 1013,
+} as const;
+
+const names: Record<number, string> = {
+  1000: 'normal',
+  1001: 'going away',
+  1002: 'protocol error',
+  1003: 'unsupported data',
+  1005: 'no status',
+  1006: 'abnormal',
+  1007: 'invalid data',
+  1008: 'policy violation',
+  1009: 'message too big',
+  1010: 'extension required',
+  1011: 'internal error',
+  1012: 'service restart',
+  1013: 'try again later',
+  1014: 'bad gateway',
+  1015: 'TLS failure',
+};
+
+/** The registered name of a close code, or the range that it belongs to. */
+export function closeCodeName(code: number): string {
+  const name = names[code];
+  if (name !== undefined) return name;
+  if (code >= 4000) return 'application';
+  return code >= 3000 ? 'registered' : 'unassigned';
+}
+
+/** Whether an endpoint may send this code in a close frame (RFC 6455, section 7.4). */
+export function isSendableCloseCode(code: number): boolean {
+  const reserved: number[] = [1004, closeCodes.noStatus, closeCodes.abnormal, 1015];
+  return (code >= 1000 && code <= 1014 && !reserved.includes(code)) || (code >= 3000 && code <= 4999);
+}
+
+/** Most bytes of a close reason (RFC 6455, section 5.5). */
+export const maxCloseReasonBytes = 123;

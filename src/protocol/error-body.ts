@@ -1,0 +1,54 @@
+/** The error body that every endpoint answers with. Specification: "Error body". */
+export interface ErrorBody {
+  error: {
+    code: string;
+    message: string;
+    details?: ErrorDetails;
+  };
+}
+
+/** Present for request validation errors. */
+export interface ErrorDetails {
+  /** Name of the offending field. */
+  field: string;
+  /** The expected type. */
+  expected: string;
+}
+
+/** The one error code that the specification names. */
+export const invalidRequestCode = 'INVALID_REQUEST';
+
+export function errorBody(code: string, message: string, details?: ErrorDetails): ErrorBody {
+  return { error: details === undefined ? { code, message } : { code, message, details } };
+}
+
+/** What a client can tell of an error, whatever shape it came in. */
+export interface ReadError {
+  code: string | undefined;
+  message: string | undefined;
+}
+
+/**
+ * Reads an error out of any JSON: the specified `{error: {code, message}}`, a flat `{code, message}`,
+ * or a bare string under `error` or `message`. A client "reads error.code and error.message from the
+ * body"; it does not depend on finding them.
+ */
+export function readError(body: unknown): ReadError {
+  if (!isRecord(body)) return { code: undefined, message: undefined };
+  const inner = isRecord(body.error) ? body.error : body;
+  const bare = typeof body.error === 'string' ? body.error : undefined;
+  return {
+    code: textOf(inner.code),
+    message: textOf(inner.message) ?? textOf(inner.detail) ?? bare,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '') return value;
+  return typeof value === 'number' ? String(value) : undefined;
+}
+
+/** Whether a value is a JSON object: neither null, nor an array, nor a scalar. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

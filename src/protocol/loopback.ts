@@ -1,0 +1,8 @@
+import { isIP } from 'node:net';
+
+/** Whether a host name or address means this machine only: the one place where the service may be spoken to without TLS. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
+  if (name === 'localhost' || name.endsWith('.localhost') || name === '::1') return true;
+  return isIP(name) === 4 && name.startsWith('127.');
+}

@@ -1,0 +1,62 @@
+import type { Dialect } from './dialect.ts';
+import { errorBody, isRecord, type ReadError, readError } from './error-body.ts';
+
+/** Kind of the service's first message: the token was accepted and audio may flow. Specification: "Events". */
+export const connectedKind = 'service_voice_connected';
+
+/** What the emulated AI is doing, as its status messages say it. */
+export type ReplyState = 'listening' | 'speaking';
+
+/** The first message after the token was accepted. */
+export function writeConnected({ stream }: Dialect): string {
+  return JSON.stringify({ [stream.kindField]: connectedKind, ...stream.connected.fields });
+}
+
+/** A status message that tells the reply state. */
+export function writeStatus({ stream }: Dialect, state: ReplyState): string {
+  const { kind, stateField, fields, states } = stream.status;
+  return JSON.stringify({ [stream.kindField]: kind, [stateField]: states[state], ...fields });
+}
+
+/** An error message: the error body of the specification, beside the kind or flat in the message. */
+export function writeError({ stream }: Dialect, code: string, message: string): string {
+  const { kind, shape, fields } = stream.error;
+  const body = shape === 'nested' ? errorBody(code, message) : { code, message };
+  return JSON.stringify({ [stream.kindField]: kind, ...body, ...fields });
+}
+
+/** A text message of the service, read tolerantly. */
+export interface ServiceMessage {
+  /** `malformed`: not JSON. `other`: JSON of a kind that is neither of the rest. */
+  category: 'connected' | 'status' | 'error' | 'other' | 'malformed';
+  /** The kind that the message names, where it names one. */
+  kind: string | undefined;
+  /** The parsed JSON; for `malformed`, the text itself. */
+  body: unknown;
+  /** Set for `error`. */
+  error?: ReadError;
+}
+
+/** Fields under which services name the kind of a message; the specification shows none. */
+const kindFields = ['type', 'kind', 'event', 'name'] as const;
+
+/** Reads any text message of a service. Never throws: unknown kinds and shapes come back as `other`. */
+export function readServiceMessage(text: string): ServiceMessage {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { category: 'malformed', kind: undefined, body: text };
+  }
+  if (!isRecord(body)) return { category: 'other', kind: undefined, body };
+  const named = kindFields.map((field) => body[field]).filter((value) => typeof value === 'string');
+  if (Object.values(body).includes(connectedKind))
+    return { category: 'connected', kind: connectedKind, body };
+  const kind = named[0];
+  if (isErrorMessage(kind, body)) return { category: 'error', kind, body, error: readError(body) };
+  return { category: /status|state/i.test(kind ?? '') ? 'status' : 'other', kind, body };
+}
+
+function isErrorMessage(kind: string | undefined, body: Record<string, unknown>): boolean {
+  return /error/i.test(kind ?? '') || isRecord(body.error) || typeof body.error === 'string';
+}

@@ -1,0 +1,96 @@
+/** "Token requests: 60 per minute per device." Specification: "Limits". */
+export const tokenRequestsPerWindow = 60;
+export const rateLimitWindowMs = 60_000;
+/** "Concurrent connections: 10 per device." */
+export const connectionsPerDevice = 10;
+
+export const rateLimitHeaderNames = {
+  limit: 'X-RateLimit-Limit',
+  remaining: 'X-RateLimit-Remaining',
+  reset: 'X-RateLimit-Reset',
+} as const;
+export const retryAfterHeaderName = 'Retry-After';
+
+/** How `X-RateLimit-Reset` ("timestamp at which the limit resets") is written. */
+export const resetFormats = ['seconds', 'milliseconds', 'iso8601', 'http-date', 'delta'] as const;
+export type ResetFormat = (typeof resetFormats)[number];
+
+export interface RateLimit {
+  limit: number;
+  remaining: number;
+  /** Wall-clock milliseconds at which the limit resets. */
+  resetAtMs: number;
+}
+
+/** The three headers, in the order and spelling of the specification. */
+export function writeRateLimitHeaders(
+  { limit, remaining, resetAtMs }: RateLimit,
+  format: ResetFormat,
+  nowMs: number,
+): [name: string, value: string][] {
+  return [
+    [rateLimitHeaderNames.limit, String(limit)],
+    [rateLimitHeaderNames.remaining, String(remaining)],
+    [rateLimitHeaderNames.reset, writeReset(resetAtMs, format, nowMs)],
+  ];
+}
+
+function writeReset(atMs: number, format: ResetFormat, nowMs: number): string {
+  switch (format) {
+    case 'seconds':
+      return String(Math.ceil(atMs / 1000));
+    case 'milliseconds':
+      return String(Math.ceil(atMs));
+    case 'iso8601':
+      return new Date(atMs).toISOString();
+    case 'http-date':
+      return new Date(Math.ceil(atMs / 1000) * 1000).toUTCString();
+    case 'delta':
+      return String(Math.max(0, Math.ceil((atMs - nowMs) / 1000)));
+  }
+}
+
+/** What a response says of the limit; a field is undefined where the header is missing or unreadable. */
+export interface ReadRateLimit {
+  limit: number | undefined;
+  remaining: number | undefined;
+  resetAtMs: number | undefined;
+}
+
+/** Reads the three headers. `header` finds a value by its name, in any case. */
+export function readRateLimitHeaders(
+  header: (name: string) => string | undefined,
+  nowMs: number,
+): ReadRateLimit {
+  return {
+    limit: readCount(header(rateLimitHeaderNames.limit)),
+    remaining: readCount(header(rateLimitHeaderNames.remaining)),
+    resetAtMs: readMoment(header(rateLimitHeaderNames.reset), nowMs),
+  };
+}
+
+function readCount(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
+}
+
+/** Below this a number is seconds from now; below the next it is epoch seconds; above, epoch milliseconds. */
+const smallestEpochSeconds = 100_000_000;
+const smallestEpochMs = 100_000_000_000;
+/** The last moment that a JavaScript date can hold. */
+const lastMomentMs = 8.64e15;
+
+/**
+ * A moment as any service may write it: epoch seconds or milliseconds, seconds from now, ISO 8601, or
+ * an HTTP date. Also reads `Retry-After`. Returns wall-clock milliseconds.
+ */
+export function readMoment(text: string | undefined, nowMs: number): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(trimmed)) {
+    const value = Number(trimmed);
+    if (value < smallestEpochSeconds) return nowMs + value * 1000;
+    if (value < smallestEpochMs) return value * 1000;
+    return value <= lastMomentMs ? value : undefined;
+  }
+  const parsed = /^\d{4}-|[A-Za-z]{3}/.test(trimmed) ? Date.parse(trimmed) : Number.NaN;
+  return Number.isNaN(parsed) ? undefined : parsed;
+}

@@ -1,0 +1,86 @@
+import { type ErrorDetails, isRecord } from './error-body.ts';
+
+/** Body of the token request. Specification: "Token request (JSON body)". */
+export interface TokenRequest {
+  apiKey: string;
+  deviceId: string;
+}
+
+/** Why a body is not a token request: the text and details of an INVALID_REQUEST. */
+export interface InvalidTokenRequest {
+  message: string;
+  details?: ErrorDetails;
+}
+
+export type ParsedTokenRequest =
+  | { ok: true; request: TokenRequest }
+  | { ok: false; problem: InvalidTokenRequest };
+
+/** Media type of the token request and of its answers. */
+export const jsonMediaType = 'application/json';
+
+/** Bounds that the specification leaves open; generous beside any real key or device id. */
+export const maxTokenRequestBytes = 16 * 1024;
+const maxFieldLength = 256;
+const maxNesting = 32;
+
+const fields = ['apiKey', 'deviceId'] as const;
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Parses a token request, by the rules 1 and 2 of "POST /api/websocket-voice/token": both fields are
+ * required non-empty strings, and the body is valid JSON. Unknown fields are ignored.
+ */
+export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
+  const root = parseJson(body);
+  if (root === undefined) return invalid('Request body is not valid JSON');
+  if (!isRecord(root)) return invalid('Request body must be a JSON object');
+  const request = { apiKey: '', deviceId: '' };
+  for (const field of fields) {
+    const value = Object.hasOwn(root, field) ? root[field] : undefined;
+    const problem = fieldProblem(field, value);
+    if (problem !== undefined) return invalid(problem, field);
+    request[field] = value as string;
+  }
+  const hasOthers = Object.keys(root).length > fields.length;
+  if (hasOthers && !isPlain(root))
+    return invalid('Request body holds a forbidden key or is nested too deeply');
+  return { ok: true, request };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function invalid(message: string, field?: string): ParsedTokenRequest {
+  const problem = field === undefined ? { message } : { message, details: { field, expected: 'string' } };
+  return { ok: false, problem };
+}
+
+function fieldProblem(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return `Missing required field: ${field}`;
+  if (typeof value !== 'string') return `Field ${field} must be a string`;
+  if (value.trim() === '') return `Field ${field} must not be empty`;
+  if (value.length > maxFieldLength) return `Field ${field} is longer than ${maxFieldLength} characters`;
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) return `Field ${field} holds control characters`;
+  if (!value.isWellFormed()) return `Field ${field} is not well-formed Unicode`;
+  return undefined;
+}
+
+/** Walks without recursion, so that no depth of nesting can exhaust the stack. */
+function isPlain(root: Record<string, unknown>): boolean {
+  const waiting: { value: object; depth: number }[] = [{ value: root, depth: 1 }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (next.depth > maxNesting) return false;
+    for (const [key, value] of Object.entries(next.value)) {
+      if (forbiddenKeys.has(key)) return false;
+      if (typeof value === 'object' && value !== null) waiting.push({ value, depth: next.depth + 1 });
+    }
+  }
+  return true;
+}
