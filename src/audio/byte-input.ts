@@ -1,0 +1,89 @@
+import type { Readable } from 'node:stream';
+import { readFailure } from './refusal.ts';
+
+/**
+ * Bytes by offset, from a file (any offset, any order) or from a stream, which cannot go back: there, offsets
+ * before what was skipped or consumed are an error of the caller.
+ */
+export interface ByteInput {
+  /** For messages: a path, or "standard input". */
+  readonly name: string;
+  /** Undefined for a stream: its length is unknown, and it can be read once. */
+  readonly sizeBytes: number | undefined;
+  /** `length` bytes from `offset`, fewer only where the input ends. Does not consume them. */
+  read(offset: number, length: number): Promise<Buffer>;
+  /** At most `length` bytes from `offset`, in chunks; each chunk belongs to the receiver. */
+  chunks(offset: number, length: number): AsyncGenerator<Buffer>;
+  /** Ends a pending read too. Never rejects. */
+  close(): Promise<void>;
+}
+
+function toBuffer(chunk: unknown): Buffer {
+  if (Buffer.isBuffer(chunk)) return chunk;
+  return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
+}
+
+/** A stream as a forward-only input. Holds no more than one chunk of it. Closing destroys the stream. */
+export function createStreamInput(readable: Readable, name: string): ByteInput {
+  // A stream may fail when nobody reads: the failure is then reported by the next read.
+  readable.on('error', () => {});
+  let iterator: AsyncIterator<unknown> | undefined;
+  let pending: Buffer = Buffer.alloc(0);
+  let pendingOffset = 0;
+
+  const pull = async (): Promise<Buffer | undefined> => {
+    iterator ??= readable[Symbol.asyncIterator]();
+    try {
+      const next = await iterator.next();
+      return next.done ? undefined : toBuffer(next.value);
+    } catch (thrown) {
+      throw readFailure(name, thrown);
+    }
+  };
+  const skipTo = async (offset: number) => {
+    if (offset < pendingOffset) throw new RangeError(`${name} is a stream and cannot go back`);
+    while (pendingOffset + pending.length < offset) {
+      const chunk = await pull();
+      pendingOffset += pending.length;
+      pending = chunk ?? Buffer.alloc(0);
+      if (chunk === undefined) {
+        pendingOffset = offset;
+        return;
+      }
+    }
+    pending = pending.subarray(offset - pendingOffset);
+    pendingOffset = offset;
+  };
+
+  return {
+    name,
+    sizeBytes: undefined,
+    async read(offset, length) {
+      await skipTo(offset);
+      while (pending.length < length) {
+        const chunk = await pull();
+        if (chunk === undefined) break;
+        pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      }
+      return pending.subarray(0, length);
+    },
+    async *chunks(offset, length) {
+      await skipTo(offset);
+      for (let left = length; left > 0; ) {
+        if (pending.length === 0) {
+          const chunk = await pull();
+          if (chunk === undefined) return;
+          pending = chunk;
+        }
+        const part = pending.subarray(0, left);
+        pending = pending.subarray(part.length);
+        pendingOffset += part.length;
+        left -= part.length;
+        if (part.length > 0) yield part;
+      }
+    },
+    async close() {
+      readable.destroy();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { VoicectlError } from '../errors.ts';
+import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
+import type { AudioSource } from './source.ts';
+
+const defaultMaxMs = 10 * 60_000;
+
+export interface ConvertOptions {
+  /** The longest audio that is taken into memory: 10 minutes, about 19 MB, unless said otherwise. */
+  maxMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * All of a source in memory, as 16 kHz s16le mono.
+ * Errors: `bad-input` when it is longer than `maxMs`, and what reading the source throws.
+ */
+export async function convertToPcm(source: AudioSource, options: ConvertOptions = {}): Promise<Buffer> {
+  const maxMs = options.maxMs ?? defaultMaxMs;
+  if (source.durationMs !== undefined && source.durationMs > maxMs) throw tooLong(maxMs, source.durationMs);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of source.read(options.signal)) {
+    bytes += chunk.length;
+    if (bytes > bytesForMs(maxMs)) throw tooLong(maxMs, msForBytes(bytes));
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+function tooLong(maxMs: number, durationMs: number): VoicectlError {
+  const limit = `${(maxMs / 1000).toLocaleString('en-US')} s`;
+  return new VoicectlError(
+    'bad-input',
+    `The audio is longer than ${limit}, the most that is held in memory`,
+    {
+      hint: 'Use a shorter file.',
+      details: { maxMs, durationMs },
+    },
+  );
+}

@@ -1,0 +1,52 @@
+import { alawSamples, mulawSamples } from './g711.ts';
+import type { SampleFormat } from './source.ts';
+
+type ReadSample = (view: DataView, offset: number) => number;
+
+const readers: Record<string, ReadSample> = {
+  pcm8: (view, offset) => (view.getUint8(offset) - 128) / 0x80,
+  pcm16: (view, offset) => view.getInt16(offset, true) / 0x8000,
+  pcm24: (view, offset) => (view.getUint16(offset, true) | (view.getInt8(offset + 2) << 16)) / 0x800000,
+  pcm32: (view, offset) => view.getInt32(offset, true) / 0x80000000,
+  float32: (view, offset) => tame(view.getFloat32(offset, true)),
+  float64: (view, offset) => tame(view.getFloat64(offset, true)),
+  alaw8: (view, offset) => (alawSamples[view.getUint8(offset)] ?? 0) / 0x8000,
+  mulaw8: (view, offset) => (mulawSamples[view.getUint8(offset)] ?? 0) / 0x8000,
+};
+
+/** One NaN or infinity would spread over the whole length of the resampler's filter. */
+function tame(sample: number): number {
+  if (Number.isNaN(sample)) return 0;
+  return Math.max(-16, Math.min(16, sample));
+}
+
+/**
+ * A function from encoded bytes, in chunks of any size, to mono samples of about −1 to 1: channels are mixed by
+ * their mean. A block that ends in the next chunk is carried; one that never ends is dropped. A sample that is
+ * not a number counts as silence.
+ */
+export function createMonoDecoder(format: SampleFormat): (bytes: Buffer) => Float32Array {
+  const { channels, bitsPerSample } = format;
+  const readSample = readers[`${format.encoding}${bitsPerSample}`];
+  if (!readSample) throw new RangeError(`no decoder for ${bitsPerSample}-bit ${format.encoding}`);
+  const sampleBytes = bitsPerSample / 8;
+  const blockBytes = sampleBytes * channels;
+  let carry: Buffer = Buffer.alloc(0);
+
+  return (chunk) => {
+    const bytes = carry.length > 0 ? Buffer.concat([carry, chunk]) : chunk;
+    const count = Math.floor(bytes.length / blockBytes);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const samples = new Float32Array(count);
+    for (let index = 0, offset = 0; index < count; index += 1) {
+      let sum = 0;
+      for (let channel = 0; channel < channels; channel += 1, offset += sampleBytes) {
+        sum += readSample(view, offset);
+      }
+      samples[index] = sum / channels;
+    }
+    // Copied, so that a few bytes do not keep the whole chunk in memory.
+    carry = Buffer.from(bytes.subarray(count * blockBytes));
+    return samples;
+  };
+}

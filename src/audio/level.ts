@@ -1,0 +1,33 @@
+import { bytesPerSample } from '../protocol/audio-format.ts';
+
+/** What stands for silence, in place of −∞. */
+const floorDbfs = -100;
+
+/** How loud a stretch of PCM is. */
+export interface Level {
+  /** 0 is a square wave at full scale, −3 a sine at full scale. */
+  readonly rmsDbfs: number;
+  readonly peakDbfs: number;
+  /** Whether a sample stands at either end of the scale. */
+  readonly clipped: boolean;
+}
+
+/** The level of 16 kHz s16le mono; an odd last byte is ignored. Between −100 (also for no audio) and 0 dBFS. */
+export function measureLevel(pcm: Buffer): Level {
+  const count = Math.floor(pcm.length / bytesPerSample);
+  let squares = 0;
+  let peak = 0;
+  let clipped = false;
+  for (let index = 0; index < count; index += 1) {
+    const sample = pcm.readInt16LE(index * bytesPerSample);
+    squares += sample * sample;
+    if (Math.abs(sample) > peak) peak = Math.abs(sample);
+    if (sample === 0x7fff || sample === -0x8000) clipped = true;
+  }
+  return { rmsDbfs: toDbfs(Math.sqrt(squares / Math.max(1, count))), peakDbfs: toDbfs(peak), clipped };
+}
+
+/** An amplitude of 0 to 32,768 in decibels below full scale. */
+export function toDbfs(amplitude: number): number {
+  return Math.max(floorDbfs, 20 * Math.log10(amplitude / 0x8000));
+}

@@ -1,0 +1,45 @@
+import type { Readable } from 'node:stream';
+import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { type ByteInput, createStreamInput } from './byte-input.ts';
+import { openFileInput } from './file-input.ts';
+import { createInputSource, type ReadingPlan } from './input-source.ts';
+import { refusal } from './refusal.ts';
+import type { AudioSource } from './source.ts';
+import { describeFormat, wireFormat } from './source-format.ts';
+import { wholeSamples } from './whole-samples.ts';
+
+export interface RawSourceOptions {
+  /** Ends the wait for the first bytes. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * A headerless file of 16 kHz s16le mono as a source; an odd last byte is dropped.
+ * Errors: `bad-input` (missing, empty, or a WAV after all), `input-output`.
+ */
+export async function openRawFile(path: string, options: RawSourceOptions = {}): Promise<AudioSource> {
+  return createInputSource(await openFileInput(path), planRaw, options.signal);
+}
+
+/** The same for a stream, such as standard input. Waits for its first bytes. */
+export async function openRawStream(
+  readable: Readable,
+  options: RawSourceOptions & { name?: string | undefined } = {},
+): Promise<AudioSource> {
+  const input = createStreamInput(readable, options.name ?? 'standard input');
+  return createInputSource(input, planRaw, options.signal);
+}
+
+async function planRaw(input: ByteInput): Promise<ReadingPlan> {
+  const start = await input.read(0, 4);
+  if (start.length < bytesPerSample) throw refusal(input.name, 'it has no audio: its length is zero');
+  if (['RIFF', 'RF64'].includes(start.toString('latin1'))) {
+    throw refusal(input.name, 'it is a WAV file, not headerless audio', 'Give it with --file instead.');
+  }
+  const { sizeBytes } = input;
+  return {
+    description: describeFormat(wireFormat),
+    durationMs: sizeBytes === undefined ? undefined : msForBytes(sizeBytes - (sizeBytes % bytesPerSample)),
+    pcm: (opened) => wholeSamples(opened.chunks(0, Number.POSITIVE_INFINITY)),
+  };
+}

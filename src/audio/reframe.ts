@@ -1,0 +1,28 @@
+/**
+ * PCM in frames of exactly `frameBytes`, whatever the sizes of the chunks; the last frame is filled up with
+ * silence. A frame within one chunk is a view of it, not a copy. Nothing comes out of an empty input.
+ */
+export async function* reframe(chunks: AsyncIterable<Buffer>, frameBytes: number): AsyncGenerator<Buffer> {
+  if (!Number.isInteger(frameBytes) || frameBytes < 1)
+    throw new RangeError(`no frames of ${frameBytes} bytes`);
+  let partial: Buffer | undefined;
+  let filled = 0;
+  for await (const chunk of chunks) {
+    let offset = 0;
+    if (partial) {
+      offset = chunk.copy(partial, filled);
+      filled += offset;
+      if (filled < frameBytes) continue;
+      yield partial;
+      partial = undefined;
+    }
+    for (; chunk.length - offset >= frameBytes; offset += frameBytes) {
+      yield chunk.subarray(offset, offset + frameBytes);
+    }
+    if (offset < chunk.length) {
+      partial = Buffer.alloc(frameBytes);
+      filled = chunk.copy(partial, 0, offset);
+    }
+  }
+  if (partial) yield partial;
+}

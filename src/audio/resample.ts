@@ -1,0 +1,113 @@
+import { VoicectlError } from '../errors.ts';
+import { designFilterBank, type FilterBank } from './resample-filter.ts';
+
+export const minRate = 1_000;
+export const maxRate = 384_000;
+
+/** New samples of the window that are taken in before it is moved. */
+const windowSamples = 4096;
+
+/** Changes the rate of a stream of mono samples. State is one window, whatever the length of the stream. */
+export interface Resampler {
+  /** Takes any number of samples, and returns those that are ready. What comes out does not depend on how the input is cut. */
+  push(samples: Float32Array): Float32Array;
+  /** The last samples: call it once, at the end. */
+  flush(): Float32Array;
+}
+
+/**
+ * A resampler by a windowed sinc (Kaiser, 100 dB; flat up to 0.9 of the lower Nyquist frequency), split by phase.
+ * Its delay is compensated: output sample `n` stands at the time of input sample `n × fromRate / toRate`, and
+ * there are as many as begin before the input ends. Rates are whole numbers of 1,000 to 384,000 Hz, else `bad-input`.
+ */
+export function createResampler(fromRate: number, toRate: number): Resampler {
+  for (const rate of [fromRate, toRate]) {
+    if (!Number.isInteger(rate) || rate < minRate || rate > maxRate) {
+      throw new VoicectlError('bad-input', `Cannot resample audio of ${rate} Hz`, { details: { rate } });
+    }
+  }
+  if (fromRate === toRate) return { push: (samples) => samples, flush: () => new Float32Array(0) };
+  const divisor = greatestCommonDivisor(fromRate, toRate);
+  const up = toRate / divisor;
+  const down = fromRate / divisor;
+  return createPolyphase(up, down, designFilterBank(up, down));
+}
+
+function createPolyphase(up: number, down: number, bank: FilterBank): Resampler {
+  const { taps } = bank;
+  const half = taps / 2;
+  const wholeStep = Math.floor(down / up);
+  const partStep = down % up;
+  const window = new Float32Array(taps + wholeStep + windowSamples);
+  // The next output stands at `centre + part / up` in the window; the first at the first sample, after silence.
+  let centre = half - 1;
+  let part = 0;
+  let filled = half - 1;
+
+  const produce = (output: Float32Array, from: number): number => {
+    let count = from;
+    while (centre + half < filled) {
+      output[count] = convolve(bank, window, centre - half + 1, part / up);
+      count += 1;
+      centre += wholeStep;
+      part += partStep;
+      if (part >= up) {
+        part -= up;
+        centre += 1;
+      }
+    }
+    return count;
+  };
+  const makeRoom = () => {
+    const done = centre - half + 1;
+    window.copyWithin(0, done, filled);
+    centre -= done;
+    filled -= done;
+  };
+  const push = (samples: Float32Array): Float32Array => {
+    const output = new Float32Array(Math.ceil((samples.length * up) / down) + 1);
+    let count = 0;
+    for (let taken = 0; taken < samples.length; ) {
+      if (filled === window.length) makeRoom();
+      const fitting = samples.subarray(taken, taken + window.length - filled);
+      window.set(fitting, filled);
+      filled += fitting.length;
+      taken += fitting.length;
+      count = produce(output, count);
+    }
+    return output.subarray(0, count);
+  };
+  return { push, flush: () => push(new Float32Array(half)) };
+}
+
+/** One output sample: the window from `start`, weighted by the row for `position`, 0 to 1 between two input samples. */
+function convolve(bank: FilterBank, window: Float32Array, start: number, position: number): number {
+  const { coefficients, taps } = bank;
+  const place = position * bank.phases;
+  if (bank.exact) return dot(coefficients, Math.round(place) * taps, window, start, taps);
+  const row = Math.floor(place);
+  const before = dot(coefficients, row * taps, window, start, taps);
+  const after = dot(coefficients, (row + 1) * taps, window, start, taps);
+  return before + (place - row) * (after - before);
+}
+
+/** Four sums side by side: the processor need not wait for one addition before the next. */
+function dot(a: Float32Array, aStart: number, b: Float32Array, bStart: number, length: number): number {
+  let sum0 = 0;
+  let sum1 = 0;
+  let sum2 = 0;
+  let sum3 = 0;
+  for (let i = 0; i < length; i += 4) {
+    const p = aStart + i;
+    const q = bStart + i;
+    sum0 += (a[p] ?? 0) * (b[q] ?? 0);
+    sum1 += (a[p + 1] ?? 0) * (b[q + 1] ?? 0);
+    sum2 += (a[p + 2] ?? 0) * (b[q + 2] ?? 0);
+    sum3 += (a[p + 3] ?? 0) * (b[q + 3] ?? 0);
+  }
+  return sum0 + sum1 + (sum2 + sum3);
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}

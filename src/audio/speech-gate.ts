@@ -1,0 +1,180 @@
+import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { toDbfs } from './level.ts';
+import { createNoiseFloor, type NoiseFloor, updateNoiseFloor } from './noise-floor.ts';
+
+/** The pause was long enough, the turn was too long, or the audio ended. */
+type GateEndReason = 'silence' | 'max-turn' | 'ended';
+
+/** A turn of speech begins or ends. Times are of the audio: milliseconds from the first byte that was pushed. */
+export type GateEvent =
+  | { readonly type: 'speech-start' /** Begin of the first voiced frame. */; readonly atMs: number }
+  | {
+      readonly type: 'speech-end';
+      /** End of the last voiced frame: earlier than the moment at which the event comes. */
+      readonly atMs: number;
+      readonly reason: GateEndReason;
+    };
+
+export interface SpeechGateOptions {
+  /** The pause that ends a turn. 700 ms unless said otherwise. */
+  hangOverMs?: number | undefined;
+  /** The longest turn. 30 s unless said otherwise. */
+  maxTurnMs?: number | undefined;
+  /** How far above the noise floor a voiced frame is. 10 dB unless said otherwise. */
+  aboveNoiseDb?: number | undefined;
+  /** How loud a voiced frame is at least. −45 dBFS unless said otherwise. */
+  minimumDbfs?: number | undefined;
+  /**
+   * A sound that never dips by `aboveNoiseDb` for so long is background, not speech. 4 s unless said otherwise:
+   * a noise above −38 dBFS that sets in is taken for one turn of about this length, and then for what it is.
+   */
+  noiseWindowMs?: number | undefined;
+}
+
+/** Finds turns of speech in one stream of audio. State: about a kilobyte. */
+export interface SpeechGate {
+  /** Takes 16 kHz s16le mono in pieces of any number of bytes. What it finds does not depend on how the audio is cut. */
+  push(pcm: Buffer): GateEvent[];
+  /** Ends a turn that is open; the gate may be used on. */
+  end(): GateEvent[];
+  readonly speaking: boolean;
+  /** How much audio was pushed. */
+  readonly positionMs: number;
+}
+
+const frameMs = 20;
+const frameSamples = bytesForMs(frameMs) / bytesPerSample;
+/** A turn begins with 4 voiced frames among 6. */
+const onsetFrames = 6;
+const onsetVoiced = 4;
+/**
+ * The loudest background that is believed before 4 s were heard: louder sounds from the first frame are speech,
+ * softer ones have to rise above themselves.
+ */
+const initialNoiseDbfs = -38;
+
+interface Limits {
+  readonly hangOverMs: number;
+  readonly maxTurnMs: number;
+  readonly aboveNoiseDb: number;
+  readonly minimumDbfs: number;
+}
+
+interface GateState {
+  readonly noise: NoiseFloor;
+  bytesPushed: number;
+  /** The first half of a sample that was cut in two. */
+  lowByte: number | undefined;
+  // Of the frame under way.
+  samples: number;
+  sum: number;
+  squares: number;
+  // Of the frames so far. The last six as bits, 1 for voiced, the newest lowest.
+  frames: number;
+  recent: number;
+  speaking: boolean;
+  startMs: number;
+  lastVoicedMs: number;
+}
+
+/** A gate by level: adaptive to noise, one decision for every 20 ms. */
+export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
+  const limits: Limits = {
+    hangOverMs: options.hangOverMs ?? 700,
+    maxTurnMs: options.maxTurnMs ?? 30_000,
+    aboveNoiseDb: options.aboveNoiseDb ?? 10,
+    minimumDbfs: options.minimumDbfs ?? -45,
+  };
+  const state: GateState = {
+    noise: createNoiseFloor((options.noiseWindowMs ?? 4_000) / frameMs, initialNoiseDbfs),
+    bytesPushed: 0,
+    lowByte: undefined,
+    samples: 0,
+    sum: 0,
+    squares: 0,
+    frames: 0,
+    recent: 0,
+    speaking: false,
+    startMs: 0,
+    lastVoicedMs: 0,
+  };
+  return {
+    push(pcm) {
+      state.bytesPushed += pcm.length;
+      const { lowByte } = state;
+      const bytes = lowByte === undefined ? pcm : Buffer.concat([Buffer.of(lowByte), pcm]);
+      state.lowByte = bytes.length % bytesPerSample === 0 ? undefined : bytes[bytes.length - 1];
+      return takeSamples(state, limits, bytes);
+    },
+    end: () => (state.speaking ? [closeTurn(state, 'ended')] : []),
+    get speaking() {
+      return state.speaking;
+    },
+    get positionMs() {
+      return msForBytes(state.bytesPushed);
+    },
+  };
+}
+
+function takeSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent[] {
+  const events: GateEvent[] = [];
+  const count = Math.floor(bytes.length / bytesPerSample);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let index = 0; index < count; ) {
+    const until = Math.min(count, index + frameSamples - state.samples);
+    state.samples += until - index;
+    // Summed in variables: a number that changes in an object is allocated anew every time.
+    let { sum, squares } = state;
+    for (; index < until; index += 1) {
+      const sample = view.getInt16(index * bytesPerSample, true);
+      sum += sample;
+      squares += sample * sample;
+    }
+    state.sum = sum;
+    state.squares = squares;
+    if (state.samples < frameSamples) break;
+    const event = takeFrame(state, limits, closeFrame(state));
+    if (event) events.push(event);
+  }
+  return events;
+}
+
+/** The level of the frame that is full, in dBFS. Without its mean: a microphone's constant offset is no sound. */
+function closeFrame(state: GateState): number {
+  const mean = state.sum / frameSamples;
+  const power = state.squares / frameSamples - mean * mean;
+  state.samples = 0;
+  state.sum = 0;
+  state.squares = 0;
+  return toDbfs(Math.sqrt(Math.max(0, power)));
+}
+
+function takeFrame(state: GateState, limits: Limits, dbfs: number): GateEvent | undefined {
+  const noiseDbfs = updateNoiseFloor(state.noise, dbfs);
+  const voiced = dbfs >= Math.max(limits.minimumDbfs, noiseDbfs + limits.aboveNoiseDb);
+  state.frames += 1;
+  const endMs = state.frames * frameMs;
+  if (voiced) state.lastVoicedMs = endMs;
+  if (state.speaking) {
+    if (endMs - state.startMs >= limits.maxTurnMs) return closeTurn(state, 'max-turn');
+    return endMs - state.lastVoicedMs >= limits.hangOverMs ? closeTurn(state, 'silence') : undefined;
+  }
+  state.recent = ((state.recent << 1) | (voiced ? 1 : 0)) & ((1 << onsetFrames) - 1);
+  if (countOnes(state.recent) < onsetVoiced) return undefined;
+  state.speaking = true;
+  const framesSinceOnset = 32 - Math.clz32(state.recent);
+  state.startMs = endMs - framesSinceOnset * frameMs;
+  return { type: 'speech-start', atMs: state.startMs };
+}
+
+function closeTurn(state: GateState, reason: GateEndReason): GateEvent {
+  state.speaking = false;
+  state.recent = 0;
+  return { type: 'speech-end', atMs: state.lastVoicedMs, reason };
+}
+
+function countOnes(bits: number): number {
+  let count = 0;
+  for (let left = bits; left > 0; left &= left - 1) count += 1;
+  return count;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { reframe } from '../../src/audio/reframe.ts';
+import { cut } from './files.ts';
+
+const audio = Buffer.from(Array.from({ length: 2_000 }, (_, i) => 1 + (i % 250)));
+
+async function frames(bytes: Buffer, frameBytes: number, ...sizes: number[]): Promise<Buffer[]> {
+  const result: Buffer[] = [];
+  for await (const frame of reframe(cut(bytes, ...sizes), frameBytes)) result.push(frame);
+  return result;
+}
+
+describe.each([[[1]], [[7]], [[640]], [[641]], [[3, 1_000, 1]], [[5_000]]])(
+  'of chunks of %j bytes',
+  (sizes) => {
+    test('every frame is whole, and the last is filled up with silence', async () => {
+      const result = await frames(audio, 640, ...sizes);
+      expect(result.map((frame) => frame.length)).toEqual([640, 640, 640, 640]);
+      const joined = Buffer.concat(result);
+      expect(joined.subarray(0, 2_000).equals(audio)).toBe(true);
+      expect(joined.subarray(2_000).every((byte) => byte === 0)).toBe(true);
+    });
+
+    test('what fits exactly is not filled up', async () => {
+      expect(await frames(audio, 500, ...sizes)).toHaveLength(4);
+    });
+  },
+);
+
+test('empty chunks are passed over, and nothing comes out of nothing', async () => {
+  const chunks = async function* () {
+    yield Buffer.alloc(0);
+    yield Buffer.from([1]);
+    yield Buffer.alloc(0);
+  };
+  const result: Buffer[] = [];
+  for await (const frame of reframe(chunks(), 4)) result.push(frame);
+  expect(result).toEqual([Buffer.from([1, 0, 0, 0])]);
+  expect(await frames(Buffer.alloc(0), 640, 1)).toEqual([]);
+});
+
+test('frames already handed out do not change when more comes', async () => {
+  const seen: Buffer[] = [];
+  const copies: Buffer[] = [];
+  for await (const frame of reframe(cut(audio, 3, 700, 11), 100)) {
+    seen.push(frame);
+    copies.push(Buffer.from(frame));
+  }
+  expect(seen).toEqual(copies);
+});
+
+test('leaving early ends the chunks', async () => {
+  let ended = false;
+  const chunks = async function* () {
+    try {
+      for (;;) yield audio;
+    } finally {
+      ended = true;
+    }
+  };
+  for await (const _frame of reframe(chunks(), 640)) break;
+  expect(ended).toBe(true);
+});
+
+test.each([0, -1, 1.5, Number.NaN])('frames of %d bytes are refused', async (frameBytes) => {
+  await expect(frames(audio, frameBytes, 1)).rejects.toThrow(RangeError);
+});
