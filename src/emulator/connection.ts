@@ -1,0 +1,132 @@
+import type { WebSocket } from 'ws';
+import type { Clock } from '../clock.ts';
+import type { CloseCause, Dialect } from '../protocol/dialect.ts';
+import { writeError } from '../protocol/messages.ts';
+import type { EmulatorEvents, StreamTotals } from './events.ts';
+
+/** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
+const maxUnsentBytes = 1024 * 1024;
+
+/** One WebSocket connection: what is sent on it, how it ends, and what is counted meanwhile. */
+export interface Connection {
+  readonly id: number;
+  readonly socket: WebSocket;
+  readonly totals: StreamTotals;
+  /** Whether it is closing, from either side. */
+  readonly ended: boolean;
+  sendText(text: string): void;
+  sendAudio(pcm: Buffer): void;
+  /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
+  close(cause: CloseCause): void;
+  /** Pings the peer; where the ping before was not answered, cuts the connection without a close frame. */
+  probe(): void;
+  /** Calls once, as soon as the connection is closing from either side. */
+  onEnding(call: () => void): void;
+}
+
+export interface ConnectionOptions {
+  id: number;
+  socket: WebSocket;
+  clock: Clock;
+  dialect: Dialect;
+  events: EmulatorEvents;
+}
+
+export function createConnection({ id, socket, clock, dialect, events }: ConnectionOptions): Connection {
+  const startedAt = clock.now();
+  const endings: (() => void)[] = [];
+  let ended = false;
+  let pingPending = false;
+  let violation = '';
+  const totals: StreamTotals = {
+    stream: id,
+    device: undefined,
+    code: 0,
+    reason: '',
+    durationMs: 0,
+    framesIn: 0,
+    bytesIn: 0,
+    framesOut: 0,
+    bytesOut: 0,
+    oddMessages: 0,
+    emptyMessages: 0,
+  };
+
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    for (const call of endings.splice(0)) call();
+  };
+
+  const close = (cause: CloseCause) => {
+    if (ended) return;
+    end();
+    totals.cause = cause;
+    const { close: code, reason, code: errorCode, message } = dialect.stream.closes[cause];
+    if (dialect.stream.errorBeforeClose && cause !== 'shutdown') {
+      socket.send(writeError(dialect, errorCode, message));
+    }
+    socket.close(code, reason);
+  };
+
+  const send = (data: string | Buffer): boolean => {
+    if (ended) return false;
+    if (socket.bufferedAmount > maxUnsentBytes) {
+      close('slowReader');
+      return false;
+    }
+    socket.send(data, { binary: typeof data !== 'string' });
+    return true;
+  };
+
+  // A bad frame without a listener would end the process; ws closes the connection by itself.
+  socket.on('error', (error) => {
+    totals.cause ??= 'protocol-error';
+    violation = error.message;
+    end();
+  });
+  socket.on('pong', () => {
+    pingPending = false;
+  });
+  socket.on('close', (code, reason) => {
+    end();
+    totals.code = code;
+    totals.reason = reason.toString() || violation;
+    totals.durationMs = Math.round(clock.now() - startedAt);
+    events.emit({ type: 'stream-closed', ...totals });
+  });
+
+  return {
+    id,
+    socket,
+    totals,
+    get ended() {
+      return ended;
+    },
+    sendText: (text) => {
+      if (send(text) && totals.device !== undefined) {
+        events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
+      }
+    },
+    sendAudio(pcm) {
+      if (!send(pcm)) return;
+      totals.framesOut += 1;
+      totals.bytesOut += pcm.length;
+    },
+    close,
+    probe() {
+      if (pingPending) {
+        totals.cause ??= 'half-open';
+        end();
+        socket.terminate();
+        return;
+      }
+      pingPending = true;
+      socket.ping();
+    },
+    onEnding(call) {
+      if (ended) call();
+      else endings.push(call);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Clock, createMovableClock, systemClock } from '../clock.ts';
+import { VoicectlError } from '../errors.ts';
+import { type DialectInput, parseDialect } from '../protocol/dialect.ts';
+import { isLoopbackHost } from '../protocol/loopback.ts';
+import { wsUrlFor } from '../protocol/paths.ts';
+import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
+import { version } from '../version.ts';
+import { createAcceptedKeys } from './accepted-keys.ts';
+import { createConnectionSlots } from './connection-slots.ts';
+import { createEmulatorEvents, type EmulatorListener } from './events.ts';
+import { createHttpServer } from './http-server.ts';
+import { createRandom } from './random.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+import { createReplyMode } from './replies/registry.ts';
+import { createTicker } from './ticker.ts';
+import { createTokenAuthority } from './token-authority.ts';
+import { createTokenEndpoint } from './token-endpoint.ts';
+import { createVoiceEndpoint } from './voice-endpoint.ts';
+
+export interface EmulatorOptions {
+  /** Address to listen on; anything but loopback needs `acceptKeys`. Default 127.0.0.1. */
+  host?: string;
+  /** Default 0: a free port. */
+  port?: number;
+  /** API keys that are accepted; none given: any non-empty one. */
+  acceptKeys?: readonly string[];
+  /** A reply mode, as on the command line. Default `parrot`. */
+  reply?: string;
+  /** Choices that the specification leaves open; whatever is left out has its default. */
+  dialect?: DialectInput;
+  /** Token requests per device and minute. Default 60. */
+  rateLimit?: number;
+  /** Connections per device. Default 10. */
+  maxConnections?: number;
+  /** Makes the emulator's own choices, such as `jti`, the same in each run. */
+  seed?: number;
+  allowHosts?: readonly string[];
+  allowOrigins?: readonly string[];
+  /** Time of the whole emulator, for tests. */
+  clock?: Clock;
+  /** Called for each event, from the first. */
+  onEvent?: EmulatorListener;
+}
+
+/** A running emulator of the token endpoint and the voice stream. */
+export interface Emulator {
+  /** `http://host:port`. */
+  readonly baseUrl: string;
+  /** `ws://host:port`. */
+  readonly wsUrl: string;
+  readonly port: number;
+  /** Stops accepting, closes each stream with 1001, and resolves when all are gone. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts an emulator of the whole service. Throws `VoicectlError`: `bad-dialect`, `usage` (unknown
+ * reply mode, an address that is not ours), `bad-input` (a reply file that is no WAV), `host-exposed`, `port-in-use`.
+ */
+export async function createEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const { host = '127.0.0.1', port = 0, acceptKeys = [] } = options;
+  if (!isLoopbackHost(host) && acceptKeys.length === 0) {
+    throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
+      hint: 'Give the keys to accept with --accept-key or --accept-key-file.',
+    });
+  }
+  const dialect = checkDialect(options.dialect);
+  const createReply = await createReplyMode(options.reply ?? 'parrot');
+  const baseClock = options.clock ?? systemClock;
+  const clock = createMovableClock(baseClock);
+  const events = createEmulatorEvents(() => clock.now());
+  if (options.onEvent !== undefined) events.subscribe(options.onEvent);
+
+  const random = createRandom(options.seed);
+  const authority = await createTokenAuthority({ clock, random, settings: dialect.token });
+  const limiter = createRateLimiter({
+    clock,
+    limit: options.rateLimit ?? tokenRequestsPerWindow,
+    settings: dialect.rateLimit,
+  });
+  const slots = createConnectionSlots(options.maxConnections ?? connectionsPerDevice);
+  const ticker = createTicker({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
+  const accepts = createAcceptedKeys(acceptKeys);
+  const token = createTokenEndpoint({ clock, dialect, events, authority, limiter, accepts });
+  const voice = createVoiceEndpoint({
+    clock,
+    baseClock,
+    dialect,
+    events,
+    authority,
+    slots,
+    ticker,
+    createReply,
+  });
+  const { allowHosts = [], allowOrigins = [] } = options;
+  const server = createHttpServer({ dialect, events, admission: { allowHosts, allowOrigins }, token, voice });
+
+  const address = await listen(server, host, port).catch(async (thrown) => {
+    await voice.close();
+    throw thrown;
+  });
+  const baseUrl = `http://${urlHost(address)}:${address.port}`;
+  const wsUrl = wsUrlFor(baseUrl);
+  events.emit({ type: 'listening', version, baseUrl, wsUrl });
+
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= (async () => {
+      events.emit({ type: 'stopping' });
+      const stopped = new Promise((resolve) => server.close(resolve));
+      await voice.close();
+      ticker.close();
+      server.closeAllConnections();
+      await stopped;
+    })();
+    return closed;
+  };
+  return { baseUrl, wsUrl, port: address.port, close, [Symbol.asyncDispose]: close };
+}
+
+function checkDialect(input: DialectInput | undefined) {
+  const parsed = parseDialect(input ?? {});
+  if (parsed.ok) return parsed.dialect;
+  const [first] = parsed.problems;
+  const text =
+    first === undefined ? '' : `${first.path} is ${JSON.stringify(first.value)}, expected ${first.expected}`;
+  throw new VoicectlError('bad-dialect', `Invalid dialect: ${text}`, {
+    details: { problems: parsed.problems },
+  });
+}
+
+async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
+    server.listen({ host, port }, resolve);
+  });
+  // Running out of descriptors makes an accept fail; those that are open go on.
+  server.on('error', () => {});
+  return server.address() as AddressInfo;
+}
+
+/** Where a client of this machine finds the address: "any address" is none that can be called. */
+function urlHost({ address, family }: AddressInfo): string {
+  if (family === 'IPv6') return `[${address === '::' ? '::1' : address}]`;
+  return address === '0.0.0.0' ? '127.0.0.1' : address;
+}
+
+function listenError(cause: NodeJS.ErrnoException, host: string, port: number): VoicectlError {
+  if (cause.code === 'EADDRINUSE') {
+    return new VoicectlError('port-in-use', `Port ${port} on ${host} is taken`, {
+      hint: 'Choose another with --port, or let the system choose with --port 0.',
+      cause,
+    });
+  }
+  return new VoicectlError('usage', `Cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+}

@@ -1,0 +1,70 @@
+import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
+
+/** What happens in an emulator. Every view of `serve` is a function of this stream. */
+export type EmulatorEventBody =
+  | { type: 'listening'; version: string; baseUrl: string; wsUrl: string }
+  | { type: 'token-issued'; device: string; jti: string; remaining: number; resetAtMs: number }
+  | {
+      type: 'request-refused';
+      cause: RefusalCause | 'invalidRequest';
+      status: number;
+      code: string;
+      message: string;
+      device?: string;
+      path?: string;
+    }
+  | { type: 'stream-opened'; stream: number; remote: string }
+  | { type: 'stream-authorised'; stream: number; device: string; jti: string; connections: number }
+  | { type: 'message-sent'; stream: number; device: string; body: unknown }
+  | { type: 'text-received'; stream: number; device: string; bytes: number }
+  | { type: 'turn-started'; stream: number; device: string; atMs: number }
+  | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number }
+  | { type: 'reply-started'; stream: number; device: string }
+  | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
+  | ({ type: 'stream-closed' } & StreamTotals)
+  | { type: 'stopping' };
+
+export interface StreamTotals {
+  stream: number;
+  /** Undefined where the stream closed before it was authorised. */
+  device: string | undefined;
+  code: number;
+  reason: string;
+  /** Set where the emulator closed the stream, or cut it. */
+  cause?: CloseCause | 'half-open' | 'protocol-error';
+  durationMs: number;
+  framesIn: number;
+  bytesIn: number;
+  framesOut: number;
+  bytesOut: number;
+  /** Messages that ended within a sample, and messages without a byte. */
+  oddMessages: number;
+  emptyMessages: number;
+}
+
+/** `t`: milliseconds since the emulator started, on its clock. */
+export type EmulatorEvent = { t: number } & EmulatorEventBody;
+
+export type EmulatorListener = (event: EmulatorEvent) => void;
+
+export interface EmulatorEvents {
+  emit(body: EmulatorEventBody): void;
+  /** Calls the listener for each event from now on; the result ends that. */
+  subscribe(listener: EmulatorListener): () => void;
+}
+
+/** Events are delivered at once and in order; nothing is queued. */
+export function createEmulatorEvents(now: () => number): EmulatorEvents {
+  const start = now();
+  const listeners = new Set<EmulatorListener>();
+  return {
+    emit(body) {
+      const event = { t: Math.round((now() - start) * 10) / 10, ...body };
+      for (const listener of listeners) listener(event);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorBody } from '../protocol/error-body.ts';
+import { jsonMediaType } from '../protocol/token-request.ts';
+import { cacheControl, type TokenResponse } from '../protocol/token-response.ts';
+
+/** An answer of the service: every one is JSON, and none may be cached. */
+export interface HttpAnswer {
+  status: number;
+  body: ErrorBody | TokenResponse;
+  headers?: readonly (readonly [name: string, value: string])[];
+  /** Whether the connection ends with it, because not all of the request was read. */
+  hangUp?: boolean;
+}
+
+function headersOf({ headers = [], hangUp }: HttpAnswer, text: string): [string, string][] {
+  return [
+    ['Content-Type', jsonMediaType],
+    ['Cache-Control', cacheControl],
+    ['Content-Length', String(Buffer.byteLength(text))],
+    ...headers.map(([name, value]): [string, string] => [name, value]),
+    ...(hangUp ? [['Connection', 'close'] as [string, string]] : []),
+  ];
+}
+
+/** Answers a request. */
+export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
+  const text = JSON.stringify(answer.body);
+  response.writeHead(answer.status, headersOf(answer, text).flat());
+  response.end(text);
+}
+
+/** Answers on a socket that has no response object: a refused upgrade, or a request that could not be parsed. */
+export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
+  if (!socket.writable) return;
+  const text = JSON.stringify(answer.body);
+  const head = headersOf({ ...answer, hangUp: true }, text).map(([name, value]) => `${name}: ${value}`);
+  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`, ...head, '', text];
+  // Node allows half-open sockets here and watches this one no more: a peer that stays would hold it for ever.
+  socket.end(lines.join('\r\n'), () => socket.destroy());
+}

@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Dialect, RefusalCause } from '../protocol/dialect.ts';
+import { streamPath, tokenPaths } from '../protocol/paths.ts';
+import { rateLimitHeaderNames, retryAfterHeaderName } from '../protocol/rate-limit.ts';
+import { jsonMediaType, maxTokenRequestBytes } from '../protocol/token-request.ts';
+import { type Admission, type AdmissionOptions, admit, maxHeaders } from './admission.ts';
+import type { EmulatorEvents } from './events.ts';
+import { type HttpAnswer, sendAnswer, sendRawAnswer } from './http-answer.ts';
+import { invalidRequest, refusal } from './refusal.ts';
+import { ServiceRequest } from './service-request.ts';
+import type { TokenEndpoint } from './token-endpoint.ts';
+import type { VoiceEndpoint } from './voice-endpoint.ts';
+
+export interface HttpServerOptions {
+  dialect: Dialect;
+  events: EmulatorEvents;
+  admission: AdmissionOptions;
+  token: TokenEndpoint;
+  voice: VoiceEndpoint;
+}
+
+/** Node looks for late requests only this often, so the deadlines below are kept to within it. */
+const checkEveryMs = 500;
+/** Headers within 5 s, the whole request within 10 s. */
+const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
+const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
+const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
+
+/** The HTTP side of the service: who is let in, which path and method there is, and how errors look. */
+export function createHttpServer(options: HttpServerOptions): Server {
+  const { dialect, events, admission, voice } = options;
+  const server = createServer({
+    IncomingMessage: ServiceRequest,
+    // Node would answer a request without Host itself, and not in the service's shape; `admit` looks for it.
+    requireHostHeader: false,
+    connectionsCheckingInterval: checkEveryMs,
+    headersTimeout: headersDeadlineMs,
+    requestTimeout: requestDeadlineMs,
+  });
+  // One more than is admitted, so that too many can be told from just enough.
+  server.maxHeadersCount = maxHeaders + 1;
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, options).then(
+      (result) => {
+        if (result !== undefined && !response.destroyed) sendAnswer(response, result);
+      },
+      (thrown) => response.destroy(thrown),
+    );
+  };
+  server.on('request', onRequest);
+  // An `Expect` that nobody knows: Node would answer it with an empty 417.
+  server.on('checkExpectation', onRequest);
+
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const path = pathOf(request);
+    const admitted = admit(request, admission);
+    const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, { dialect, events, path }));
+    if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, options, path));
+    else if (path !== streamPath) refuse('notFound');
+    else if (!server.listening || !voice.upgrade(request, socket, head)) refuse('unavailable');
+  });
+
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    const refused = refusal('methodNotAllowed', { dialect, events, path: pathOf(request) });
+    sendRawAnswer(socket, { ...refused, headers: allowedMethods });
+  });
+
+  // What Node's parser refuses: the request has no object, but its answer has the service's shape.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    sendRawAnswer(socket, malformed(error.code, options));
+  });
+  return server;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HttpServerOptions,
+): Promise<HttpAnswer | undefined> {
+  const { dialect, events, admission, token } = options;
+  const path = pathOf(request);
+  const admitted = admit(request, admission);
+  if (!admitted.ok) return { ...turnAway(admitted, options, path), hangUp: true };
+  if (admitted.origin !== undefined) allowOrigin(response, admitted.origin);
+
+  const refuse = (cause: RefusalCause) => refusal(cause, { dialect, events, path });
+  if (path === streamPath)
+    return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
+  if (!tokenPaths.includes(path)) return { ...refuse('notFound'), hangUp: true };
+  if (request.method === 'OPTIONS') {
+    response.writeHead(204, allowedMethods.flat()).end();
+    return undefined;
+  }
+  if (request.method !== 'POST') {
+    return { ...refuse('methodNotAllowed'), headers: allowedMethods, hangUp: true };
+  }
+  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== jsonMediaType) return { ...refuse('unsupportedMediaType'), hangUp: true };
+  const body = await readBody(request);
+  return body === undefined ? { ...refuse('bodyTooLarge'), hangUp: true } : token(body);
+}
+
+/** The whole body; undefined where it is larger than a token request can be. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > maxTokenRequestBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxTokenRequestBytes) resolve(undefined);
+      else chunks.push(chunk);
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '').split('?')[0] ?? '';
+}
+
+function turnAway(
+  admitted: Admission & { ok: false },
+  { dialect, events }: HttpServerOptions,
+  path: string,
+): HttpAnswer {
+  const { cause, why } = admitted;
+  if (cause === 'invalidRequest') return invalidRequest({ message: why }, { dialect, events, path });
+  return refusal(cause, { dialect, events, path, why });
+}
+
+function malformed(code: string | undefined, options: HttpServerOptions): HttpAnswer {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('requestTimeout', options);
+  if (code === 'HPE_HEADER_OVERFLOW') return refusal('headersTooLarge', options);
+  return invalidRequest({ message: 'The request is not valid HTTP' }, options);
+}
+
+/** Lets the one page that asked read the answer; never `*`. */
+function allowOrigin(response: ServerResponse, origin: string): void {
+  const exposed = [...Object.values(rateLimitHeaderNames), retryAfterHeaderName];
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Vary', 'Origin');
+  response.setHeader('Access-Control-Allow-Methods', 'POST, OPTIONS');
+  response.setHeader('Access-Control-Allow-Headers', 'Content-Type, Accept');
+  response.setHeader('Access-Control-Expose-Headers', exposed.join(', '));
+}

@@ -1,0 +1,119 @@
+import type { Clock } from '../clock.ts';
+import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
+import type { TokenClaims } from '../protocol/claims.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { writeConnected, writeError, writeStatus } from '../protocol/messages.ts';
+import type { ClientMessage } from './authorisation.ts';
+import type { Connection } from './connection.ts';
+import type { EmulatorEvents } from './events.ts';
+import type { CreateReply, Reply, Voice } from './reply.ts';
+import { createSpeaker } from './speaker.ts';
+import type { Ticker } from './ticker.ts';
+
+export interface LiveStreamOptions {
+  connection: Connection;
+  claims: TokenClaims;
+  clock: Clock;
+  ticker: Ticker;
+  dialect: Dialect;
+  events: EmulatorEvents;
+  createReply: CreateReply;
+}
+
+/**
+ * A stream whose token was accepted: confirms it, then carries audio both ways. Specification:
+ * "WSS /voice-stream". The result takes each message of the client.
+ */
+export function startLiveStream(options: LiveStreamOptions): (message: ClientMessage) => void {
+  const { connection, claims, clock, dialect, events } = options;
+  connection.sendText(writeConnected(dialect));
+  const reply = startReply(options);
+  const hear = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
+  if (dialect.stream.expiryDuringStream === 'close') {
+    const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
+    connection.onEnding(() => expiry.cancel());
+  }
+  connection.onEnding(() => reply.close?.());
+
+  return ({ data, isBinary }) => {
+    if (isBinary) {
+      hear(data);
+      return;
+    }
+    events.emit({ type: 'text-received', stream: connection.id, device: claims.sub, bytes: data.length });
+    const { code, message } = dialect.stream.closes.unexpectedText;
+    if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
+    if (dialect.stream.textAfterToken === 'error') connection.sendText(writeError(dialect, code, message));
+  };
+}
+
+/** Gives the reply its voice on this stream. */
+function startReply({
+  connection,
+  claims,
+  clock,
+  ticker,
+  dialect,
+  events,
+  createReply,
+}: LiveStreamOptions): Reply {
+  const at = { stream: connection.id, device: claims.sub };
+  const speaker = createSpeaker({
+    ticker,
+    frameBytes: bytesForMs(dialect.stream.replyFrameMs),
+    send: connection.sendAudio,
+    onEnd() {
+      events.emit({ type: 'reply-ended', ...at, bargeIn: false });
+      reply.said?.();
+    },
+  });
+  const voice: Voice = {
+    clock,
+    get speaking() {
+      return speaker.speaking;
+    },
+    send: connection.sendAudio,
+    say(playable) {
+      if (!speaker.speaking) events.emit({ type: 'reply-started', ...at });
+      speaker.say(playable);
+    },
+    stop() {
+      if (!speaker.speaking) return;
+      speaker.stop();
+      events.emit({ type: 'reply-ended', ...at, bargeIn: true });
+    },
+    status(state) {
+      if (dialect.stream.status.send) connection.sendText(writeStatus(dialect, state));
+    },
+    turnStarted: (atMs) => events.emit({ type: 'turn-started', ...at, atMs }),
+    turnEnded: (atMs, turnMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs }),
+  };
+  const reply = createReply(voice);
+  connection.onEnding(() => speaker.stop());
+  return reply;
+}
+
+/** Counts messages and makes whole samples of them: what becomes of half a sample is the dialect's choice. */
+function alignSamples(connection: Connection, { stream }: Dialect, hear: (pcm: Buffer) => void) {
+  const { totals } = connection;
+  let carried: Buffer | undefined;
+  return (data: Buffer) => {
+    if (data.length === 0) {
+      totals.emptyMessages += 1;
+      return;
+    }
+    totals.framesIn += 1;
+    totals.bytesIn += data.length;
+    const isOdd = data.length % bytesPerSample !== 0;
+    if (isOdd) totals.oddMessages += 1;
+    if (isOdd && stream.oddBytes === 'close') {
+      connection.close('oddBytes');
+      return;
+    }
+    const bytes = carried === undefined ? data : Buffer.concat([carried, data]);
+    const whole = bytes.length - (bytes.length % bytesPerSample);
+    const hasHalf = whole < bytes.length && stream.oddBytes === 'carry';
+    carried = hasHalf ? Buffer.from(bytes.subarray(whole)) : undefined;
+    if (whole > 0) hear(bytes.subarray(0, whole));
+  };
+}

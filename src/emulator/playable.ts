@@ -1,0 +1,18 @@
+/** Audio that is read frame by frame as it is said. */
+export interface Playable {
+  /** The next at most `bytes` bytes of PCM; undefined at the end. */
+  read(bytes: number): Buffer | undefined;
+}
+
+/** Says the given PCM. The buffer is not copied. */
+export function playPcm(pcm: Buffer): Playable {
+  let offset = 0;
+  return {
+    read(bytes) {
+      if (offset >= pcm.length) return undefined;
+      const frame = pcm.subarray(offset, offset + bytes);
+      offset += frame.length;
+      return frame;
+    },
+  };
+}

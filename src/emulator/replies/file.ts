@@ -1,0 +1,10 @@
+import { loadPcm } from '../../audio/wav-source.ts';
+import { playPcm } from '../playable.ts';
+import type { CreateReply } from '../reply.ts';
+import { takeTurns } from './turns.ts';
+
+/** Answers each turn with a WAV file, which is read and converted once, at start. */
+export async function sayFile(path: string): Promise<CreateReply> {
+  const pcm = await loadPcm(path);
+  return takeTurns(() => playPcm(pcm));
+}

@@ -1,0 +1,30 @@
+import { VoicectlError } from '../../errors.ts';
+import type { CreateReply } from '../reply.ts';
+import { echo } from './echo.ts';
+import { sayFile } from './file.ts';
+import { parrot } from './parrot.ts';
+import { silence } from './silence.ts';
+import { tone } from './tone.ts';
+
+/** Reply modes that are a word of their own. */
+const plain: Record<string, CreateReply> = { parrot, echo, tone, silence };
+
+/** Reply modes that take something after the colon. */
+const withArgument: Record<string, (argument: string) => Promise<CreateReply>> = { file: sayFile };
+
+/** Every reply mode, as it is written on the command line. */
+export const replyModes: readonly string[] = [...Object.keys(plain), 'file:PATH'];
+
+/** Makes a reply out of its name. Throws `usage` for an unknown one, `bad-input` for a file that is no WAV. */
+export async function createReplyMode(mode: string): Promise<CreateReply> {
+  const simple = Object.hasOwn(plain, mode) ? plain[mode] : undefined;
+  if (simple !== undefined) return simple;
+  const colon = mode.indexOf(':');
+  const name = mode.slice(0, colon);
+  const argument = mode.slice(colon + 1);
+  const make = colon > 0 && Object.hasOwn(withArgument, name) ? withArgument[name] : undefined;
+  if (make !== undefined && argument !== '') return make(argument);
+  throw new VoicectlError('usage', `Unknown reply mode: ${mode}`, {
+    hint: `Use one of ${replyModes.join(', ')}.`,
+  });
+}

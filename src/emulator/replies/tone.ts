@@ -1,0 +1,22 @@
+import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { playPcm } from '../playable.ts';
+import { takeTurns } from './turns.ts';
+
+const frequencyHz = 440;
+const durationMs = 1_000;
+const peak = 0.25 * 0x7fff;
+
+/** Answers each turn with one second of a 440 Hz tone at −12 dBFS. */
+export const tone = takeTurns(() => playPcm(tonePcm));
+
+const tonePcm = makeTone();
+
+function makeTone(): Buffer {
+  const samples = (sampleRate * durationMs) / 1000;
+  const pcm = Buffer.alloc(samples * bytesPerSample);
+  for (let i = 0; i < samples; i += 1) {
+    const value = Math.round(peak * Math.sin((2 * Math.PI * frequencyHz * i) / sampleRate));
+    pcm.writeInt16LE(value, i * bytesPerSample);
+  }
+  return pcm;
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../clock.ts';
+import type { ReplyState } from '../protocol/messages.ts';
+import type { Playable } from './playable.ts';
+
+/** What a reply may do on the stream that it answers. */
+export interface Voice {
+  readonly clock: Clock;
+  /** Whether something is being said. */
+  readonly speaking: boolean;
+  /** Sends PCM at once. */
+  send(pcm: Buffer): void;
+  /** Says PCM at real-time pace, after whatever is still being said. */
+  say(playable: Playable): void;
+  /** Stops saying, and drops what was not said yet. */
+  stop(): void;
+  /** Sends a status message. */
+  status(state: ReplyState): void;
+  /** Reports a turn of the user. Times are milliseconds of audio since the stream began. */
+  turnStarted(atMs: number): void;
+  turnEnded(atMs: number, turnMs: number): void;
+}
+
+/** The emulated AI of one stream. */
+export interface Reply {
+  /** Takes the user's audio, whole samples, in order. */
+  hear(pcm: Buffer): void;
+  /** All that was to be said has been said. */
+  said?(): void;
+  /** The stream has ended. */
+  close?(): void;
+}
+
+/** Makes the reply of a new stream. */
+export type CreateReply = (voice: Voice) => Reply;

@@ -1,0 +1,22 @@
+import { IncomingMessage } from 'node:http';
+
+const offered = Symbol('offered');
+
+/**
+ * A request of which only WebSocket is an upgrade. Where an `upgrade` listener stands, Node (up to 24.8, which
+ * has no `shouldUpgradeCallback`) hands it every request that offers any other protocol, with the body unread.
+ * Java's HttpClient offers h2c with each plain request, and an offer may be ignored (RFC 9110, section 7.8).
+ */
+export class ServiceRequest extends IncomingMessage {
+  declare private [offered]: boolean | null;
+
+  get upgrade(): boolean {
+    const isWebSocket = this.headers.upgrade?.toLowerCase() === 'websocket';
+    return Boolean(this[offered]) && (isWebSocket || this.method === 'CONNECT');
+  }
+
+  /** Set by Node's parser. */
+  set upgrade(value: boolean | null) {
+    this[offered] = value;
+  }
+}
