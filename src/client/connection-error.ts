@@ -1,0 +1,43 @@
+import { VoicectlError } from '../errors.ts';
+
+/** What the system's error codes mean to a user. */
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name could not be looked up',
+  ETIMEDOUT: 'no answer',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer',
+  UND_ERR_SOCKET: 'connection closed before an answer',
+};
+
+const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_OSSL|EPROTO)/;
+
+/** A failure to reach `host`, as an error that says which of DNS, network or TLS it was. */
+export function connectionError(thrown: unknown, host: string): VoicectlError {
+  const code = systemCode(thrown);
+  if (tlsCodes.test(code)) {
+    return new VoicectlError('tls-failed', `Cannot connect to ${host}: TLS failed (${code})`, {
+      hint: 'Trust a private certificate authority with NODE_EXTRA_CA_CERTS=FILE.',
+      cause: thrown,
+    });
+  }
+  const why = reasons[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  return new VoicectlError('connect-failed', `Cannot connect to ${host}: ${why}`, {
+    retryable: true,
+    cause: thrown,
+    ...(code === 'ECONNREFUSED'
+      ? { hint: 'Is the service running? `voicectl serve` starts a local one, --local one for this command.' }
+      : {}),
+  });
+}
+
+/** The code of an error, or of the first inside it: Node tries several addresses and bundles what went wrong. */
+function systemCode(thrown: unknown): string {
+  const { code, errors, cause } = (thrown ?? {}) as { code?: unknown; errors?: unknown[]; cause?: unknown };
+  if (typeof code === 'string' && code !== '') return code;
+  if (Array.isArray(errors) && errors.length > 0) return systemCode(errors[0]);
+  return cause === undefined ? '' : systemCode(cause);
+}

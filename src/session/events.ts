@@ -1,0 +1,50 @@
+import type { ReadRateLimit } from '../protocol/rate-limit.ts';
+import type { SessionSummary } from './summary.ts';
+
+/** Where a session stands. */
+export type SessionState = 'token' | 'connecting' | 'authorising' | 'live' | 'draining' | 'closed';
+
+export type AudioDirection = 'out' | 'in';
+
+/** What happens in a session. Reports, screens, recordings and expectations are functions of this stream. */
+export type SessionEventBody =
+  | {
+      type: 'session';
+      version: string;
+      device: string;
+      baseUrl: string;
+      wsUrl: string;
+      source: string;
+      format: string;
+      durationMs?: number;
+    }
+  | { type: 'state'; state: SessionState }
+  | { type: 'retry'; attempt: number; delayMs: number; code: string; message: string }
+  | {
+      type: 'token';
+      claims: Record<string, unknown> | undefined;
+      rateLimit?: ReadRateLimit;
+      status?: number;
+      ms?: number;
+      attempts?: number;
+    }
+  | { type: 'message'; category: string; kind: string | undefined; body: unknown }
+  | ({ type: 'audio' } & AudioFacts)
+  | { type: 'speech'; state: 'start' | 'end'; audioMs: number }
+  | { type: 'warning'; code: string; message: string }
+  | { type: 'close'; code: number; reason: string; name: string }
+  | ({ type: 'summary' } & SessionSummary);
+
+/** One message of audio, or several that were folded into one event. */
+export interface AudioFacts {
+  direction: AudioDirection;
+  frames: number;
+  bytes: number;
+  audioMs: number;
+  /** Loudest of the frames, dBFS. */
+  rmsDbfs: number;
+  peakDbfs: number;
+}
+
+/** `t`: milliseconds since the session began, on a monotonic clock. */
+export type SessionEvent = { t: number } & SessionEventBody;

@@ -1,0 +1,152 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import type { Level } from '../audio/level.ts';
+import { createSpeechGate, type GateEvent } from '../audio/speech-gate.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
+
+/** Counted in one direction. */
+export interface AudioTotals {
+  frames: number;
+  bytes: number;
+  audioMs: number;
+}
+
+/** A distribution, in milliseconds. */
+export interface Spread {
+  p50: number;
+  p95: number;
+  max: number;
+}
+
+export interface MetricsSnapshot {
+  out: AudioTotals;
+  in: AudioTotals;
+  /** From the end of the last speech that was sent to the first AI audio after it. Null where none came. */
+  firstAudioMs: number | null;
+  /** How far the time between two AI messages of one reply was from the audio in the first of them. */
+  jitterMs: Spread | null;
+  /** The longest time between two AI messages of one reply. */
+  longestGapMs: number | null;
+  /** How late frames left, after their deadline. */
+  sendLatenessMs: Spread | null;
+}
+
+export interface MetricsOptions {
+  /** AI audio that pauses for longer than this is another reply. */
+  settleMs: number;
+}
+
+/** Measures the audio of a session as it passes. All times are monotonic milliseconds. */
+export interface Metrics {
+  /** Takes a message that was sent; returns what the speech gate found in it. */
+  sent(pcm: Buffer, now: number): GateEvent[];
+  sentLate(lateMs: number): void;
+  received(pcm: Buffer, level: Level, now: number): void;
+  /** No more will be sent: speech that is still open has ended. */
+  finishSending(): void;
+  /** When the first AI audio came that answers the last speech, or any audio where none was spoken. */
+  readonly replyBegunAt: number | undefined;
+  /** When AI audio that can be heard came last. */
+  readonly lastAudibleAt: number | undefined;
+  snapshot(): MetricsSnapshot;
+}
+
+/** Quieter AI audio than this is a pause: some services, and an echo of our own tail, send silence without end. */
+const audibleDbfs = -60;
+/** The gate tells the end of speech this much audio after the fact, at most. */
+const gateMemoryMs = 1_000;
+
+export function createMetrics({ settleMs }: MetricsOptions): Metrics {
+  const out: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
+  const incoming: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
+  const gate = createSpeechGate();
+  const jitter = createSpread();
+  const lateness = createSpread();
+  /** When which moment of the sent audio left, as far back as the gate can point. */
+  const departures: { positionMs: number; at: number }[] = [];
+  /** AI audio that came while the gate was open, as far back as the gate can point. */
+  let arrivals: number[] = [];
+  let speechEndedAt: number | undefined;
+  let firstAudioAt: number | undefined;
+  let lastAudibleAt: number | undefined;
+  let longestGapMs: number | null = null;
+  let previous: { at: number; audioMs: number } | undefined;
+
+  const onGate = (event: GateEvent) => {
+    if (event.type === 'speech-start') {
+      arrivals = [];
+      return;
+    }
+    const endedAt = departures.find(({ positionMs }) => positionMs >= event.atMs)?.at ?? 0;
+    speechEndedAt = endedAt;
+    firstAudioAt = arrivals.find((at) => at >= endedAt);
+  };
+
+  return {
+    get replyBegunAt() {
+      return gate.speaking ? undefined : firstAudioAt;
+    },
+    get lastAudibleAt() {
+      return lastAudibleAt;
+    },
+    sent(pcm, now) {
+      count(out, pcm);
+      const events = gate.push(pcm);
+      departures.push({ positionMs: gate.positionMs, at: now });
+      while ((departures[0]?.positionMs ?? 0) < gate.positionMs - gateMemoryMs) departures.shift();
+      events.forEach(onGate);
+      return events;
+    },
+    sentLate: (lateMs) => lateness.add(lateMs),
+    finishSending: () => gate.end().forEach(onGate),
+    received(pcm, level, now) {
+      count(incoming, pcm);
+      if (gate.speaking) arrivals = [...arrivals.filter((at) => at > now - gateMemoryMs), now];
+      else firstAudioAt ??= now;
+      if (level.rmsDbfs > audibleDbfs) lastAudibleAt = now;
+      if (previous !== undefined && now - previous.at < settleMs) {
+        longestGapMs = Math.max(longestGapMs ?? 0, now - previous.at);
+        jitter.add(Math.abs(now - previous.at - previous.audioMs));
+      }
+      previous = { at: now, audioMs: msForBytes(pcm.length) };
+    },
+    snapshot: () => ({
+      out: { ...out },
+      in: { ...incoming },
+      firstAudioMs:
+        firstAudioAt === undefined || speechEndedAt === undefined
+          ? null
+          : roundMs(firstAudioAt - speechEndedAt),
+      jitterMs: jitter.read(),
+      longestGapMs: longestGapMs === null ? null : roundMs(longestGapMs),
+      sendLatenessMs: lateness.read(),
+    }),
+  };
+}
+
+function count(totals: AudioTotals, pcm: Buffer): void {
+  totals.frames += 1;
+  totals.bytes += pcm.length;
+  totals.audioMs = msForBytes(totals.bytes);
+}
+
+/** Percentiles in constant memory, at a resolution of a microsecond. */
+function createSpread() {
+  let histogram: RecordableHistogram | undefined;
+  return {
+    add(ms: number) {
+      histogram ??= createHistogram();
+      histogram.record(Math.max(1, Math.round(ms * 1000)));
+    },
+    read(): Spread | null {
+      if (histogram === undefined) return null;
+      const at = (percentile: number) =>
+        roundMs((histogram as RecordableHistogram).percentile(percentile) / 1000);
+      return { p50: at(50), p95: at(95), max: roundMs(histogram.max / 1000) };
+    },
+  };
+}
+
+/** To a tenth of a millisecond: more is noise. */
+export function roundMs(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,22 @@
+import type { ReadRateLimit } from '../protocol/rate-limit.ts';
+import type { Verdict } from './expectations.ts';
+import type { MetricsSnapshot } from './metrics.ts';
+
+/** What a session came to. Times are milliseconds; null where the session did not get that far. */
+export interface SessionSummary extends MetricsSnapshot {
+  device: string;
+  /** Whether the session ran to its end and every expectation held. */
+  ok: boolean;
+  elapsedMs: number;
+  tokenMs: number | null;
+  connectMs: number | null;
+  /** From presenting the token to `service_voice_connected`. */
+  authoriseMs: number | null;
+  /** Under-runs of playback; null where nothing was played. */
+  underruns: number | null;
+  /** Service messages by kind; those without one under `(none)`. */
+  events: Record<string, number>;
+  rateLimit: ReadRateLimit | null;
+  close: { code: number; reason: string; name: string } | null;
+  verdicts: Verdict[];
+}
