@@ -1,0 +1,39 @@
+import type { OptionName } from '../config/options.ts';
+import type { ResolvedSettings } from '../config/settings.ts';
+import type { Io } from '../io.ts';
+import type { Style } from '../report/style.ts';
+
+/** What a command works with: its settings, and the way to the world outside. */
+export interface CommandContext<Names extends OptionName> extends ResolvedSettings<Names> {
+  io: Io;
+  /** Positional arguments. */
+  args: readonly string[];
+  /** Aborted with a `VoicectlError` when the user, the system or `--timeout` ends the command. */
+  signal: AbortSignal;
+  json: boolean;
+  quiet: boolean;
+  verbose: boolean;
+  style: Style;
+  /** A line on standard error, for people; not with `--quiet`. */
+  note(text: string): Promise<void>;
+}
+
+/** A command: what it is called, which settings it takes, and what it does. */
+export interface CommandSpec<Names extends OptionName = OptionName> {
+  name: string;
+  summary: string;
+  /** Positional arguments, as Commander takes them. */
+  args?: string;
+  /** Whether the arguments may hold flags that are not ours. */
+  passThrough?: true;
+  options: readonly Names[];
+  /** Shown below the help. */
+  examples: readonly string[];
+  /** Heavy modules are imported inside, so that `--help` is quick. The result is the exit code, 0 if none. */
+  run(context: CommandContext<Names>): Promise<number | undefined>;
+}
+
+/** Keeps the names of the settings apart in the type of `run`. */
+export function defineCommand<const Names extends OptionName>(spec: CommandSpec<Names>): CommandSpec<Names> {
+  return spec;
+}

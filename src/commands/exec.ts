@@ -1,0 +1,45 @@
+import { emulatorOptions } from '../config/options.ts';
+import { defineCommand } from './command.ts';
+
+export const execCommand = defineCommand({
+  name: 'exec',
+  summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
+  args: '<command...>',
+  passThrough: true,
+  options: [...emulatorOptions, 'device'],
+  examples: [
+    'voicectl exec -- npm test',
+    'voicectl exec --reply echo -- sh -c \'curl "$VOICECTL_BASE_URL"\'',
+  ],
+  async run(context) {
+    const { settings, args, io, verbose, style, signal, note } = context;
+    const { createEmulator } = await import('../emulator/emulator.ts');
+    const { emulatorLines } = await import('../report/emulator-lines.ts');
+    const { emulatorSettings } = await import('./emulator-settings.ts');
+    const { defaultDevice, developmentKey } = await import('../config/target.ts');
+    const { runChild } = await import('./run-child.ts');
+
+    const options = await emulatorSettings(context);
+    const emulator = await createEmulator({
+      ...options,
+      onEvent(event) {
+        if (verbose) for (const line of emulatorLines(event, style)) void note(line);
+      },
+    });
+    try {
+      return await runChild(args, {
+        signal,
+        cwd: io.cwd,
+        env: {
+          ...io.env,
+          VOICECTL_BASE_URL: emulator.baseUrl,
+          VOICECTL_WS_URL: emulator.wsUrl,
+          VOICECTL_API_KEY: options.acceptKeys?.[0] ?? developmentKey,
+          VOICECTL_DEVICE: settings.device ?? defaultDevice(),
+        },
+      });
+    } finally {
+      await emulator.close();
+    }
+  },
+});

@@ -1,0 +1,42 @@
+import { openRawFile, openRawStream } from '../audio/raw-source.ts';
+import type { AudioSource } from '../audio/source.ts';
+import { openWavFile, openWavStream } from '../audio/wav-source.ts';
+import type { Settings } from '../config/options.ts';
+import { VoicectlError } from '../errors.ts';
+import type { Io } from '../io.ts';
+
+type SourceSettings = Pick<
+  Settings<'file' | 'raw' | 'strictFormat' | 'loop'>,
+  'file' | 'raw' | 'strictFormat' | 'loop'
+>;
+
+/** The one source that the flags name, opened. Throws `usage` for none or two, `bad-input` for one that cannot be read. */
+export async function openSource(
+  { file, raw, strictFormat, loop }: SourceSettings,
+  io: Io,
+  signal: AbortSignal,
+): Promise<{ source: AudioSource; name: string }> {
+  if ((file === undefined) === (raw === undefined)) {
+    throw new VoicectlError(
+      'usage',
+      file === undefined ? 'Nothing to stream' : 'More than one source to stream',
+      {
+        hint: 'Give one of --file PATH and --raw PATH.',
+      },
+    );
+  }
+  const path = file ?? raw ?? '';
+  const name = path === '-' ? 'standard input' : path;
+  const source = await open();
+  if (loop && !source.repeatable) {
+    throw new VoicectlError('usage', `--loop needs a file that can be read again, and ${name} cannot`);
+  }
+  return { source, name };
+
+  function open(): Promise<AudioSource> {
+    if (file === undefined)
+      return path === '-' ? openRawStream(io.stdin, { signal }) : openRawFile(path, { signal });
+    const options = { strictFormat, signal };
+    return path === '-' ? openWavStream(io.stdin, options) : openWavFile(path, options);
+  }
+}

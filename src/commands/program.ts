@@ -1,0 +1,93 @@
+import { Command, CommanderError, Option } from 'commander';
+import { generalOptions, type OptionName, optionSpec } from '../config/options.ts';
+import type { Flags } from '../config/settings.ts';
+import { VoicectlError } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { version } from '../version.ts';
+import type { CommandSpec } from './command.ts';
+import { execCommand } from './exec.ts';
+import { serveCommand } from './serve.ts';
+import { streamCommand } from './stream.ts';
+import { tokenCommand } from './token.ts';
+
+/** Every command, in the order of the help. */
+export const commands = [
+  serveCommand,
+  execCommand,
+  tokenCommand,
+  streamCommand,
+] as readonly unknown[] as readonly CommandSpec[];
+
+/** Runs a command with the flags and arguments that were read for it. */
+export type RunCommand = (spec: CommandSpec, flags: Flags, args: readonly string[]) => Promise<number>;
+
+/** The command tree. The help goes to `write`. */
+export function buildProgram(write: (text: string) => void, run: RunCommand): Command {
+  const program = new Command('voicectl')
+    .description('Local emulator, client and smoke test for real-time voice streaming services')
+    .version(version, '-V, --version', 'print the version')
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ writeOut: write, writeErr: () => {} })
+    .addHelpText('after', '\nStart here:\n  voicectl stream --file hello.wav --local\n');
+  for (const spec of commands) program.addCommand(buildCommand(spec, program, run));
+  program.addCommand(
+    program
+      .createCommand('completion')
+      .copyInheritedSettings(program)
+      .description('print a completion script')
+      .argument('<shell>', 'bash, zsh or fish'),
+  );
+  return program;
+}
+
+function buildCommand(spec: CommandSpec, program: Command, run: RunCommand): Command {
+  const command = program
+    .createCommand(spec.name)
+    .copyInheritedSettings(program)
+    .description(spec.summary)
+    .allowExcessArguments(false)
+    .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
+  if (spec.args !== undefined) command.argument(spec.args);
+  if (spec.passThrough) command.passThroughOptions();
+  for (const name of [...spec.options, ...generalOptions]) command.addOption(buildOption(name));
+  return command.action(async () => {
+    exitCodes.set(program, await run(spec, command.opts(), command.args));
+  });
+}
+
+const exitCodes = new WeakMap<Command, number>();
+
+function buildOption(name: OptionName): Option {
+  const { flag, help, env, default: fallback, defaultText, repeatable } = optionSpec(name);
+  const notes = [defaultText ?? fallback]
+    .filter((text) => text !== undefined)
+    .map((text) => `default: ${text}`);
+  if (env !== undefined) notes.push(`env: ${env}`);
+  const option = new Option(flag, notes.length === 0 ? help : `${help} (${notes.join(', ')})`);
+  return repeatable
+    ? option.argParser((value, before: string[] | undefined) => [...(before ?? []), value])
+    : option;
+}
+
+/** Reads the command line and runs what it asks for. Throws `usage` where it cannot be read. */
+export async function runProgram(argv: readonly string[], io: Io, run: RunCommand): Promise<number> {
+  let help = '';
+  const program = buildProgram((text) => {
+    help += text;
+  }, run);
+  if (argv.length === 0) help = program.helpInformation();
+  try {
+    if (argv.length > 0) await program.parseAsync([...argv], { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (thrown.exitCode !== 0) throw usageError(thrown);
+  }
+  if (help !== '') await io.stdout.write(help);
+  return exitCodes.get(program) ?? 0;
+}
+
+function usageError(thrown: CommanderError): VoicectlError {
+  const [message = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n');
+  return new VoicectlError('usage', message, { hint: suggestion ?? 'See voicectl --help.', cause: thrown });
+}

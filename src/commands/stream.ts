@@ -1,0 +1,57 @@
+import { connectionOptions, expectationOptions } from '../config/options.ts';
+import { defineCommand } from './command.ts';
+
+export const streamCommand = defineCommand({
+  name: 'stream',
+  summary: 'ask for a token, connect, stream audio, receive the AI audio',
+  options: [
+    'file',
+    'raw',
+    ...connectionOptions,
+    'reply',
+    'tokenFrom',
+    'strictFormat',
+    'pace',
+    'frameMs',
+    'tail',
+    'wait',
+    'settle',
+    'out',
+    'loop',
+    'duration',
+    'maxFrameBuffer',
+    ...expectationOptions,
+  ],
+  examples: [
+    'voicectl stream --file hello.wav --local --expect-audio',
+    'voicectl stream --file hello.wav --out reply.wav --json',
+    'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
+  ],
+  async run(context) {
+    const { settings, io, json, quiet, verbose, signal, style } = context;
+    const { openSource } = await import('./open-source.ts');
+    const { openSinks } = await import('./open-sinks.ts');
+    const { openTarget } = await import('./local-emulator.ts');
+    const { sessionOptions } = await import('./session-settings.ts');
+    const { runSession } = await import('../session/session.ts');
+    const { foldAudio } = await import('../session/fold-audio.ts');
+    const { sessionLines } = await import('../report/session-lines.ts');
+    const { jsonLine } = await import('../escape.ts');
+
+    const { source, name } = await openSource(settings, io, signal);
+    const sinks = await openSinks(settings.out, io.stdout);
+    const lines = settings.out === '-' ? io.stderr : io.stdout;
+    const target = await openTarget(context, settings.reply);
+    try {
+      const options = await sessionOptions(context, { target, source, sourceName: name, sinks });
+      const events = runSession(options, signal);
+      for await (const event of verbose ? events : foldAudio(events, 1_000)) {
+        if (json) await lines.write(jsonLine(event));
+        else if (!quiet) for (const line of sessionLines(event, style)) await lines.write(`${line}\n`);
+      }
+      return 0;
+    } finally {
+      await target.close();
+    }
+  },
+});

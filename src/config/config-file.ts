@@ -1,0 +1,106 @@
+import { stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { type Loader, lilconfig } from 'lilconfig';
+import { parse as parseYaml } from 'yaml';
+import { VoicectlError } from '../errors.ts';
+import { isRecord } from '../protocol/error-body.ts';
+import { type OptionName, optionSpec, options } from './options.ts';
+
+/** The settings of a config file, as they stand in it; `source` names the file, for errors. */
+export interface ConfigLayer {
+  source: string;
+  values: Partial<Record<OptionName, unknown>>;
+}
+
+export interface ConfigFileOptions {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** `--config`: this file and no other. */
+  path: string | undefined;
+  /** `--profile`: must be there. */
+  profile: string | undefined;
+}
+
+const loadYaml: Loader = (_path, content) => parseYaml(content);
+const loaders = { '.yaml': loadYaml, '.json': loadYaml };
+const fileNames = ['voicectl.config.yaml', 'voicectl.config.json'];
+
+/**
+ * Finds and reads the config file. The layers come strongest first: the profile, then the file itself.
+ * Throws `bad-config`: no such file or profile, not YAML or JSON, an unknown setting, or a key in a file
+ * that others can read.
+ */
+export async function readConfigFile(options: ConfigFileOptions): Promise<ConfigLayer[]> {
+  const found = await findConfig(options);
+  if (found === undefined) {
+    if (options.profile === undefined) return [];
+    throw new VoicectlError('bad-config', `No config file, so there is no profile ${options.profile}`);
+  }
+  const { path, config } = found;
+  if (!isRecord(config)) throw new VoicectlError('bad-config', `${path}: expected a mapping of settings`);
+  const { profiles = {}, ...rest } = config;
+  const base = { source: path, values: checkNames(rest, path) };
+  const layers = [base];
+  if (options.profile !== undefined) {
+    const profile =
+      isRecord(profiles) && Object.hasOwn(profiles, options.profile) ? profiles[options.profile] : undefined;
+    const source = `${path}: profiles.${options.profile}`;
+    if (!isRecord(profile)) throw new VoicectlError('bad-config', `${source}: there is no such profile`);
+    layers.unshift({ source, values: checkNames(profile, source) });
+  }
+  if (layers.some(({ values }) => values.apiKey !== undefined)) await requirePrivate(path);
+  return layers;
+}
+
+async function findConfig({
+  cwd,
+  env,
+  path,
+}: ConfigFileOptions): Promise<{ path: string; config: unknown } | undefined> {
+  const search = lilconfig('voicectl', { searchPlaces: fileNames, loaders, stopDir: cwd });
+  try {
+    if (path !== undefined)
+      return await lilconfig('voicectl', { loaders: { ...loaders, noExt: loadYaml } })
+        .load(path)
+        .then(asFound);
+    const here = await search.search(cwd);
+    if (here !== null) return asFound(here);
+    const own = join(env.XDG_CONFIG_HOME || join(env.HOME ?? homedir(), '.config'), 'voicectl');
+    return asFound(
+      await lilconfig('voicectl', {
+        searchPlaces: ['config.yaml', 'config.json'],
+        loaders,
+        stopDir: own,
+      }).search(own),
+    );
+  } catch (cause) {
+    const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    throw new VoicectlError(
+      'bad-config',
+      `Cannot read the config file${path === undefined ? '' : ` ${path}`}: ${why}`,
+      { cause },
+    );
+  }
+}
+
+function asFound(result: { filepath: string; config: unknown } | null) {
+  return result === null ? undefined : { path: result.filepath, config: result.config ?? {} };
+}
+
+function checkNames(values: Record<string, unknown>, source: string): ConfigLayer['values'] {
+  for (const name of Object.keys(values)) {
+    const known = Object.hasOwn(options, name) && !optionSpec(name as OptionName).flagOnly;
+    if (!known) throw new VoicectlError('bad-config', `${source}: there is no setting "${name}"`);
+  }
+  return values;
+}
+
+async function requirePrivate(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const { mode } = await stat(path);
+  if ((mode & 0o077) === 0) return;
+  throw new VoicectlError('bad-config', `${path} holds an API key and can be read by others`, {
+    hint: `Run chmod 600 ${path}`,
+  });
+}

@@ -1,0 +1,384 @@
+import {
+  type Parse,
+  parseApiVersion,
+  parseBytes,
+  parseChoice,
+  parseDuration,
+  parseFlag,
+  parseInteger,
+  parsePace,
+  parseText,
+  parseUrl,
+} from './parse.ts';
+
+/** One setting: its flag, where else it may come from, how it is read, and what it does. */
+interface OptionSpec<T> {
+  /** As Commander takes it: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
+  flag: string;
+  help: string;
+  parse: Parse<T>;
+  env?: string;
+  /** As it would be written on the command line. */
+  default?: string;
+  /** Shown as the default where it is not a value of its own. */
+  defaultText?: string;
+  /** Given several times, the values add up. */
+  repeatable?: true;
+  /** What `--name` alone means, where the value is optional. */
+  preset?: string;
+  /** Never read from a config file: it makes sense for one command only. */
+  flagOnly?: true;
+}
+
+const define = <const S extends OptionSpec<unknown>>(spec: S) => spec;
+
+/** Every setting of every command. Flags, environment, config keys, help and the README's tables come from here. */
+export const options = {
+  // Where it connects.
+  baseUrl: define({
+    flag: '--base-url <URL>',
+    env: 'VOICECTL_BASE_URL',
+    default: 'http://127.0.0.1:8787',
+    parse: parseUrl('http:', 'https:'),
+    help: 'HTTP address of the service',
+  }),
+  wsUrl: define({
+    flag: '--ws-url <URL>',
+    env: 'VOICECTL_WS_URL',
+    defaultText: 'the host of --base-url',
+    parse: parseUrl('ws:', 'wss:'),
+    help: 'WebSocket address of the service',
+  }),
+  apiVersion: define({
+    flag: '--api-version <VERSION>',
+    defaultText: 'the unversioned path',
+    parse: parseApiVersion,
+    help: 'use the versioned token path, such as v1',
+  }),
+  local: define({
+    flag: '--local',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'start an emulator inside the process for this one command',
+  }),
+  allowPlaintext: define({
+    flag: '--allow-plaintext',
+    parse: parseFlag,
+    help: 'let a key go over plain HTTP to a host that is not loopback',
+  }),
+  apiKey: define({
+    flag: '--api-key <KEY>',
+    env: 'VOICECTL_API_KEY',
+    parse: parseText,
+    help: 'API key; as a flag for a loopback target only',
+  }),
+  apiKeyFile: define({
+    flag: '--api-key-file <FILE>',
+    parse: parseText,
+    help: 'file that holds the API key; - is standard input',
+  }),
+  device: define({
+    flag: '--device <ID>',
+    env: 'VOICECTL_DEVICE',
+    defaultText: 'voicectl-HOSTNAME',
+    parse: parseText,
+    help: 'device identifier sent for the token',
+  }),
+  profile: define({
+    flag: '--profile <NAME>',
+    env: 'VOICECTL_PROFILE',
+    parse: parseText,
+    flagOnly: true,
+    help: 'settings under profiles.NAME of the config file',
+  }),
+  config: define({
+    flag: '--config <FILE>',
+    env: 'VOICECTL_CONFIG',
+    defaultText: 'voicectl.config.yaml or .json here, then the user’s own',
+    parse: parseText,
+    flagOnly: true,
+    help: 'config file',
+  }),
+  retries: define({
+    flag: '--retries <N>',
+    default: '4',
+    parse: parseInteger(0, 100),
+    help: 'further attempts after a rate limit or a failed connection',
+  }),
+  timeout: define({
+    flag: '--timeout <DURATION>',
+    parse: parseDuration,
+    help: 'limit for the whole command',
+  }),
+
+  // What it prints.
+  output: define({
+    flag: '--output <FORM>',
+    defaultText: 'plain',
+    parse: parseChoice(['plain', 'json']),
+    help: 'plain or json',
+  }),
+  json: define({ flag: '--json', parse: parseFlag, flagOnly: true, help: 'short for --output json' }),
+  color: define({
+    flag: '--no-color',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'no colour, as with NO_COLOR',
+  }),
+  quiet: define({ flag: '-q, --quiet', parse: parseFlag, flagOnly: true, help: 'warnings and errors only' }),
+  verbose: define({ flag: '-v, --verbose', parse: parseFlag, flagOnly: true, help: 'more detail' }),
+  debug: define({ flag: '--debug', parse: parseFlag, flagOnly: true, help: 'a stack with each error' }),
+
+  // The emulator.
+  host: define({
+    flag: '--host <ADDRESS>',
+    default: '127.0.0.1',
+    parse: parseText,
+    help: 'address to listen on; beyond loopback needs accepted keys',
+  }),
+  port: define({
+    flag: '--port <N>',
+    default: '8787',
+    parse: parseInteger(0, 65_535),
+    help: 'port to listen on; 0 takes a free one',
+  }),
+  acceptKey: define({
+    flag: '--accept-key <KEY>',
+    parse: parseText,
+    repeatable: true,
+    defaultText: 'any',
+    help: 'accept this API key only (repeatable)',
+  }),
+  acceptKeyFile: define({
+    flag: '--accept-key-file <FILE>',
+    parse: parseText,
+    help: 'accept the API keys in this file, one a line',
+  }),
+  reply: define({
+    flag: '--reply <MODE>',
+    default: 'parrot',
+    parse: parseText,
+    help: 'what the AI says: parrot, echo, tone, silence or file:PATH',
+  }),
+  dialect: define({
+    flag: '--dialect <FILE>',
+    parse: parseText,
+    help: 'choices that the specification leaves open, as YAML or JSON',
+  }),
+  rateLimit: define({
+    flag: '--rate-limit <N>',
+    default: '60',
+    parse: parseInteger(1, 1_000_000),
+    help: 'token requests per device and minute',
+  }),
+  maxConnections: define({
+    flag: '--max-connections <N>',
+    default: '10',
+    parse: parseInteger(1, 1_000_000),
+    help: 'connections per device',
+  }),
+  seed: define({
+    flag: '--seed <N>',
+    parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
+    help: 'make the emulator’s own choices the same in each run',
+  }),
+  allowHost: define({
+    flag: '--allow-host <NAME>',
+    parse: parseText,
+    repeatable: true,
+    help: 'serve requests for this host name too (repeatable)',
+  }),
+  allowOrigin: define({
+    flag: '--allow-origin <ORIGIN>',
+    parse: parseText,
+    repeatable: true,
+    help: 'serve web pages of this origin too (repeatable)',
+  }),
+  readyFile: define({
+    flag: '--ready-file <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write the URLs to this file, as JSON, once it listens',
+  }),
+
+  // token
+  decode: define({
+    flag: '--decode',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'print header and claims, as JSON, in place of the token',
+  }),
+  curl: define({
+    flag: '--curl',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'print the equivalent curl command; asks for nothing',
+  }),
+
+  // stream
+  file: define({
+    flag: '--file <PATH>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'WAV to stream; - is standard input',
+  }),
+  raw: define({
+    flag: '--raw <PATH>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'headerless 16 kHz s16le mono to stream; - is standard input',
+  }),
+  strictFormat: define({
+    flag: '--strict-format',
+    parse: parseFlag,
+    help: 'refuse a WAV that would have to be converted',
+  }),
+  tokenFrom: define({
+    flag: '--token-from <ENV_OR_FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'use this token in place of asking for one',
+  }),
+  pace: define({
+    flag: '--pace <PACE>',
+    default: 'realtime',
+    parse: parsePace,
+    help: 'realtime, max, or a factor',
+  }),
+  frameMs: define({
+    flag: '--frame-ms <N>',
+    default: '20',
+    parse: parseInteger(1, 1_000),
+    help: 'audio in one message',
+  }),
+  tail: define({
+    flag: '--tail <DURATION>',
+    defaultText: 'until the reply ends',
+    parse: parseDuration,
+    help: 'silence sent after the last frame',
+  }),
+  wait: define({
+    flag: '--wait <DURATION>',
+    default: '10s',
+    parse: parseDuration,
+    help: 'how long to wait for a reply that has not begun',
+  }),
+  settle: define({
+    flag: '--settle <DURATION>',
+    default: '1500ms',
+    parse: parseDuration,
+    help: 'a reply that has paused this long has ended',
+  }),
+  out: define({
+    flag: '--out <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'AI audio as WAV; - is raw PCM on standard output',
+  }),
+  loop: define({ flag: '--loop', parse: parseFlag, flagOnly: true, help: 'repeat the file' }),
+  duration: define({
+    flag: '--duration <DURATION>',
+    parse: parseDuration,
+    help: 'stop after this much streaming',
+  }),
+  maxFrameBuffer: define({
+    flag: '--max-frame-buffer <SIZE>',
+    default: '64KiB',
+    parse: parseBytes,
+    help: 'how much may wait in the socket before the source is paused',
+  }),
+
+  // Expectations.
+  expectAudio: define({
+    flag: '--expect-audio [DURATION]',
+    parse: parseDuration,
+    preset: '0',
+    help: 'fail without (this much) AI audio',
+  }),
+  maxFirstAudio: define({
+    flag: '--max-first-audio <DURATION>',
+    parse: parseDuration,
+    help: 'fail when the reply begins later than this after the end of speech',
+  }),
+  expectEvent: define({
+    flag: '--expect-event <KIND>',
+    parse: parseText,
+    repeatable: true,
+    help: 'fail without a service message of this kind (repeatable)',
+  }),
+  forbidEvent: define({
+    flag: '--forbid-event <KIND>',
+    parse: parseText,
+    repeatable: true,
+    help: 'fail on a service message of this kind (repeatable)',
+  }),
+  maxGap: define({
+    flag: '--max-gap <DURATION>',
+    parse: parseDuration,
+    help: 'fail when a reply pauses for longer than this',
+  }),
+  expectClose: define({
+    flag: '--expect-close <CODE>',
+    parse: parseInteger(1000, 4999),
+    help: 'fail unless the stream closes with this code',
+  }),
+};
+
+export type OptionName = keyof typeof options;
+
+type ValueOf<S> = S extends { parse: Parse<infer T> } ? (S extends { repeatable: true } ? T[] : T) : never;
+type IsCertain<S> = S extends { default: string } | { repeatable: true } ? true : false;
+
+/** The values of some settings: certain where there is a default, else possibly undefined. */
+export type Settings<Names extends OptionName> = {
+  [Name in Names]: IsCertain<(typeof options)[Name]> extends true
+    ? ValueOf<(typeof options)[Name]>
+    : ValueOf<(typeof options)[Name]> | undefined;
+};
+
+/** The table's entry, without what is special to it. */
+export function optionSpec(name: OptionName): OptionSpec<unknown> {
+  return options[name];
+}
+
+export const connectionOptions = [
+  'baseUrl',
+  'wsUrl',
+  'apiVersion',
+  'local',
+  'allowPlaintext',
+  'apiKey',
+  'apiKeyFile',
+  'device',
+  'retries',
+  'timeout',
+] as const satisfies OptionName[];
+export const generalOptions = [
+  'config',
+  'profile',
+  'output',
+  'json',
+  'color',
+  'quiet',
+  'verbose',
+  'debug',
+] as const satisfies OptionName[];
+export const emulatorOptions = [
+  'reply',
+  'dialect',
+  'acceptKey',
+  'acceptKeyFile',
+  'rateLimit',
+  'maxConnections',
+  'seed',
+  'allowHost',
+  'allowOrigin',
+] as const satisfies OptionName[];
+export const expectationOptions = [
+  'expectAudio',
+  'maxFirstAudio',
+  'expectEvent',
+  'forbidEvent',
+  'maxGap',
+  'expectClose',
+] as const satisfies OptionName[];

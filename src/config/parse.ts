@@ -1,0 +1,66 @@
+import ms from 'ms';
+import { apiVersions } from '../protocol/paths.ts';
+
+/** Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. */
+export type Parse<T> = (text: string) => T;
+
+function expected(what: string): never {
+  throw new Error(`expected ${what}`);
+}
+
+export const parseText: Parse<string> = (text) => (text === '' ? expected('some text') : text);
+
+export function parseInteger(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : expected(`a whole number from ${min} to ${max}`);
+  };
+}
+
+/** `1500ms`, `10s`, `2m`, or a number of milliseconds. */
+export const parseDuration: Parse<number> = (text) => {
+  const value = /^\s*\d/.test(text) ? ms(text as ms.StringValue) : undefined;
+  return value !== undefined && Number.isFinite(value)
+    ? value
+    : expected('a duration, such as 500ms, 10s or 2m');
+};
+
+/** `64KiB`, `1MiB`, or a number of bytes. */
+export const parseBytes: Parse<number> = (text) => {
+  const match = /^(\d{1,12})\s*(B|KiB|MiB)?$/i.exec(text.trim());
+  if (match === null) return expected('a size, such as 65536, 64KiB or 1MiB');
+  const unit = { b: 1, kib: 1024, mib: 1024 * 1024 }[(match[2] ?? 'B').toLowerCase()] ?? 1;
+  return Number(match[1]) * unit;
+};
+
+export function parseChoice<const T extends string>(choices: readonly T[]): Parse<T> {
+  return (text) => choices.find((choice) => choice === text) ?? expected(`one of ${choices.join(', ')}`);
+}
+
+export const parseApiVersion = parseChoice(apiVersions);
+
+export function parseUrl(...protocols: string[]): Parse<string> {
+  return (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined || !protocols.includes(url.protocol) || url.hostname === '') {
+      return expected(`a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
+    }
+    if (url.username !== '' || url.password !== '') return expected('a URL without a user name or password');
+    return text.replace(/\/+$/, '');
+  };
+}
+
+/** `realtime`, `max`, or a factor. */
+export const parsePace: Parse<number | 'max'> = (text) => {
+  if (text === 'max') return 'max';
+  if (text === 'realtime') return 1;
+  const factor = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  return factor >= 0.01 && factor <= 1_000
+    ? factor
+    : expected('realtime, max, or a factor from 0.01 to 1000');
+};
+
+export const parseFlag: Parse<boolean> = (text) => {
+  if (text === 'true') return true;
+  return text === 'false' ? false : expected('true or false');
+};

@@ -1,0 +1,57 @@
+import type { Readable, Writable } from 'node:stream';
+import { VoicectlError } from './errors.ts';
+
+/** A stream that the program writes to, and that tells when it could not. */
+export interface OutputStream {
+  readonly isTTY: boolean;
+  /** Resolves when the system has taken it. Throws `input-output`: a closed pipe, a full disk. */
+  write(data: string | Uint8Array): Promise<void>;
+}
+
+/** Everything through which the program meets the world: passed to `main`, so that tests can stand in for it. */
+export interface Io {
+  readonly stdin: Readable & { isTTY?: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Calls for each request to end; the result stops that. */
+  onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
+  /** Calls for whatever nothing else has caught. */
+  onCrash(listener: (thrown: unknown) => void): void;
+  /** Ends the process at once. */
+  exit(code: number): never;
+}
+
+/** The process that we run in. */
+export function createProcessIo(): Io {
+  return {
+    stdin: process.stdin,
+    stdout: checkedOutput(process.stdout, 'standard output'),
+    stderr: checkedOutput(process.stderr, 'standard error'),
+    env: process.env,
+    cwd: process.cwd(),
+    onSignal(listener) {
+      process.on('SIGINT', listener).on('SIGTERM', listener);
+      return () => process.off('SIGINT', listener).off('SIGTERM', listener);
+    },
+    onCrash: (listener) => process.on('uncaughtException', listener),
+    exit: (code) => process.exit(code),
+  };
+}
+
+function checkedOutput(stream: Writable & { isTTY?: boolean }, name: string): OutputStream {
+  // Without a listener a closed pipe would end the process with a stack.
+  stream.on('error', () => {});
+  return {
+    isTTY: stream.isTTY === true,
+    write: (data) =>
+      new Promise((resolve, reject) => {
+        stream.write(data, (cause) => {
+          if (cause)
+            reject(new VoicectlError('input-output', `Cannot write to ${name}: ${cause.message}`, { cause }));
+          else resolve();
+        });
+      }),
+  };
+}

@@ -1,0 +1,27 @@
+import { jsonMediaType } from '../protocol/token-request.ts';
+
+export interface CurlRequest {
+  /** The whole address of the token endpoint. */
+  url: string;
+  device: string;
+  /** A key that is no secret; else the command takes it from VOICECTL_API_KEY. */
+  publicKey?: string;
+}
+
+/** The curl command that asks for a token. */
+export function curlCommand({ url, device, publicKey }: CurlRequest): string {
+  const key =
+    publicKey === undefined ? `'"$VOICECTL_API_KEY"'` : shellText(JSON.stringify(publicKey).slice(1, -1));
+  const body = `{"apiKey":"${key}","deviceId":${shellText(JSON.stringify(device))}}`;
+  return [
+    `curl -sS -X POST '${shellText(url)}'`,
+    `-H 'Content-Type: ${jsonMediaType}'`,
+    `-H 'Accept: ${jsonMediaType}'`,
+    `-d '${body}'`,
+  ].join(' ');
+}
+
+/** Text that stands within single quotes of a shell. */
+function shellText(text: string): string {
+  return text.replaceAll("'", `'\\''`);
+}

@@ -1,0 +1,53 @@
+import type { OutputStream } from '../io.ts';
+
+/** What may wait for a slow reader of standard output; beyond it lines are left out, and counted. */
+const maxWaitingBytes = 8 * 1024 * 1024;
+
+/** Prints lines from callbacks that cannot wait. */
+export interface Printer {
+  print(text: string): void;
+  /** Resolves with the error when a write has failed. */
+  readonly failed: Promise<unknown>;
+  /** Resolves when all is written. Throws the first failure. */
+  flush(): Promise<void>;
+}
+
+export function createPrinter(stream: OutputStream): Printer {
+  let waitingBytes = 0;
+  let leftOut = 0;
+  let last: Promise<void> = Promise.resolve();
+  let failure: { thrown: unknown } | undefined;
+  let onFailure: (thrown: unknown) => void = () => {};
+  const failed = new Promise<unknown>((resolve) => {
+    onFailure = resolve;
+  });
+  const write = (text: string) => {
+    waitingBytes += text.length;
+    last = stream.write(text).then(
+      () => {
+        waitingBytes -= text.length;
+      },
+      (thrown) => {
+        failure ??= { thrown };
+        onFailure(thrown);
+      },
+    );
+  };
+  return {
+    failed,
+    print(text) {
+      if (failure !== undefined) return;
+      if (waitingBytes > maxWaitingBytes) {
+        leftOut += 1;
+        return;
+      }
+      if (leftOut > 0) write(`(${leftOut} lines left out: the output is read too slowly)\n`);
+      leftOut = 0;
+      write(text);
+    },
+    async flush() {
+      await last;
+      if (failure !== undefined) throw failure.thrown;
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { escapeText } from '../escape.ts';
+import type { SessionEvent } from '../session/events.ts';
+import type { Style } from './style.ts';
+import { summaryLines } from './summary-lines.ts';
+
+/** A session event as lines for people; none where there is nothing to say. */
+export function sessionLines(event: SessionEvent, style: Style): string[] {
+  if (event.type === 'summary') return ['', ...summaryLines(event, style)];
+  const text = describe(event, style);
+  return text === undefined ? [] : [`${style.dim(timeText(event.t))}  ${text}`];
+}
+
+/** `   1.234`: seconds since the session began. */
+export function timeText(t: number): string {
+  return (t / 1000).toFixed(3).padStart(8);
+}
+
+function describe(event: Exclude<SessionEvent, { type: 'summary' }>, style: Style): string | undefined {
+  switch (event.type) {
+    case 'session':
+      return `${style.strong(`voicectl ${event.version}`)}  ${escapeText(event.source)} (${event.format}) as ${escapeText(event.device)} to ${escapeText(event.wsUrl)}`;
+    case 'state':
+      return `· ${event.state}`;
+    case 'retry':
+      return style.note(`! ${escapeText(event.message)}; again in ${(event.delayMs / 1000).toFixed(1)} s`);
+    case 'token':
+      return `← token${event.ms === undefined ? ' given' : ` in ${event.ms} ms`}${limitText(event.rateLimit)}`;
+    case 'message':
+      return messageText(event, style);
+    case 'audio':
+      return `${event.direction === 'out' ? '↑' : '↓'} ${event.frames} frames  ${(event.audioMs / 1000).toFixed(2)} s  peak ${event.peakDbfs.toFixed(1)} dBFS`;
+    case 'speech':
+      return `· speech ${event.state === 'start' ? 'starts' : 'ends'} at ${(event.audioMs / 1000).toFixed(2)} s of the sent audio`;
+    case 'warning':
+      return style.note(`! ${escapeText(event.message)}`);
+    case 'close':
+      return `← close ${event.code} ${event.name}${event.reason === '' ? '' : `: ${escapeText(event.reason)}`}`;
+  }
+}
+
+function messageText({ category, kind, body }: SessionEvent & { type: 'message' }, style: Style): string {
+  const text = `← ${escapeText(kind ?? category)}  ${escapeText(typeof body === 'string' ? body : JSON.stringify(body))}`;
+  return category === 'error' || category === 'malformed' ? style.bad(text) : text;
+}
+
+function limitText(rate: (SessionEvent & { type: 'token' })['rateLimit']): string {
+  if (rate?.limit === undefined && rate?.remaining === undefined) return '';
+  return `  (${rate.remaining ?? '?'} of ${rate.limit ?? '?'} requests left)`;
+}

@@ -1,0 +1,22 @@
+import { styleText } from 'node:util';
+
+/** Marks text by its meaning; without colour the text is returned as it is. */
+export interface Style {
+  strong(text: string): string;
+  dim(text: string): string;
+  good(text: string): string;
+  bad(text: string): string;
+  note(text: string): string;
+}
+
+export function createStyle(colour: boolean): Style {
+  const with_ = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+    colour ? styleText(format, text, { validateStream: false } as never) : text;
+  return {
+    strong: with_('bold'),
+    dim: with_('dim'),
+    good: with_('green'),
+    bad: with_('red'),
+    note: with_('yellow'),
+  };
+}

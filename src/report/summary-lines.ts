@@ -1,0 +1,59 @@
+import { escapeText } from '../escape.ts';
+import type { AudioTotals, Spread } from '../session/metrics.ts';
+import type { SessionSummary } from '../session/summary.ts';
+import type { Style } from './style.ts';
+
+/** The summary of a session as a short table. */
+export function summaryLines(summary: SessionSummary, style: Style): string[] {
+  const { close, rateLimit, verdicts, events } = summary;
+  const rows: [string, string][] = [
+    ['device', escapeText(summary.device)],
+    ['sent', totalsText(summary.out)],
+    ['received', totalsText(summary.in)],
+    ['token', msText(summary.tokenMs)],
+    ['connect', `${msText(summary.connectMs)}, confirmed ${msText(summary.authoriseMs)}`],
+    ['first audio', `${msText(summary.firstAudioMs)} after the end of speech`],
+    ['jitter', spreadText(summary.jitterMs)],
+    ['longest gap', msText(summary.longestGapMs)],
+    ['under-runs', summary.underruns === null ? 'not played' : String(summary.underruns)],
+    ['sent late', spreadText(summary.sendLatenessMs)],
+    ['events', eventsText(events)],
+    [
+      'rate limit',
+      rateLimit === null ? '–' : `${rateLimit.remaining ?? '?'} of ${rateLimit.limit ?? '?'} left`,
+    ],
+    [
+      'close',
+      close === null
+        ? '–'
+        : `${close.code} ${close.name}${close.reason === '' ? '' : ` (${escapeText(close.reason)})`}`,
+    ],
+    ...verdicts.map(({ name, ok, expected, measured }): [string, string] => [
+      name,
+      `${ok ? style.good('pass') : style.bad('FAIL')}  expected ${escapeText(expected)}, measured ${escapeText(measured)}`,
+    ]),
+    [
+      'result',
+      `${summary.ok ? style.good('ok') : style.bad('failed')} in ${(summary.elapsedMs / 1000).toFixed(1)} s`,
+    ],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);
+}
+
+function totalsText({ frames, bytes, audioMs }: AudioTotals): string {
+  return `${frames} frames, ${bytes} bytes, ${(audioMs / 1000).toFixed(2)} s`;
+}
+
+function msText(ms: number | null): string {
+  return ms === null ? '–' : `${ms} ms`;
+}
+
+function spreadText(spread: Spread | null): string {
+  return spread === null ? '–' : `p50 ${spread.p50} ms, p95 ${spread.p95} ms, max ${spread.max} ms`;
+}
+
+function eventsText(events: Record<string, number>): string {
+  const texts = Object.entries(events).map(([kind, count]) => `${escapeText(kind)} × ${count}`);
+  return texts.length === 0 ? 'none' : texts.join(', ');
+}

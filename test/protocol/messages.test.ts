@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { type DialectInput, parseDialect } from '../../src/protocol/dialect.ts';
+import { readServiceMessage, writeConnected, writeError, writeStatus } from '../../src/protocol/messages.ts';
+
+function dialectOf(stream: DialectInput['stream']) {
+  const parsed = parseDialect({ stream });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  return parsed.dialect;
+}
+
+describe('writing', () => {
+  test('the defaults', () => {
+    const dialect = dialectOf({});
+    expect(writeConnected(dialect)).toBe('{"type":"service_voice_connected"}');
+    expect(writeStatus(dialect, 'speaking')).toBe('{"type":"status","status":"speaking"}');
+    expect(writeError(dialect, 'CODE', 'Text')).toBe(
+      '{"type":"error","error":{"code":"CODE","message":"Text"}}',
+    );
+  });
+
+  test('every choice of the dialect shows', () => {
+    const dialect = dialectOf({
+      kindField: 'event',
+      connected: { fields: { sessionId: 's1' } },
+      status: { kind: 'state', stateField: 'now', states: { listening: 'ears' }, fields: { more: 1 } },
+      error: { kind: 'problem', shape: 'flat', fields: { retry: false } },
+    });
+    expect(writeConnected(dialect)).toBe('{"event":"service_voice_connected","sessionId":"s1"}');
+    expect(writeStatus(dialect, 'listening')).toBe('{"event":"state","now":"ears","more":1}');
+    expect(writeError(dialect, 'C', 'M')).toBe('{"event":"problem","code":"C","message":"M","retry":false}');
+  });
+});
+
+describe('reading', () => {
+  test.each(['type', 'kind', 'event', 'name'])('the kind is found under %s', (field) => {
+    const read = (kind: string) => readServiceMessage(JSON.stringify({ [field]: kind, more: 1 }));
+    expect(read('service_voice_connected')).toMatchObject({
+      category: 'connected',
+      kind: 'service_voice_connected',
+    });
+    expect(read('status')).toMatchObject({ category: 'status', kind: 'status' });
+    expect(read('error')).toMatchObject({ category: 'error', kind: 'error' });
+    expect(read('transcript')).toMatchObject({ category: 'other', kind: 'transcript' });
+  });
+
+  test('the connected message is known by its kind under any field', () => {
+    expect(readServiceMessage('{"message":"service_voice_connected"}').category).toBe('connected');
+  });
+
+  test.each([
+    ['nested', '{"type":"error","error":{"code":"C","message":"M"}}', 'C', 'M'],
+    ['flat', '{"type":"error","code":"C","message":"M"}', 'C', 'M'],
+    ['a string', '{"type":"error","error":"M"}', undefined, 'M'],
+    ['without a kind', '{"error":{"code":"C","message":"M"}}', 'C', 'M'],
+    ['a string without a kind', '{"error":"M"}', undefined, 'M'],
+    ['of a kind of its own', '{"type":"service_error","message":"M"}', undefined, 'M'],
+    ['empty', '{"type":"error"}', undefined, undefined],
+  ])('an error that is %s is an error', (_name, text, code, message) => {
+    expect(readServiceMessage(text)).toMatchObject({ category: 'error', error: { code, message } });
+  });
+
+  test.each([
+    '42',
+    '"status"',
+    'true',
+    'null',
+    '[]',
+    '["type","error"]',
+    '{}',
+    '{"type":42}',
+    '{"type":null}',
+  ])('the unknown shape %s is shown, and has no kind', (text) => {
+    expect(readServiceMessage(text)).toEqual({
+      category: 'other',
+      kind: undefined,
+      body: JSON.parse(text),
+    });
+  });
+
+  test.each(['', 'hello', '{"type":', '{"type":"status"} x', '\ufeff{}'])('%j is malformed', (text) => {
+    expect(readServiceMessage(text)).toEqual({ category: 'malformed', kind: undefined, body: text });
+  });
+
+  test('the first field that holds a string names the kind', () => {
+    expect(readServiceMessage('{"name":"b","type":"a"}').kind).toBe('a');
+    expect(readServiceMessage('{"name":"b","type":1}').kind).toBe('b');
+  });
+
+  test('no depth of nesting makes reading fail', () => {
+    const text = `{"type":"status","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(readServiceMessage(text).category).toBe('status');
+  });
+});
+
+test.each(['type', 'kind', 'event', 'name'])(
+  'what is written with the kind under %s is read',
+  (kindField) => {
+    for (const shape of ['nested', 'flat'] as const) {
+      const dialect = dialectOf({ kindField, error: { shape } });
+      expect(readServiceMessage(writeConnected(dialect)).category).toBe('connected');
+      expect(readServiceMessage(writeStatus(dialect, 'listening')).category).toBe('status');
+      expect(readServiceMessage(writeError(dialect, 'C', 'M'))).toMatchObject({
+        category: 'error',
+        error: { code: 'C', message: 'M' },
+      });
+    }
+  },
+);

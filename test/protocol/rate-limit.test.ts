@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import {
+  readMoment,
+  readRateLimitHeaders,
+  resetFormats,
+  writeRateLimitHeaders,
+} from '../../src/protocol/rate-limit.ts';
+
+const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+
+test.each([
+  ['seconds', '1767323105'],
+  ['milliseconds', '1767323105000'],
+  ['iso8601', '2026-01-02T03:05:05.000Z'],
+  ['http-date', 'Fri, 02 Jan 2026 03:05:05 GMT'],
+  ['delta', '60'],
+] as const)('a reset in 60 s is written as %s: %s', (format, text) => {
+  expect(
+    writeRateLimitHeaders({ limit: 60, remaining: 59, resetAtMs: nowMs + 60_000 }, format, nowMs),
+  ).toEqual([
+    ['X-RateLimit-Limit', '60'],
+    ['X-RateLimit-Remaining', '59'],
+    ['X-RateLimit-Reset', text],
+  ]);
+});
+
+test.each(resetFormats)('a reset written as %s is read back, never as sooner than it is', (format) => {
+  const resetAtMs = nowMs + 41_234.5;
+  const headers = new Map(writeRateLimitHeaders({ limit: 60, remaining: 0, resetAtMs }, format, nowMs));
+  const read = readRateLimitHeaders((name) => headers.get(name), nowMs);
+  expect(read).toMatchObject({ limit: 60, remaining: 0 });
+  expect(read.resetAtMs).toBeGreaterThanOrEqual(Math.floor(resetAtMs));
+  expect(read.resetAtMs).toBeLessThanOrEqual(resetAtMs + 1_000);
+});
+
+test('a reset that has passed is a delta of 0', () => {
+  const past = { limit: 60, remaining: 60, resetAtMs: nowMs - 5_000 };
+  expect(writeRateLimitHeaders(past, 'delta', nowMs)[2]).toEqual(['X-RateLimit-Reset', '0']);
+});
+
+test.each([
+  ['0', nowMs],
+  ['42', nowMs + 42_000],
+  ['0.5', nowMs + 500],
+  [' 60 ', nowMs + 60_000],
+  ['1767323105', 1_767_323_105_000],
+  ['1767323105.5', 1_767_323_105_500],
+  ['1767323105000', 1_767_323_105_000],
+  ['2026-01-02T03:05:05Z', nowMs + 60_000],
+  ['2026-01-02T04:05:05+01:00', nowMs + 60_000],
+  ['Fri, 02 Jan 2026 03:05:05 GMT', nowMs + 60_000],
+  ['Friday, 02-Jan-26 03:05:05 GMT', nowMs + 60_000],
+  [undefined, undefined],
+  ['', undefined],
+  ['soon', undefined],
+  ['-5', undefined],
+  ['1e3', undefined],
+  ['NaN', undefined],
+  ['Infinity', undefined],
+  ['60, 60', undefined],
+  ['2026-99-99T00:00:00Z', undefined],
+  ['9'.repeat(16), undefined],
+  ['9'.repeat(400), undefined],
+])('the moment %j is read as %s', (text, moment) => {
+  expect(readMoment(text, nowMs)).toBe(moment);
+});
+
+test.each(['', 'many', '-1', '1.5', '0x10', '9'.repeat(16)])('a limit of %j is unknown', (text) => {
+  expect(readRateLimitHeaders(() => text, nowMs)).toMatchObject({ limit: undefined, remaining: undefined });
+});
+
+test('headers that are missing are unknown', () => {
+  expect(readRateLimitHeaders(() => undefined, nowMs)).toEqual({
+    limit: undefined,
+    remaining: undefined,
+    resetAtMs: undefined,
+  });
+});
