@@ -1,0 +1,103 @@
+import { measureLevel } from '../audio/level.ts';
+import type { TokenGrant } from '../client/token.ts';
+import type { StreamClose } from '../client/voice-stream.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
+import { closeCodeName } from '../protocol/close-codes.ts';
+import type { ServiceMessage } from '../protocol/messages.ts';
+import type { AudioDirection, SessionEventBody } from './events.ts';
+import type { Observed, Verdict } from './expectations.ts';
+import { createMetrics, type Metrics, roundMs } from './metrics.ts';
+import type { SessionOptions } from './options.ts';
+import type { SessionSummary } from './summary.ts';
+import { readToken } from './token-claims.ts';
+
+/** Everything that happens is noted here once: told as an event, and counted towards the summary. */
+export interface Ledger {
+  readonly metrics: Metrics;
+  emit(body: SessionEventBody): void;
+  warn(code: string, message: string): void;
+  granted(grant: TokenGrant): void;
+  given(token: string): void;
+  /** Notes how long a step took that began at `since`. */
+  took(step: 'connectMs' | 'authoriseMs', since: number): void;
+  message(message: ServiceMessage): void;
+  sent(frame: Buffer): void;
+  received(pcm: Buffer): void;
+  closed(close: StreamClose): void;
+  observed(): Observed;
+  summary(ok: boolean, verdicts: Verdict[]): SessionSummary;
+}
+
+export function createLedger(options: SessionOptions, emit: (body: SessionEventBody) => void): Ledger {
+  const { clock, settleMs, device } = options;
+  const startedAt = clock.now();
+  const metrics = createMetrics({ settleMs });
+  const events: Record<string, number> = {};
+  const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
+    tokenMs: null,
+    connectMs: null,
+    authoriseMs: null,
+    rateLimit: null,
+    close: null,
+  };
+
+  const tellAudio = (direction: AudioDirection, pcm: Buffer) => {
+    const level = measureLevel(pcm);
+    const [bytes, audioMs] = [pcm.length, msForBytes(pcm.length)];
+    const [rmsDbfs, peakDbfs] = [roundMs(level.rmsDbfs), roundMs(level.peakDbfs)];
+    emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs });
+    return level;
+  };
+
+  return {
+    metrics,
+    emit,
+    warn: (code, message) => emit({ type: 'warning', code, message }),
+    granted({ token, rateLimit, status, timing: { totalMs, attempts } }) {
+      facts.tokenMs = roundMs(totalMs);
+      facts.rateLimit = rateLimit;
+      emit({
+        type: 'token',
+        claims: readToken(token)?.claims,
+        rateLimit,
+        status,
+        ms: facts.tokenMs,
+        attempts,
+      });
+    },
+    given: (token) => emit({ type: 'token', claims: readToken(token)?.claims }),
+    took(step, since) {
+      facts[step] = roundMs(clock.now() - since);
+    },
+    message({ category, kind, body }) {
+      const name = kind ?? '(none)';
+      events[name] = (events[name] ?? 0) + 1;
+      emit({ type: 'message', category, kind, body });
+    },
+    sent(frame) {
+      for (const { type, atMs } of metrics.sent(frame, clock.now())) {
+        emit({ type: 'speech', state: type === 'speech-start' ? 'start' : 'end', audioMs: atMs });
+      }
+      tellAudio('out', frame);
+    },
+    received(pcm) {
+      const now = clock.now();
+      metrics.received(pcm, tellAudio('in', pcm), now);
+    },
+    closed({ code, reason }) {
+      facts.close = { code, reason, name: closeCodeName(code) };
+      emit({ type: 'close', ...facts.close });
+    },
+    observed: () => ({ ...metrics.snapshot(), events, closeCode: facts.close?.code ?? null }),
+    summary: (ok, verdicts) => ({
+      device,
+      ok,
+      elapsedMs: roundMs(clock.now() - startedAt),
+      ...facts,
+      ...metrics.snapshot(),
+      underruns: null,
+      events,
+      verdicts,
+    }),
+  };
+}
