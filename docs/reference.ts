@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { commands } from '../src/commands/program.ts';
+import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
+import { dialectSchema } from '../src/protocol/dialect.ts';
+
+/** The parts of the README that are generated from the code, by the name of their marker. */
+export const references: Record<string, string> = {
+  commands: commands
+    .map(
+      ({ name, summary, options }) =>
+        `### \`voicectl ${name}\`\n\n${sentence(summary)}\n\n${optionTable(options)}`,
+    )
+    .join('\n\n'),
+  general: optionTable(generalOptions),
+  dialect: table(
+    ['setting', 'default', 'meaning'],
+    dialectRows(z.toJSONSchema(dialectSchema, { io: 'input' }) as Schema, ''),
+  ),
+};
+
+/** The text with each generated part put between its markers. */
+export function withReferences(readme: string): string {
+  return Object.entries(references).reduce((text, [name, content]) => {
+    const [open, close] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`];
+    const [start, end] = [text.indexOf(open), text.indexOf(close)];
+    if (start < 0 || end < start) throw new Error(`README.md has no place for ${name}`);
+    return `${text.slice(0, start + open.length)}\n\n${content}\n\n${text.slice(end)}`;
+  }, readme);
+}
+
+function optionTable(names: readonly OptionName[]): string {
+  const rows = names.map((name) => {
+    const { flag, help, env, default: fallback, defaultText, flagOnly } = optionSpec(name);
+    const origins = [env === undefined ? '' : `\`${env}\``, flagOnly ? '' : `\`${name}\``];
+    return [
+      `\`${flag}\``,
+      fallback === undefined ? (defaultText ?? '') : `\`${fallback}\``,
+      ...origins,
+      help,
+    ];
+  });
+  return table(['flag', 'default', 'environment', 'config key', 'meaning'], rows);
+}
+
+interface Schema {
+  type?: string;
+  description?: string;
+  default?: unknown;
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+}
+
+function dialectRows(schema: Schema, path: string): string[][] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
+    const at = path === '' ? name : `${path}.${name}`;
+    if (inner.properties !== undefined) return dialectRows(inner, at);
+    const choices =
+      inner.enum === undefined ? '' : ` One of ${inner.enum.map((value) => `\`${value}\``).join(', ')}.`;
+    const fallback = inner.default === undefined ? '' : `\`${JSON.stringify(inner.default)}\``;
+    return [[`\`${at}\``, fallback, `${sentence(inner.description ?? '')}${choices}`]];
+  });
+}
+
+function table(head: readonly string[], rows: readonly string[][]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function sentence(text: string): string {
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return whole === '' || whole.endsWith('.') ? whole : `${whole}.`;
+}
