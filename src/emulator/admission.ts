@@ -3,10 +3,12 @@ import { isIP } from 'node:net';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 
 export interface AdmissionOptions {
-  /** Host names that are served beside loopback and the addresses that the emulator is bound to. */
+  /** Host names that are served beside loopback. */
   allowHosts: readonly string[];
   /** Origins that are served beside loopback ones. */
   allowOrigins: readonly string[];
+  /** Whether an address that the emulator is bound to may stand for its name. */
+  boundAddresses: boolean;
 }
 
 export type Admission =
@@ -20,7 +22,8 @@ export const maxHeaders = 100;
  * Decides from the headers alone whether a request may be read at all. A web page that has its own
  * name resolve to this machine (DNS rebinding), or that just posts here, is turned away.
  */
-export function admit(request: IncomingMessage, { allowHosts, allowOrigins }: AdmissionOptions): Admission {
+export function admit(request: IncomingMessage, options: AdmissionOptions): Admission {
+  const { allowHosts, allowOrigins, boundAddresses } = options;
   if (request.rawHeaders.length / 2 > maxHeaders) {
     return { ok: false, cause: 'headersTooLarge', why: `More than ${maxHeaders} headers` };
   }
@@ -31,7 +34,7 @@ export function admit(request: IncomingMessage, { allowHosts, allowOrigins }: Ad
     return { ok: false, cause: 'invalidRequest', why: 'Exactly one Host header is required' };
   const name = hostName(host);
   const isAllowed = allowHosts.some((allowed) => allowed.toLowerCase() === name);
-  const isOurs = isAllowed || isLoopbackHost(name) || isBoundAddress(name, request);
+  const isOurs = isAllowed || isLoopbackHost(name) || (boundAddresses && isBoundAddress(name, request));
   if (!isOurs) return { ok: false, cause: 'forbidden', why: `Host ${name} is not allowed` };
   if (origin !== undefined && !isLoopbackOrigin(origin) && !allowOrigins.includes(origin)) {
     return { ok: false, cause: 'forbidden', why: `Origin ${origin} is not allowed` };

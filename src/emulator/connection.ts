@@ -11,13 +11,18 @@ const maxUnsentBytes = 1024 * 1024;
 export interface Connection {
   readonly id: number;
   readonly socket: WebSocket;
+  /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
   readonly totals: StreamTotals;
+  /** When it was opened, on the emulator's clock. */
+  readonly startedAt: number;
   /** Whether it is closing, from either side. */
   readonly ended: boolean;
   sendText(text: string): void;
   sendAudio(pcm: Buffer): void;
   /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
   close(cause: CloseCause): void;
+  /** Closes with this code, and without a message before it. Only the first call counts. */
+  closeWith(code: number, reason: string): void;
   /** Pings the peer; where the ping before was not answered, cuts the connection without a close frame. */
   probe(): void;
   /** Calls once, as soon as the connection is closing from either side. */
@@ -41,6 +46,7 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
   const totals: StreamTotals = {
     stream: id,
     device: undefined,
+    jti: undefined,
     code: 0,
     reason: '',
     durationMs: 0,
@@ -63,7 +69,7 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
     end();
     totals.cause = cause;
     const { close: code, reason, code: errorCode, message } = dialect.stream.closes[cause];
-    if (dialect.stream.errorBeforeClose && cause !== 'shutdown') {
+    if (dialect.stream.errorBeforeClose) {
       socket.send(writeError(dialect, errorCode, message));
     }
     socket.close(code, reason);
@@ -73,6 +79,8 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
     if (ended) return false;
     if (socket.bufferedAmount > maxUnsentBytes) {
       close('slowReader');
+      // What it still sends is no use: unread it costs nothing until the connection is cut.
+      socket.pause();
       return false;
     }
     socket.send(data, { binary: typeof data !== 'string' });
@@ -100,6 +108,7 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
     id,
     socket,
     totals,
+    startedAt,
     get ended() {
       return ended;
     },
@@ -114,6 +123,12 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
       totals.bytesOut += pcm.length;
     },
     close,
+    closeWith(code, reason) {
+      if (ended) return;
+      end();
+      totals.cause = 'control';
+      socket.close(code, reason);
+    },
     probe() {
       if (pingPending) {
         totals.cause ??= 'half-open';

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, createMovableClock, systemClock } from '../clock.ts';
@@ -9,8 +10,11 @@ import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-l
 import { version } from '../version.ts';
 import { createAcceptedKeys } from './accepted-keys.ts';
 import { createConnectionSlots } from './connection-slots.ts';
+import { createControl, type EmulatorControl } from './control.ts';
+import { createControlApi } from './control-api.ts';
 import { createEmulatorEvents, type EmulatorListener } from './events.ts';
 import { createHttpServer } from './http-server.ts';
+import { createJournal } from './journal.ts';
 import { createRandom } from './random.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createReplyMode } from './replies/registry.ts';
@@ -38,6 +42,8 @@ export interface EmulatorOptions {
   seed?: number;
   allowHosts?: readonly string[];
   allowOrigins?: readonly string[];
+  /** Bearer secret of the control API beyond loopback; without one nobody gets in from outside this process. */
+  controlSecret?: string | undefined;
   /** Time of the whole emulator, for tests. */
   clock?: Clock;
   /** Called for each event, from the first. */
@@ -51,6 +57,7 @@ export interface Emulator {
   /** `ws://host:port`. */
   readonly wsUrl: string;
   readonly port: number;
+  readonly control: EmulatorControl;
   /** Stops accepting, closes each stream with 1001, and resolves when all are gone. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -62,6 +69,7 @@ export interface Emulator {
  */
 export async function createEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { host = '127.0.0.1', port = 0, acceptKeys = [] } = options;
+  const { rateLimit = tokenRequestsPerWindow, maxConnections = connectionsPerDevice } = options;
   if (!isLoopbackHost(host) && acceptKeys.length === 0) {
     throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
       hint: 'Give the keys to accept with --accept-key or --accept-key-file.',
@@ -73,15 +81,16 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const clock = createMovableClock(baseClock);
   const events = createEmulatorEvents(() => clock.now());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
+  const journal = createJournal(events);
 
   const random = createRandom(options.seed);
   const authority = await createTokenAuthority({ clock, random, settings: dialect.token });
   const limiter = createRateLimiter({
     clock,
-    limit: options.rateLimit ?? tokenRequestsPerWindow,
+    limit: rateLimit,
     settings: dialect.rateLimit,
   });
-  const slots = createConnectionSlots(options.maxConnections ?? connectionsPerDevice);
+  const slots = createConnectionSlots(maxConnections);
   const ticker = createTicker({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
   const token = createTokenEndpoint({ clock, dialect, events, authority, limiter, accepts });
@@ -95,8 +104,19 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     ticker,
     createReply,
   });
+  const control = createControl({ clock, dialect, journal, limiter, rateLimit, maxConnections, voice });
   const { allowHosts = [], allowOrigins = [] } = options;
-  const server = createHttpServer({ dialect, events, admission: { allowHosts, allowOrigins }, token, voice });
+  const controlSecret = isLoopbackHost(host)
+    ? undefined
+    : (options.controlSecret ?? randomBytes(24).toString('base64url'));
+  const server = createHttpServer({
+    dialect,
+    events,
+    admission: { allowHosts, allowOrigins, boundAddresses: true },
+    token,
+    voice,
+    control: createControlApi({ control, secret: controlSecret }),
+  });
 
   const address = await listen(server, host, port).catch(async (thrown) => {
     await voice.close();
@@ -118,7 +138,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     })();
     return closed;
   };
-  return { baseUrl, wsUrl, port: address.port, close, [Symbol.asyncDispose]: close };
+  return { baseUrl, wsUrl, port: address.port, control, close, [Symbol.asyncDispose]: close };
 }
 
 function checkDialect(input: DialectInput | undefined) {

@@ -3,7 +3,7 @@ import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 /** What happens in an emulator. Every view of `serve` is a function of this stream. */
 export type EmulatorEventBody =
   | { type: 'listening'; version: string; baseUrl: string; wsUrl: string }
-  | { type: 'token-issued'; device: string; jti: string; remaining: number; resetAtMs: number }
+  | { type: 'token-issued'; device: string; jti: string; exp: number; remaining: number; resetAtMs: number }
   | {
       type: 'request-refused';
       cause: RefusalCause | 'invalidRequest';
@@ -28,10 +28,11 @@ export interface StreamTotals {
   stream: number;
   /** Undefined where the stream closed before it was authorised. */
   device: string | undefined;
+  jti: string | undefined;
   code: number;
   reason: string;
   /** Set where the emulator closed the stream, or cut it. */
-  cause?: CloseCause | 'half-open' | 'protocol-error';
+  cause?: CloseCause | 'half-open' | 'protocol-error' | 'control';
   durationMs: number;
   framesIn: number;
   bytesIn: number;

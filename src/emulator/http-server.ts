@@ -1,12 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { controlPrefix } from '../protocol/control.ts';
 import type { Dialect, RefusalCause } from '../protocol/dialect.ts';
 import { streamPath, tokenPaths } from '../protocol/paths.ts';
 import { rateLimitHeaderNames, retryAfterHeaderName } from '../protocol/rate-limit.ts';
 import { jsonMediaType, maxTokenRequestBytes } from '../protocol/token-request.ts';
 import { type Admission, type AdmissionOptions, admit, maxHeaders } from './admission.ts';
+import type { ControlApi } from './control-api.ts';
 import type { EmulatorEvents } from './events.ts';
 import { type HttpAnswer, sendAnswer, sendRawAnswer } from './http-answer.ts';
+import { readBody } from './http-body.ts';
 import { invalidRequest, refusal } from './refusal.ts';
 import { ServiceRequest } from './service-request.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
@@ -18,6 +21,7 @@ export interface HttpServerOptions {
   admission: AdmissionOptions;
   token: TokenEndpoint;
   voice: VoiceEndpoint;
+  control: ControlApi;
 }
 
 /** Node looks for late requests only this often, so the deadlines below are kept to within it. */
@@ -25,6 +29,8 @@ const checkEveryMs = 500;
 /** Headers within 5 s, the whole request within 10 s. */
 const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
 const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
+/** Who may control the emulator: pages and programs of this machine, by a name that is always its own. */
+const loopbackOnly: AdmissionOptions = { allowHosts: [], allowOrigins: [], boundAddresses: false };
 const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 
 /** The HTTP side of the service: who is let in, which path and method there is, and how errors look. */
@@ -87,8 +93,13 @@ async function answer(
 ): Promise<HttpAnswer | undefined> {
   const { dialect, events, admission, token } = options;
   const path = pathOf(request);
-  const admitted = admit(request, admission);
+  const isControl = path.startsWith(`${controlPrefix}/`);
+  const admitted = admit(request, isControl ? loopbackOnly : admission);
   if (!admitted.ok) return { ...turnAway(admitted, options, path), hangUp: true };
+  if (isControl) {
+    await options.control(request, response);
+    return undefined;
+  }
   if (admitted.origin !== undefined) allowOrigin(response, admitted.origin);
 
   const refuse = (cause: RefusalCause) => refusal(cause, { dialect, events, path });
@@ -104,24 +115,8 @@ async function answer(
   }
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== jsonMediaType) return { ...refuse('unsupportedMediaType'), hangUp: true };
-  const body = await readBody(request);
+  const body = await readBody(request, maxTokenRequestBytes);
   return body === undefined ? { ...refuse('bodyTooLarge'), hangUp: true } : token(body);
-}
-
-/** The whole body; undefined where it is larger than a token request can be. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > maxTokenRequestBytes) return undefined;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  return new Promise((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > maxTokenRequestBytes) resolve(undefined);
-      else chunks.push(chunk);
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
-  });
 }
 
 function pathOf(request: IncomingMessage): string {

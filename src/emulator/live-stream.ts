@@ -10,10 +10,20 @@ import type { CreateReply, Reply, Voice } from './reply.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Ticker } from './ticker.ts';
 
+export interface LiveStream {
+  /** Takes each message of the client. */
+  take(message: ClientMessage): void;
+  /** The AI's voice on this stream: for whoever speaks beside the reply. */
+  voice: Voice;
+}
+
 export interface LiveStreamOptions {
   connection: Connection;
   claims: TokenClaims;
+  /** Movable: expiry. */
   clock: Clock;
+  /** The machine's: audio keeps its pace when the clock is moved. */
+  baseClock: Clock;
   ticker: Ticker;
   dialect: Dialect;
   events: EmulatorEvents;
@@ -22,12 +32,12 @@ export interface LiveStreamOptions {
 
 /**
  * A stream whose token was accepted: confirms it, then carries audio both ways. Specification:
- * "WSS /voice-stream". The result takes each message of the client.
+ * "WSS /voice-stream".
  */
-export function startLiveStream(options: LiveStreamOptions): (message: ClientMessage) => void {
+export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
   connection.sendText(writeConnected(dialect));
-  const reply = startReply(options);
+  const { reply, voice } = startReply(options);
   const hear = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
   if (dialect.stream.expiryDuringStream === 'close') {
     const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
@@ -35,7 +45,7 @@ export function startLiveStream(options: LiveStreamOptions): (message: ClientMes
   }
   connection.onEnding(() => reply.close?.());
 
-  return ({ data, isBinary }) => {
+  const take = ({ data, isBinary }: ClientMessage) => {
     if (isBinary) {
       hear(data);
       return;
@@ -45,18 +55,14 @@ export function startLiveStream(options: LiveStreamOptions): (message: ClientMes
     if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
     if (dialect.stream.textAfterToken === 'error') connection.sendText(writeError(dialect, code, message));
   };
+  return { take, voice };
 }
 
 /** Gives the reply its voice on this stream. */
-function startReply({
-  connection,
-  claims,
-  clock,
-  ticker,
-  dialect,
-  events,
-  createReply,
-}: LiveStreamOptions): Reply {
+function startReply({ connection, claims, baseClock, ticker, dialect, events, createReply }: LiveStreamOptions): {
+  reply: Reply;
+  voice: Voice;
+} {
   const at = { stream: connection.id, device: claims.sub };
   const speaker = createSpeaker({
     ticker,
@@ -68,7 +74,7 @@ function startReply({
     },
   });
   const voice: Voice = {
-    clock,
+    clock: baseClock,
     get speaking() {
       return speaker.speaking;
     },
@@ -90,7 +96,7 @@ function startReply({
   };
   const reply = createReply(voice);
   connection.onEnding(() => speaker.stop());
-  return reply;
+  return { reply, voice };
 }
 
 /** Counts messages and makes whole samples of them: what becomes of half a sample is the dialect's choice. */

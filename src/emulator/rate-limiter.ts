@@ -8,6 +8,10 @@ const maxDevices = 50_000;
 export interface RateLimiter {
   /** Counts one request of a device, in one synchronous step, and says whether it is within the limit. */
   take(device: string): RateLimit & { allowed: boolean };
+  /** The windows that are open. `resetAtMs` is wall-clock time. */
+  windows(): { device: string; requests: number; resetAtMs: number }[];
+  /** Forgets every window. */
+  clear(): void;
 }
 
 export interface RateLimiterOptions {
@@ -67,6 +71,21 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   };
 
   return {
+    windows() {
+      const now = clock.now();
+      return [...open, ...limiting]
+        .map(([device]) => ({ device, window: current(device, now) }))
+        .filter(({ window }) => window.count > 0)
+        .map(({ device, window }) => ({
+          device,
+          requests: window.count,
+          resetAtMs: clock.wall() + resetAt(window) - now,
+        }));
+    },
+    clear() {
+      open.clear();
+      limiting.clear();
+    },
     take(device) {
       const now = clock.now();
       purge(open, now, maxDevices);

@@ -3,9 +3,9 @@ import { IncomingMessage } from 'node:http';
 const offered = Symbol('offered');
 
 /**
- * A request of which only WebSocket is an upgrade. Where an `upgrade` listener stands, Node (up to 24.8, which
- * has no `shouldUpgradeCallback`) hands it every request that offers any other protocol, with the body unread.
- * Java's HttpClient offers h2c with each plain request, and an offer may be ignored (RFC 9110, section 7.8).
+ * A request of which only WebSocket is an upgrade. Where an `upgrade` listener stands, Node 20 hands it every
+ * request that offers any other protocol, with the body unread. Java's HttpClient offers h2c with plain
+ * requests, as `curl --http2` does, and an offer may be ignored (RFC 9110, section 7.8).
  */
 export class ServiceRequest extends IncomingMessage {
   declare private [offered]: boolean | null;

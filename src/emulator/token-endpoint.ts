@@ -43,7 +43,14 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     }
     const { token, claims } = await authority.issue(deviceId);
     const { remaining, resetAtMs } = rate;
-    events.emit({ type: 'token-issued', device: deviceId, jti: claims.jti, remaining, resetAtMs });
+    events.emit({
+      type: 'token-issued',
+      device: deviceId,
+      jti: claims.jti,
+      exp: claims.exp,
+      remaining,
+      resetAtMs,
+    });
     return { status: 200, body: { token }, headers };
   };
 }

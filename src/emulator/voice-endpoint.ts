@@ -11,7 +11,7 @@ import type { EmulatorEvents } from './events.ts';
 import { sendRawAnswer } from './http-answer.ts';
 import { startLiveStream } from './live-stream.ts';
 import { invalidRequest } from './refusal.ts';
-import type { CreateReply } from './reply.ts';
+import type { CreateReply, Voice } from './reply.ts';
 import type { Ticker } from './ticker.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
@@ -32,6 +32,13 @@ export interface VoiceEndpoint {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /** Closes every stream, and resolves when all are gone. */
   close(): Promise<void>;
+  /** The streams that are open; `voice` once the token was accepted. */
+  streams(): OpenStream[];
+}
+
+export interface OpenStream {
+  connection: Connection;
+  voice: Voice | undefined;
 }
 
 export interface VoiceEndpointOptions {
@@ -65,6 +72,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', '13']] });
   });
   const connections = new Set<Connection>();
+  const voices = new WeakMap<Connection, Voice>();
   const heartbeat = startHeartbeat(connections, options.baseClock);
   let awaitingToken = 0;
   let nextId = 1;
@@ -84,6 +92,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       onAuthorised(claims) {
         settle();
         connection.totals.device = claims.sub;
+        connection.totals.jti = claims.jti;
         events.emit({
           type: 'stream-authorised',
           stream: connection.id,
@@ -91,12 +100,18 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           jti: claims.jti,
           connections: slots.inUse(claims.sub),
         });
-        return startLiveStream({ ...options, connection, claims });
+        const { take, voice } = startLiveStream({ ...options, connection, claims });
+        voices.set(connection, voice);
+        return take;
       },
     });
   };
 
   return {
+    streams: () =>
+      [...connections]
+        .filter(({ ended }) => !ended)
+        .map((connection) => ({ connection, voice: voices.get(connection) })),
     upgrade(request, socket, head) {
       if (awaitingToken >= maxAwaitingToken) return false;
       server.handleUpgrade(request, socket, head, (webSocket) => {

@@ -21,7 +21,7 @@ export const jsonMediaType = 'application/json';
 
 /** Bounds that the specification leaves open; generous beside any real key or device id. */
 export const maxTokenRequestBytes = 16 * 1024;
-const maxFieldLength = 256;
+export const maxFieldLength = 256;
 const maxNesting = 32;
 
 const fields = ['apiKey', 'deviceId'] as const;

@@ -52,11 +52,12 @@ export function openStream(wsUrl: string, options: ClientOptions = {}): StreamCl
     socket.on('error', reject);
   });
   const closed = watch.until(() => end);
-  const connected = watch.until(() => {
+  const confirmation = watch.until(() => {
     if (messages.some((message) => Object.values(message).includes(connectedKind))) return true;
     if (end !== undefined) throw new Error(`closed with ${end.code} ${end.reason}`);
     return undefined;
   });
+  const connected = confirmation.then(() => {});
   // Whoever waits for these sees the failure; nobody has to.
   for (const promise of [opened, connected]) promise.catch(() => {});
 
@@ -69,7 +70,7 @@ export function openStream(wsUrl: string, options: ClientOptions = {}): StreamCl
     },
     opened,
     closed,
-    connected: connected.then(() => {}),
+    connected,
     until: watch.until,
     send: (data) =>
       new Promise((resolve, reject) =>

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readError } from '../../src/protocol/error-body.ts';
 import { readServiceMessage } from '../../src/protocol/messages.ts';
 import { readRateLimitHeaders } from '../../src/protocol/rate-limit.ts';
@@ -37,38 +37,41 @@ function serviceMessages({ stream }: Transcript) {
   return texts.flatMap(({ text }) => (text === undefined ? [] : [readServiceMessage(text)]));
 }
 
-describe.each(transcripts)('$name: $description', (transcript) => {
-  const { response } = transcript.http;
-  const expected = transcript.expect;
-
-  test('the token is found where the stream goes on, and nowhere else', () => {
-    const token = readTokenResponse(tryJson(response.body));
+test.each(transcripts)(
+  '$name: the token is found where the stream goes on, and nowhere else',
+  (transcript) => {
+    const token = readTokenResponse(tryJson(transcript.http.response.body));
     const presented = transcript.stream.find((step) => step.from === 'client' && step.type === 'text');
     expect(token).toBe(presented?.text);
-  });
+  },
+);
 
-  test.runIf(expected.rateLimit !== undefined)('the rate limit is what its headers say', () => {
-    const headers = new Map(response.headers.map(([name, value]) => [name.toLowerCase(), value]));
+test.each(transcripts.filter((transcript) => transcript.expect.rateLimit !== undefined))(
+  '$name: the rate limit is what its headers say',
+  ({ http, expect: { rateLimit } }) => {
+    const headers = new Map(http.response.headers.map(([name, value]) => [name.toLowerCase(), value]));
     const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5);
-    const { limit, remaining, resetAtMs } = readRateLimitHeaders(
-      (name) => headers.get(name.toLowerCase()),
-      nowMs,
-    );
-    expect({ limit, remaining, resetInMs: resetAtMs === undefined ? undefined : resetAtMs - nowMs }).toEqual({
-      limit: expected.rateLimit?.limit,
-      remaining: expected.rateLimit?.remaining,
-      resetInMs: expected.rateLimit?.resetInMs,
+    const read = readRateLimitHeaders((name) => headers.get(name.toLowerCase()), nowMs);
+    const resetInMs = read.resetAtMs === undefined ? undefined : read.resetAtMs - nowMs;
+    expect({ limit: read.limit, remaining: read.remaining, resetInMs }).toEqual({
+      limit: rateLimit?.limit,
+      remaining: rateLimit?.remaining,
+      resetInMs: rateLimit?.resetInMs,
     });
-  });
+  },
+);
 
-  test('the messages are of the kinds that they say', () => {
-    const kinds = serviceMessages(transcript).map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind !== undefined)).toEqual(expected.kinds);
-  });
+test.each(transcripts)('$name: the messages are of the kinds that they say', (transcript) => {
+  const kinds = serviceMessages(transcript).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind !== undefined)).toEqual(transcript.expect.kinds);
+});
 
-  test.runIf(expected.errorCode !== undefined)('the code of the error is found', () => {
+test.each(transcripts.filter((transcript) => transcript.expect.errorCode !== undefined))(
+  '$name: the code of the error is found',
+  (transcript) => {
+    const { response } = transcript.http;
     const codes = serviceMessages(transcript).map(({ error }) => error?.code);
     if (response.status !== 200) codes.push(readError(tryJson(response.body)).code);
-    expect(codes.find((code) => code !== undefined)).toBe(expected.errorCode);
-  });
-});
+    expect(codes.find((code) => code !== undefined)).toBe(transcript.expect.errorCode);
+  },
+);

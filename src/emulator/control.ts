@@ -1,0 +1,151 @@
+import type { MovableClock } from '../clock.ts';
+import { closeCodes } from '../protocol/close-codes.ts';
+import type { EmulatorState, StreamSelector } from '../protocol/control.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { type ReplyState, writeError, writeStatus } from '../protocol/messages.ts';
+import { version } from '../version.ts';
+import type { Journal } from './journal.ts';
+import { playPcm } from './playable.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { OpenStream, VoiceEndpoint } from './voice-endpoint.ts';
+
+/** A text message to send: as the dialect words it, or as it is. */
+export type ControlMessage =
+  | { status: ReplyState }
+  | { error: { code: string; message: string } }
+  | { json: unknown };
+
+/** Control of a running emulator. What acts on streams returns the numbers of those that it reached. */
+export interface EmulatorControl {
+  state(): EmulatorState;
+  readonly journal: Journal;
+  /** The emulator's time: wall-clock milliseconds, and how far it is ahead of the machine's. */
+  time(): { nowMs: number; aheadMs: number };
+  /** Moves the clock forward: tokens expire, windows reset and deadlines pass at once. Audio keeps its pace. */
+  advance(ms: number): void;
+  /** Closes all streams with 1012, and forgets windows and the journal. */
+  reset(): number[];
+  send(selector: StreamSelector, message: ControlMessage): number[];
+  /** Says 16 kHz s16le mono, after whatever is still being said. */
+  speak(selector: StreamSelector, pcm: Buffer): number[];
+  close(selector: StreamSelector, code: number, reason: string): number[];
+}
+
+export interface ControlOptions {
+  clock: MovableClock;
+  dialect: Dialect;
+  journal: Journal;
+  limiter: RateLimiter;
+  rateLimit: number;
+  maxConnections: number;
+  voice: VoiceEndpoint;
+}
+
+type AuthorisedStream = OpenStream & { voice: NonNullable<OpenStream['voice']> };
+
+export function createControl(options: ControlOptions): EmulatorControl {
+  const { clock, dialect, journal, limiter, voice } = options;
+  let aheadMs = 0;
+
+  const select = ({ stream, device }: StreamSelector): AuthorisedStream[] =>
+    voice
+      .streams()
+      .filter((open): open is AuthorisedStream => open.voice !== undefined)
+      .filter(({ connection: { id, totals } }) =>
+        stream === undefined ? device === undefined || totals.device === device : id === stream,
+      );
+
+  const act = (selector: StreamSelector, action: (open: AuthorisedStream) => void): number[] =>
+    select(selector).map((open) => {
+      action(open);
+      return open.connection.id;
+    });
+
+  const close: EmulatorControl['close'] = (selector, code, reason) =>
+    act(selector, ({ connection }) => connection.closeWith(code, reason));
+  const time = () => ({ nowMs: clock.wall(), aheadMs });
+
+  return {
+    journal,
+    time,
+    state: () => ({
+      version,
+      clock: { now: isoTime(clock.wall()), aheadMs },
+      devices: describeDevices(options),
+      streams: describeStreams(options),
+      tokens: describeTokens(options),
+    }),
+    advance(ms) {
+      aheadMs += ms;
+      clock.advance(ms);
+    },
+    reset() {
+      const reached = close({}, closeCodes.serviceRestart, 'The emulator was reset');
+      limiter.clear();
+      journal.clear();
+      return reached;
+    },
+    send: (selector, message) =>
+      act(selector, ({ connection }) => connection.sendText(writeMessage(dialect, message))),
+    speak: (selector, pcm) => act(selector, (open) => open.voice.say(playPcm(pcm))),
+    close,
+  };
+}
+
+function writeMessage(dialect: Dialect, message: ControlMessage): string {
+  if ('status' in message) return writeStatus(dialect, message.status);
+  if ('error' in message) return writeError(dialect, message.error.code, message.error.message);
+  return JSON.stringify(message.json);
+}
+
+function describeStreams({ clock, voice }: ControlOptions): EmulatorState['streams'] {
+  return voice.streams().map(({ connection: { id, totals, startedAt } }) => ({
+    stream: id,
+    device: totals.device ?? null,
+    jti: totals.jti ?? null,
+    durationMs: Math.round(clock.now() - startedAt),
+    framesIn: totals.framesIn,
+    bytesIn: totals.bytesIn,
+    framesOut: totals.framesOut,
+    bytesOut: totals.bytesOut,
+  }));
+}
+
+/** Every device that has a window or a connection. */
+function describeDevices({
+  limiter,
+  rateLimit,
+  maxConnections,
+  voice,
+}: ControlOptions): EmulatorState['devices'] {
+  const windows = new Map(limiter.windows().map((window) => [window.device, window]));
+  const connected = voice.streams().flatMap(({ connection }) => connection.totals.device ?? []);
+  return [...new Set([...windows.keys(), ...connected])].map((device) => {
+    const window = windows.get(device);
+    return {
+      device,
+      connections: connected.filter((one) => one === device).length,
+      maxConnections,
+      requests: window?.requests ?? 0,
+      limit: rateLimit,
+      resetAt: window === undefined ? null : isoTime(window.resetAtMs),
+    };
+  });
+}
+
+/** The tokens that have not expired, by what the journal remembers of them. */
+function describeTokens({ clock, journal }: ControlOptions): EmulatorState['tokens'] {
+  const all = Number.POSITIVE_INFINITY;
+  const used = new Set(
+    journal.read({ type: 'stream-authorised' }, all).map((entry) => 'jti' in entry && entry.jti),
+  );
+  return journal.read({ type: 'token-issued' }, all).flatMap((entry) => {
+    if (entry.type !== 'token-issued' || entry.exp * 1000 <= clock.wall()) return [];
+    const { jti, device, exp } = entry;
+    return [{ jti, device, expiresAt: isoTime(exp * 1000), used: used.has(jti) }];
+  });
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,201 @@
+import * as z from 'zod';
+import { isSendableCloseCode } from './close-codes.ts';
+
+/**
+ * The control API of the emulator: what a test or a person does to the service from outside. Not part of
+ * the specification; both the emulator and `voicectl emulator` speak it, so it is written down here once.
+ */
+export const controlPrefix = '/__voicectl';
+
+/** Which streams are meant: one by its number, all of a device, or where neither is given all. */
+const streams = {
+  stream: z.int().positive().optional().describe('Number of one stream'),
+  device: z.string().optional().describe('All streams of this device'),
+};
+
+export const streamsSchema = z.strictObject(streams);
+export type StreamSelector = z.output<typeof streamsSchema>;
+
+/** `POST /clock`: moves the emulator's clock forward. Tokens expire and windows reset at once. */
+export const advanceSchema = z.strictObject({
+  advanceMs: z
+    .number()
+    .min(0)
+    .max(366 * 24 * 3_600_000)
+    .describe('Milliseconds to move forward'),
+});
+
+/** `POST /messages`: sends one text message. */
+export const messageSchema = z
+  .strictObject({
+    ...streams,
+    status: z
+      .enum(['listening', 'speaking'])
+      .optional()
+      .describe('A status message, as the dialect words it'),
+    error: z
+      .strictObject({ code: z.string().min(1), message: z.string() })
+      .optional()
+      .describe('An error message, as the dialect words it'),
+    json: z.unknown().optional().describe('Any JSON, as it is'),
+  })
+  .refine(
+    ({ status, error, json }) => [status, error, json].filter((one) => one !== undefined).length === 1,
+    {
+      error: 'expected exactly one of status, error and json',
+    },
+  );
+
+/** `POST /close`: closes streams. */
+export const closeSchema = z.strictObject({
+  ...streams,
+  code: z
+    .int()
+    .refine(isSendableCloseCode, 'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999')
+    .meta({ minimum: 1000, maximum: 4999 })
+    .default(1000),
+  reason: z.string().max(123).default(''),
+});
+
+/** Query of `GET /journal` and `GET /journal/live`. */
+export const journalQuerySchema = z.strictObject({
+  type: z.string().optional().describe('Events of this type only'),
+  device: z.string().optional().describe('Events of this device only'),
+  stream: z.coerce.number().int().positive().optional().describe('Events of this stream only'),
+  since: z.coerce.number().min(0).optional().describe('Events with a sequence number above this'),
+  limit: z.coerce.number().int().min(1).max(10_000).default(1_000).describe('At most this many, the newest'),
+});
+export type JournalQuery = z.output<typeof journalQuerySchema>;
+
+/** What every operation on streams answers: which it reached. */
+const reachedSchema = z.strictObject({
+  streams: z.array(z.int()).describe('Numbers of the streams that were reached'),
+});
+
+const clockSchema = z.strictObject({
+  now: z.iso.datetime().describe('Time of the emulator'),
+  aheadMs: z.number().describe('How far it was moved ahead of the machine'),
+});
+
+export const stateSchema = z.strictObject({
+  version: z.string(),
+  clock: clockSchema,
+  devices: z.array(
+    z.strictObject({
+      device: z.string(),
+      connections: z.int(),
+      maxConnections: z.int(),
+      requests: z.int().describe('Token requests that count in the window'),
+      limit: z.int(),
+      resetAt: z.iso.datetime().nullable().describe('When the window resets; null where none is open'),
+    }),
+  ),
+  streams: z.array(
+    z.strictObject({
+      stream: z.int(),
+      device: z.string().nullable().describe('Null until its token was accepted'),
+      jti: z.string().nullable(),
+      durationMs: z.number(),
+      framesIn: z.int(),
+      bytesIn: z.int(),
+      framesOut: z.int(),
+      bytesOut: z.int(),
+    }),
+  ),
+  tokens: z
+    .array(
+      z.strictObject({
+        jti: z.string(),
+        device: z.string(),
+        expiresAt: z.iso.datetime(),
+        used: z.boolean(),
+      }),
+    )
+    .describe('Tokens that have not expired'),
+});
+export type EmulatorState = z.output<typeof stateSchema>;
+
+interface Operation {
+  method: 'GET' | 'POST';
+  path: string;
+  summary: string;
+  body?: z.ZodType;
+  query?: z.ZodObject;
+  /** Media types of a body that is not JSON. */
+  binary?: readonly string[];
+  response?: z.ZodType;
+}
+
+/** Every operation: the emulator routes by it, the client calls by it, and the OpenAPI document shows it. */
+export const controlOperations = {
+  health: {
+    method: 'GET',
+    path: '/health',
+    summary: 'Whether the emulator runs',
+    response: z.strictObject({ status: z.literal('ok'), version: z.string() }),
+  },
+  state: {
+    method: 'GET',
+    path: '/state',
+    summary: 'Devices, windows, streams and tokens',
+    response: stateSchema,
+  },
+  journal: {
+    method: 'GET',
+    path: '/journal',
+    summary: 'Events so far, oldest first',
+    query: journalQuerySchema,
+    response: z.array(z.looseObject({ seq: z.int(), t: z.number(), type: z.string() })),
+  },
+  live: {
+    method: 'GET',
+    path: '/journal/live',
+    summary: 'Events as they happen, as server-sent events',
+    query: journalQuerySchema,
+  },
+  reset: {
+    method: 'POST',
+    path: '/reset',
+    summary: 'Close all streams, and forget windows and the journal; the clock stays where it is',
+    response: reachedSchema,
+  },
+  clock: { method: 'GET', path: '/clock', summary: 'The time of the emulator', response: clockSchema },
+  advance: {
+    method: 'POST',
+    path: '/clock',
+    summary: 'Move the clock forward',
+    body: advanceSchema,
+    response: clockSchema,
+  },
+  send: {
+    method: 'POST',
+    path: '/messages',
+    summary: 'Send a status, an error or any JSON',
+    body: messageSchema,
+    response: reachedSchema,
+  },
+  speak: {
+    method: 'POST',
+    path: '/speech',
+    summary: 'Say a WAV or raw PCM',
+    query: streamsSchema,
+    binary: ['audio/wav', 'application/octet-stream'],
+    response: reachedSchema,
+  },
+  openapi: { method: 'GET', path: '/openapi.json', summary: 'The HTTP side of the emulator, as OpenAPI' },
+  asyncapi: { method: 'GET', path: '/asyncapi.json', summary: 'The voice stream, as AsyncAPI' },
+  close: {
+    method: 'POST',
+    path: '/close',
+    summary: 'Close streams with a code',
+    body: closeSchema,
+    response: reachedSchema,
+  },
+} as const satisfies Record<string, Operation>;
+
+export type ControlOperation = keyof typeof controlOperations;
+
+/** The operation, without what is special to it. */
+export function controlOperation(name: ControlOperation): Operation {
+  return controlOperations[name];
+}

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { echo } from '../../../src/emulator/replies/echo.ts';
+import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+
+test('echo sends every message back as it came, and says nothing of turns', () => {
+  const { sent, log, hear } = speakWith(echo);
+  const pcm = Buffer.concat([speech(500), silence(1_000)]);
+  hear(pcm);
+  expect(sent).toHaveLength(75);
+  expect(Buffer.concat(sent).equals(pcm)).toBe(true);
+  expect(log).toEqual([]);
+});

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { createReplyMode } from '../../../src/emulator/replies/registry.ts';
+import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+
+const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url));
+
+test('a file answers each turn with its audio, byte for byte where it has the format of the protocol', async () => {
+  const { said, hear } = speakWith(await createReplyMode(`file:${fixture('answer.wav')}`));
+  for (let turn = 0; turn < 2; turn += 1) hear(Buffer.concat([speech(500), silence(1_000)]));
+  const pcm = readFileSync(fixture('answer.wav')).subarray(44);
+  expect(said.map((audio) => audio.equals(pcm))).toEqual([true, true]);
+});
+
+test('a file of another format is converted', async () => {
+  const { said, hear } = speakWith(await createReplyMode(`file:${fixture('tone-48k-stereo.wav')}`));
+  hear(Buffer.concat([speech(500), silence(1_000)]));
+  expect(Math.abs(said[0]!.length - 32_000)).toBeLessThanOrEqual(64);
+});
+
+test.each(['no-such-file.wav', 'README.md'])('the file %s is refused at start', async (name) => {
+  await expect(createReplyMode(`file:${fixture(name)}`)).rejects.toMatchObject({ code: 'bad-input' });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { playPcm } from '../../../src/emulator/playable.ts';
+import { takeTurns } from '../../../src/emulator/replies/turns.ts';
+import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+
+const start = () => speakWith(takeTurns(playPcm));
+
+test('listens first, speaks when the user has been silent for 700 ms, and listens again', () => {
+  const { log, hear, finishSpeaking } = start();
+  expect(log).toEqual(['listening']);
+  hear(Buffer.concat([silence(200), speech(1_000), silence(600)]));
+  expect(log.slice(1)).toEqual(['turn at 200']);
+  hear(silence(200));
+  expect(log.slice(2)).toEqual(['turn of 1000 ended at 1200', 'speaking', 'say']);
+  finishSpeaking();
+  expect(log.slice(5)).toEqual(['listening']);
+});
+
+test('speech that goes on is one turn, however short its pauses are', () => {
+  const { log, hear } = start();
+  for (let i = 0; i < 5; i += 1) hear(Buffer.concat([speech(300), silence(500)]));
+  hear(silence(1_000));
+  expect(log.filter((entry) => entry === 'say')).toHaveLength(1);
+});
+
+test('silence is no turn', () => {
+  const { log, hear, clock } = start();
+  hear(silence(10_000));
+  clock.advance(10_000);
+  expect(log).toEqual(['listening']);
+});
+
+test('the user who talks over the reply stops it, and is answered afterwards', () => {
+  const { log, hear } = start();
+  hear(Buffer.concat([speech(500), silence(800)]));
+  log.length = 0;
+  hear(speech(200));
+  expect(log).toEqual(['stop', 'listening', 'turn at 1300']);
+  hear(silence(800));
+  expect(log.slice(3)).toEqual(['turn of 200 ended at 1500', 'speaking', 'say']);
+});
+
+test('a device that stops sending has ended its turn after 700 ms of the clock', () => {
+  const { log, hear, clock } = start();
+  hear(speech(500));
+  clock.advance(699);
+  expect(log).toEqual(['listening', 'turn at 0']);
+  clock.advance(1);
+  expect(log.slice(2)).toEqual(['turn of 500 ended at 500', 'speaking', 'say']);
+  clock.advance(10_000);
+  expect(log).toHaveLength(5);
+});
+
+test('a device that pauses for less than 700 ms has not ended its turn', () => {
+  const { log, hear, clock } = start();
+  for (let i = 0; i < 5; i += 1) {
+    hear(speech(100));
+    clock.advance(600);
+  }
+  expect(log).toEqual(['listening', 'turn at 0']);
+});
+
+test('the utterance is what was heard, with a little from before and after it', () => {
+  const { said, hear } = start();
+  const words = speech(1_000);
+  hear(Buffer.concat([silence(5_000), words, silence(800)]));
+  const at = said[0]!.indexOf(words);
+  expect(at).toBeGreaterThanOrEqual(0);
+  expect(said[0]!.length).toBeLessThanOrEqual(words.length + 2 * 120 * 32);
+});
+
+test.each([2, 62, 640, 32_000])('messages of %i bytes make the same utterance', (bytes) => {
+  const pcm = Buffer.concat([silence(1_500), speech(700), silence(1_000)]);
+  const [one, other] = [start(), start()];
+  one.hear(pcm, 640);
+  other.hear(pcm, bytes);
+  expect(other.said[0]!.indexOf(speech(700))).toBeGreaterThanOrEqual(0);
+  expect(Math.abs(other.said[0]!.length - one.said[0]!.length)).toBeLessThanOrEqual(32_000);
+});
+
+test('a stream that has ended sets off nothing', () => {
+  const { log, hear, clock, reply } = start();
+  hear(speech(500));
+  reply.close?.();
+  clock.advance(10_000);
+  expect(log).toEqual(['listening', 'turn at 0']);
+});
+
+test('a turn of half a minute is answered though it has not ended', () => {
+  const { log, hear } = start();
+  // A gap now and then keeps the gate from taking it for background noise.
+  for (let i = 0; i < 35; i += 1) hear(Buffer.concat([speech(900), silence(100)]));
+  expect(log.filter((entry) => entry === 'say')).toHaveLength(1);
+});

@@ -1,0 +1,66 @@
+import type { Playable } from '../../src/emulator/playable.ts';
+import type { CreateReply, Reply, Voice } from '../../src/emulator/reply.ts';
+import { createManualClock } from './manual-clock.ts';
+
+/** A reply with a voice that writes down what it is told, in order. */
+export function speakWith(createReply: CreateReply) {
+  const clock = createManualClock();
+  const log: string[] = [];
+  const said: Buffer[] = [];
+  const sent: Buffer[] = [];
+  let speaking = false;
+  const voice: Voice = {
+    clock,
+    get speaking() {
+      return speaking;
+    },
+    send: (pcm) => sent.push(pcm),
+    say(playable) {
+      log.push('say');
+      said.push(readAll(playable));
+      speaking = true;
+    },
+    stop() {
+      log.push('stop');
+      speaking = false;
+    },
+    status: (state) => log.push(state),
+    turnStarted: (atMs) => log.push(`turn at ${atMs}`),
+    turnEnded: (atMs, turnMs) => log.push(`turn of ${turnMs} ended at ${atMs}`),
+  };
+  const reply: Reply = createReply(voice);
+  return {
+    clock,
+    log,
+    said,
+    sent,
+    reply,
+    /** Gives audio in frames of 20 ms, as fast as possible. */
+    hear(pcm: Buffer, frameBytes = 640) {
+      for (let at = 0; at < pcm.length; at += frameBytes) reply.hear(pcm.subarray(at, at + frameBytes));
+    },
+    finishSpeaking() {
+      speaking = false;
+      reply.said?.();
+    },
+  };
+}
+
+function readAll(playable: Playable): Buffer {
+  const frames: Buffer[] = [];
+  for (let frame = playable.read(640); frame !== undefined; frame = playable.read(640)) frames.push(frame);
+  return Buffer.concat(frames);
+}
+
+/** A 300 Hz tone at −20 dBFS: speech, as far as a gate by level can tell. */
+export function speech(ms: number): Buffer {
+  const pcm = Buffer.alloc(ms * 32);
+  for (let i = 0; i < ms * 16; i += 1) {
+    pcm.writeInt16LE(Math.round(3_277 * Math.SQRT2 * Math.sin((2 * Math.PI * 300 * i) / 16_000)), i * 2);
+  }
+  return pcm;
+}
+
+export function silence(ms: number): Buffer {
+  return Buffer.alloc(ms * 32);
+}

@@ -1,0 +1,213 @@
+import type { AudioSource } from '../../src/audio/source.ts';
+import type { VoiceStream, VoiceStreamOptions } from '../../src/client/voice-stream.ts';
+import { VoicectlError } from '../../src/errors.ts';
+import { readServiceMessage } from '../../src/protocol/messages.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import type { SessionOptions } from '../../src/session/options.ts';
+import { runSession } from '../../src/session/session.ts';
+import { type CountedClock, createCountedClock } from './counted-clock.ts';
+import { framesOf } from './pcm.ts';
+
+/** The service's side of a session without a network: what it heard, and what it does. */
+export interface ScriptedService {
+  readonly clock: CountedClock;
+  /** What was presented. */
+  readonly token: string | undefined;
+  /** Audio that was sent to it, each message with the time since the confirmation. */
+  readonly heard: { at: number; pcm: Buffer }[];
+  /** How often reading rested and went on, and how the stream was closed. */
+  readonly calls: string[];
+  say(message: unknown): void;
+  speak(...pcm: Buffer[]): void;
+  /** Speaks in messages of 20 ms in real time. */
+  speakInTime(pcm: Buffer): void;
+  /** Does something this long after the confirmation. */
+  at(ms: number, act: () => void): void;
+  /** Closes; `breakage` is what the client makes of it. */
+  close(code: number, reason?: string, breakage?: VoicectlError): void;
+}
+
+export interface Script {
+  options?: Partial<Omit<SessionOptions, 'client' | 'clock'>>;
+  /** Called once the token was confirmed. */
+  onLive?: (service: ScriptedService) => void;
+  onAudio?: (pcm: Buffer, service: ScriptedService) => void;
+  /** In place of a confirmation. */
+  refuse?: VoicectlError;
+  requestToken?: SessionOptions['client']['requestToken'];
+  openVoiceStream?: (options: VoiceStreamOptions) => Promise<never>;
+  /** In place of a socket that takes everything at once. */
+  drained?: (service: ScriptedService) => Promise<void>;
+  signal?: AbortSignal;
+}
+
+/** PCM as a source, in chunks of 100 ms. */
+export function sourceOf(...pcm: Buffer[]): AudioSource {
+  const all = Buffer.concat(pcm);
+  return {
+    description: {
+      encoding: 'pcm',
+      sampleRate: 16_000,
+      channels: 1,
+      bitsPerSample: 16,
+      converted: false,
+      text: '16,000 Hz, 16-bit, mono',
+    },
+    durationMs: all.length / 32,
+    repeatable: true,
+    async *read() {
+      yield* framesOf(all, 100);
+    },
+  };
+}
+
+export function defaultOptions(): Omit<SessionOptions, 'client' | 'clock'> {
+  return {
+    version: '0.0.0',
+    baseUrl: 'http://voice.test',
+    wsUrl: 'ws://voice.test',
+    device: 'device-1',
+    auth: { apiKey: 'key-1', apiVersion: undefined, retries: 0 },
+    source: sourceOf(),
+    sourceName: 'a.wav',
+    sinks: [],
+    pace: 1,
+    frameMs: 20,
+    tailMs: undefined,
+    waitMs: 10_000,
+    settleMs: 1_500,
+    loop: false,
+    durationMs: undefined,
+    maxBufferedBytes: 65_536,
+    expectations: {},
+  };
+}
+
+/** A session with a service that is a script, on a clock that the test moves. */
+export function startSession(script: Script = {}) {
+  const clock = createCountedClock();
+  const { service, client } = createService(script, clock);
+  const events: SessionEvent[] = [];
+  let outcome: 'running' | 'ok' | VoicectlError = 'running';
+  const options: SessionOptions = { ...defaultOptions(), ...script.options, client, clock };
+  const session = runSession(options, script.signal ?? new AbortController().signal);
+  const ended = (async () => {
+    try {
+      for await (const event of session) events.push(event);
+      outcome = 'ok';
+    } catch (thrown) {
+      outcome = thrown as VoicectlError;
+    }
+  })();
+  const of = <Type extends SessionEvent['type']>(type: Type) =>
+    events.filter((event) => event.type === type) as Extract<SessionEvent, { type: Type }>[];
+  return {
+    clock,
+    service,
+    events,
+    of,
+    get outcome() {
+      return outcome;
+    },
+    get summary() {
+      const summary = of('summary')[0];
+      if (summary === undefined) throw new Error(`no summary after ${clock.now()} ms`);
+      return summary;
+    },
+    /** Moves time on until the session has ended. */
+    async finish(limitMs = 120_000) {
+      // What happens at once happens before time moves.
+      await new Promise(setImmediate);
+      while (outcome === 'running' && clock.now() < limitMs) await clock.run(20);
+      if (outcome === 'running') throw new Error(`not ended after ${limitMs} ms`);
+      await ended;
+      return outcome;
+    },
+  };
+}
+
+function createService(script: Script, clock: CountedClock) {
+  let handlers: VoiceStreamOptions | undefined;
+  let token: string | undefined;
+  let liveAt = 0;
+  let breakage: VoicectlError | undefined;
+  let isClosed = false;
+  let endStream: (close: { code: number; reason: string }) => void = () => {};
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    endStream = resolve;
+  });
+  const calls: string[] = [];
+  const service: ScriptedService = {
+    clock,
+    get token() {
+      return token;
+    },
+    heard: [],
+    calls,
+    say: (message) =>
+      handlers?.onMessage(
+        readServiceMessage(typeof message === 'string' ? message : JSON.stringify(message)),
+      ),
+    speak(...pcm) {
+      for (const one of pcm) if (!isClosed) handlers?.onAudio(one);
+    },
+    speakInTime(pcm) {
+      const begin = clock.now() - liveAt;
+      for (const [index, frame] of framesOf(pcm).entries()) {
+        service.at(begin + index * 20, () => service.speak(frame));
+      }
+    },
+    at: (ms, act) => void clock.after(liveAt + ms - clock.now(), act),
+    close(code, reason = '', why) {
+      isClosed = true;
+      breakage = why;
+      endStream({ code, reason });
+    },
+  };
+  const stream: VoiceStream = {
+    closed,
+    breakage: () => breakage,
+    async present(presented) {
+      token = presented;
+      if (script.refuse !== undefined) throw script.refuse;
+      service.say({ type: 'service_voice_connected' });
+      liveAt = clock.now();
+      script.onLive?.(service);
+    },
+    sendAudio(pcm) {
+      service.heard.push({ at: clock.now() - liveAt, pcm });
+      script.onAudio?.(pcm, service);
+    },
+    drained: async () => script.drained?.(service),
+    pause: () => calls.push('pause'),
+    resume: () => calls.push('resume'),
+    close() {
+      calls.push('close');
+      isClosed = true;
+      endStream({ code: 1000, reason: '' });
+      return closed;
+    },
+  };
+  const client: SessionOptions['client'] = {
+    requestToken:
+      script.requestToken ??
+      (async () => ({
+        token: 't.o.k',
+        status: 200,
+        headers: {},
+        rateLimit: { limit: 60, remaining: 59, resetAtMs: 60_000 },
+        timing: { attempts: 1, firstByteMs: 3, totalMs: 5 },
+      })),
+    async openVoiceStream(options) {
+      if (script.openVoiceStream !== undefined) return script.openVoiceStream(options);
+      handlers = options;
+      return stream;
+    },
+  };
+  return { service, client };
+}
+
+/** An error as the client would make it. */
+export function failure(code: VoicectlError['code']): VoicectlError {
+  return new VoicectlError(code, `It failed: ${code}`);
+}

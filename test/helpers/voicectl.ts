@@ -1,0 +1,223 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { createWatch } from './watch.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+export const program = join(root, 'bin', 'voicectl.js');
+
+/** The path of a sound in fixtures/. */
+export const fixture = (name: string) => join(root, 'fixtures', name);
+/** The audio of a fixture with the plain 44-byte header. */
+export const fixturePcm = (name: string) => readFileSync(fixture(name)).subarray(44);
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  /** What stands on standard input; `open`: nothing, and it never ends. Default: nothing, and it ends. */
+  input?: string | Buffer | 'open';
+}
+
+export interface Ended {
+  /** The exit status; for a process that a signal ended 128 and its number, as a shell says it. */
+  code: number;
+  stdout: string;
+  stderr: string;
+  stdoutBytes: Buffer;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Resolves with the first whole line of either stream that `matches`; rejects when the process ends without one. */
+  line(matches: RegExp): Promise<string>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export interface Sandbox {
+  /** The working folder of what is run. */
+  readonly dir: string;
+  path(name: string): string;
+  write(name: string, content: string | Buffer, mode?: number): string;
+  read(name: string): string;
+  /** Starts the real program. */
+  start(args: readonly string[], options?: RunOptions): Running;
+  /** Runs the real program to its end. */
+  run(args: readonly string[], options?: RunOptions): Promise<Ended>;
+  /** Runs `sh -c` in the same surroundings, where `voicectl` is the program. */
+  shell(script: string, options?: RunOptions): Promise<Ended>;
+  startShell(script: string, options?: RunOptions): Running;
+  /** Starts `voicectl serve --json` with these flags on a free port. */
+  serve(args?: readonly string[], options?: RunOptions): Promise<Running & Addresses>;
+  /** Has `call` called after the test. */
+  defer(call: () => unknown): void;
+}
+
+export interface Addresses {
+  baseUrl: string;
+  wsUrl: string;
+}
+
+/**
+ * A fresh folder with an own home for each test, and the real program run in it as a child process. After the
+ * test every child is killed and the folder removed.
+ */
+export function useSandbox(): Sandbox {
+  let dir: string | undefined;
+  const deferred: (() => unknown)[] = [];
+  const folder = () => {
+    if (dir === undefined) {
+      dir = mkdtempSync(join(tmpdir(), 'voicectl-cli-'));
+      mkdirSync(join(dir, 'home'));
+      mkdirSync(join(dir, 'bin'));
+      writeFileSync(join(dir, 'bin', 'voicectl'), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`, {
+        mode: 0o755,
+      });
+    }
+    return dir;
+  };
+  afterEach(async () => {
+    for (const call of deferred.splice(0).reverse()) await call();
+    if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+    dir = undefined;
+  });
+
+  const launch = (command: string, args: readonly string[], { env = {}, input = '' }: RunOptions = {}) => {
+    const home = join(folder(), 'home');
+    const running = watchProcess(command, args, {
+      cwd: folder(),
+      env: {
+        PATH: `${join(folder(), 'bin')}:${process.env.PATH}`,
+        HOME: home,
+        XDG_CONFIG_HOME: join(home, '.config'),
+        ...env,
+      },
+      // A group of its own, so that what it started ends with it.
+      detached: true,
+    });
+    deferred.push(async () => {
+      killGroup(running.child);
+      await running.ended;
+    });
+    if (input !== 'open') running.child.stdin?.end(input);
+    return running;
+  };
+  const start: Sandbox['start'] = (args, options) => launch(process.execPath, [program, ...args], options);
+  const startShell: Sandbox['startShell'] = (script, options) => launch('sh', ['-c', script], options);
+  return {
+    get dir() {
+      return folder();
+    },
+    path: (name) => join(folder(), name),
+    write(name, content, mode = 0o644) {
+      const path = join(folder(), name);
+      writeFileSync(path, content, { mode });
+      return path;
+    },
+    read: (name) => readFileSync(join(folder(), name), 'utf8'),
+    start,
+    run: (args, options) => start(args, options).ended,
+    startShell,
+    shell: (script, options) => startShell(script, options).ended,
+    async serve(args = [], options = {}) {
+      const running = start(['serve', '--port', '0', '--json', ...args], options);
+      const { baseUrl, wsUrl } = JSON.parse(await running.line(/"type":"listening"/)) as Addresses;
+      return Object.assign(running, { baseUrl, wsUrl });
+    },
+    defer: (call) => void deferred.push(call),
+  };
+}
+
+/** Starts a process and remembers all that it says. */
+export function watchProcess(command: string, args: readonly string[], options: SpawnOptions): Running {
+  const child = spawn(command, args, { stdio: 'pipe', ...options });
+  const watch = createWatch();
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  let end: Ended | undefined;
+  child.stdout?.on('data', (chunk: Buffer) => {
+    out.push(chunk);
+    watch.changed();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    err.push(chunk);
+    watch.changed();
+  });
+  // A program that does not read to the end of its input closes the pipe.
+  child.stdin?.on('error', () => {});
+  child.on('close', (code, signal) => {
+    const stdoutBytes = Buffer.concat(out);
+    end = {
+      code: code ?? 128 + constants.signals[signal ?? 'SIGKILL'],
+      stdout: stdoutBytes.toString(),
+      stderr: Buffer.concat(err).toString(),
+      stdoutBytes,
+    };
+    watch.changed();
+  });
+  const said = () => `${Buffer.concat(out)}\n${Buffer.concat(err)}`;
+  const started = new Promise<never>((_, reject) => child.on('error', reject));
+  started.catch(() => {});
+  return Object.defineProperties(
+    {
+      child,
+      ended: Promise.race([watch.until(() => end), started]),
+      line: (matches: RegExp) =>
+        watch.until(() => {
+          const found = [out, err]
+            .flatMap((chunks) => Buffer.concat(chunks).toString().split('\n').slice(0, -1))
+            .find((line) => matches.test(line));
+          if (found === undefined && end !== undefined)
+            throw new Error(`it ended with ${end.code} and never said ${matches}: ${said()}`);
+          return found;
+        }),
+      signal: (name: NodeJS.Signals) => void child.kill(name),
+    },
+    {
+      stdout: { get: () => Buffer.concat(out).toString() },
+      stderr: { get: () => Buffer.concat(err).toString() },
+    },
+  ) as Running;
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of it has ended.
+  }
+}
+
+export type Json = Record<string, unknown> & { type?: string; t?: number };
+
+/** The lines of a JSON output, each parsed. */
+export function jsonLines(stdout: string): Json[] {
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Json);
+}
+
+/** The one object of this type. */
+export function only(lines: readonly Json[], type: string): Json {
+  const found = lines.filter((line) => line.type === type);
+  if (found.length !== 1) throw new Error(`${found.length} lines of type ${type}`);
+  return found[0] as Json;
+}
+
+export interface Summary extends Json {
+  ok: boolean;
+  in: { frames: number; bytes: number; audioMs: number };
+  out: { frames: number; bytes: number; audioMs: number };
+  events: Record<string, number>;
+  close: { code: number; reason: string; name: string } | null;
+  verdicts: { name: string; ok: boolean; expected: string; measured: string }[];
+}
+
+export function summaryOf(stdout: string): Summary {
+  return only(jsonLines(stdout), 'summary') as Summary;
+}
