@@ -7,7 +7,6 @@ export interface PacerOptions {
   pace: Pace;
   frameMs: number;
   clock: Clock;
-  signal: AbortSignal;
   /** Told how late each frame was let go, in milliseconds after its deadline. */
   onFrame?: (lateMs: number) => void;
   /** The pacer was so late that it began to count from now, leaving out this much time. */
@@ -19,17 +18,17 @@ const maxCatchUpFrames = 10;
 
 /** Lets frames go against a monotonic deadline: the delay of one frame is not added to those after it. */
 export interface Pacer {
-  /** Resolves when the next frame is due. */
-  next(): Promise<void>;
+  /** Resolves when the next frame is due; rejects with the signal's reason. */
+  next(signal: AbortSignal): Promise<void>;
 }
 
-export function createPacer({ pace, frameMs, clock, signal, onFrame, onReanchor }: PacerOptions): Pacer {
-  if (pace === 'max') return { next: async () => signal.throwIfAborted() };
+export function createPacer({ pace, frameMs, clock, onFrame, onReanchor }: PacerOptions): Pacer {
+  if (pace === 'max') return { next: async (signal) => signal.throwIfAborted() };
   const intervalMs = frameMs / pace;
   let anchor: number | undefined;
   let index = 0;
   return {
-    async next() {
+    async next(signal) {
       signal.throwIfAborted();
       anchor ??= clock.now();
       const deadline = anchor + index * intervalMs;

@@ -13,7 +13,9 @@ const reasons: Record<string, string> = {
   UND_ERR_SOCKET: 'connection closed before an answer',
 };
 
-const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_OSSL|EPROTO)/;
+/** Codes of Node's TLS and of OpenSSL's verification of certificates. */
+const tlsCodes =
+  /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
 /** A failure to reach `host`, as an error that says which of DNS, network or TLS it was. */
 export function connectionError(thrown: unknown, host: string): VoicectlError {

@@ -1,7 +1,8 @@
-import { Client, type Dispatcher } from 'undici';
+import { Client, type Dispatcher, errors } from 'undici';
 import type { Clock } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
+import { readJsonBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
 
 export interface HttpResult {
@@ -13,10 +14,14 @@ export interface HttpResult {
   firstByteMs: number;
 }
 
-/** Far more than any token response. */
-const maxBodyBytes = 64 * 1024;
 const connectTimeoutMs = 10_000;
+/** For everything, from connecting to the last byte: a service may also drip. */
 const answerTimeoutMs = 15_000;
+
+/** Whether a status says that the request was granted. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
 
 /**
  * Posts JSON and reads the whole answer, whatever its status. Redirects are not followed: the body
@@ -29,12 +34,15 @@ export async function postJson(
 ): Promise<HttpResult> {
   signal.throwIfAborted();
   const { origin, pathname, search, host } = new URL(url);
+  // The deadline below takes the place of undici's own timers, which no clock moves.
   const client = new Client(origin, {
     connect: { timeout: connectTimeoutMs },
-    headersTimeout: answerTimeoutMs,
-    bodyTimeout: answerTimeoutMs,
-    maxResponseSize: maxBodyBytes,
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
+  const deadline = new AbortController();
+  const timer = clock.after(answerTimeoutMs, () => deadline.abort(notAnswered(host)));
+  const ending = AbortSignal.any([signal, deadline.signal]);
   const startedAt = clock.now();
   try {
     const response = await client.request({
@@ -42,35 +50,32 @@ export async function postJson(
       path: pathname + search,
       headers: { 'Content-Type': jsonMediaType, Accept: jsonMediaType },
       body: JSON.stringify(body),
-      signal,
+      signal: ending,
     });
     const firstByteMs = clock.now() - startedAt;
-    const text = await response.body.text();
-    return {
-      status: response.statusCode,
-      headers: flatten(response.headers),
-      json: parseJson(text),
-      firstByteMs,
-    };
+    const { statusCode: status } = response;
+    const json = await readJsonBody(response.body, host).catch((thrown) => {
+      // A refusal is one whatever its body is, also where that is cut, endless, or does not come.
+      if (isSuccess(status) || signal.aborted) throw thrown;
+    });
+    return { status, headers: flatten(response.headers), json, firstByteMs };
   } catch (thrown) {
-    if (signal.aborted) throw signal.reason;
-    throw requestError(thrown, host);
+    if (ending.aborted) throw ending.reason;
+    throw thrown instanceof VoicectlError ? thrown : requestError(thrown, host);
   } finally {
+    timer.cancel();
     await client.destroy();
   }
 }
 
+function notAnswered(host: string): VoicectlError {
+  return new VoicectlError('timed-out', `${host} did not answer within ${answerTimeoutMs / 1000} s`);
+}
+
 function requestError(thrown: unknown, host: string): VoicectlError {
-  const code = (thrown as { code?: string }).code;
-  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
-    return new VoicectlError('timed-out', `${host} did not answer within ${answerTimeoutMs / 1000} s`, {
-      cause: thrown,
-    });
-  }
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    return new VoicectlError('protocol-violation', `${host} answered with more than ${maxBodyBytes} bytes`, {
-      cause: thrown,
-    });
+  if (thrown instanceof errors.HTTPParserError || thrown instanceof errors.HeadersOverflowError) {
+    const text = `${host} did not answer in HTTP: ${thrown.message}`;
+    return new VoicectlError('protocol-violation', text, { cause: thrown });
   }
   return connectionError(thrown, host);
 }
@@ -82,12 +87,4 @@ function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, st
       Array.isArray(value) ? value.join(', ') : String(value),
     ]),
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

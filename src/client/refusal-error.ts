@@ -18,35 +18,33 @@ const serviceSide: readonly number[] = [
   closeCodes.serviceRestart,
   closeCodes.tryAgainLater,
 ];
-const limitClose = 4429;
 
-/** The error for an upgrade that was answered with something other than 101. */
-export function upgradeError(status: number, url: string): VoicectlError {
-  const details = { status };
+/** The error for an upgrade that was answered with something other than 101, and with what the body said. */
+export function upgradeError(status: number, url: string, said: ReadError): VoicectlError {
+  const details = { status, serviceCode: said.code, serviceMessage: said.message };
+  const answer = [`status ${status}`, textOf(said)].filter((text) => text !== '').join(', ');
   if (status >= 300 && status < 400) {
-    return new VoicectlError(
-      'redirected',
-      `${url} redirects (status ${status}), and a token is never sent on`,
-      {
-        hint: 'Give the final address with --ws-url.',
-        details,
-      },
-    );
+    return new VoicectlError('redirected', `${url} redirects (${answer}), and a token is never sent on`, {
+      hint: 'Give the final address with --ws-url.',
+      details,
+    });
   }
   if (status === 401 || status === 403) {
-    return new VoicectlError('stream-refused', `The stream was refused (status ${status})`, { details });
+    return new VoicectlError('stream-refused', `The stream was refused (${answer})`, { details });
   }
   if (status === 429) {
-    return new VoicectlError(
-      'too-many-connections',
-      'The stream was refused (status 429): too many connections',
-      { details },
-    );
+    const text = `The stream was refused (${answer}): too many connections`;
+    return new VoicectlError('too-many-connections', text, { details });
   }
-  return new VoicectlError('handshake-failed', `${url} did not open a WebSocket (status ${status})`, {
+  return new VoicectlError('handshake-failed', `${url} did not open a WebSocket (${answer})`, {
     hint: 'Check --ws-url; without it the host of --base-url is used.',
     details,
   });
+}
+
+/** What the service said of an error, in one line; empty where it said nothing. */
+function textOf(error: ReadError | undefined): string {
+  return [error?.code, error?.message].filter((text) => text !== undefined).join(': ');
 }
 
 export interface CloseFacts {
@@ -54,13 +52,16 @@ export interface CloseFacts {
   reason: string;
 }
 
-/** The error for a close that was not asked for, before or after the token was accepted. */
+/**
+ * The error for a close that was not asked for, before or after the token was accepted. `serviceError` is the error
+ * message that was the service's last word before it.
+ */
 export function closeError(
   { code, reason }: CloseFacts,
   serviceError: ReadError | undefined,
   phase: 'authorising' | 'live',
 ): VoicectlError {
-  const said = [serviceError?.code, serviceError?.message].filter((text) => text !== undefined).join(': ');
+  const said = textOf(serviceError);
   const why = [`close ${code} ${closeCodeName(code)}`, reason, said].filter((text) => text !== '').join(', ');
   const details = {
     closeCode: code,
@@ -83,7 +84,7 @@ function classify(
       return ['service-error', 'The service ended the stream'];
     return ['stream-broken', 'The stream broke'];
   }
-  if (code === limitClose || limitWords.test(words))
+  if (code === closeCodes.tooManyConnections || limitWords.test(words))
     return ['too-many-connections', 'Too many connections for this device'];
   if (serviceSide.includes(code) && !hasServiceError)
     return ['stream-broken', 'The stream broke before it was confirmed'];

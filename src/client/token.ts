@@ -1,5 +1,4 @@
-import type { Clock } from '../clock.ts';
-import { waitUntil } from '../clock.ts';
+import { type Clock, waitUntil } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
 import { readError } from '../protocol/error-body.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../protocol/paths.ts';
@@ -11,7 +10,7 @@ import {
 } from '../protocol/rate-limit.ts';
 import type { TokenRequest } from '../protocol/token-request.ts';
 import { readTokenResponse } from '../protocol/token-response.ts';
-import { type HttpResult, postJson } from './http.ts';
+import { type HttpResult, isSuccess, postJson } from './http.ts';
 
 export interface TokenOptions extends TokenRequest {
   baseUrl: string;
@@ -56,88 +55,84 @@ const longestWaitMs = 120_000;
  * `protocol-violation`, `timed-out`, or the signal's reason.
  */
 export async function requestToken(options: TokenOptions): Promise<TokenGrant> {
-  const { clock, signal, retries, random = Math.random } = options;
+  const { clock, signal, retries, onRetry } = options;
   const startedAt = clock.now();
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await attemptOnce(options);
-    if (!(outcome instanceof TokenFailure)) {
-      const { firstByteMs } = outcome.timing;
-      return { ...outcome, timing: { attempts: attempt, firstByteMs, totalMs: clock.now() - startedAt } };
+    try {
+      const { firstByteMs, ...grant } = await attemptOnce(options);
+      return { ...grant, timing: { attempts: attempt, firstByteMs, totalMs: clock.now() - startedAt } };
+    } catch (error) {
+      if (signal.aborted || !(error instanceof VoicectlError) || !error.retryable) throw error;
+      const delayMs = delayBefore(attempt + 1, error, options);
+      if (attempt > retries || delayMs > longestWaitMs) throw error;
+      onRetry?.({ attempt, delayMs, error });
+      await waitUntil(clock, clock.now() + delayMs, signal);
     }
-    const { error, notBeforeMs } = outcome;
-    const backoffMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 1)) * (0.5 + random() / 2);
-    const delayMs = Math.round(Math.max(backoffMs, notBeforeMs + 50 * random()));
-    if (!error.retryable || attempt > retries || delayMs > longestWaitMs) throw error;
-    options.onRetry?.({ attempt, delayMs, error });
-    await waitUntil(clock, clock.now() + delayMs, signal);
   }
 }
 
-/** A failed attempt, and how long the service asked to be left alone. */
-class TokenFailure {
-  readonly error: VoicectlError;
-  readonly notBeforeMs: number;
-
-  constructor(error: VoicectlError, notBeforeMs = 0) {
-    this.error = error;
-    this.notBeforeMs = notBeforeMs;
-  }
+/** Full backoff less up to half of it; where the service asked for patience that, and a little more. */
+function delayBefore(
+  attempt: number,
+  { details: { retryAfterMs } }: VoicectlError,
+  { random = Math.random }: TokenOptions,
+): number {
+  const backoffMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 2)) * (0.5 + random() / 2);
+  const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs + 50 * random() : 0;
+  return Math.ceil(Math.max(backoffMs, askedMs));
 }
 
-async function attemptOnce(options: TokenOptions): Promise<TokenGrant | TokenFailure> {
+type Attempt = Omit<TokenGrant, 'timing'> & { firstByteMs: number };
+
+async function attemptOnce(options: TokenOptions): Promise<Attempt> {
   const { baseUrl, apiVersion, apiKey, deviceId, clock, signal } = options;
   const url = serviceUrl(baseUrl, tokenPath(apiVersion));
-  let result: HttpResult;
-  try {
-    result = await postJson(url, { apiKey, deviceId }, { clock, signal });
-  } catch (thrown) {
-    if (thrown instanceof VoicectlError && !signal.aborted) return new TokenFailure(thrown);
-    throw thrown;
-  }
-  const header = (name: string) => result.headers[name.toLowerCase()];
-  const rateLimit = readRateLimitHeaders(header, clock.wall());
-  if (result.status < 200 || result.status > 299) return refused(result, url, rateLimit, clock.wall());
+  const result = await postJson(url, { apiKey, deviceId }, { clock, signal });
+  const { status, headers, firstByteMs } = result;
+  // By the service's own time where it tells it: a reset is a moment of that, and our clock may be wrong.
+  const nowMs = readMoment(headers.date, clock.wall()) ?? clock.wall();
+  const rateLimit = readRateLimitHeaders((name) => headers[name.toLowerCase()], nowMs);
+  if (!isSuccess(status)) throw refusal(result, { url, rateLimit, nowMs });
   const token = readTokenResponse(result.json);
   if (token === undefined) {
-    const error = new VoicectlError(
-      'protocol-violation',
-      `No token in the answer of ${url} (status ${result.status})`,
-      {
-        hint: 'The body should be a JSON object with a "token" string.',
-      },
-    );
-    return new TokenFailure(error);
+    throw new VoicectlError('protocol-violation', `No token in the answer of ${url} (status ${status})`, {
+      hint: 'The body should be a JSON object with a "token" string.',
+    });
   }
-  const { status, headers, firstByteMs } = result;
-  return { token, status, headers, rateLimit, timing: { attempts: 1, firstByteMs, totalMs: 0 } };
+  return { token, status, headers, rateLimit, firstByteMs };
+}
+
+interface RefusalContext {
+  url: string;
+  rateLimit: ReadRateLimit;
+  nowMs: number;
 }
 
 /** "A client treats any non-200 token response as an authentication failure." Specification: "Errors". */
-function refused(result: HttpResult, url: string, rateLimit: ReadRateLimit, nowMs: number): TokenFailure {
-  const { status, headers, json } = result;
+function refusal(
+  { status, headers, json }: HttpResult,
+  { url, rateLimit, nowMs }: RefusalContext,
+): VoicectlError {
   const { code, message } = readError(json);
   const details = { status, serviceCode: code, serviceMessage: message };
   const said = [code, message].filter((text) => text !== undefined).join(': ') || 'no reason given';
   if (status >= 300 && status < 400) {
-    const error = new VoicectlError(
-      'redirected',
-      `${url} redirects (status ${status}), and a key is never sent on`,
-      {
-        hint: 'Give the final address with --base-url.',
-        details,
-      },
-    );
-    return new TokenFailure(error);
+    const text = `${url} redirects (status ${status}), and a key is never sent on`;
+    return new VoicectlError('redirected', text, {
+      hint: 'Give the final address with --base-url.',
+      details,
+    });
   }
   if (status === 429) {
-    const error = new VoicectlError('rate-limited', `Token request rate limited (status 429): ${said}`, {
-      retryable: true,
-      details: { ...details, rateLimit },
-    });
     const retryAt = readMoment(headers[retryAfterHeaderName.toLowerCase()], nowMs) ?? nowMs;
-    return new TokenFailure(error, Math.max(retryAt, rateLimit.resetAtMs ?? nowMs) - nowMs);
+    const retryAfterMs = Math.max(0, Math.max(retryAt, rateLimit.resetAtMs ?? nowMs) - nowMs);
+    return new VoicectlError('rate-limited', `Token request rate limited (status 429): ${said}`, {
+      retryable: true,
+      hint: retryAfterMs > 0 ? `Try again in ${Math.ceil(retryAfterMs / 1000)} s.` : undefined,
+      details: { ...details, rateLimit, retryAfterMs },
+    });
   }
-  const error = new VoicectlError('auth-refused', `Token request refused (status ${status}): ${said}`, {
+  return new VoicectlError('auth-refused', `Token request refused (status ${status}): ${said}`, {
     retryable: status === 408,
     hint:
       status === 404
@@ -145,5 +140,4 @@ function refused(result: HttpResult, url: string, rateLimit: ReadRateLimit, nowM
         : 'Check the API key and the device id.',
     details,
   });
-  return new TokenFailure(error);
 }

@@ -1,12 +1,14 @@
-import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
-import type { Clock, ClockTimer } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
+import type { ReadError } from '../protocol/error-body.ts';
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../protocol/paths.ts';
-import { connectionError } from './connection-error.ts';
-import { closeError, upgradeError } from './refusal-error.ts';
+import { withDeadline } from './deadline.ts';
+import { awaitUpgrade } from './handshake.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { closeError } from './refusal-error.ts';
 
 /** How a stream ended. */
 export interface StreamClose {
@@ -27,7 +29,7 @@ export interface VoiceStreamOptions {
 export interface VoiceStream {
   /**
    * Sends the JWT as the first message and waits for `service_voice_connected`. Throws `VoicectlError`:
-   * `stream-refused`, `too-many-connections`, `stream-broken`, `timed-out`.
+   * `stream-refused`, `too-many-connections`, `stream-broken`, `protocol-violation`, `timed-out`.
    */
   present(token: string): Promise<void>;
   sendAudio(pcm: Buffer): void;
@@ -36,185 +38,136 @@ export interface VoiceStream {
   /** Stops and resumes reading from the network, where the audio cannot be put away fast enough. */
   pause(): void;
   resume(): void;
-  /** Closes with 1000, and waits for the peer's answer for at most 2 s. */
+  /**
+   * Closes with 1000, and waits for the peer's answer for at most 2 s. Audio that is still on its way is delivered,
+   * unless reading is paused: then it is given up, so that the answer behind it can be read.
+   */
   close(): Promise<StreamClose>;
   /** Resolves when the stream has ended from either side. */
   readonly closed: Promise<StreamClose>;
-  /** The error that a close means which we did not ask for; undefined for a normal close. */
+  /** The error that a close means which we did not ask for; undefined for one by which the service just ends the talk. */
   breakage(close: StreamClose): VoicectlError | undefined;
 }
 
-const maxMessageBytes = 16 * 1024 * 1024;
-const handshakeTimeoutMs = 10_000;
 const connectedTimeoutMs = 10_000;
-const closeTimeoutMs = 2_000;
 const stallTimeoutMs = 10_000;
-const pingEveryMs = 15_000;
+
+/** No compression is offered and no redirect followed. */
+const socketOptions = {
+  perMessageDeflate: false,
+  followRedirects: false,
+  maxPayload: 16 * 1024 * 1024,
+  // From the first close frame of either side on. Not in the types of ws.
+  closeTimeout: 2_000,
+};
 
 /**
- * Opens the voice stream. Specification: "WSS /voice-stream". No compression is offered and no redirect
- * followed. Throws `VoicectlError`: `connect-failed`, `tls-failed`, `handshake-failed`, `redirected`,
- * `stream-refused`, `too-many-connections`, or the signal's reason.
+ * Opens the voice stream. Specification: "WSS /voice-stream". Throws `VoicectlError`: `connect-failed`,
+ * `tls-failed`, `handshake-failed`, `redirected`, `stream-refused`, `too-many-connections`, `timed-out`, or the
+ * signal's reason.
  */
 export async function openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream> {
   const { wsUrl, clock, signal, onAudio, onMessage } = options;
   signal.throwIfAborted();
   const url = serviceUrl(wsUrl, streamPath);
-  const socket = new WebSocket(url, {
-    perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
-    followRedirects: false,
-    handshakeTimeout: handshakeTimeoutMs,
-  });
-  let failure: VoicectlError | undefined;
-  let lastError: ServiceMessage['error'];
+  const socket = new WebSocket(url, socketOptions);
   const closed = new Promise<StreamClose>((resolve) => {
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
   });
-  const cutOnAbort = () => socket.terminate();
+  /** Why the stream cannot go on, where more is known than its close code. */
+  let failure: VoicectlError | undefined;
+  /** Set while the last thing that came from the service is an error. */
+  let lastWord: ReadError | undefined;
+  let isClosing = false;
+  let isDeaf = false;
+  let confirm = () => {};
+  const confirmed = new Promise<void>((resolve) => {
+    confirm = resolve;
+  });
 
-  const listeners = new Set<(message: ServiceMessage) => void>([onMessage]);
+  // From the beginning: what comes in one packet with the answer to the upgrade is here before `open` is awaited.
   socket.on('message', (data: RawData, isBinary) => {
     if (isBinary) {
-      onAudio(data as Buffer);
+      lastWord = undefined;
+      if (!isDeaf) onAudio(data as Buffer);
       return;
     }
     const message = readServiceMessage(data.toString());
-    if (message.category === 'error') lastError = message.error;
-    for (const listener of listeners) listener(message);
+    lastWord = message.error;
+    if (message.category === 'connected') confirm();
+    onMessage(message);
   });
-
-  await new Promise<void>((resolve, reject) => {
-    socket.on('open', resolve);
-    socket.on('unexpected-response', (request, response: IncomingMessage) => {
-      request.destroy();
-      reject(upgradeError(response.statusCode ?? 0, url));
-    });
-    // Also after the handshake: a bad frame is an error here, and then a close.
-    socket.on('error', (thrown) => {
-      failure ??= protocolError(thrown);
-      reject(handshakeError(thrown, new URL(url).host));
-    });
-    signal.addEventListener('abort', cutOnAbort, { once: true });
-  }).catch((thrown) => {
-    socket.terminate();
-    throw signal.aborted ? signal.reason : thrown;
+  // Also after the handshake: a bad frame is an error here, and then a close.
+  socket.on('error', (thrown) => {
+    failure ??= protocolError(thrown);
   });
-  signal.removeEventListener('abort', cutOnAbort);
+  await awaitUpgrade(socket, url, { clock, signal });
 
   const heartbeat = startHeartbeat(socket, clock, () => {
     failure ??= new VoicectlError('timed-out', 'The service has stopped answering pings');
     socket.terminate();
   });
-  closed.then(() => heartbeat.stop());
-
-  const breakage = (close: StreamClose) =>
-    failure ?? (close.code === closeCodes.normal ? undefined : closeError(close, lastError, 'live'));
+  /** Those who wait for the system to take something. */
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const resume of waiting) resume();
+    waiting.clear();
+  };
+  void closed.then(() => {
+    heartbeat.stop();
+    wake();
+  });
 
   return {
     closed,
-    breakage,
-    sendAudio: (pcm) => socket.send(pcm, { binary: true }),
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
+    breakage(close) {
+      if (failure !== undefined) return failure;
+      const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
+      return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
+    },
     async present(token) {
-      const connected = new Promise<void>((resolve) => {
-        listeners.add((message) => {
-          if (message.category === 'connected') resolve();
-        });
-      });
       socket.send(token);
       const ended = closed.then((close) => {
-        throw failure ?? closeError(close, lastError, 'authorising');
+        throw failure ?? closeError(close, lastWord, 'authorising');
       });
       // Handled also where the stream ends only later, when nobody waits here any more.
       ended.catch(() => {});
-      await withDeadline(Promise.race([connected, ended]), {
+      await withDeadline(Promise.race([confirmed, ended]), {
         clock,
         ms: connectedTimeoutMs,
         what: 'The service did not confirm the connection',
       });
     },
+    sendAudio: (pcm) => socket.send(pcm, { binary: true }, wake),
     async drained(bytes) {
       while (socket.bufferedAmount > bytes && socket.readyState === WebSocket.OPEN) {
-        const before = socket.bufferedAmount;
-        await withDeadline(nextWrite(socket, closed), {
+        const written = new Promise<void>((resolve) => waiting.add(resolve));
+        await withDeadline(written, {
           clock,
           ms: stallTimeoutMs,
-          what: `The service has taken none of ${before} bytes`,
+          what: `The service has taken none of ${socket.bufferedAmount} bytes`,
         });
       }
     },
-    async close() {
+    pause() {
+      if (isClosing) isDeaf = true;
+      else socket.pause();
+    },
+    resume() {
+      heartbeat.beat();
+      socket.resume();
+    },
+    close() {
+      isClosing = true;
+      isDeaf ||= socket.isPaused;
+      socket.resume();
       if (socket.readyState === WebSocket.OPEN) socket.close(closeCodes.normal);
-      const cut = clock.after(closeTimeoutMs, () => socket.terminate());
-      const close = await closed;
-      cut.cancel();
-      return close;
+      return closed;
     },
   };
-}
-
-/** Resolves when the socket has handed something to the system, or has closed. */
-function nextWrite(socket: WebSocket, closed: Promise<StreamClose>): Promise<void> {
-  const written = new Promise<void>((resolve) => {
-    const stream = (socket as unknown as { _socket?: NodeJS.WritableStream })._socket;
-    stream?.once('drain', () => resolve());
-  });
-  return Promise.race([written, closed.then(() => {})]);
-}
-
-interface Deadline {
-  clock: Clock;
-  ms: number;
-  what: string;
-}
-
-async function withDeadline<T>(promise: Promise<T>, { clock, ms, what }: Deadline): Promise<T> {
-  let timer: ClockTimer | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = clock.after(ms, () => reject(new VoicectlError('timed-out', `${what} within ${ms / 1000} s`)));
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    timer?.cancel();
-  }
-}
-
-function startHeartbeat(socket: WebSocket, clock: Clock, onDead: () => void) {
-  let pending = false;
-  socket.on('pong', () => {
-    pending = false;
-  });
-  const beat = () => {
-    if (pending) {
-      onDead();
-      return;
-    }
-    pending = true;
-    if (socket.readyState === WebSocket.OPEN) socket.ping();
-    timer = clock.after(pingEveryMs, beat, { background: true });
-  };
-  let timer = clock.after(pingEveryMs, beat, { background: true });
-  return { stop: () => timer.cancel() };
 }
 
 function protocolError(thrown: Error): VoicectlError {
-  return new VoicectlError(
-    'protocol-violation',
-    `The service broke the WebSocket protocol: ${thrown.message}`,
-    {
-      cause: thrown,
-    },
-  );
-}
-
-function handshakeError(thrown: Error, host: string): VoicectlError {
-  const isSystem = 'code' in thrown || 'errors' in thrown;
-  if (isSystem) return connectionError(thrown, host);
-  return new VoicectlError('handshake-failed', `WebSocket handshake with ${host} failed: ${thrown.message}`, {
-    retryable: true,
-    cause: thrown,
-  });
+  const text = `The service broke the WebSocket protocol: ${thrown.message}`;
+  return new VoicectlError('protocol-violation', text, { cause: thrown });
 }

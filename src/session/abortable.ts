@@ -1,13 +1,14 @@
 /** The promise, or the signal's reason where that comes first. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
   });
   try {
-    return await Promise.race([promise, aborted]);
+    // Raced also where the signal is aborted already: nobody else handles a later rejection of the promise.
+    return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -1,6 +1,11 @@
-import type { SessionEvent } from './events.ts';
+import type { QueueHandlers } from './backpressure.ts';
+import type { AudioDirection, SessionEvent } from './events.ts';
+import { type AudioEvent, sumAudio } from './fold-audio.ts';
 
-/** Events that may wait for a slow view; beyond it events of single audio frames are left out, and counted. */
+/**
+ * Events that may wait for a slow view. Beyond it audio is folded into the newest that waits, and
+ * where others come on, the source of them is asked to rest.
+ */
 const maxWaiting = 4_096;
 
 /** Carries events from the callbacks that make them to the one loop that reads them. */
@@ -8,30 +13,42 @@ export interface EventQueue {
   push(event: SessionEvent): void;
   /** Ends the loop, after all that waits. */
   end(): void;
-  /** Audio events that no view was given. */
-  readonly dropped: number;
   read(): AsyncGenerator<SessionEvent>;
 }
 
-export function createEventQueue(): EventQueue {
+export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQueue {
   let waiting: SessionEvent[] = [];
+  /** Where in `waiting` the newest audio of each direction stands. */
+  const newest = new Map<AudioDirection, number>();
   let ended = false;
-  let dropped = 0;
   let wake: (() => void) | undefined;
   const notify = () => {
     wake?.();
     wake = undefined;
   };
-  return {
-    get dropped() {
-      return dropped;
-    },
-    push(event) {
-      if (event.type === 'audio' && waiting.length >= maxWaiting) {
-        dropped += 1;
-        return;
-      }
+  const take = () => {
+    const batch = waiting;
+    waiting = [];
+    newest.clear();
+    if (batch.length > maxWaiting) onDrained();
+    return batch;
+  };
+  const pushAudio = (event: AudioEvent) => {
+    const index = newest.get(event.direction);
+    if (waiting.length < maxWaiting || index === undefined) {
+      newest.set(event.direction, waiting.length);
       waiting.push(event);
+      return;
+    }
+    const before = waiting[index] as AudioEvent;
+    // It keeps its place, and so its time.
+    waiting[index] = { ...before, ...sumAudio(before, event) };
+  };
+  return {
+    push(event) {
+      if (event.type === 'audio') pushAudio(event);
+      else waiting.push(event);
+      if (waiting.length > maxWaiting) onFull();
       notify();
     },
     end() {
@@ -40,9 +57,7 @@ export function createEventQueue(): EventQueue {
     },
     async *read() {
       for (;;) {
-        const batch = waiting;
-        waiting = [];
-        yield* batch;
+        yield* take();
         if (waiting.length > 0) continue;
         if (ended) return;
         await new Promise<void>((resolve) => {

@@ -1,37 +1,45 @@
 import type { AudioDirection, AudioFacts, SessionEvent } from './events.ts';
 
-type AudioEvent = Extract<SessionEvent, { type: 'audio' }>;
+export type AudioEvent = Extract<SessionEvent, { type: 'audio' }>;
 
-/** Folds the events of single frames into one a direction and `everyMs`; all others pass as they are, in order. */
+/**
+ * Folds the events of single frames into one a direction and `everyMs`; all others pass as they are, in order. A
+ * folded event is told at the time of the event that it is told before.
+ */
 export async function* foldAudio(
   events: AsyncIterable<SessionEvent>,
   everyMs: number,
 ): AsyncGenerator<SessionEvent> {
   const open = new Map<AudioDirection, { since: number; event: AudioEvent }>();
-  const flush = (now: number) => {
-    const due = [...open].filter(([, { since }]) => now - since >= everyMs);
-    for (const [direction] of due) open.delete(direction);
-    return due.map(([, { event }]) => event).sort((a, b) => a.t - b.t);
+  const flush = function* (now: number, isDue: (since: number) => boolean) {
+    for (const [direction, { since, event }] of open) {
+      if (!isDue(since)) continue;
+      open.delete(direction);
+      yield { ...event, t: now };
+    }
   };
+  let lastAt = 0;
   for await (const event of events) {
+    lastAt = event.t;
+    // What ends a phase is told after the audio that came before it.
+    yield* flush(event.t, (since) => endsPhase(event) || event.t - since >= everyMs);
     if (event.type !== 'audio') {
-      // What ends a phase is told after the audio that came before it.
-      yield* flush(endsPhase(event) ? Number.POSITIVE_INFINITY : event.t);
       yield event;
       continue;
     }
-    yield* flush(event.t);
     const before = open.get(event.direction);
     if (before === undefined) open.set(event.direction, { since: event.t, event });
-    else before.event = { ...event, ...sum(before.event, event) };
+    else before.event = { ...event, ...sumAudio(before.event, event) };
   }
+  yield* flush(lastAt, () => true);
 }
 
 function endsPhase({ type }: SessionEvent): boolean {
   return type === 'state' || type === 'close' || type === 'summary';
 }
 
-function sum(a: AudioFacts, b: AudioFacts): Omit<AudioFacts, 'direction'> {
+/** What two stretches of audio come to together. */
+export function sumAudio(a: AudioFacts, b: AudioFacts): Omit<AudioFacts, 'direction'> {
   return {
     frames: a.frames + b.frames,
     bytes: a.bytes + b.bytes,

@@ -1,4 +1,5 @@
 import { measureLevel } from '../audio/level.ts';
+import type { GateEvent } from '../audio/speech-gate.ts';
 import type { TokenGrant } from '../client/token.ts';
 import type { StreamClose } from '../client/voice-stream.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
@@ -11,6 +12,10 @@ import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
 import { readToken } from './token-claims.ts';
 
+/** Kinds of messages that are counted apart: a service may put an id where others put the kind. */
+const maxKinds = 1_000;
+const otherKinds = '(others)';
+
 /** Everything that happens is noted here once: told as an event, and counted towards the summary. */
 export interface Ledger {
   readonly metrics: Metrics;
@@ -22,6 +27,8 @@ export interface Ledger {
   took(step: 'connectMs' | 'authoriseMs', since: number): void;
   message(message: ServiceMessage): void;
   sent(frame: Buffer): void;
+  /** The source has ended, and its speech with it. */
+  sourceEnded(): void;
   received(pcm: Buffer): void;
   closed(close: StreamClose): void;
   observed(): Observed;
@@ -29,10 +36,12 @@ export interface Ledger {
 }
 
 export function createLedger(options: SessionOptions, emit: (body: SessionEventBody) => void): Ledger {
-  const { clock, settleMs, device } = options;
+  const { clock, settleMs, device, expectations } = options;
   const startedAt = clock.now();
   const metrics = createMetrics({ settleMs });
-  const events: Record<string, number> = {};
+  // Without a prototype: a service may call a kind `constructor`.
+  const events: Record<string, number> = Object.create(null);
+  const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
     tokenMs: null,
     connectMs: null,
@@ -47,6 +56,17 @@ export function createLedger(options: SessionOptions, emit: (body: SessionEventB
     const [rmsDbfs, peakDbfs] = [roundMs(level.rmsDbfs), roundMs(level.peakDbfs)];
     emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs });
     return level;
+  };
+
+  const countKind = (kind: string) => {
+    const isApart = kind in events || expectedKinds.has(kind) || Object.keys(events).length < maxKinds;
+    const name = isApart ? kind : otherKinds;
+    events[name] = (events[name] ?? 0) + 1;
+  };
+  const tellSpeech = (found: GateEvent[]) => {
+    for (const { type, atMs } of found) {
+      emit({ type: 'speech', state: type === 'speech-start' ? 'start' : 'end', audioMs: atMs });
+    }
   };
 
   return {
@@ -70,16 +90,14 @@ export function createLedger(options: SessionOptions, emit: (body: SessionEventB
       facts[step] = roundMs(clock.now() - since);
     },
     message({ category, kind, body }) {
-      const name = kind ?? '(none)';
-      events[name] = (events[name] ?? 0) + 1;
+      countKind(kind ?? '(none)');
       emit({ type: 'message', category, kind, body });
     },
     sent(frame) {
-      for (const { type, atMs } of metrics.sent(frame, clock.now())) {
-        emit({ type: 'speech', state: type === 'speech-start' ? 'start' : 'end', audioMs: atMs });
-      }
+      tellSpeech(metrics.sent(frame, clock.now()));
       tellAudio('out', frame);
     },
+    sourceEnded: () => tellSpeech(metrics.finishSpeech()),
     received(pcm) {
       const now = clock.now();
       metrics.received(pcm, tellAudio('in', pcm), now);

@@ -41,8 +41,8 @@ export interface Metrics {
   sent(pcm: Buffer, now: number): GateEvent[];
   sentLate(lateMs: number): void;
   received(pcm: Buffer, level: Level, now: number): void;
-  /** No more will be sent: speech that is still open has ended. */
-  finishSending(): void;
+  /** Nothing but silence will follow: speech that the gate holds open has ended. Returns that end. */
+  finishSpeech(): GateEvent[];
   /** When the first AI audio came that answers the last speech, or any audio where none was spoken. */
   readonly replyBegunAt: number | undefined;
   /** When AI audio that can be heard came last. */
@@ -71,6 +71,10 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
   let longestGapMs: number | null = null;
   let previous: { at: number; audioMs: number } | undefined;
 
+  const follow = (events: GateEvent[]) => {
+    events.forEach(onGate);
+    return events;
+  };
   const onGate = (event: GateEvent) => {
     if (event.type === 'speech-start') {
       arrivals = [];
@@ -93,15 +97,18 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
       const events = gate.push(pcm);
       departures.push({ positionMs: gate.positionMs, at: now });
       while ((departures[0]?.positionMs ?? 0) < gate.positionMs - gateMemoryMs) departures.shift();
-      events.forEach(onGate);
-      return events;
+      return follow(events);
     },
     sentLate: (lateMs) => lateness.add(lateMs),
-    finishSending: () => gate.end().forEach(onGate),
+    finishSpeech: () => follow(gate.end()),
     received(pcm, level, now) {
       count(incoming, pcm);
-      if (gate.speaking) arrivals = [...arrivals.filter((at) => at > now - gateMemoryMs), now];
-      else firstAudioAt ??= now;
+      // An empty message is no audio.
+      if (pcm.length === 0) return;
+      if (gate.speaking) {
+        arrivals.push(now);
+        while ((arrivals[0] ?? now) < now - gateMemoryMs) arrivals.shift();
+      } else firstAudioAt ??= now;
       if (level.rmsDbfs > audibleDbfs) lastAudibleAt = now;
       if (previous !== undefined && now - previous.at < settleMs) {
         longestGapMs = Math.max(longestGapMs ?? 0, now - previous.at);

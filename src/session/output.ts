@@ -1,4 +1,6 @@
 import { toVoicectlError, type VoicectlError } from '../errors.ts';
+import { abortable } from './abortable.ts';
+import type { QueueHandlers } from './backpressure.ts';
 
 /** Where AI audio is put. A write that is slow makes the session read more slowly from the network. */
 export interface AudioSink {
@@ -11,13 +13,14 @@ const maxWaitingBytes = 4 * 1024 * 1024;
 
 export interface Output {
   write(pcm: Buffer): void;
-  /** Finishes the sinks; the result is the first failure of any. */
-  close(): Promise<VoicectlError | undefined>;
+  /**
+   * Waits until the sinks have taken what was written, or until the signal says that nobody wants that any more, and
+   * finishes them. The result is the first failure of any.
+   */
+  close(signal: AbortSignal): Promise<VoicectlError | undefined>;
 }
 
-export interface OutputHandlers {
-  onFull: () => void;
-  onDrained: () => void;
+export interface OutputHandlers extends QueueHandlers {
   /** Called at the first failure of a sink; nothing is written after it. */
   onFailure: (failure: VoicectlError) => void;
 }
@@ -25,6 +28,7 @@ export interface OutputHandlers {
 /** Hands AI audio to the sinks, in order. */
 export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandlers): Output {
   let waitingBytes = 0;
+  let written: Promise<void> = Promise.resolve();
   let failure: VoicectlError | undefined;
   const fail = (thrown: unknown) => {
     if (failure !== undefined) return;
@@ -36,13 +40,15 @@ export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandle
       if (sinks.length === 0 || failure !== undefined) return;
       waitingBytes += pcm.length;
       if (waitingBytes > maxWaitingBytes) handlers.onFull();
-      Promise.all(sinks.map((sink) => sink.write(pcm))).then(() => {
+      const taken = Promise.all(sinks.map((sink) => sink.write(pcm))).then(() => {
         const wasFull = waitingBytes > maxWaitingBytes;
         waitingBytes -= pcm.length;
         if (wasFull && waitingBytes <= maxWaitingBytes) handlers.onDrained();
       }, fail);
+      written = written.then(() => taken);
     },
-    async close() {
+    async close(signal) {
+      await abortable(written, signal).catch(() => {});
       for (const sink of sinks) await sink.close().catch(fail);
       return failure;
     },

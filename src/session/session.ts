@@ -1,6 +1,7 @@
 import type { VoiceStream } from '../client/voice-stream.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../errors.ts';
 import { abortable } from './abortable.ts';
+import { type Backpressure, createBackpressure } from './backpressure.ts';
 import { createEventQueue } from './event-queue.ts';
 import type { SessionEvent, SessionEventBody } from './events.ts';
 import { type Expectations, judge, type Verdict } from './expectations.ts';
@@ -20,11 +21,16 @@ export async function* runSession(
   signal: AbortSignal,
 ): AsyncGenerator<SessionEvent> {
   const { clock } = options;
-  const queue = createEventQueue();
+  const backpressure = createBackpressure();
+  const queue = createEventQueue(backpressure.queue());
   const startedAt = clock.now();
-  const emit = (body: SessionEventBody) => queue.push({ t: roundMs(clock.now() - startedAt), ...body });
+  const emit: Emit = (body) => queue.push({ t: roundMs(clock.now() - startedAt), ...body });
   const abandoned = new AbortController();
-  const running = converse(options, AbortSignal.any([signal, abandoned.signal]), emit).finally(queue.end);
+  const running = converse(options, {
+    signal: AbortSignal.any([signal, abandoned.signal]),
+    backpressure,
+    emit,
+  }).finally(queue.end);
   running.catch(() => {});
   try {
     yield* queue.read();
@@ -35,10 +41,17 @@ export async function* runSession(
   await running;
 }
 
+type Emit = (body: SessionEventBody) => void;
+
+interface Surroundings {
+  signal: AbortSignal;
+  backpressure: Backpressure;
+  emit: Emit;
+}
+
 async function converse(
   options: SessionOptions,
-  signal: AbortSignal,
-  emit: (body: SessionEventBody) => void,
+  { signal, backpressure, emit }: Surroundings,
 ): Promise<void> {
   const ledger = createLedger(options, emit);
   // Ends whatever is under way when the stream breaks or a sink fails.
@@ -46,8 +59,7 @@ async function converse(
   const until = AbortSignal.any([signal, halt.signal]);
   let stream: VoiceStream | undefined;
   const output = createOutput(options.sinks, {
-    onFull: () => stream?.pause(),
-    onDrained: () => stream?.resume(),
+    ...backpressure.queue(),
     onFailure: (failure) => halt.abort(failure),
   });
   announce(options, ledger);
@@ -66,6 +78,7 @@ async function converse(
         output.write(pcm);
       },
     });
+    backpressure.attach(stream);
     ledger.took('connectMs', connectingAt);
     await authorise(options, ledger, stream, token, until);
     await talkUntilEnd(options, ledger, stream, until, halt);
@@ -73,7 +86,7 @@ async function converse(
     failure = toVoicectlError(until.aborted ? until.reason : thrown);
   }
   if (stream !== undefined) ledger.closed(await stream.close());
-  failure = (await output.close()) ?? failure;
+  failure = (await output.close(signal)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 
   const verdicts = judge(options.expectations, ledger.observed());

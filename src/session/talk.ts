@@ -1,4 +1,4 @@
-import { createPacer, type Pace } from '../audio/pacer.ts';
+import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
 import type { AudioSource } from '../audio/source.ts';
 import type { VoiceStream } from '../client/voice-stream.ts';
@@ -18,34 +18,35 @@ export interface TalkParts {
 /** Sends the source, then silence, until the reply has been heard to its end. Rejects with the signal's reason. */
 export async function talk(parts: TalkParts): Promise<void> {
   const { options, ledger, signal } = parts;
+  const { pace, tailMs } = options;
   ledger.emit({ type: 'state', state: 'live' });
-  await send(parts, readSource(options.source, options.loop, signal), options.pace);
+  const pacer = startPacer(parts, pace);
+  await send(parts, readSource(options.source, options.loop, signal), pacer);
+  ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
-  await (options.tailMs === undefined ? tailUntilReplyEnds(parts) : tailThenReply(parts, options.tailMs));
+  // Silence is no use before its time: it leaves in real time also where the source did not.
+  const tailPacer = pace === 'max' ? startPacer(parts, 1) : pacer;
+  if (tailMs === undefined) {
+    await hearReplyOverSilence(parts, tailPacer);
+  } else {
+    await send(parts, silence(tailMs), tailPacer);
+    await hearReply(parts);
+  }
 }
 
-/** The silence after the source is no use before its time: it leaves at real-time pace also where the source did not. */
-function tailPace({ pace }: SessionOptions): Pace {
-  return pace === 'max' ? 1 : pace;
-}
-
-async function tailThenReply(parts: TalkParts, tailMs: number): Promise<void> {
-  await send(parts, silence(tailMs), tailPace(parts.options));
-  // The gate hears no more silence: speech that it holds open has ended.
-  parts.ledger.metrics.finishSending();
-  await hearReply(parts);
-}
-
-async function tailUntilReplyEnds(parts: TalkParts): Promise<void> {
-  const heard = new AbortController();
-  const signal = AbortSignal.any([parts.signal, heard.signal]);
-  const tail = send({ ...parts, signal }, silence(Number.POSITIVE_INFINITY), tailPace(parts.options));
+async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<void> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([parts.signal, over.signal]);
+  const both = [
+    hearReply({ ...parts, signal }),
+    // Ends by itself only by failing.
+    send({ ...parts, signal }, silence(Number.POSITIVE_INFINITY), pacer),
+  ];
   try {
-    // The tail ends by itself only by failing.
-    await Promise.race([hearReply(parts), tail]);
+    await Promise.race(both);
   } finally {
-    heard.abort();
-    await tail.catch(() => {});
+    over.abort();
+    await Promise.allSettled(both);
   }
 }
 
@@ -54,24 +55,25 @@ async function hearReply({ options: { clock, waitMs, settleMs }, ledger, signal 
   if (outcome === 'none' && waitMs > 0) ledger.warn('no-reply', `No reply began within ${waitMs / 1000} s`);
 }
 
-async function send(
-  { options, ledger, stream, signal }: TalkParts,
-  chunks: AsyncIterable<Buffer>,
-  pace: Pace,
-): Promise<void> {
-  const { clock, frameMs, maxBufferedBytes } = options;
-  const pacer = createPacer({
+function startPacer({ options: { frameMs, clock }, ledger }: TalkParts, pace: Pace): Pacer {
+  return createPacer({
     pace,
     frameMs,
     clock,
-    signal,
     onFrame: (lateMs) => ledger.metrics.sentLate(lateMs),
     onReanchor: (skippedMs) =>
       ledger.warn('late', `Sending was ${Math.round(skippedMs)} ms late and goes on from now`),
   });
-  for await (const frame of reframe(chunks, bytesForMs(frameMs))) {
-    await pacer.next();
-    await abortable(stream.drained(maxBufferedBytes), signal);
+}
+
+async function send(
+  { options, ledger, stream, signal }: TalkParts,
+  chunks: AsyncIterable<Buffer>,
+  pacer: Pacer,
+): Promise<void> {
+  for await (const frame of reframe(chunks, bytesForMs(options.frameMs))) {
+    await pacer.next(signal);
+    await abortable(stream.drained(options.maxBufferedBytes), signal);
     stream.sendAudio(frame);
     ledger.sent(frame);
   }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -136,7 +136,8 @@ async function say(socket: WebSocket, { type, text, base64, code, reason }: Step
   const bytes = Buffer.from(base64 ?? '', 'base64');
   if (type === 'ping') socket.ping(text);
   else if (type === 'close') {
-    if (code === 1006) socket.terminate();
+    // The end of the connection without a close frame. Cutting it at once could take back what was just sent.
+    if (code === 1006) (socket as unknown as { _socket: Socket })._socket.end();
     else if (code === 1005) socket.close();
     else socket.close(code, reason);
   } else {

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { createBackpressure } from '../../src/session/backpressure.ts';
+
+function open() {
+  const calls: string[] = [];
+  const backpressure = createBackpressure();
+  const stream = { pause: () => calls.push('pause'), resume: () => calls.push('resume') };
+  return { calls, backpressure, stream, queues: [backpressure.queue(), backpressure.queue()] as const };
+}
+
+test('reading rests until the last of the full queues has drained', () => {
+  const { calls, backpressure, stream, queues } = open();
+  backpressure.attach(stream);
+  queues[0].onFull();
+  queues[1].onFull();
+  queues[0].onDrained();
+  expect(calls).not.toContain('resume');
+  queues[1].onDrained();
+  expect(calls.at(-1)).toBe('resume');
+});
+
+test('a queue that was not full does not set reading going', () => {
+  const { calls, backpressure, stream, queues } = open();
+  backpressure.attach(stream);
+  queues[0].onDrained();
+  queues[0].onFull();
+  queues[1].onDrained();
+  expect(calls).toEqual(['pause']);
+});
+
+test('a stream that opens while a queue is full rests at once', () => {
+  const { calls, backpressure, stream, queues } = open();
+  queues[0].onFull();
+  backpressure.attach(stream);
+  expect(calls).toEqual(['pause']);
+});

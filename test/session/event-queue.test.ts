@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { createEventQueue } from '../../src/session/event-queue.ts';
+import type { AudioDirection, SessionEvent } from '../../src/session/events.ts';
+
+const audio = (t: number, direction: AudioDirection = 'in', rmsDbfs = -20): SessionEvent => ({
+  t,
+  type: 'audio',
+  direction,
+  frames: 1,
+  bytes: 640,
+  audioMs: 20,
+  rmsDbfs,
+  peakDbfs: rmsDbfs + 3,
+});
+const warning = (t: number): SessionEvent => ({ t, type: 'warning', code: 'any', message: 'any' });
+
+function open() {
+  const calls: string[] = [];
+  const queue = createEventQueue({
+    onFull: () => calls.push('full'),
+    onDrained: () => calls.push('drained'),
+  });
+  return { queue, calls };
+}
+
+async function all(events: AsyncIterable<SessionEvent>): Promise<SessionEvent[]> {
+  const read: SessionEvent[] = [];
+  for await (const event of events) read.push(event);
+  return read;
+}
+
+describe('the queue of events', () => {
+  test('gives what was pushed in its order, before and while it is read, and then ends', async () => {
+    const { queue } = open();
+    queue.push(warning(1));
+    queue.push(audio(2));
+    const reading = all(queue.read());
+    await new Promise(setImmediate);
+    queue.push(warning(3));
+    await new Promise(setImmediate);
+    queue.push(warning(4));
+    queue.end();
+    expect((await reading).map(({ t }) => t)).toEqual([1, 2, 3, 4]);
+  });
+
+  test('gives what waits also where it was ended before', async () => {
+    const { queue } = open();
+    queue.push(warning(1));
+    queue.end();
+    expect(await all(queue.read())).toEqual([warning(1)]);
+  });
+
+  test('folds audio that a slow view has no room for, and loses none of it', async () => {
+    const { queue, calls } = open();
+    for (let t = 0; t < 10_000; t += 1)
+      queue.push(audio(t, t % 2 === 0 ? 'in' : 'out', t === 9_998 ? -3 : -20));
+    queue.push(warning(10_000));
+    queue.end();
+    const read = await all(queue.read());
+    expect(read.length).toBe(4_096 + 1);
+    const heard = read.filter((event) => event.type === 'audio');
+    const sum = (direction: string) =>
+      heard.filter((one) => one.direction === direction).reduce((total, { frames }) => total + frames, 0);
+    expect([sum('in'), sum('out')]).toEqual([5_000, 5_000]);
+    expect(Math.max(...heard.map(({ rmsDbfs }) => rmsDbfs))).toBe(-3);
+    const times = read.map(({ t }) => t);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(calls).toEqual(['full', 'drained']);
+  });
+
+  test('drops no other event, and asks for rest while more of them wait than it has room for', async () => {
+    const { queue, calls } = open();
+    for (let t = 0; t < 4_096; t += 1) queue.push(warning(t));
+    expect(calls).toEqual([]);
+    for (let t = 4_096; t < 5_000; t += 1) queue.push(warning(t));
+    expect(new Set(calls)).toEqual(new Set(['full']));
+    const reading = queue.read();
+    await reading.next();
+    expect(calls.at(-1)).toBe('drained');
+    queue.end();
+    expect((await all(reading)).length).toBe(4_999);
+  });
+
+  test('asks for no rest on account of audio alone', () => {
+    const { queue, calls } = open();
+    for (let t = 0; t < 100_000; t += 1) queue.push(audio(t, t % 2 === 0 ? 'in' : 'out'));
+    expect(calls).toEqual([]);
+  });
+});

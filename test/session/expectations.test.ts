@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { type Expectations, judge, type Observed } from '../../src/session/expectations.ts';
+
+const observed: Observed = {
+  in: { frames: 50, bytes: 32_000, audioMs: 1_000 },
+  firstAudioMs: 420,
+  longestGapMs: 60,
+  events: { service_voice_connected: 1, status: 4 },
+  closeCode: 1000,
+};
+const nothing: Observed = {
+  in: { frames: 0, bytes: 0, audioMs: 0 },
+  firstAudioMs: null,
+  longestGapMs: null,
+  events: {},
+  closeCode: null,
+};
+
+type Row = [
+  asked: Expectations,
+  seen: Observed,
+  name: string,
+  ok: boolean,
+  expected: string,
+  measured: string,
+];
+
+const rows: Row[] = [
+  [{ audioMs: 0 }, observed, 'expect-audio', true, 'any AI audio', '1000 ms'],
+  [{ audioMs: 0 }, nothing, 'expect-audio', false, 'any AI audio', '0 ms'],
+  [{ audioMs: 1_000 }, observed, 'expect-audio', true, 'at least 1000 ms', '1000 ms'],
+  [{ audioMs: 1_001 }, observed, 'expect-audio', false, 'at least 1001 ms', '1000 ms'],
+  [{ maxFirstAudioMs: 420 }, observed, 'max-first-audio', true, 'at most 420 ms', '420 ms'],
+  [{ maxFirstAudioMs: 419 }, observed, 'max-first-audio', false, 'at most 419 ms', '420 ms'],
+  [{ maxFirstAudioMs: 420 }, nothing, 'max-first-audio', false, 'at most 420 ms', 'nothing to measure'],
+  [{ events: ['status'] }, observed, 'expect-event', true, 'status', '4 times'],
+  [{ events: ['transcript'] }, observed, 'expect-event', false, 'transcript', '0 times'],
+  [{ forbiddenEvents: ['error'] }, observed, 'forbid-event', true, 'no error', '0 times'],
+  [{ forbiddenEvents: ['status'] }, observed, 'forbid-event', false, 'no status', '4 times'],
+  [{ maxGapMs: 60 }, observed, 'max-gap', true, 'at most 60 ms', '60 ms'],
+  [{ maxGapMs: 59 }, observed, 'max-gap', false, 'at most 59 ms', '60 ms'],
+  [{ maxGapMs: 60 }, nothing, 'max-gap', false, 'at most 60 ms', 'nothing to measure'],
+  [{ closeCode: 1000 }, observed, 'expect-close', true, '1000', '1000'],
+  [{ closeCode: 1011 }, observed, 'expect-close', false, '1011', '1000'],
+  [{ closeCode: 1000 }, nothing, 'expect-close', false, '1000', 'not connected'],
+];
+
+describe('an expectation', () => {
+  test.each(rows)('of %o, given %o, is judged as %s: %s', (asked, seen, name, ok, expected, measured) => {
+    expect(judge(asked, seen)).toEqual([{ name, ok, expected, measured }]);
+  });
+
+  test('is judged with the others in the order of the flags, a repeated one each time', () => {
+    const asked: Expectations = {
+      closeCode: 1000,
+      maxGapMs: 100,
+      forbiddenEvents: ['error', 'warning'],
+      events: ['status', 'status'],
+      maxFirstAudioMs: 500,
+      audioMs: 0,
+    };
+    expect(judge(asked, observed).map(({ name }) => name)).toEqual([
+      'expect-audio',
+      'max-first-audio',
+      'expect-event',
+      'expect-event',
+      'forbid-event',
+      'forbid-event',
+      'max-gap',
+      'expect-close',
+    ]);
+  });
+
+  test('that was not asked for is not judged', () => {
+    expect(judge({}, observed)).toEqual([]);
+  });
+});

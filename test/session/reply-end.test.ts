@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { Metrics } from '../../src/session/metrics.ts';
+import { waitForReplyEnd } from '../../src/session/reply-end.ts';
+import { createCountedClock } from '../helpers/counted-clock.ts';
+
+/** A wait for a reply of which a test says when it began and was last heard. */
+function wait({ waitMs = 1_000, settleMs = 500 } = {}) {
+  const clock = createCountedClock();
+  const ending = new AbortController();
+  const heard: { replyBegunAt: number | undefined; lastAudibleAt: number | undefined } = {
+    replyBegunAt: undefined,
+    lastAudibleAt: undefined,
+  };
+  let result: { outcome: string; at: number } | undefined;
+  const waiting = waitForReplyEnd({
+    clock,
+    metrics: heard as Metrics,
+    waitMs,
+    settleMs,
+    signal: ending.signal,
+  }).then((outcome) => {
+    result = { outcome, at: clock.now() };
+  });
+  waiting.catch(() => {});
+  return { clock, ending, heard, waiting, result: () => result };
+}
+
+describe('the wait for a reply', () => {
+  test('is over when none has begun in the time given', async () => {
+    const { clock, result } = wait();
+    await clock.run(2_000, 10);
+    expect(result()).toEqual({ outcome: 'none', at: 1_000 });
+    expect(clock.pending).toEqual([]);
+  });
+
+  test('is over at once where no time is given', async () => {
+    const { clock, result, waiting } = wait({ waitMs: 0 });
+    await waiting;
+    expect([result()?.outcome, clock.now()]).toEqual(['none', 0]);
+  });
+
+  test('is over when the reply has paused for as long as it takes to settle', async () => {
+    const { clock, heard, result } = wait();
+    await clock.run(900, 10);
+    heard.replyBegunAt = 890;
+    for (let at = 900; at < 3_000; at += 100) {
+      heard.lastAudibleAt = at;
+      await clock.run(100, 10);
+    }
+    expect(result()).toBeUndefined();
+    await clock.run(1_000, 10);
+    expect(result()).toEqual({ outcome: 'ended', at: 2_900 + 500 });
+  });
+
+  test('is over at once where the reply was heard to its end before', async () => {
+    const { clock, ending, heard, waiting } = wait();
+    ending.abort(new Error('another'));
+    await expect(waiting).rejects.toThrow('another');
+    clock.advance(5_000);
+    heard.replyBegunAt = 100;
+    heard.lastAudibleAt = 2_000;
+    const outcome = waitForReplyEnd({
+      clock,
+      metrics: heard as Metrics,
+      waitMs: 1_000,
+      settleMs: 500,
+      signal: new AbortController().signal,
+    });
+    expect(await outcome).toBe('ended');
+  });
+
+  test('rejects with the signal’s reason, and leaves no timer', async () => {
+    const { clock, ending, waiting } = wait();
+    ending.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    expect(clock.pending).toEqual([]);
+  });
+});

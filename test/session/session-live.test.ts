@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
+import { requestToken } from '../../src/client/token.ts';
+import { openVoiceStream } from '../../src/client/voice-stream.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { VoicectlError } from '../../src/errors.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import type { SessionOptions } from '../../src/session/options.ts';
+import { runSession } from '../../src/session/session.ts';
+import type { SessionSummary } from '../../src/session/summary.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { speech } from '../helpers/pcm.ts';
+import { defaultOptions, sourceOf } from '../helpers/scripted-session.ts';
+import { useServices } from '../helpers/services.ts';
+
+const services = useServices();
+const endings: AbortController[] = [];
+afterEach(() => {
+  for (const ending of endings.splice(0)) ending.abort();
+});
+
+/** The program's own client and clock, and a service that gives a token and then is what a test makes of it. */
+async function talkTo(onLive: (peer: WebSocket) => void, options: Partial<SessionOptions> = {}) {
+  const { baseUrl } = await services.http((response) => response.end('{"token":"t.o.k"}'));
+  const wsUrl = await services.ws((peer) => {
+    peer.once('message', () => {
+      peer.send('{"type":"service_voice_connected"}');
+      onLive(peer);
+    });
+  });
+  const client = { requestToken, openVoiceStream };
+  const ending = new AbortController();
+  endings.push(ending);
+  return runSession(
+    {
+      ...defaultOptions(),
+      client,
+      clock: systemClock,
+      baseUrl,
+      wsUrl,
+      waitMs: 1_000,
+      settleMs: 200,
+      ...options,
+    },
+    ending.signal,
+  );
+}
+
+async function collect(session: AsyncIterable<SessionEvent>) {
+  const events: SessionEvent[] = [];
+  let error: VoicectlError | undefined;
+  try {
+    for await (const event of session) events.push(event);
+  } catch (thrown) {
+    error = thrown as VoicectlError;
+  }
+  return { events, error, summary: events.at(-1) as SessionSummary & SessionEvent };
+}
+
+describe('a session over the network', () => {
+  test('sends in real time, hears the reply, and hangs up', async () => {
+    const heard: Buffer[] = [];
+    let closedWith: number | undefined;
+    const session = await talkTo(
+      (peer) => {
+        peer.on('message', (pcm: Buffer) => {
+          heard.push(pcm);
+          peer.send(pcm);
+        });
+        peer.on('close', (code) => {
+          closedWith = code;
+        });
+      },
+      { source: sourceOf(speech(400)) },
+    );
+    const { error, summary, events } = await collect(session);
+    expect(error).toBeUndefined();
+    expect(Buffer.concat(heard).subarray(0, 12_800).equals(speech(400))).toBe(true);
+    // An echo: what went out has come back, to the last message.
+    expect(summary.in).toEqual(summary.out);
+    expect(summary.out.bytes).toBe(heard.length * 640);
+    expect(summary.firstAudioMs).not.toBeNull();
+    expect(summary).toMatchObject({ ok: true, close: { code: 1000, name: 'normal' } });
+    expect(events.map(({ t }) => t)).toEqual(events.map(({ t }) => t).toSorted((a, b) => a - b));
+    await eventually(() => closedWith).toBe(1000);
+  });
+
+  test('fails as the service closes it', async () => {
+    const session = await talkTo((peer) => peer.close(1011, 'oops'), { source: sourceOf(speech(400)) });
+    const { error, summary } = await collect(session);
+    expect(error).toMatchObject({ code: 'stream-broken', exitCode: 6 });
+    expect(summary).toMatchObject({ type: 'summary', ok: false, close: { code: 1011, reason: 'oops' } });
+  });
+
+  test('holds no more audio than it has room for, however slow the sink and fast the service', async () => {
+    const mebibyte = 1024 * 1024;
+    let handed = 0;
+    let isBlocked = true;
+    const blocked: (() => void)[] = [];
+    const sink = {
+      write(pcm: Buffer) {
+        handed += pcm.length;
+        return isBlocked ? new Promise<void>((resolve) => blocked.push(resolve)) : Promise.resolve();
+      },
+      close: async () => {},
+    };
+    let peer: WebSocket | undefined;
+    const session = await talkTo(
+      (its) => {
+        peer = its;
+        for (let i = 0; i < 64; i += 1) its.send(Buffer.alloc(mebibyte, 1));
+      },
+      { source: sourceOf(), sinks: [sink], waitMs: 10_000 },
+    );
+    const collecting = collect(session);
+    await eventually(() => handed).toBeGreaterThan(4 * mebibyte);
+    await eventually(() => peer?.bufferedAmount).toBeGreaterThan(16 * mebibyte);
+    expect(handed).toBeLessThanOrEqual(6 * mebibyte);
+    isBlocked = false;
+    for (const resume of blocked) resume();
+    const { error, summary } = await collecting;
+    expect(error).toBeUndefined();
+    expect([summary.in.bytes, handed]).toEqual([64 * mebibyte, 64 * mebibyte]);
+  });
+
+  test('leaves no socket behind when nobody listens any more', async () => {
+    const count = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const before = count();
+    const session = await talkTo(() => {}, { source: sourceOf(speech(10_000)) });
+    for await (const event of session) if (event.type === 'audio') break;
+    await eventually(count).toBeLessThanOrEqual(before);
+  });
+
+  test('takes a source as fast as the service does at pace "max", and loses nothing', async () => {
+    let bytes = 0;
+    const session = await talkTo(
+      (peer) =>
+        peer.on('message', (pcm: Buffer) => {
+          bytes += pcm.length;
+        }),
+      { source: sourceOf(speech(60_000)), pace: 'max', tailMs: 0, waitMs: 0, maxBufferedBytes: 1 },
+    );
+    const { error, summary } = await collect(session);
+    expect(error).toBeUndefined();
+    expect([bytes, summary.out.bytes]).toEqual([1_920_000, 1_920_000]);
+  });
+});

@@ -1,0 +1,607 @@
+import { describe, expect, test } from 'vitest';
+import { VoicectlError } from '../../src/errors.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import { runSession } from '../../src/session/session.ts';
+import { createCountedClock } from '../helpers/counted-clock.ts';
+import { framesOf, silence, speech } from '../helpers/pcm.ts';
+import { defaultOptions, failure, type Script, sourceOf, startSession } from '../helpers/scripted-session.ts';
+
+const utterance = () => sourceOf(silence(400), speech(1_000));
+
+/** A session that is run to its end. */
+async function run(script: Script = {}) {
+  const session = startSession({ ...script, options: { source: utterance(), ...script.options } });
+  await session.finish();
+  return session;
+}
+
+const codeOf = (outcome: 'running' | 'ok' | VoicectlError) =>
+  outcome instanceof VoicectlError ? outcome.code : outcome;
+
+const warnings = (events: SessionEvent[]) =>
+  events.flatMap((event) => (event.type === 'warning' ? [event.code] : []));
+
+describe('a session', () => {
+  test('tells its steps in order, with times that never go back, and the summary last', async () => {
+    const session = await run({
+      onLive: (service) => service.at(2_500, () => service.speakInTime(speech(400))),
+    });
+    expect(session.outcome).toBe('ok');
+    const steps = session.events.filter(({ type }) => type !== 'audio');
+    expect(steps.map((event) => (event.type === 'state' ? event.state : event.type))).toEqual(
+      [
+        'session',
+        'token',
+        'token',
+        'connecting',
+        'authorising',
+        'message',
+        'live',
+        'speech',
+        'speech',
+        'draining',
+        'closed',
+        'summary',
+      ].toSpliced(-2, 0, 'close'),
+    );
+    const times = session.events.map(({ t }) => t);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(session.service.token).toBe('t.o.k');
+    expect(session.clock.pending.filter((ms) => ms < 60_000)).toEqual([]);
+  });
+
+  test('sends the source to the byte, each frame when it is due, and silence after it', async () => {
+    const pcm = Buffer.concat([silence(400), speech(1_000)]);
+    const session = await run({ onLive: (service) => service.at(2_000, () => service.speak(speech(20))) });
+    const { heard } = session.service;
+    expect(
+      Buffer.concat(heard.map((one) => one.pcm))
+        .subarray(0, pcm.length)
+        .equals(pcm),
+    ).toBe(true);
+    expect(heard.every((one) => one.pcm.length === 640)).toBe(true);
+    expect(heard.every(({ at }, index) => at === index * 20)).toBe(true);
+    expect(heard.slice(70).every((one) => one.pcm.every((byte) => byte === 0))).toBe(true);
+    const { out, sendLatenessMs } = session.summary;
+    expect(out.frames).toBe(heard.length);
+    expect(sendLatenessMs?.max).toBeLessThanOrEqual(0.1);
+  });
+
+  test('measures what happened to the millisecond', async () => {
+    const session = await run({
+      onLive: (service) => {
+        // The last frame with speech leaves at 1,380. Messages of 20 ms, the fourth of them 30 ms late.
+        for (const at of [1_900, 1_920, 1_940, 1_990, 2_000, 2_020])
+          service.at(at, () => service.speak(speech(20)));
+      },
+    });
+    expect(session.summary).toMatchObject({
+      ok: true,
+      device: 'device-1',
+      tokenMs: 5,
+      connectMs: 0,
+      authoriseMs: 0,
+      firstAudioMs: 520,
+      longestGapMs: 50,
+      jitterMs: { p50: 0, max: 30 },
+      in: { frames: 6, bytes: 3_840, audioMs: 120 },
+      events: { service_voice_connected: 1 },
+      rateLimit: { limit: 60, remaining: 59, resetAtMs: 60_000 },
+      close: { code: 1000, reason: '', name: 'normal' },
+      verdicts: [],
+    });
+    // It settled for 1,500 ms after the last audio.
+    expect(session.summary.elapsedMs).toBe(2_020 + 1_500);
+  });
+
+  test('tells of speech as it was sent, and of its end also where the source stops within it', async () => {
+    const session = await run({ options: { tailMs: 0, waitMs: 0 } });
+    expect(session.of('speech').map(({ state, audioMs }) => [state, audioMs])).toEqual([
+      ['start', 400],
+      ['end', 1_400],
+    ]);
+  });
+
+  test('with a token that was given asks for none', async () => {
+    const session = await run({
+      options: { auth: { token: 'given' }, waitMs: 0 },
+      requestToken: () => Promise.reject(new Error('asked')),
+    });
+    expect([session.outcome, session.service.token, session.summary.tokenMs]).toEqual(['ok', 'given', null]);
+  });
+
+  test('says that the source was converted', async () => {
+    const source = utterance();
+    const session = await run({
+      options: { source: { ...source, description: { ...source.description, converted: true } }, waitMs: 0 },
+    });
+    expect(warnings(session.events)).toEqual(['converted']);
+  });
+});
+
+describe('the reply', () => {
+  test('that comes while the gate is still open is measured, and heard to its end', async () => {
+    const session = await run({
+      onLive: (service) => service.at(1_500, () => service.speakInTime(speech(500))),
+    });
+    expect(session.summary).toMatchObject({ firstAudioMs: 120, in: { audioMs: 500 } });
+    expect(session.summary.elapsedMs).toBe(1_500 + 480 + 1_500);
+  });
+
+  test('of an echo ends though its silence does not', async () => {
+    const session = await run({
+      onAudio: (pcm, service) => service.clock.after(8, () => service.speak(pcm)),
+    });
+    expect(session.outcome).toBe('ok');
+    expect(session.summary.firstAudioMs).toBe(8);
+    expect(session.summary.elapsedMs).toBeLessThan(1_400 + 1_600);
+  });
+
+  test('that is silence without end ends', async () => {
+    const session = await run({
+      onLive: (service) => service.at(1_800, () => service.speakInTime(silence(60_000))),
+    });
+    expect(session.outcome).toBe('ok');
+    expect(session.summary.elapsedMs).toBe(1_800 + 1_500);
+  });
+
+  test('may pause for less than it takes to settle', async () => {
+    const session = await run({
+      options: { settleMs: 500 },
+      onLive: (service) => {
+        for (const at of [2_000, 2_480, 2_960]) service.at(at, () => service.speakInTime(speech(20)));
+        service.at(3_600, () => service.speakInTime(speech(20)));
+      },
+    });
+    expect(session.summary.in.frames).toBe(3);
+    expect(session.summary.elapsedMs).toBe(2_960 + 500);
+  });
+
+  test('that does not come is waited for, and missed with a warning', async () => {
+    const session = await run({ options: { waitMs: 3_000 } });
+    expect([session.outcome, warnings(session.events)]).toEqual(['ok', ['no-reply']]);
+    expect(session.summary.firstAudioMs).toBeNull();
+    expect(session.clock.now()).toBeLessThan(1_400 + 3_000 + 100);
+  });
+
+  test('is not waited for, nor missed, where no time is given to it', async () => {
+    const session = await run({ options: { waitMs: 0 } });
+    expect(warnings(session.events)).toEqual([]);
+    expect(session.summary.out.frames).toBeLessThan(75);
+  });
+
+  test('to a source without speech is any audio', async () => {
+    const session = await run({
+      options: { source: sourceOf(silence(500)) },
+      onLive: (service) => service.at(700, () => service.speak(speech(20))),
+    });
+    expect(session.summary).toMatchObject({ firstAudioMs: null, in: { frames: 1 }, elapsedMs: 2_200 });
+    expect(warnings(session.events)).toEqual([]);
+  });
+
+  test('is heard out after a source that is empty', async () => {
+    const session = await run({
+      options: { source: sourceOf() },
+      onLive: (service) => service.at(100, () => service.speak(speech(20))),
+    });
+    expect(session.summary.in.frames).toBe(1);
+  });
+});
+
+describe('the tail', () => {
+  test('is sent whole where its length is given, and the reply heard without more of it', async () => {
+    const session = await run({
+      options: { tailMs: 1_010 },
+      onLive: (service) => service.at(3_000, () => service.speak(speech(20))),
+    });
+    // 70 frames of the source, 50 of silence, and a last one that is filled up.
+    expect(session.summary.out.frames).toBe(70 + 51);
+    expect(session.summary.in.frames).toBe(1);
+  });
+
+  test('leaves in real time also where the source left at once', async () => {
+    const session = await run({
+      options: { pace: 'max', tailMs: 200 },
+      onLive: (service) => service.at(600, () => service.speak(speech(20))),
+    });
+    const tail = session.service.heard.slice(70).map(({ at }) => at);
+    expect(session.service.heard[69]!.at).toBe(0);
+    expect(tail).toEqual(Array.from({ length: 10 }, (_, i) => i * 20));
+  });
+
+  test('keeps the pace of a source that was slower or faster than real time', async () => {
+    const session = await run({
+      options: { pace: 2, tailMs: 100 },
+      onLive: (service) => service.at(1_500, () => service.speak(speech(20))),
+    });
+    expect(session.service.heard.at(-1)!.at).toBe(740);
+  });
+
+  test('and the waiting for the reply stop, and nothing follows the summary, where the socket stalls', async () => {
+    let calls = 0;
+    const session = await run({
+      options: { waitMs: 1_000 },
+      drained: async (service) => {
+        calls += 1;
+        if (calls <= 72) return;
+        await new Promise((_, reject) => {
+          service.clock.after(500, () => reject(failure('timed-out')));
+        });
+      },
+    });
+    expect(codeOf(session.outcome)).toBe('timed-out');
+    await session.clock.run(5_000);
+    expect(session.events.at(-1)?.type).toBe('summary');
+    expect(warnings(session.events)).toEqual([]);
+    expect(session.clock.pending).toEqual([]);
+  });
+});
+
+describe('how long it goes on', () => {
+  test('is for as long as was said, where the source is repeated', async () => {
+    const session = await run({ options: { loop: true, durationMs: 5_000, source: sourceOf(speech(300)) } });
+    expect(session.outcome).toBe('ok');
+    expect(session.summary).toMatchObject({ ok: true, elapsedMs: 5_000, close: { code: 1000 } });
+    expect(session.summary.out.frames).toBe(250);
+    // The repetitions follow one another without a gap.
+    const sent = Buffer.concat(session.service.heard.map(({ pcm }) => pcm));
+    const once = speech(300);
+    expect(sent.subarray(once.length, 2 * once.length).equals(once)).toBe(true);
+  });
+
+  test('may end in the middle of the source or of the reply', async () => {
+    const early = await run({ options: { durationMs: 100 } });
+    expect([early.outcome, early.summary.out.frames]).toEqual(['ok', 5]);
+    const later = await run({
+      options: { durationMs: 2_000 },
+      onLive: (service) => service.at(1_600, () => service.speakInTime(speech(5_000))),
+    });
+    expect([later.outcome, later.summary.elapsedMs]).toEqual(['ok', 2_000]);
+  });
+
+  test('is not changed by a source that cannot be repeated', async () => {
+    const session = await run({
+      options: { loop: true, waitMs: 0, source: { ...utterance(), repeatable: false } },
+    });
+    expect(session.outcome).toBe('ok');
+  });
+});
+
+describe('an end that the service makes', () => {
+  test('normally, is no failure, but is warned of', async () => {
+    const session = await run({ onLive: (service) => service.at(500, () => service.close(1000, 'goodbye')) });
+    expect([session.outcome, warnings(session.events)]).toEqual(['ok', ['closed-early']]);
+    expect(session.summary).toMatchObject({ ok: true, close: { code: 1000, reason: 'goodbye' } });
+    expect(session.service.heard.length).toBeLessThan(27);
+  });
+
+  test.each([
+    [1011, 'stream-broken', 6],
+    [1006, 'stream-broken', 6],
+    [4000, 'service-error', 6],
+    [1006, 'timed-out', 7],
+  ] as const)('with %i as %s is that failure', async (close, code, exitCode) => {
+    const session = await run({
+      onLive: (service) => service.at(500, () => service.close(close, 'oops', failure(code))),
+    });
+    expect(session.outcome).toMatchObject({ code, exitCode });
+    expect(session.summary).toMatchObject({ ok: false, close: { code: close } });
+    expect(session.events.at(-1)?.type).toBe('summary');
+  });
+
+  test('at the very moment of the confirmation is noticed', async () => {
+    const session = await run({ onLive: (service) => service.close(1011, '', failure('stream-broken')) });
+    expect(codeOf(session.outcome)).toBe('stream-broken');
+  });
+});
+
+describe('what it expected', () => {
+  const reply: Script['onLive'] = (service) => service.at(1_900, () => service.speakInTime(speech(400)));
+
+  test('and got makes it a success, with every verdict in the summary', async () => {
+    const session = await run({
+      options: { expectations: { audioMs: 400, maxFirstAudioMs: 520, maxGapMs: 20, closeCode: 1000 } },
+      onLive: reply,
+    });
+    expect(session.outcome).toBe('ok');
+    expect(session.summary.verdicts.map(({ ok }) => ok)).toEqual([true, true, true, true]);
+  });
+
+  test('and did not get makes it fail, with each that failed and its measured value', async () => {
+    const session = await run({
+      options: {
+        expectations: {
+          audioMs: 401,
+          maxFirstAudioMs: 520,
+          events: ['transcript'],
+          forbiddenEvents: ['error'],
+        },
+      },
+      onLive: reply,
+    });
+    expect(session.outcome).toMatchObject({ code: 'expectation-failed', exitCode: 1 });
+    expect(session.summary.ok).toBe(false);
+    expect((session.outcome as VoicectlError).message).toBe(
+      'Not as expected: expect-audio: expected at least 401 ms, measured 400 ms; expect-event: expected transcript, measured 0 times',
+    );
+  });
+
+  const broken: Script['onLive'] = (service) =>
+    service.at(500, () => service.close(1011, '', failure('stream-broken')));
+
+  test('of the close code excuses that close', async () => {
+    const session = await run({ options: { expectations: { closeCode: 1011 } }, onLive: broken });
+    expect(session.outcome).toBe('ok');
+    expect(session.summary).toMatchObject({ ok: true, close: { code: 1011 } });
+  });
+
+  test('of the close code judges another close', async () => {
+    const session = await run({ options: { expectations: { closeCode: 4000 } }, onLive: broken });
+    expect(session.outcome).toMatchObject({ code: 'expectation-failed', exitCode: 1 });
+    expect((session.outcome as VoicectlError).cause).toMatchObject({ code: 'stream-broken' });
+  });
+
+  test('of the close code excuses a refusal of the token by that close', async () => {
+    const refuse = failure('stream-refused');
+    const { outcome, summary } = await run({ options: { expectations: { closeCode: 1000 } }, refuse });
+    expect([outcome, summary.ok]).toEqual(['ok', true]);
+  });
+
+  test('of the close code excuses nothing that is no close', async () => {
+    const session = await run({
+      options: { expectations: { closeCode: 1000 } },
+      drained: () => Promise.reject(failure('timed-out')),
+    });
+    expect(codeOf(session.outcome)).toBe('timed-out');
+  });
+
+  test('does not hide why the stream broke', async () => {
+    const session = await run({ options: { expectations: { audioMs: 0 } }, onLive: broken });
+    expect(codeOf(session.outcome)).toBe('stream-broken');
+    expect(session.summary.verdicts).toMatchObject([{ name: 'expect-audio', ok: false }]);
+  });
+});
+
+describe('a session that fails', () => {
+  const cases: [string, Script, string, { close: unknown }][] = [
+    [
+      'for the token',
+      { requestToken: () => Promise.reject(failure('auth-refused')) },
+      'auth-refused',
+      { close: null },
+    ],
+    [
+      'to connect',
+      { openVoiceStream: () => Promise.reject(failure('connect-failed')) },
+      'connect-failed',
+      { close: null },
+    ],
+    ['to be let in', { refuse: failure('stream-refused') }, 'stream-refused', { close: { code: 1000 } }],
+    ['by a bug', { requestToken: () => Promise.reject(new TypeError('oops')) }, 'internal', { close: null }],
+    [
+      'to read its source',
+      {
+        options: {
+          source: {
+            ...utterance(),
+            // biome-ignore lint/correctness/useYield: it fails before the first.
+            async *read() {
+              throw failure('bad-input');
+            },
+          },
+        },
+      },
+      'bad-input',
+      { close: { code: 1000 } },
+    ],
+    [
+      'to write what it heard',
+      {
+        options: {
+          sinks: [{ write: () => Promise.reject(failure('input-output')), close: async () => {} }],
+        },
+        onLive: (service) => service.at(300, () => service.speak(speech(20))),
+      },
+      'input-output',
+      { close: { code: 1000 } },
+    ],
+    [
+      'to finish what it wrote',
+      {
+        options: {
+          waitMs: 0,
+          sinks: [{ write: async () => {}, close: () => Promise.reject(failure('input-output')) }],
+        },
+      },
+      'input-output',
+      { close: { code: 1000 } },
+    ],
+  ];
+
+  test.each(cases)('%s ends with a summary all the same', async (_what, script, code, summary) => {
+    const session = await run(script);
+    expect(codeOf(session.outcome)).toBe(code);
+    expect(session.events.at(-1)).toMatchObject({ type: 'summary', ok: false, ...summary });
+    expect(session.events.filter(({ type }) => type === 'summary')).toHaveLength(1);
+  });
+
+  test('to write ends at once, and does not go on sending', async () => {
+    const session = await run(cases[5]![1]);
+    expect(session.service.heard.length).toBeLessThan(18);
+  });
+
+  test('tells of each repetition of the token request', async () => {
+    const session = await run({
+      requestToken: async ({ onRetry }) => {
+        onRetry?.({ attempt: 1, delayMs: 250, error: failure('rate-limited') });
+        throw failure('rate-limited');
+      },
+    });
+    expect(session.of('retry')).toMatchObject([{ attempt: 1, delayMs: 250, code: 'rate-limited' }]);
+  });
+});
+
+describe('a session that is interrupted', () => {
+  const reason = new VoicectlError('interrupted', 'Interrupted');
+  const untilAborted = ({ signal }: { signal: AbortSignal }) =>
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+  const phases: [string, Script, string[]][] = [
+    ['asks for the token', { requestToken: untilAborted }, []],
+    ['connects', { openVoiceStream: untilAborted }, []],
+    ['sends', {}, ['close']],
+    ['waits for a socket that is full', { drained: () => new Promise(() => {}) }, ['close']],
+    [
+      'hears the reply',
+      {
+        options: { source: sourceOf(speech(100)) },
+        onLive: (service) => service.at(120, () => service.speakInTime(speech(5_000))),
+      },
+      ['close'],
+    ],
+    ['waits for the reply', { options: { source: sourceOf(speech(100)), tailMs: 0 } }, ['close']],
+  ];
+
+  test.each(phases)(
+    'while it %s closes the stream and ends with a summary',
+    async (_phase, script, calls) => {
+      const ending = new AbortController();
+      const session = startSession({
+        ...script,
+        options: { source: utterance(), ...script.options },
+        signal: ending.signal,
+      });
+      await session.clock.run(400);
+      ending.abort(reason);
+      expect(await session.finish()).toBe(reason);
+      expect(session.events.at(-1)).toMatchObject({ type: 'summary', ok: false });
+      expect(session.service.calls).toEqual(calls);
+      // Only what the service still had to say is left.
+      expect(session.clock.pending.filter((ms) => ms > 0 && ms < 100)).toEqual([]);
+    },
+  );
+
+  test('before it began asks for nothing', async () => {
+    const { outcome, summary } = await run({ signal: AbortSignal.abort(reason) });
+    expect([outcome, summary.ok]).toEqual([reason, false]);
+  });
+
+  test('by a consumer that stops to listen closes everything, sinks too', async () => {
+    const clock = createCountedClock();
+    const calls: string[] = [];
+    const session = startSession();
+    await session.finish();
+    const events = runSession(
+      {
+        ...defaultOptions(),
+        clock,
+        source: {
+          ...sourceOf(),
+          async *read() {
+            try {
+              for (;;) yield speech(100);
+            } finally {
+              calls.push('source closed');
+            }
+          },
+        },
+        sinks: [{ write: async () => {}, close: async () => void calls.push('sink closed') }],
+        client: {
+          requestToken: () => Promise.reject(new Error('not asked')),
+          openVoiceStream: async () => ({
+            closed: new Promise(() => {}),
+            breakage: () => undefined,
+            present: async () => {},
+            sendAudio: () => {},
+            drained: async () => {},
+            pause: () => {},
+            resume: () => {},
+            close: async () => {
+              calls.push('stream closed');
+              return { code: 1000, reason: '' };
+            },
+          }),
+        },
+        auth: { token: 'given' },
+      },
+      new AbortController().signal,
+    );
+    for await (const event of events) if (event.type === 'audio') break;
+    expect(calls).toEqual(['source closed', 'stream closed', 'sink closed']);
+    expect(clock.pending).toEqual([]);
+  });
+});
+
+describe('a queue that is full', () => {
+  test('of a slow sink makes reading rest, and go on when it has drained', async () => {
+    const taking: (() => void)[] = [];
+    const sink = {
+      write: () => new Promise<void>((resolve) => taking.push(resolve)),
+      close: async () => {},
+    };
+    const session = startSession({
+      options: { source: utterance(), sinks: [sink], waitMs: 500 },
+      onLive: (service) => service.at(100, () => service.speak(...Array(5).fill(Buffer.alloc(1024 * 1024)))),
+    });
+    await session.clock.run(200);
+    expect(session.service.calls).toEqual(['pause']);
+    taking.shift()?.();
+    await session.clock.run(20);
+    expect(session.service.calls).toEqual(['pause', 'resume']);
+    for (const take of taking) take();
+    expect(await session.finish()).toBe('ok');
+  });
+
+  test('of a slow view makes reading rest where messages come on, and none of them is lost', async () => {
+    const session = startSession({
+      options: { source: utterance(), waitMs: 500 },
+      onLive: (service) =>
+        service.at(100, () => {
+          for (let i = 0; i < 5_000; i += 1) service.say({ type: 'status', i });
+        }),
+    });
+    await session.finish();
+    expect(session.service.calls.filter((call) => call !== 'pause')).toEqual(['resume', 'close']);
+    expect(session.summary.events.status).toBe(5_000);
+    expect(session.of('message')).toHaveLength(5_001);
+  });
+});
+
+describe('messages of the service', () => {
+  test('are counted by kind, whatever the kind is called', async () => {
+    const session = await run({
+      options: { waitMs: 0 },
+      onLive: (service) => {
+        for (const type of ['constructor', '__proto__', 'constructor', 'toString']) service.say({ type });
+        service.say('not JSON');
+      },
+    });
+    expect(Object.entries(session.summary.events)).toEqual([
+      ['service_voice_connected', 1],
+      ['constructor', 2],
+      ['__proto__', 1],
+      ['toString', 1],
+      ['(none)', 1],
+    ]);
+  });
+
+  test('of more than a thousand kinds are counted together, but for those that are expected', async () => {
+    const session = await run({
+      options: { waitMs: 0, expectations: { events: ['wanted'], forbiddenEvents: ['unwanted'] } },
+      onLive: (service) => {
+        for (let i = 0; i < 3_000; i += 1) service.say({ type: `kind-${i}` });
+        service.say({ type: 'wanted' });
+        service.say({ type: 'unwanted' });
+      },
+    });
+    expect(Object.keys(session.summary.events).length).toBeLessThan(1_005);
+    expect(session.summary.events['(others)']).toBeGreaterThan(1_900);
+    expect(session.summary.verdicts).toMatchObject([{ ok: true }, { ok: false }]);
+  });
+});
+
+test('the frames that a session sends have the length that was asked for', async () => {
+  const session = await run({ options: { frameMs: 60, tailMs: 0, waitMs: 0 } });
+  expect(session.service.heard.map(({ pcm }) => pcm.length)).toEqual(Array(24).fill(1_920));
+  expect(framesOf(speech(60), 60)).toHaveLength(1);
+});
