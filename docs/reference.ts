@@ -1,14 +1,15 @@
 import * as z from 'zod';
+import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/program.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
 
 /** The parts of the README that are generated from the code, by the name of their marker. */
 export const references: Record<string, string> = {
-  commands: commands
+  commands: allCommands()
     .map(
-      ({ name, summary, options }) =>
-        `### \`voicectl ${name}\`\n\n${sentence(summary)}\n\n${optionTable(options)}`,
+      ({ name, args = [], summary, options }) =>
+        `### \`${['voicectl', name, ...args.map(([arg]) => arg)].join(' ')}\`\n\n${sentence(summary)}\n\n${optionTable(options)}`,
     )
     .join('\n\n'),
   general: optionTable(generalOptions),
@@ -17,6 +18,15 @@ export const references: Record<string, string> = {
     dialectRows(z.toJSONSchema(dialectSchema, { io: 'input' }) as Schema, ''),
   ),
 };
+
+/** Commands and those inside others, by their whole name. */
+function allCommands(): CommandSpec[] {
+  return commands.flatMap((one) =>
+    'subcommands' in one
+      ? one.subcommands.map((inner) => ({ ...inner, name: `${one.name} ${inner.name}` }))
+      : [one],
+  );
+}
 
 /** The text with each generated part put between its markers. */
 export function withReferences(readme: string): string {

@@ -1,5 +1,6 @@
 import { toVoicectlError, type VoicectlError } from './errors.ts';
 import { createProcessIo, type Io } from './io.ts';
+import { guessOutputForm, type OutputForm } from './report/output-form.ts';
 import { version } from './version.ts';
 
 export { createProcessIo };
@@ -13,6 +14,7 @@ const issuesUrl = 'https://github.com/voicectl/voicectl/issues';
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const [first] = argv;
+  let form = guessOutputForm(argv, io);
   try {
     // The quickest answers come before the command tree is loaded.
     if (first === '--version' || first === '-V') {
@@ -21,32 +23,36 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     }
     if (first === 'completion' || first === 'complete') {
       const { runCompletion } = await import('./commands/completion.ts');
-      if (!argv.includes('--help') && !argv.includes('-h')) return await runCompletion(argv);
+      if (!argv.includes('--help') && !argv.includes('-h')) return await runCompletion(argv, io);
     }
     const { runProgram } = await import('./commands/program.ts');
     const { createRunner } = await import('./commands/runner.ts');
-    return await runProgram(argv, io, createRunner(io));
+    const run = createRunner(io, (known) => {
+      form = known;
+    });
+    return await runProgram(argv, io, run);
   } catch (thrown) {
-    return await report(toVoicectlError(thrown), argv, io);
+    const error = toVoicectlError(thrown);
+    const exitCode = await report(error, form, io);
+    // After a bug nobody knows what is still open and would keep the process.
+    if (error.code === 'internal') io.exit(exitCode);
+    return exitCode;
   }
 }
 
-async function report(error: VoicectlError, argv: readonly string[], io: Io): Promise<number> {
+async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<number> {
   const { escapeText, jsonLine } = await import('./escape.ts');
-  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
-  const json =
-    own.includes('--json') || own.includes('--output=json') || own[own.indexOf('--output') + 1] === 'json';
   const exitCode = typeof error.details.exitCode === 'number' ? error.details.exitCode : error.exitCode;
   const lines = [`voicectl: ${escapeText(error.message)}`];
   if (error.hint !== undefined) lines.push(`  ${escapeText(error.hint)}`);
   if (error.code === 'internal') lines.push(`  This is a bug in voicectl. Please report it: ${issuesUrl}`);
-  if (error.code === 'internal' || own.includes('--debug'))
+  if (error.code === 'internal' || form.debug)
     lines.push(stackOf(error).split('\n').map(escapeText).join('\n'));
   // Where even these cannot be written there is nobody left to tell.
   await io.stderr.write(`${lines.join('\n')}\n`).catch(() => {});
-  if (json) {
+  if (form.json) {
     const { code, message, hint, details } = error;
-    await io.stdout
+    await form.lines
       .write(jsonLine({ type: 'error', code, exitCode, message, hint, details }))
       .catch(() => {});
   }

@@ -10,9 +10,42 @@ export function escapeText(text: string): string {
   return text.replace(controls, escapeCharacter);
 }
 
+/** A value as JSON that is as safe to show. What is nested more deeply than can be written is left out, and that said. */
+export function jsonText(value: unknown): string {
+  return escapeText(stringify(value));
+}
+
 /** One line of JSON that is as safe to show, and still the same value when parsed. */
 export function jsonLine(value: unknown): string {
-  return `${escapeText(JSON.stringify(value))}\n`;
+  return `${jsonText(value)}\n`;
+}
+
+/** The same, spread over indented lines for people. */
+export function jsonLines(value: unknown): string {
+  const lines = stringify(value, 2).split('\n');
+  return lines.map((line) => `${escapeText(line)}\n`).join('');
+}
+
+const tooDeep = '(nested too deeply)';
+
+/** `JSON.parse` reads any depth, `JSON.stringify` does not write it: a service could end the program with that. */
+function stringify(value: unknown, indent?: number): string {
+  const text = tryStringify(value, indent);
+  if (text !== undefined) return text;
+  const parts = Object.entries(value as object).map(([name, part]) => {
+    return [name, tryStringify(part) === undefined ? tooDeep : part];
+  });
+  return JSON.stringify(Array.isArray(value) ? tooDeep : Object.fromEntries(parts), undefined, indent);
+}
+
+/** Undefined where the stack does not suffice. */
+function tryStringify(value: unknown, indent?: number): string | undefined {
+  try {
+    return JSON.stringify(value, undefined, indent) ?? 'null';
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return undefined;
+    throw thrown;
+  }
 }
 
 function escapeCharacter(character: string): string {

@@ -1,6 +1,6 @@
 import type { OptionName } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
-import type { Io } from '../io.ts';
+import type { Io, OutputStream } from '../io.ts';
 import type { Style } from '../report/style.ts';
 
 /** What a command works with: its settings, and the way to the world outside. */
@@ -10,6 +10,8 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
   args: readonly string[];
   /** Aborted with a `VoicectlError` when the user, the system or `--timeout` ends the command. */
   signal: AbortSignal;
+  /** Takes the lines of the result: standard output, or with `--out -` standard error. */
+  lines: OutputStream;
   json: boolean;
   quiet: boolean;
   verbose: boolean;
@@ -22,8 +24,8 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
 export interface CommandSpec<Names extends OptionName = OptionName> {
   name: string;
   summary: string;
-  /** Positional arguments, as Commander takes them. */
-  args?: string;
+  /** Positional arguments, as Commander takes them, each with what it is. */
+  args?: readonly (readonly [name: string, help: string])[];
   /** Whether the arguments may hold flags that are not ours. */
   passThrough?: true;
   options: readonly Names[];
@@ -36,4 +38,11 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
 /** Keeps the names of the settings apart in the type of `run`. */
 export function defineCommand<const Names extends OptionName>(spec: CommandSpec<Names>): CommandSpec<Names> {
   return spec;
+}
+
+/** A command that only holds others. */
+export interface CommandGroup {
+  name: string;
+  summary: string;
+  subcommands: readonly CommandSpec[];
 }

@@ -1,6 +1,7 @@
 import type { emulatorOptions } from '../config/options.ts';
-import { readText } from '../config/target.ts';
+import { readText, type Stdin } from '../config/target.ts';
 import type { EmulatorOptions } from '../emulator/emulator.ts';
+import { VoicectlError } from '../errors.ts';
 import type { CommandContext } from './command.ts';
 
 type EmulatorSetting = (typeof emulatorOptions)[number];
@@ -9,30 +10,35 @@ type EmulatorSetting = (typeof emulatorOptions)[number];
 export async function emulatorSettings({
   settings,
   io,
-}: Pick<CommandContext<EmulatorSetting>, 'settings' | 'io'>): Promise<EmulatorOptions> {
+  signal,
+}: Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>): Promise<EmulatorOptions> {
   const { reply, rateLimit, maxConnections, seed, allowHost, allowOrigin, dialect } = settings;
+  const input = { stdin: io.stdin, signal };
   return {
     reply,
     rateLimit,
     maxConnections,
     allowHosts: allowHost,
     allowOrigins: allowOrigin,
-    acceptKeys: await acceptedKeys(settings, io.stdin),
+    acceptKeys: await acceptedKeys(settings, input),
     ...(seed === undefined ? {} : { seed }),
-    ...(dialect === undefined ? {} : { dialect: await loadDialect(dialect, io.stdin) }),
+    ...(dialect === undefined ? {} : { dialect: await loadDialect(dialect, input) }),
   };
 }
 
-async function loadDialect(file: string, stdin: CommandContext<EmulatorSetting>['io']['stdin']) {
+async function loadDialect(file: string, input: Stdin) {
   const { readDialect } = await import('../config/dialect-file.ts');
-  return readDialect(await readText(file, stdin), file);
+  return readDialect(await readText(file, input), file);
 }
 
 async function acceptedKeys(
   { acceptKey, acceptKeyFile }: CommandContext<EmulatorSetting>['settings'],
-  stdin: CommandContext<EmulatorSetting>['io']['stdin'],
+  input: Stdin,
 ): Promise<string[]> {
   if (acceptKeyFile === undefined) return acceptKey;
-  const lines = (await readText(acceptKeyFile, stdin)).split('\n').map((line) => line.trim());
-  return [...acceptKey, ...lines.filter((line) => line !== '')];
+  const lines = (await readText(acceptKeyFile, input)).split('\n').map((line) => line.trim());
+  const keys = lines.filter((line) => line !== '');
+  // Without a key any would be accepted, which is not what was asked for.
+  if (keys.length === 0) throw new VoicectlError('bad-input', `There is no API key in ${acceptKeyFile}`);
+  return [...acceptKey, ...keys];
 }

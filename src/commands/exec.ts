@@ -4,7 +4,7 @@ import { defineCommand } from './command.ts';
 export const execCommand = defineCommand({
   name: 'exec',
   summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
-  args: '<command...>',
+  args: [['<command...>', 'the command and its arguments']],
   passThrough: true,
   options: [...emulatorOptions, 'device'],
   examples: [

@@ -8,18 +8,19 @@ import type { CommandContext } from './command.ts';
  */
 export async function openTarget(
   context: CommandContext<(typeof connectionOptions)[number]>,
-  reply?: string,
+  { reply, needsKey = true }: { reply?: string; needsKey?: boolean } = {},
 ): Promise<Target & { close(): Promise<void> }> {
   const { resolveTarget, developmentKey, defaultDevice } = await import('../config/target.ts');
-  if (!context.settings.local)
-    return { ...(await resolveTarget(context, context.io.stdin)), close: async () => {} };
+  if (!context.settings.local) {
+    const target = await resolveTarget(context, {
+      stdin: context.io.stdin,
+      signal: context.signal,
+      needsKey,
+    });
+    return { ...target, close: async () => {} };
+  }
+  const device = context.settings.device ?? defaultDevice();
   const { createEmulator } = await import('../emulator/emulator.ts');
   const { baseUrl, wsUrl, close } = await createEmulator(reply === undefined ? {} : { reply });
-  return {
-    baseUrl,
-    wsUrl,
-    device: context.settings.device ?? defaultDevice(),
-    apiKey: developmentKey,
-    close,
-  };
+  return { baseUrl, wsUrl, device, apiKey: developmentKey, close };
 }

@@ -5,14 +5,11 @@ import type { Settings } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
-type SourceSettings = Pick<
-  Settings<'file' | 'raw' | 'strictFormat' | 'loop'>,
-  'file' | 'raw' | 'strictFormat' | 'loop'
->;
+type SourceSettings = Settings<'file' | 'raw' | 'strictFormat' | 'loop' | 'apiKeyFile' | 'tokenFrom'>;
 
 /** The one source that the flags name, opened. Throws `usage` for none or two, `bad-input` for one that cannot be read. */
 export async function openSource(
-  { file, raw, strictFormat, loop }: SourceSettings,
+  { file, raw, strictFormat, loop, apiKeyFile, tokenFrom }: SourceSettings,
   io: Io,
   signal: AbortSignal,
 ): Promise<{ source: AudioSource; name: string }> {
@@ -26,6 +23,9 @@ export async function openSource(
     );
   }
   const path = file ?? raw ?? '';
+  if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
+    throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
+  }
   const name = path === '-' ? 'standard input' : path;
   const source = await open();
   if (loop && !source.repeatable) {

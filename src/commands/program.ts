@@ -4,7 +4,8 @@ import type { Flags } from '../config/settings.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
-import type { CommandSpec } from './command.ts';
+import type { CommandGroup, CommandSpec } from './command.ts';
+import { emulatorCommand } from './emulator.ts';
 import { execCommand } from './exec.ts';
 import { serveCommand } from './serve.ts';
 import { streamCommand } from './stream.ts';
@@ -16,7 +17,8 @@ export const commands = [
   execCommand,
   tokenCommand,
   streamCommand,
-] as readonly unknown[] as readonly CommandSpec[];
+  emulatorCommand,
+] as readonly unknown[] as readonly (CommandSpec | CommandGroup)[];
 
 /** Runs a command with the flags and arguments that were read for it. */
 export type RunCommand = (spec: CommandSpec, flags: Flags, args: readonly string[]) => Promise<number>;
@@ -30,7 +32,11 @@ export function buildProgram(write: (text: string) => void, run: RunCommand): Co
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: () => {} })
     .addHelpText('after', '\nStart here:\n  voicectl stream --file hello.wav --local\n');
-  for (const spec of commands) program.addCommand(buildCommand(spec, program, run));
+  for (const spec of commands) {
+    program.addCommand(
+      'subcommands' in spec ? buildGroup(spec, program, run) : buildCommand(spec, program, run),
+    );
+  }
   program.addCommand(
     program
       .createCommand('completion')
@@ -41,6 +47,16 @@ export function buildProgram(write: (text: string) => void, run: RunCommand): Co
   return program;
 }
 
+function buildGroup(
+  { name, summary, subcommands }: CommandGroup,
+  program: Command,
+  run: RunCommand,
+): Command {
+  const group = program.createCommand(name).copyInheritedSettings(program).description(summary);
+  for (const spec of subcommands) group.addCommand(buildCommand(spec, program, run));
+  return group;
+}
+
 function buildCommand(spec: CommandSpec, program: Command, run: RunCommand): Command {
   const command = program
     .createCommand(spec.name)
@@ -48,7 +64,7 @@ function buildCommand(spec: CommandSpec, program: Command, run: RunCommand): Com
     .description(spec.summary)
     .allowExcessArguments(false)
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
-  if (spec.args !== undefined) command.argument(spec.args);
+  for (const [name, help] of spec.args ?? []) command.argument(name, help);
   if (spec.passThrough) command.passThroughOptions();
   for (const name of [...spec.options, ...generalOptions]) command.addOption(buildOption(name));
   return command.action(async () => {

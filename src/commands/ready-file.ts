@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Emulator } from '../emulator/emulator.ts';
 import { VoicectlError } from '../errors.ts';
 
@@ -9,6 +9,7 @@ export async function writeReadyFile(path: string, { baseUrl, wsUrl, port }: Emu
     await writeFile(draft, `${JSON.stringify({ baseUrl, wsUrl, port, pid: process.pid })}\n`, { flag: 'wx' });
     await rename(draft, path);
   } catch (cause) {
+    await rm(draft, { force: true });
     throw new VoicectlError('input-output', `Cannot write ${path}: ${(cause as Error).message}`, { cause });
   }
 }

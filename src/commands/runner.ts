@@ -2,16 +2,23 @@ import { generalOptions, type OptionName } from '../config/options.ts';
 import { toVoicectlError, VoicectlError } from '../errors.ts';
 import { escapeText } from '../escape.ts';
 import type { Io } from '../io.ts';
+import type { OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
 import type { RunCommand } from './program.ts';
 
-/** Gives a command its settings, its signal and its way to the world, and runs it. */
-export function createRunner(io: Io): RunCommand {
+/**
+ * Gives a command its settings, its signal and its way to the world, and runs it. `onForm` is told how the
+ * settings, those of a config file included, want it to be answered.
+ */
+export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
   return async (spec, flags, args) => {
     const { resolveSettings } = await import('../config/settings.ts');
     const names: OptionName[] = [...spec.options, ...generalOptions];
     const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd });
-    const { output, json, color, quiet = false, verbose = false, timeout } = resolved.settings;
+    const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
+    const json = resolved.settings.json === true || output === 'json';
+    const lines = out === '-' ? io.stderr : io.stdout;
+    onForm({ json, lines, debug });
     const ending = createEnding(io);
     const limit =
       timeout === undefined ? undefined : setTimeout(() => ending.end(timedOut(timeout)), timeout);
@@ -22,20 +29,30 @@ export function createRunner(io: Io): RunCommand {
         io,
         args,
         signal: ending.signal,
-        json: json === true || output === 'json',
+        lines,
+        json,
         quiet,
         verbose,
         style: createStyle(hasColour),
         async note(text) {
-          if (!quiet) await io.stderr.write(`${escapeText(text)}\n`);
+          // A note that cannot be written is no reason to fail: the result does not depend on it.
+          if (!quiet) await io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
         },
       });
+      // A command that ends well when it is told to end still fails when a bug of ours told it.
+      if (isBug(ending.signal.reason)) throw ending.signal.reason;
       return code ?? 0;
     } finally {
       clearTimeout(limit);
       ending.stop();
+      // Nobody reads it any more, and while it is open the process would not end.
+      io.stdin.destroy();
     }
   };
+}
+
+function isBug(reason: unknown): reason is VoicectlError {
+  return reason instanceof VoicectlError && reason.code === 'internal';
 }
 
 function timedOut(ms: number): VoicectlError {

@@ -2,10 +2,10 @@ import type { AudioSource } from '../audio/source.ts';
 import { requestToken } from '../client/token.ts';
 import { openVoiceStream } from '../client/voice-stream.ts';
 import { systemClock } from '../clock.ts';
-import { readText, type Target } from '../config/target.ts';
+import { readText, type Stdin, type Target } from '../config/target.ts';
 import { VoicectlError } from '../errors.ts';
-import type { AudioSink } from '../session/output.ts';
-import type { SessionOptions } from '../session/session.ts';
+import type { Io } from '../io.ts';
+import type { SessionOptions } from '../session/options.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
 import type { streamCommand } from './stream.ts';
@@ -16,14 +16,13 @@ export interface SessionParts {
   target: Target;
   source: AudioSource;
   sourceName: string;
-  sinks: readonly AudioSink[];
 }
 
-/** What the flags of `stream` ask of the session. */
+/** What the flags of `stream` ask of the session, but for where its audio goes. */
 export async function sessionOptions(
-  { settings, io }: StreamContext,
+  { settings, io, signal }: StreamContext,
   parts: SessionParts,
-): Promise<SessionOptions> {
+): Promise<Omit<SessionOptions, 'sinks'>> {
   const { baseUrl, wsUrl, device, apiKey } = parts.target;
   const { tokenFrom, apiVersion, retries } = settings;
   return {
@@ -36,10 +35,9 @@ export async function sessionOptions(
     auth:
       tokenFrom === undefined
         ? { apiKey, apiVersion, retries }
-        : { token: await readGivenToken(tokenFrom, io) },
+        : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) },
     source: parts.source,
     sourceName: parts.sourceName,
-    sinks: parts.sinks,
     pace: settings.pace,
     frameMs: settings.frameMs,
     tailMs: settings.tail,
@@ -60,8 +58,12 @@ export async function sessionOptions(
 }
 
 /** The token in the environment variable of this name, or else in the file. */
-async function readGivenToken(from: string, io: StreamContext['io']): Promise<string> {
-  const token = (io.env[from] ?? (await readText(from, io.stdin))).trim();
+async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promise<string> {
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(from) && from.startsWith('eyJ')) {
+    // The message must not show it.
+    throw new VoicectlError('usage', '--token-from takes a variable’s name or a file, not the token itself');
+  }
+  const token = (env[from] ?? (await readText(from, input))).trim();
   if (token === '') throw new VoicectlError('bad-input', `There is no token in ${from}`);
   return token;
 }

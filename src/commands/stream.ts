@@ -28,26 +28,31 @@ export const streamCommand = defineCommand({
     'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
   ],
   async run(context) {
-    const { settings, io, json, quiet, verbose, signal, style } = context;
+    const { settings, io, lines, json, quiet, verbose, signal, style } = context;
     const { openSource } = await import('./open-source.ts');
     const { openSinks } = await import('./open-sinks.ts');
     const { openTarget } = await import('./local-emulator.ts');
     const { sessionOptions } = await import('./session-settings.ts');
     const { runSession } = await import('../session/session.ts');
     const { foldAudio } = await import('../session/fold-audio.ts');
-    const { sessionLines } = await import('../report/session-lines.ts');
+    const { isWarning, sessionLines } = await import('../report/session-lines.ts');
     const { jsonLine } = await import('../escape.ts');
 
     const { source, name } = await openSource(settings, io, signal);
-    const sinks = await openSinks(settings.out, io.stdout);
-    const lines = settings.out === '-' ? io.stderr : io.stdout;
-    const target = await openTarget(context, settings.reply);
+    const target = await openTarget(context, {
+      reply: settings.reply,
+      needsKey: settings.tokenFrom === undefined,
+    });
     try {
-      const options = await sessionOptions(context, { target, source, sourceName: name, sinks });
-      const events = runSession(options, signal);
+      const options = await sessionOptions(context, { target, source, sourceName: name });
+      // Last of all: a file that is there is emptied only for a session that begins.
+      const sinks = await openSinks(settings.out, io.stdout);
+      const events = runSession({ ...options, sinks }, signal);
       for await (const event of verbose ? events : foldAudio(events, 1_000)) {
         if (json) await lines.write(jsonLine(event));
         else if (!quiet) for (const line of sessionLines(event, style)) await lines.write(`${line}\n`);
+        else if (isWarning(event))
+          for (const line of sessionLines(event, style)) await io.stderr.write(`${line}\n`);
       }
       return 0;
     } finally {

@@ -26,7 +26,7 @@ export const tokenCommand = defineCommand({
     const { systemClock } = await import('../clock.ts');
     const { readToken } = await import('../session/token-claims.ts');
     const { tokenLines, tokenObject } = await import('../report/token-report.ts');
-    const { jsonLine } = await import('../escape.ts');
+    const { escapeText, jsonLine, jsonLines } = await import('../escape.ts');
 
     const target = await openTarget(context);
     try {
@@ -43,8 +43,9 @@ export const tokenCommand = defineCommand({
       });
       const decoded = readToken(grant.token);
       if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded)));
-      else if (decode) await io.stdout.write(`${JSON.stringify(decoded ?? null, undefined, 2)}\n`);
-      else await io.stdout.write(`${grant.token}\n`);
+      else if (decode) await io.stdout.write(jsonLines(decoded ?? null));
+      // No token has a character that would be escaped; what a hostile service sends in its place may.
+      else await io.stdout.write(`${escapeText(grant.token)}\n`);
       if (!json && !quiet && (verbose || io.stdout.isTTY)) {
         for (const line of tokenLines(grant, decoded)) await note(line);
       }

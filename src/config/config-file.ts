@@ -10,6 +10,7 @@ import { type OptionName, optionSpec, options } from './options.ts';
 /** The settings of a config file, as they stand in it; `source` names the file, for errors. */
 export interface ConfigLayer {
   source: string;
+  origin: 'profile' | 'file';
   values: Partial<Record<OptionName, unknown>>;
 }
 
@@ -40,14 +41,13 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   const { path, config } = found;
   if (!isRecord(config)) throw new VoicectlError('bad-config', `${path}: expected a mapping of settings`);
   const { profiles = {}, ...rest } = config;
-  const base = { source: path, values: checkNames(rest, path) };
-  const layers = [base];
+  const layers: ConfigLayer[] = [{ source: path, origin: 'file', values: checkNames(rest, path) }];
   if (options.profile !== undefined) {
     const profile =
       isRecord(profiles) && Object.hasOwn(profiles, options.profile) ? profiles[options.profile] : undefined;
     const source = `${path}: profiles.${options.profile}`;
     if (!isRecord(profile)) throw new VoicectlError('bad-config', `${source}: there is no such profile`);
-    layers.unshift({ source, values: checkNames(profile, source) });
+    layers.unshift({ source, origin: 'profile', values: checkNames(profile, source) });
   }
   if (layers.some(({ values }) => values.apiKey !== undefined)) await requirePrivate(path);
   return layers;

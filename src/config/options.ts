@@ -288,6 +288,70 @@ export const options = {
     help: 'how much may wait in the socket before the source is paused',
   }),
 
+  // Control of a running emulator.
+  controlSecretFile: define({
+    flag: '--control-secret-file <FILE>',
+    defaultText: 'VOICECTL_CONTROL_SECRET',
+    parse: parseText,
+    help: 'file with the secret of the control API, for an emulator beyond loopback',
+  }),
+  onStream: define({
+    flag: '--on-stream <N>',
+    defaultText: 'all',
+    parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
+    flagOnly: true,
+    help: 'the stream of this number only',
+  }),
+  onDevice: define({
+    flag: '--on-device <ID>',
+    defaultText: 'all',
+    parse: parseText,
+    flagOnly: true,
+    help: 'streams of this device only',
+  }),
+  follow: define({ flag: '--follow', parse: parseFlag, flagOnly: true, help: 'show events as they happen' }),
+  type: define({
+    flag: '--type <TYPE>',
+    defaultText: 'all',
+    parse: parseText,
+    flagOnly: true,
+    help: 'events of this type only',
+  }),
+  limit: define({
+    flag: '--limit <N>',
+    default: '1000',
+    parse: parseInteger(1, 10_000),
+    flagOnly: true,
+    help: 'at most this many events, the newest',
+  }),
+  status: define({
+    flag: '--status <STATE>',
+    parse: parseChoice(['listening', 'speaking']),
+    flagOnly: true,
+    help: 'send a status message: listening or speaking',
+  }),
+  errorCode: define({
+    flag: '--error-code <CODE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'send an error message with this code',
+  }),
+  message: define({
+    flag: '--message <TEXT>',
+    defaultText: 'the code',
+    parse: parseText,
+    flagOnly: true,
+    help: 'text of the error message',
+  }),
+  code: define({
+    flag: '--code <N>',
+    default: '1000',
+    parse: parseInteger(1000, 4999),
+    flagOnly: true,
+    help: 'close code',
+  }),
+  reason: define({ flag: '--reason <TEXT>', parse: parseText, flagOnly: true, help: 'close reason' }),
+
   // Expectations.
   expectAudio: define({
     flag: '--expect-audio [DURATION]',

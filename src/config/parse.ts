@@ -17,12 +17,14 @@ export function parseInteger(min: number, max: number): Parse<number> {
   };
 }
 
+/** What a timer of Node can hold: longer ones would fire at once. */
+const longestDurationMs = 2 ** 31 - 1;
+
 /** `1500ms`, `10s`, `2m`, or a number of milliseconds. */
 export const parseDuration: Parse<number> = (text) => {
-  const value = /^\s*\d/.test(text) ? ms(text as ms.StringValue) : undefined;
-  return value !== undefined && Number.isFinite(value)
-    ? value
-    : expected('a duration, such as 500ms, 10s or 2m');
+  const value = /^\s*\d.{0,30}$/.test(text) ? ms(text as ms.StringValue) : undefined;
+  if (value === undefined || !Number.isFinite(value)) return expected('a duration, such as 500ms, 10s or 2m');
+  return value <= longestDurationMs ? value : expected('a duration of at most 24 days');
 };
 
 /** `64KiB`, `1MiB`, or a number of bytes. */
@@ -46,7 +48,8 @@ export function parseUrl(...protocols: string[]): Parse<string> {
       return expected(`a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`);
     }
     if (url.username !== '' || url.password !== '') return expected('a URL without a user name or password');
-    return text.replace(/\/+$/, '');
+    if (/[?#]/.test(url.href)) return expected('a URL without a query or fragment');
+    return url.href.replace(/\/+$/, '');
   };
 }
 

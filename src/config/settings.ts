@@ -1,6 +1,6 @@
 import { VoicectlError } from '../errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
-import { type OptionName, optionSpec, options, type Settings } from './options.ts';
+import { type OptionName, optionSpec, type Settings } from './options.ts';
 
 /** What Commander has read: text, `true`, or a list, by the name of the option. */
 export type Flags = Record<string, unknown>;
@@ -12,7 +12,8 @@ export interface SettingsInput {
 }
 
 /** Where a value came from, in the order of precedence. */
-export type Origin = 'flag' | 'env' | 'file' | 'default';
+export const origins = ['flag', 'env', 'profile', 'file', 'default'] as const;
+export type Origin = (typeof origins)[number];
 
 export interface ResolvedSettings<Names extends OptionName> {
   settings: Settings<Names>;
@@ -62,10 +63,10 @@ function readOne(
   if (spec.env !== undefined && fromEnv !== undefined && fromEnv !== '') {
     return { value: parseValue(name, fromEnv, spec.env, 'usage'), origin: 'env' };
   }
-  for (const { values, source } of layers) {
+  for (const { values, source, origin } of layers) {
     const value = values[name];
     if (value !== undefined)
-      return { value: parseValue(name, value, `${source}: ${name}`, 'bad-config'), origin: 'file' };
+      return { value: parseValue(name, value, `${source}: ${name}`, 'bad-config'), origin };
   }
   if (spec.default !== undefined) return { value: spec.parse(spec.default), origin: 'default' };
   return spec.repeatable ? { value: [], origin: 'default' } : undefined;
@@ -84,10 +85,8 @@ function parseValue(name: OptionName, raw: unknown, where: string, code: 'usage'
     }
   };
   const fail = (why: string, value: unknown): never => {
-    const shown =
-      options[name] === options.apiKey || options[name] === options.acceptKey
-        ? 'the value'
-        : JSON.stringify(value);
+    const secret = name === 'apiKey' || name === 'acceptKey';
+    const shown = secret ? 'the value' : JSON.stringify(value).replace(/\/\/[^@/]*@/, '//…@');
     throw new VoicectlError(code, `${where}: ${shown} is not valid: ${why}`);
   };
   if (!repeatable) return one(raw);

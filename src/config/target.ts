@@ -1,12 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { VoicectlError } from '../errors.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 import type { connectionOptions } from './options.ts';
-import type { ResolvedSettings } from './settings.ts';
+import { type Origin, origins, type ResolvedSettings } from './settings.ts';
 
 /** Accepted by an emulator that no keys were given to. */
 export const developmentKey = 'voicectl-development-key';
@@ -20,15 +20,29 @@ export interface Target {
 
 type Connection = ResolvedSettings<(typeof connectionOptions)[number]>;
 
+/** Standard input, and what ends the wait for it. */
+export interface Stdin {
+  stdin: Readable;
+  signal: AbortSignal;
+}
+
+export interface TargetOptions extends Stdin {
+  /** False where a token is given: then no key is looked for. */
+  needsKey: boolean;
+}
+
 /**
  * Where to connect, as whom, and with which key. Throws `insecure-target` where a key would leave this
  * machine in the clear, `usage` where there is no key or one was given where it can be seen.
  */
-export async function resolveTarget(connection: Connection, stdin: Readable): Promise<Target> {
+export async function resolveTarget(
+  connection: Connection,
+  { needsKey, ...input }: TargetOptions,
+): Promise<Target> {
   const { baseUrl, device, allowPlaintext } = connection.settings;
   const wsUrl = connection.settings.wsUrl ?? wsUrlFor(baseUrl);
   if (!allowPlaintext) [baseUrl, wsUrl].forEach(requireSafeTransport);
-  const apiKey = await resolveKey(connection, stdin, isLoopback(baseUrl));
+  const apiKey = needsKey ? await resolveKey(connection, input, isLoopback(baseUrl)) : '';
   return { baseUrl, wsUrl, device: device ?? defaultDevice(), apiKey };
 }
 
@@ -55,44 +69,47 @@ function requireSafeTransport(url: string): void {
 
 async function resolveKey(
   { settings, origin }: Connection,
-  stdin: Readable,
+  input: Stdin,
   loopback: boolean,
 ): Promise<string> {
   const { apiKey, apiKeyFile } = settings;
-  const from = origin('apiKey');
-  if (from === 'flag' && !loopback) {
+  if (origin('apiKey') === 'flag' && !loopback) {
     throw new VoicectlError(
       'usage',
       '--api-key is accepted for a loopback target only: others could read it in the list of processes',
-      {
-        hint: 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).',
-      },
+      { hint: keyHint },
     );
   }
-  if (from === 'flag' && apiKey !== undefined) return apiKey;
-  if (apiKeyFile !== undefined && origin('apiKeyFile') === 'flag') return readKeyFile(apiKeyFile, stdin);
+  // The stronger place wins; a key wins over a file that is named in the same place.
+  const isFileStronger = strength(origin('apiKeyFile')) < strength(origin('apiKey'));
+  if (apiKeyFile !== undefined && isFileStronger) return readKeyFile(apiKeyFile, input);
   if (apiKey !== undefined) return apiKey;
-  if (apiKeyFile !== undefined) return readKeyFile(apiKeyFile, stdin);
   if (loopback) return developmentKey;
-  throw new VoicectlError('usage', 'No API key', {
-    hint: 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).',
-  });
+  throw new VoicectlError('usage', 'No API key', { hint: keyHint });
 }
 
-async function readKeyFile(path: string, stdin: Readable): Promise<string> {
-  const key = (await readText(path, stdin)).trim();
+const keyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).';
+
+/** Lower is stronger. */
+function strength(origin: Origin | undefined): number {
+  return origin === undefined ? origins.length : origins.indexOf(origin);
+}
+
+async function readKeyFile(path: string, input: Stdin): Promise<string> {
+  const key = (await readText(path, input)).trim();
   if (key === '')
     throw new VoicectlError('bad-input', `There is no API key in ${path === '-' ? 'standard input' : path}`);
   return key;
 }
 
-/** The text of a small file, or of standard input for `-`. Throws `bad-input`. */
-export async function readText(path: string, stdin: Readable): Promise<string> {
-  if (path === '-') return text(stdin);
+/** The text of a small file, or of standard input for `-`. Throws `bad-input`, or the signal's reason. */
+export async function readText(path: string, { stdin, signal }: Stdin): Promise<string> {
   try {
+    if (path === '-') return await text(addAbortSignal(signal, stdin));
     if ((await stat(path)).isDirectory()) throw new Error('it is a directory');
-    return await readFile(path, 'utf8');
+    return await readFile(path, { encoding: 'utf8', signal });
   } catch (cause) {
+    signal.throwIfAborted();
     throw new VoicectlError('bad-input', `Cannot read ${path}: ${(cause as Error).message}`, { cause });
   }
 }

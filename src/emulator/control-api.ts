@@ -19,6 +19,7 @@ import {
   streamsSchema,
 } from '../protocol/control.ts';
 import { errorBody, invalidRequestCode } from '../protocol/error-body.ts';
+import { cacheControl } from '../protocol/token-response.ts';
 import { version } from '../version.ts';
 import type { ControlMessage, EmulatorControl } from './control.ts';
 import { readBody } from './http-body.ts';
@@ -187,7 +188,7 @@ function sendLive(
   { journal }: EmulatorControl,
   { limit, ...filter }: z.output<typeof journalQuerySchema>,
 ): void {
-  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': cacheControl });
   const write = (entry: { seq: number; type: string }) => {
     // A follower that does not read is dropped rather than remembered for.
     if (response.writableLength > maxUnreadBytes) response.destroy();
@@ -211,7 +212,7 @@ function sendJson(
   const text = JSON.stringify(body);
   response.writeHead(status, {
     'Content-Type': 'application/json',
-    'Cache-Control': 'no-store',
+    'Cache-Control': cacheControl,
     'Content-Length': Buffer.byteLength(text),
     ...headers,
   });

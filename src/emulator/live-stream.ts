@@ -59,7 +59,15 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
 }
 
 /** Gives the reply its voice on this stream. */
-function startReply({ connection, claims, baseClock, ticker, dialect, events, createReply }: LiveStreamOptions): {
+function startReply({
+  connection,
+  claims,
+  baseClock,
+  ticker,
+  dialect,
+  events,
+  createReply,
+}: LiveStreamOptions): {
   reply: Reply;
   voice: Voice;
 } {

@@ -35,7 +35,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const { apiKey, deviceId } = parsed.request;
     if (!accepts(apiKey)) return refusal('unauthorized', { dialect, events, device: deviceId });
     const rate = limiter.take(deviceId);
-    const headers = limitHeaders(rate);
+    // A client that measures the reset against this header sees the emulator's time, also when it was moved.
+    const date: [string, string] = ['Date', new Date(clock.wall()).toUTCString()];
+    const headers = [date, ...limitHeaders(rate)];
     if (!rate.allowed) {
       const retryAfter = writeRetryAfter(rate.resetAtMs, dialect.rateLimit.retryAfter, clock.wall());
       const answer = refusal('rateLimited', { dialect, events, device: deviceId });

@@ -1,4 +1,4 @@
-/** Close codes that both ends know by name: those of RFC 6455 and its registry. */
+/** Close codes that both ends know by name: those of RFC 6455 and its registry, and one that services use. */
 export const closeCodes = {
   normal: 1000,
   goingAway: 1001,
@@ -12,6 +12,8 @@ export const closeCodes = {
   internalError: 1011,
   serviceRestart: 1012,
   tryAgainLater: 1013,
+  /** Of the emulator, unless the dialect says otherwise; the number is that of HTTP. */
+  tooManyConnections: 4429,
 } as const;
 
 const names: Record<number, string> = {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defaultFrameMs } from './audio-format.ts';
 import { reservedClaims, tokenLifetimeSeconds } from './claims.ts';
-import { isSendableCloseCode, maxCloseReasonBytes } from './close-codes.ts';
+import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from './close-codes.ts';
 import { resetFormats } from './rate-limit.ts';
 
 /**
@@ -33,7 +33,11 @@ const closes = {
   tokenInvalid: [4401, 'INVALID_TOKEN', 'The token is not valid'],
   tokenExpired: [4401, 'TOKEN_EXPIRED', 'The token has expired'],
   tokenReused: [4401, 'TOKEN_REUSED', 'The token has been used already'],
-  tooManyConnections: [4429, 'CONNECTION_LIMIT_EXCEEDED', 'Too many connections for this device'],
+  tooManyConnections: [
+    closeCodes.tooManyConnections,
+    'CONNECTION_LIMIT_EXCEEDED',
+    'Too many connections for this device',
+  ],
   earlyAudioOverflow: [1008, 'TOO_MUCH_AUDIO_BEFORE_TOKEN', 'Too much audio before the token'],
   unexpectedText: [1008, 'UNEXPECTED_TEXT', 'Only binary audio is expected after the token'],
   oddBytes: [1007, 'ODD_AUDIO', 'An audio message ended within a sample'],

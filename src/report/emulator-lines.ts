@@ -1,5 +1,5 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
-import { escapeText } from '../escape.ts';
+import { escapeText, jsonText } from '../escape.ts';
 import { timeText } from './session-lines.ts';
 import type { Style } from './style.ts';
 
@@ -14,13 +14,15 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'token-issued':
       return `→ token for ${escapeText(event.device)} (${event.remaining} left)`;
     case 'request-refused':
-      return style.note(`→ ${event.status} ${event.code}: ${escapeText(event.message)}${about(event)}`);
+      return style.note(
+        `→ ${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${about(event)}`,
+      );
     case 'stream-opened':
       return `· stream ${event.stream} opened from ${escapeText(event.remote)}`;
     case 'stream-authorised':
       return `· stream ${event.stream} is ${escapeText(event.device)} (${event.connections} connected)`;
     case 'message-sent':
-      return `→ stream ${event.stream}  ${escapeText(JSON.stringify(event.body))}`;
+      return `→ stream ${event.stream}  ${jsonText(event.body)}`;
     case 'text-received':
       return style.note(`← stream ${event.stream}  text of ${event.bytes} bytes after the token`);
     case 'turn-started':

@@ -12,7 +12,8 @@ export interface Printer {
   flush(): Promise<void>;
 }
 
-export function createPrinter(stream: OutputStream): Printer {
+/** `describeLoss` is what stands in the place of lines that were left out. */
+export function createPrinter(stream: OutputStream, describeLoss: (lines: number) => string): Printer {
   let waitingBytes = 0;
   let leftOut = 0;
   let last: Promise<void> = Promise.resolve();
@@ -41,7 +42,7 @@ export function createPrinter(stream: OutputStream): Printer {
         leftOut += 1;
         return;
       }
-      if (leftOut > 0) write(`(${leftOut} lines left out: the output is read too slowly)\n`);
+      if (leftOut > 0) write(describeLoss(leftOut));
       leftOut = 0;
       write(text);
     },

@@ -1,4 +1,4 @@
-import { escapeText } from '../escape.ts';
+import { escapeText, jsonText } from '../escape.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Style } from './style.ts';
 import { summaryLines } from './summary-lines.ts';
@@ -8,6 +8,12 @@ export function sessionLines(event: SessionEvent, style: Style): string[] {
   if (event.type === 'summary') return ['', ...summaryLines(event, style)];
   const text = describe(event, style);
   return text === undefined ? [] : [`${style.dim(timeText(event.t))}  ${text}`];
+}
+
+/** Whether an event is worth a line also where only warnings and errors are wanted. */
+export function isWarning(event: SessionEvent): boolean {
+  if (event.type === 'message') return event.category === 'error' || event.category === 'malformed';
+  return event.type === 'warning' || event.type === 'retry';
 }
 
 /** `   1.234`: seconds since the session began. */
@@ -39,7 +45,7 @@ function describe(event: Exclude<SessionEvent, { type: 'summary' }>, style: Styl
 }
 
 function messageText({ category, kind, body }: SessionEvent & { type: 'message' }, style: Style): string {
-  const text = `← ${escapeText(kind ?? category)}  ${escapeText(typeof body === 'string' ? body : JSON.stringify(body))}`;
+  const text = `← ${escapeText(kind ?? category)}  ${typeof body === 'string' ? escapeText(body) : jsonText(body)}`;
   return category === 'error' || category === 'malformed' ? style.bad(text) : text;
 }
 

@@ -1,4 +1,4 @@
-import { escapeText } from '../escape.ts';
+import { escapeText, jsonText } from '../escape.ts';
 import { version } from '../version.ts';
 
 /** What came with a token, as far as a report shows it. */
@@ -38,7 +38,7 @@ export function tokenLines(
   { status, rateLimit, timing }: TokenFacts,
   decoded: Decoded | undefined,
 ): string[] {
-  const claims = decoded === undefined ? 'not a JWT' : escapeText(JSON.stringify(decoded.claims));
+  const claims = decoded === undefined ? 'not a JWT' : jsonText(decoded.claims);
   const reset =
     rateLimit.resetAtMs === undefined ? '?' : escapeText(new Date(rateLimit.resetAtMs).toISOString());
   return [

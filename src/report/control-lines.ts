@@ -1,0 +1,48 @@
+import { escapeText } from '../escape.ts';
+import type { EmulatorState } from '../protocol/control.ts';
+
+/** The state of an emulator, for people. */
+export function stateLines({ version, clock, devices, streams, tokens }: EmulatorState): string[] {
+  return [
+    `voicectl ${version}, ${clock.now}${clock.aheadMs === 0 ? '' : `, ${clock.aheadMs / 1000} s ahead`}`,
+    ...section('device', devices, ({ device, connections, maxConnections, requests, limit, resetAt }) => [
+      escapeText(device),
+      `${connections}/${maxConnections} connections`,
+      `${requests}/${limit} requests`,
+      resetAt === null ? '' : `resets ${resetAt}`,
+    ]),
+    ...section('stream', streams, ({ stream, device, durationMs, framesIn, framesOut }) => [
+      String(stream),
+      escapeText(device ?? '(no token yet)'),
+      `${(durationMs / 1000).toFixed(1)} s`,
+      `in ${framesIn} frames`,
+      `out ${framesOut} frames`,
+    ]),
+    ...section('token', tokens, ({ jti, device, expiresAt, used }) => [
+      jti,
+      escapeText(device),
+      `expires ${expiresAt}`,
+      used ? 'used' : 'not used',
+    ]),
+  ];
+}
+
+function section<Item>(name: string, items: readonly Item[], cells: (item: Item) => string[]): string[] {
+  if (items.length === 0) return ['', `no ${name}s`];
+  const rows = items.map(cells);
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (row: string[]) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return ['', `${name}s`, ...rows.map((row) => `  ${line(row)}`)];
+}
+
+/** Which streams an operation reached. */
+export function reachedLine(streams: readonly number[]): string {
+  if (streams.length === 0) return 'No stream was reached';
+  return `Reached ${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')}`;
+}

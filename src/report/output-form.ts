@@ -1,0 +1,22 @@
+import type { Io, OutputStream } from '../io.ts';
+
+/** How a command line wants to be answered, an error included. */
+export interface OutputForm {
+  json: boolean;
+  /** Takes the lines of the result: standard output, unless that carries audio. */
+  lines: OutputStream;
+  /** A stack with each error. */
+  debug: boolean;
+}
+
+/** What can be told without reading the settings: for a command line that cannot be read. */
+export function guessOutputForm(argv: readonly string[], io: Io): OutputForm {
+  const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const has = (flag: string, value: string) =>
+    own.includes(`${flag}=${value}`) || own.some((word, at) => word === flag && own[at + 1] === value);
+  return {
+    json: own.includes('--json') || has('--output', 'json'),
+    lines: has('--out', '-') ? io.stderr : io.stdout,
+    debug: own.includes('--debug'),
+  };
+}

@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest';
+import { fixture, jsonLines, useSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = useSandbox();
+
+/** An emulator with one device that streams to it until it is told to end. */
+async function startConversation() {
+  const serve = await sandbox.serve(['--reply', 'silence']);
+  const at = ['--base-url', serve.baseUrl];
+  const device = sandbox.start([
+    'stream',
+    ...at,
+    '--device',
+    'd1',
+    '--file',
+    fixture('silence.wav'),
+    '--loop',
+    '--json',
+  ]);
+  await device.line(/service_voice_connected/);
+  const control = (...args: string[]) => sandbox.run(['emulator', ...args, ...at]);
+  return { serve, at, device, control };
+}
+
+test('emulator clock advance 61s expires a token that was taken before, and makes the window fresh', async () => {
+  const serve = await sandbox.serve(['--rate-limit', '1']);
+  const at = ['--base-url', serve.baseUrl];
+  const token = await sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0']);
+  expect((await sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0'])).code).toBe(5);
+  const advanced = await sandbox.run(['emulator', 'clock', 'advance', '61s', ...at]);
+  expect(advanced).toMatchObject({ code: 0, stdout: expect.stringContaining('61 s ahead of this machine') });
+  expect((await sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0'])).code).toBe(0);
+  const file = sandbox.write('token', token.stdout);
+  const stream = await sandbox.run(['stream', ...at, '--token-from', file, '--file', fixture('hello.wav')]);
+  expect(stream).toMatchObject({ code: 3, stderr: expect.stringContaining('TOKEN_EXPIRED') });
+});
+
+test('emulator state shows the device, its stream and its token', async () => {
+  const { control } = await startConversation();
+  const plain = await control('state');
+  expect(plain.stdout).toMatch(/d1 +1\/10 connections +1\/60 requests/);
+  expect(plain.stdout).toMatch(/tokens\n {2}[\w-]+ +d1 +expires .* used/);
+  const [state] = jsonLines((await control('state', '--json')).stdout);
+  expect(state).toMatchObject({ streams: [{ stream: 1, device: 'd1' }] });
+});
+
+test('emulator send and close reach the stream, and say which', async () => {
+  const { control, device } = await startConversation();
+  const sent = await control('send', '{"type":"lights","on":true}');
+  expect(sent).toMatchObject({ code: 0, stdout: 'Reached stream 1\n' });
+  await device.line(/"kind":"lights"/);
+  expect((await control('send', '--error-code', 'QUOTA', '--on-device', 'd1')).code).toBe(0);
+  await device.line(/"code":"QUOTA"/);
+  expect((await control('send', '--status', 'speaking', '--on-device', 'nobody')).stdout).toBe(
+    'No stream was reached\n',
+  );
+  expect((await control('close', '--code', '4123', '--reason', 'enough')).stdout).toBe('Reached stream 1\n');
+  const ended = await device.ended;
+  expect(ended.code).toBe(6);
+  expect(jsonLines(ended.stdout).find(({ type }) => type === 'close')).toMatchObject({
+    code: 4123,
+    reason: 'enough',
+  });
+});
+
+test('emulator speak says a WAV of any format to the stream', async () => {
+  const { control, device } = await startConversation();
+  expect((await control('speak', fixture('tone-48k-stereo.wav'))).code).toBe(0);
+  await device.line(/"type":"audio","direction":"in"/);
+});
+
+test('emulator journal --follow shows events as they happen, until it is interrupted', async () => {
+  const { serve, at } = await startConversation();
+  const follow = sandbox.start([
+    'emulator',
+    'journal',
+    '--follow',
+    '--type',
+    'token-issued',
+    '--json',
+    ...at,
+  ]);
+  // Following begins some time after the start: events are made until the first is seen.
+  const seen = follow.line(/token-issued/);
+  let done = false;
+  void seen.then(() => {
+    done = true;
+  });
+  while (!done) await sandbox.run(['token', ...at, '--device', 'd2']);
+  expect(JSON.parse(await seen)).toMatchObject({ type: 'token-issued', device: 'd2' });
+  follow.signal('SIGINT');
+  expect((await follow.ended).code).toBe(130);
+  const journal = await sandbox.run(['emulator', 'journal', '--type', 'stream-authorised', ...at]);
+  expect(journal.stdout).toMatch(/stream 1 is d1/);
+  expect(serve.stdout).toContain('token-issued');
+});
+
+test('emulator reset closes the streams and forgets the windows', async () => {
+  const { control, device } = await startConversation();
+  expect(await control('reset')).toMatchObject({ code: 0, stdout: 'The emulator was reset\n' });
+  const { stdout } = await device.ended;
+  expect(jsonLines(stdout).find(({ type }) => type === 'close')).toMatchObject({ code: 1012 });
+  expect((await control('state')).stdout).toContain('no devices');
+});
+
+test.each([
+  [['clock', 'advance'], 'a duration'],
+  [['clock', 'back', '1s'], 'expected advance, not back'],
+  [['send'], 'Nothing to send'],
+  [['send', '{oops'], 'not valid JSON'],
+  [['send', '1', '--status', 'speaking'], 'More than one message'],
+  [['speak', 'missing.wav'], 'Cannot read missing.wav'],
+  [['close', '--code', '1005'], 'The emulator refused: code'],
+])('emulator %j is refused with a reason and exit 2', async (args, reason) => {
+  const { baseUrl } = await sandbox.serve();
+  const { code, stderr } = await sandbox.run(['emulator', ...args, '--base-url', baseUrl]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(reason);
+});
+
+test('an emulator that is not there is exit 4, and something that is no emulator is exit 6', async () => {
+  const { baseUrl } = await sandbox.serve();
+  const gone = await sandbox.run(['emulator', 'state', '--base-url', 'http://127.0.0.1:9']);
+  expect(gone.code).toBe(4);
+  const other = await sandbox.run(['emulator', 'state', '--base-url', `${baseUrl}/elsewhere`]);
+  expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining('is not a voicectl emulator') });
+});
+
+test('beyond loopback the emulator is controlled with the secret that serve shows', async () => {
+  const serve = await sandbox.serve(['--host', '0.0.0.0', '--accept-key', 'k']);
+  const secret = /VOICECTL_CONTROL_SECRET=(\S+)/.exec(await serve.line(/VOICECTL_CONTROL_SECRET/))?.[1] ?? '';
+  const args = ['emulator', 'state', '--base-url', serve.baseUrl];
+  const refused = await sandbox.run(args);
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('VOICECTL_CONTROL_SECRET') });
+  expect((await sandbox.run(args, { env: { VOICECTL_CONTROL_SECRET: secret } })).code).toBe(0);
+  const file = sandbox.write('secret', `${secret}\n`);
+  expect((await sandbox.run([...args, '--control-secret-file', file])).code).toBe(0);
+});

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { jsonLines, useSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = useSandbox();
+
+/** A command that says where the emulator is and goes on; its first argument is what it does at SIGINT and SIGTERM. */
+const waiting = (atEnd: string) => [
+  'sh',
+  '-c',
+  `trap '${atEnd} int' INT; trap '${atEnd} term' TERM; echo "at $VOICECTL_BASE_URL"; while :; do sleep 0.05; done`,
+];
+
+describe('what the command is given', () => {
+  test('addresses of an emulator that answers, a key that it accepts, and a device', async () => {
+    const { code, stdout, stderr } = await sandbox.run([
+      'exec',
+      '--accept-key',
+      'key-1',
+      '--device',
+      'd 1',
+      '--',
+      'sh',
+      '-c',
+      'env | grep ^VOICECTL_ | sort; voicectl token --decode',
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const port = /VOICECTL_BASE_URL=http:\/\/127\.0\.0\.1:(\d+)\n/.exec(stdout)?.[1];
+    expect(stdout.split('\n').slice(0, 4)).toEqual([
+      'VOICECTL_API_KEY=key-1',
+      `VOICECTL_BASE_URL=http://127.0.0.1:${port}`,
+      'VOICECTL_DEVICE=d 1',
+      `VOICECTL_WS_URL=ws://127.0.0.1:${port}`,
+    ]);
+    expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ claims: { sub: 'd 1' } });
+  });
+
+  test('its own flags, untouched, and our standard streams', async () => {
+    const script = 'printf "<%s>" "$@"; cat; echo oops >&2';
+    const { stdout, stderr, code } = await sandbox.run(
+      [
+        'exec',
+        '--reply',
+        'echo',
+        '--',
+        'sh',
+        '-c',
+        script,
+        'sh',
+        '--json',
+        '-v',
+        '--reply',
+        'tone',
+        '--',
+        '',
+      ],
+      { input: 'from us' },
+    );
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '<--json><-v><--reply><tone><--><>from us',
+      stderr: 'oops\n',
+    });
+  });
+
+  test('flags after the command are its own also without --', async () => {
+    const { stdout, code } = await sandbox.run(['exec', 'echo', '--json', '--help']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '--json --help\n' });
+  });
+
+  test('the environment that we have', async () => {
+    const { stdout } = await sandbox.run(['exec', '--', 'sh', '-c', 'echo "$COLOUR"'], {
+      env: { COLOUR: 'teal' },
+    });
+    expect(stdout).toBe('teal\n');
+  });
+});
+
+describe('how it ends', () => {
+  test.each([
+    ['0', 'exit 0', 0],
+    ['7', 'exit 7', 7],
+    ['what a shell says of a kill', 'kill -KILL $$', 137],
+    ['what a shell says of a termination', 'kill -TERM $$', 143],
+  ])('with the command’s status: %s', async (_what, script, code) => {
+    expect(await sandbox.run(['exec', '--', 'sh', '-c', script])).toMatchObject({
+      code,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  test('a command that is not there: what a shell says, 127', async () => {
+    const { code, stdout, stderr } = await sandbox.run(['exec', '--json', '--', 'no-such-command-here']);
+    expect(code).toBe(127);
+    expect(stderr).toBe('voicectl: Cannot run no-such-command-here: command not found\n');
+    expect(jsonLines(stdout)).toEqual([
+      expect.objectContaining({ type: 'error', code: 'usage', exitCode: 127 }),
+    ]);
+  });
+
+  test('a command that cannot be run: 126', async () => {
+    const file = sandbox.write('data.txt', 'no program');
+    const { code, stdout, stderr } = await sandbox.run(['exec', '--', file]);
+    expect({ code, stdout }).toEqual({ code: 126, stdout: '' });
+    expect(stderr).toMatch(/^voicectl: Cannot run .*data\.txt: .*\n$/);
+  });
+
+  test('the JSON of the command is not ours to add to', async () => {
+    const { code, stdout } = await sandbox.run(['exec', 'no-such-command-here', '--json']);
+    expect({ code, stdout }).toEqual({ code: 127, stdout: '' });
+  });
+
+  test('no command at all: exit 2', async () => {
+    expect(await sandbox.run(['exec'])).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test.each([
+    ['SIGINT', 'int'],
+    ['SIGTERM', 'term'],
+  ] as const)('%s goes on to the command, and its status comes back', async (name, said) => {
+    const running = sandbox.start(['exec', '--', ...waiting('exit 9; echo')]);
+    await running.line(/^at /);
+    running.signal(name);
+    expect((await running.ended).code).toBe(9);
+    const told = sandbox.start(['exec', '--', ...waiting('echo')]);
+    await told.line(/^at /);
+    told.signal(name);
+    expect(await told.line(new RegExp(`^${said}$`))).toBe(said);
+  });
+
+  test('the emulator is gone afterwards', async () => {
+    const { stdout } = await sandbox.run(['exec', '--', 'sh', '-c', 'echo "$VOICECTL_BASE_URL"']);
+    await expect(fetch(stdout.trim())).rejects.toThrow('fetch failed');
+  });
+});
+
+test('with -v what the emulator does is told on standard error', async () => {
+  const { stdout, stderr } = await sandbox.run(['exec', '-v', '--', 'voicectl', 'token', '--device', 'd1']);
+  expect(stdout).toMatch(/^eyJ\S+\n$/);
+  expect(stderr).toContain('token for d1');
+});

@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest';
+import { openStream } from '../helpers/stream-client.ts';
+import { grant, startTokenStub } from '../helpers/token-stub.ts';
+import { fixture, jsonLines, useSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = useSandbox();
+const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
+const file = ['--file', fixture('barge-in.wav')];
+
+/** Makes an import of the program fail in a way that nobody foresaw. */
+const broken = (statement: string) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
+    `import os from 'node:os'; import { syncBuiltinESMExports } from 'node:module'; ${statement}; syncBuiltinESMExports();`,
+  )}`,
+});
+
+describe('an error', () => {
+  test.each([
+    ['an unknown command', ['strem'], 'usage', 2, '(Did you mean stream?)'],
+    ['an unknown flag', ['token', '--retires', '1'], 'usage', 2, '(Did you mean --retries?)'],
+    ['a flag without its value', ['token', '--device'], 'usage', 2, '--device'],
+    [
+      'a value that is not valid',
+      ['stream', ...file, '--pace', 'fast'],
+      'usage',
+      2,
+      '--pace: "fast" is not valid: expected realtime, max, or a factor',
+    ],
+    ['a duration that is none', ['token', '--timeout', 'soon'], 'usage', 2, 'expected a duration'],
+    ['a duration that no timer holds', ['token', '--timeout', '30d'], 'usage', 2, 'at most 24 days'],
+    ['a URL that is none', ['token', '--base-url', 'localhost:8787'], 'usage', 2, 'http://'],
+    [
+      'a URL with a password',
+      ['token', '--base-url', 'http://u:canary@localhost'],
+      'usage',
+      2,
+      'without a user name',
+    ],
+    ['a URL with a query', ['token', '--base-url', 'http://localhost/?a=b'], 'usage', 2, 'without a query'],
+    ['a form that is none', ['token', '--output', 'xml'], 'usage', 2, 'plain'],
+    [
+      'a config file that is not there',
+      ['token', '--config', 'missing.yaml'],
+      'bad-config',
+      2,
+      'missing.yaml',
+    ],
+    ['a profile without a config file', ['token', '--profile', 'p'], 'bad-config', 2, 'profile p'],
+    ['input that is not there', ['stream', '--file', 'missing.wav'], 'bad-input', 2, 'missing.wav'],
+    [
+      'nobody at the address',
+      ['token', '--retries', '0', '--base-url', 'http://127.0.0.1:9'],
+      'connect-failed',
+      4,
+      'connection refused',
+    ],
+    [
+      'nobody at the address of the stream',
+      ['stream', ...file, '--ws-url', 'ws://127.0.0.1:9', '--base-url', 'SERVE'],
+      'connect-failed',
+      4,
+      'connection refused',
+    ],
+    ['HTTP where TLS was expected', ['token', '--retries', '0', '--base-url', 'TLS'], 'tls-failed', 4, 'TLS'],
+    [
+      'output that cannot be written',
+      ['stream', ...file, '--out', 'no/folder/o.wav', '--local'],
+      'input-output',
+      8,
+      'folder does not exist',
+    ],
+  ])(
+    '%s is told in up to three lines, and with --json as the last object',
+    async (_what, words, code, exitCode, why) => {
+      const needed = words.some((word) => word === 'SERVE' || word === 'TLS');
+      const baseUrl = needed ? (await sandbox.serve()).baseUrl : '';
+      const args = words.map(
+        (word) => ({ SERVE: baseUrl, TLS: baseUrl.replace('http', 'https') })[word] ?? word,
+      );
+      const plain = await sandbox.run(args);
+      expect({ code: plain.code, stderr: plain.stderr }).toEqual({
+        code: exitCode,
+        stderr: expect.stringMatching(message),
+      });
+      expect(plain.stderr).toContain(why);
+      expect(plain.stderr).not.toContain('canary');
+      const { stdout, stderr, code: exit } = await sandbox.run([args[0] ?? '', '--json', ...args.slice(1)]);
+      expect({ exit, stderr }).toEqual({ exit: exitCode, stderr: plain.stderr });
+      expect(jsonLines(stdout).at(-1)).toMatchObject({
+        type: 'error',
+        code,
+        exitCode,
+        message: expect.any(String),
+      });
+    },
+  );
+
+  test.each([['--output=json'], ['--output', 'json'], ['--json']])(
+    'has its object with %s %s',
+    async (...flags) => {
+      const { stdout } = await sandbox.run([
+        'token',
+        '--retries',
+        '0',
+        '--base-url',
+        'http://127.0.0.1:9',
+        ...flags.filter(Boolean),
+      ]);
+      expect(jsonLines(stdout)).toEqual([expect.objectContaining({ type: 'error', exitCode: 4 })]);
+    },
+  );
+
+  test('has its object where the config file asks for JSON, and none without being asked', async () => {
+    const args = ['token', '--retries', '0', '--base-url', 'http://127.0.0.1:9'];
+    expect((await sandbox.run(args)).stdout).toBe('');
+    expect((await sandbox.run(['json'])).stdout).toBe('');
+    sandbox.write('voicectl.config.yaml', 'output: json\n');
+    expect(jsonLines((await sandbox.run(args)).stdout)).toEqual([
+      expect.objectContaining({ type: 'error', exitCode: 4 }),
+    ]);
+  });
+
+  test('has a stack with --debug, and none without', async () => {
+    const { code, stderr } = await sandbox.run(['stream', '--debug']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/\n\s+at /);
+  });
+
+  test('shows nothing of a service that a terminal would obey', async () => {
+    const text = 'a\u001b]0;owned\u0007\u009b31m\u202eb\r\nc';
+    const { baseUrl } = await startTokenStub(sandbox, (response) => {
+      response.writeHead(401).end(JSON.stringify({ error: { code: text, message: text } }));
+    });
+    const { stdout, stderr } = await sandbox.run(['token', '--base-url', baseUrl, '--json', '--debug']);
+    expect(stdout + stderr).not.toMatch(/[\u001b\u0007\u009b\u202e\r]/);
+    expect(JSON.parse(stdout)).toMatchObject({ details: { serviceCode: text, serviceMessage: text } });
+  });
+});
+
+describe('a limit of connections', () => {
+  test('reached: exit 5, with the service’s words', async () => {
+    const { baseUrl, wsUrl } = await sandbox.serve(['--max-connections', '1']);
+    const { stdout } = await sandbox.run(['token', '--device', 'd1', '--base-url', baseUrl]);
+    const other = openStream(wsUrl);
+    sandbox.defer(() => other.socket.terminate());
+    await other.opened;
+    await other.send(stdout.trimEnd());
+    await other.connected;
+    const ended = await sandbox.run(['stream', ...file, '--device', 'd1', '--base-url', baseUrl, '--json']);
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({
+      code: 5,
+      stderr: expect.stringMatching(message),
+    });
+    expect(ended.stderr).toContain('CONNECTION_LIMIT_EXCEEDED');
+    expect(jsonLines(ended.stdout).at(-1)).toMatchObject({
+      type: 'error',
+      code: 'too-many-connections',
+      exitCode: 5,
+    });
+  });
+});
+
+describe('a bug of ours', () => {
+  test('is exit 70: the stack, and where to report it', async () => {
+    const env = broken(`os.hostname = () => { throw new Error('no host'); }`);
+    const { code, stdout, stderr } = await sandbox.run(['token', '--local', '--json'], { env });
+    expect(code).toBe(70);
+    expect(stderr).toMatch(
+      /^voicectl: no host\n {2}This is a bug in voicectl\. Please report it: https:\S+\nError: no host\n\s+at /,
+    );
+    expect(jsonLines(stdout)).toEqual([
+      expect.objectContaining({ type: 'error', code: 'internal', exitCode: 70 }),
+    ]);
+  });
+
+  test.each([
+    ['serve', ['serve', '--port', '0']],
+    ['exec', ['exec', '--', 'sleep', '60']],
+    ['stream', ['stream', '--raw', '/dev/zero', '--local', '--reply', 'silence']],
+  ])('that nothing has caught ends %s with 70 as well', async (_what, args) => {
+    const env = broken(`setTimeout(() => { throw new Error('out of the blue'); }, 1500).unref()`);
+    const { code, stderr } = await sandbox.run(args, { env });
+    expect({ code, stderr }).toEqual({
+      code: 70,
+      stderr: expect.stringMatching(
+        /^voicectl: out of the blue\n {2}This is a bug.*\nError: out of the blue\n\s+at /,
+      ),
+    });
+  });
+});
+
+describe('what needs nobody', () => {
+  test.each([['--version'], ['-V']])('%s prints the version and nothing else', async (flag) => {
+    const { code, stdout, stderr } = await sandbox.run([flag]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  });
+
+  test.each([
+    [[], 'stream'],
+    [['--help'], 'stream'],
+    [['help', 'token'], '--retries'],
+    [['serve', '--help'], '--accept-key'],
+    [['exec', '-h'], '<command...>'],
+    [['token', '--help'], 'VOICECTL_API_KEY'],
+    [['stream', '--help'], '--expect-audio'],
+    [['completion', '--help'], 'bash, zsh or fish'],
+  ])('the help for %j is printed, exit 0', async (args, text) => {
+    const { code, stdout, stderr } = await sandbox.run(args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(text);
+  });
+
+  test.each([
+    ['--version'],
+    ['--help'],
+    ['token --local'],
+    ['token --local --json'],
+    ['token --curl'],
+    ['completion bash'],
+  ])('%s into a full disk or a closed pipe: exit 8, never a false success', async (words) => {
+    const full = await sandbox.shell(`voicectl ${words} >/dev/full; echo "exit $?" >&2`);
+    expect(full.stderr).toMatch(/^voicectl: Cannot write to standard output: .*\nexit 8\n$/);
+    const closed = await sandbox.shell(`{ sleep 0.3; voicectl ${words}; echo "exit $?" >&2; } | true`);
+    expect(closed.stderr).toMatch(/^voicectl: Cannot write to standard output: .*\nexit 8\n$/);
+  });
+
+  test('errors that cannot be written keep their exit code', async () => {
+    const { stdout } = await sandbox.shell('voicectl stream 2>/dev/full; echo "exit $?"');
+    expect(stdout).toBe('exit 2\n');
+    const { baseUrl } = await startTokenStub(sandbox, grant('t'));
+    const noted = await sandbox.shell(`voicectl token -v --base-url ${baseUrl} 2>/dev/full; echo "exit $?"`);
+    expect(noted.stdout).toBe('t\nexit 0\n');
+  });
+});

@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
+import { fixture, fixturePcm, type Json, jsonLines, summaryOf, useSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = useSandbox();
+const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
+const pcm = fixturePcm('barge-in.wav');
+const answer = fixturePcm('answer.wav');
+const quick = ['--file', fixture('barge-in.wav'), '--pace', '10', '--settle', '300ms', '--json'];
+const key = 'canary-key-77aa';
+
+async function stream(service: readonly string[], flags: readonly string[] = []) {
+  const foreign = await startForeignService(sandbox, service);
+  const ended = await sandbox.run(
+    ['stream', ...quick, '--out', 'o.wav', '--base-url', foreign.baseUrl, '--device', 'd1', ...flags],
+    { env: { VOICECTL_API_KEY: key } },
+  );
+  await foreign.stop();
+  return {
+    ...ended,
+    ...foreign,
+    summary: ended.stdout.includes('"summary"') ? summaryOf(ended.stdout) : undefined,
+  };
+}
+
+const heard = () => readFileSync(sandbox.path('o.wav')).subarray(44);
+
+describe.runIf(hasForeignService)('a service of another make, without a flag that says so', () => {
+  test.each([
+    ['as the specification shows it', []],
+    ['with 201 for a token, and more in the body', ['--token-status', '201']],
+    ['tokens signed with ES256', ['--alg', 'ES256']],
+    ['tokens signed with HS512', ['--alg', 'HS512']],
+    ['tokens signed with something unheard of', ['--alg', 'X-1']],
+    ['the kind under kind', ['--kind-field', 'kind']],
+    ['the kind under event', ['--kind-field', 'event']],
+    ['the kind under name', ['--kind-field', 'name']],
+    ['audio in messages of odd sizes', ['--odd']],
+    ['the reset in milliseconds', ['--reset', 'milliseconds']],
+    ['the reset in ISO 8601', ['--reset', 'iso']],
+    ['the reset as an HTTP date', ['--reset', 'http-date']],
+    ['the reset in seconds from now', ['--reset', 'delta']],
+  ])('%s: every sample arrives at both ends', async (_what, service) => {
+    const before = Date.now();
+    const { code, stderr, summary, pcm: received, recorded, stdout } = await stream(service);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(received().subarray(0, pcm.length).equals(pcm)).toBe(true);
+    expect(
+      received()
+        .subarray(pcm.length)
+        .every((byte) => byte === 0),
+    ).toBe(true);
+    // Its echo of our last silence may still be under way when we close.
+    expect(heard().length).toBeGreaterThanOrEqual(pcm.length);
+    expect(heard().equals(received().subarray(0, heard().length))).toBe(true);
+    expect(heard().length).toBe((summary?.in.bytes ?? 0) - ((summary?.in.bytes ?? 0) % 2));
+
+    const messages = recorded().filter(({ what }) => what === 'message');
+    const [token, ...audio] = messages;
+    expect(token).toMatchObject({ type: 'text', text: expect.stringMatching(/^eyJ/) });
+    expect(new Set(audio.map(({ type, size }) => `${type} ${size}`))).toEqual(new Set(['binary 640']));
+    expect(recorded().filter(({ what }) => what === 'end')).toEqual([
+      expect.objectContaining({ closeCode: 1000 }),
+    ]);
+    expect(summary?.events).toEqual({ service_voice_connected: 1 });
+    const { resetAtMs } = (summary as unknown as { rateLimit: { resetAtMs: number } }).rateLimit;
+    expect(resetAtMs).toBeGreaterThan(before + 55_000);
+    expect(resetAtMs).toBeLessThan(Date.now() + 65_000);
+    expect(stdout).not.toContain(key);
+    expect(stdout).not.toContain(String(token?.text));
+  });
+
+  test('it asks for a token as the specification shows, with nothing else, and upgrades without the key', async () => {
+    const { recorded } = await stream([]);
+    const request = recorded().find(({ what }) => what === 'token-request') as Json & {
+      headers: [string, string][];
+    };
+    expect(request).toMatchObject({ method: 'POST', path: '/api/websocket-voice/token', query: '' });
+    expect(JSON.parse(String(request.body))).toEqual({ apiKey: key, deviceId: 'd1' });
+    const headers = Object.fromEntries(request.headers.map(([name, value]) => [name.toLowerCase(), value]));
+    expect(headers).toMatchObject({ 'content-type': 'application/json', accept: 'application/json' });
+    const upgrade = recorded().find(({ what }) => what === 'upgrade');
+    expect(upgrade).toMatchObject({ path: '/voice-stream' });
+    expect(JSON.stringify(upgrade).toLowerCase()).not.toContain('sec-websocket-extensions');
+    expect(JSON.stringify(upgrade)).not.toContain(key);
+  });
+
+  test.each([
+    ['at once', 'burst', []],
+    ['in messages of odd sizes', 'burst', ['--odd']],
+  ])('a reply that it speaks %s is heard to its end', async (_what, pace, service) => {
+    const { code, summary } = await stream(
+      ['--reply', `fixed:${fixture('answer.wav')}`, '--reply-pace', pace, ...service],
+      ['--settle', '600ms'],
+    );
+    expect(code).toBe(0);
+    expect(heard().equals(answer)).toBe(true);
+    expect(summary?.in.bytes).toBe(answer.length);
+    expect(summary?.firstAudioMs).toEqual(expect.any(Number));
+  });
+
+  test.each([
+    ['no words', '401:empty', 3, '401'],
+    ['a web page', '403:html', 3, '403'],
+    ['a body of another shape', '400:other', 3, '400'],
+    ['the specification’s body', '401:spec', 3, 'UNAUTHORIZED: The foreign service refused this request.'],
+    ['trouble of its own', '503:spec', 3, '503'],
+    ['a rate limit', '429:spec:0', 5, 'RATE_LIMITED: The foreign service refused this request.'],
+  ])('it refuses the key with %s (%s): exit %i, and why', async (_what, error, exitCode, why) => {
+    const { code, stderr, stdout, recorded } = await stream(['--token-error', error], ['--retries', '0']);
+    expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringMatching(message) });
+    expect(stderr).toContain(why);
+    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', exitCode });
+    expect(recorded().filter(({ what }) => what === 'token-request')).toHaveLength(1);
+    expect(recorded().filter(({ what }) => what === 'upgrade')).toHaveLength(0);
+  });
+
+  test.each([
+    ['closes with 4401 at the token', 'reject-token', 3, '4401'],
+    ['closes with 1008 and a reason', 'reject-token:1008:not today', 3, 'not today'],
+    ['closes without a code', 'reject-token:1005', 3, '1005'],
+    ['cuts the connection at the token', 'reject-token:1006', 6, ''],
+    ['closes with 4429', 'reject-token:4429:too many connections', 5, 'too many connections'],
+    ['answers the upgrade with 401', 'upgrade-status:401', 3, '401'],
+    ['answers the upgrade with 429', 'upgrade-status:429', 5, '429'],
+    ['answers the upgrade with 503', 'upgrade-status:503', 4, '503'],
+    ['answers the upgrade with a redirect', 'upgrade-status:302', 6, '302'],
+    ['redirects the token request', 'redirect:307', 6, '307'],
+    ['fails, and closes with 1011', 'error-event:1011', 6, 'The foreign service is unwell.'],
+    ['cuts the connection in the middle of a frame', 'abnormal', 6, ''],
+  ])('it %s (%s): exit %i', async (_what, reply, exitCode, why) => {
+    const { code, stderr, stdout, recorded } = await stream(['--reply', reply]);
+    expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringMatching(message) });
+    expect(stderr).toContain(why);
+    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', exitCode });
+    expect(jsonLines(stdout).at(-2)?.type).toBe('summary');
+    expect(recorded().filter(({ what }) => what === 'stray-request')).toEqual([]);
+    // What came before it broke is in a valid file.
+    const wav = readFileSync(sandbox.path('o.wav'));
+    expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
+  });
+
+  test('it sends errors of three shapes and goes on: so does the stream', async () => {
+    const { code, stdout, summary } = await stream(['--reply', 'error-event']);
+    expect(code).toBe(0);
+    expect(summary?.events).toEqual({ service_voice_connected: 1, error: 3 });
+    expect(jsonLines(stdout).filter(({ category }) => category === 'error')).toHaveLength(3);
+    expect(heard().subarray(0, pcm.length).equals(pcm)).toBe(true);
+  });
+
+  test('--expect-close makes of its end what was wanted', async () => {
+    const { code } = await stream(['--reply', 'error-event:1011'], ['--expect-close', '1011']);
+    expect(code).toBe(0);
+  });
+
+  test('it takes nothing more: exit 7, and memory does not grow', async () => {
+    const { baseUrl } = await startForeignService(sandbox, ['--reply', 'stall']);
+    const running = sandbox.start([
+      'stream',
+      '--raw',
+      '/dev/zero',
+      '--pace',
+      'max',
+      '--base-url',
+      baseUrl,
+      '--json',
+      '--timeout',
+      '50s',
+    ]);
+    await running.line(/"state":"live"/);
+    let peak = 0;
+    const usage = setInterval(() => {
+      // Only Linux says it here.
+      const file = `/proc/${running.child.pid}/status`;
+      const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0));
+    }, 200);
+    sandbox.defer(() => clearInterval(usage));
+    running.ended.finally(() => clearInterval(usage));
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringMatching(message) });
+    expect(stderr).toContain('The service has taken none of');
+    expect(peak).toBeLessThan(250_000);
+  });
+});

@@ -1,0 +1,291 @@
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openStream, type StreamClient } from '../helpers/stream-client.ts';
+import { fixture, fixturePcm, jsonLines, only, useSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = useSandbox();
+const clients: StreamClient[] = [];
+afterEach(() => {
+  for (const { socket } of clients.splice(0)) socket.terminate();
+});
+
+const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
+
+async function askToken(baseUrl: string, apiKey = 'any') {
+  const response = await fetch(`${baseUrl}/api/websocket-voice/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ apiKey, deviceId: 'd1' }),
+  });
+  return { status: response.status, body: (await response.json()) as { token: string } };
+}
+
+async function connect({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }): Promise<StreamClient> {
+  const { body } = await askToken(baseUrl);
+  const client = openStream(wsUrl);
+  clients.push(client);
+  await client.opened;
+  await client.send(body.token);
+  await client.connected;
+  return client;
+}
+
+describe('what serve says when it starts', () => {
+  test('the URLs, and a curl line that works as it stands', async () => {
+    const serve = sandbox.start(['serve', '--port', '0']);
+    const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
+    expect(await serve.line(/stream {2}/)).toMatch(/ws:\/\/127\.0\.0\.1:\d+\/voice-stream$/);
+    expect(await serve.line(/token {3}/)).toMatch(/http:\/\/127\.0\.0\.1:\d+\/api\/websocket-voice\/token$/);
+    const curl = await sandbox.shell(line);
+    expect({ code: curl.code, stderr: curl.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(curl.stdout)).toEqual({ token: expect.stringMatching(/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/) });
+    expect(serve.stderr).toBe('');
+  });
+
+  test('with accepted keys the curl line takes the key from the environment, and shows none', async () => {
+    const serve = sandbox.start(['serve', '--port', '0', '--accept-key', 'key-1']);
+    const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
+    expect(line).not.toContain('key-1');
+    const good = await sandbox.shell(line, { env: { VOICECTL_API_KEY: 'key-1' } });
+    expect(JSON.parse(good.stdout)).toHaveProperty('token');
+    const bad = await sandbox.shell(line, { env: { VOICECTL_API_KEY: 'key-2' } });
+    expect(JSON.parse(bad.stdout)).toHaveProperty('error.code');
+  });
+
+  test('with --json the first line names the version and the URLs, and every line has t and type', async () => {
+    const serve = await sandbox.serve();
+    await askToken(serve.baseUrl);
+    await serve.line(/token-issued/);
+    const lines = jsonLines(serve.stdout);
+    expect(lines[0]).toEqual({
+      t: expect.any(Number),
+      type: 'listening',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      wsUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/),
+    });
+    for (const line of lines)
+      expect(line).toEqual(expect.objectContaining({ t: expect.any(Number), type: expect.any(String) }));
+  });
+
+  test('with -q nothing; the ready file has the URLs, whole and as JSON', async () => {
+    const ready = sandbox.path('ready.json');
+    const serve = sandbox.start(['serve', '--port', '0', '-q', '--ready-file', ready]);
+    // Whoever waits for the file sees it whole the first time that it is there.
+    const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do :; done; cat ${ready}`);
+    const { baseUrl, wsUrl } = JSON.parse(seen.stdout) as { baseUrl: string; wsUrl: string };
+    expect(wsUrl).toBe(baseUrl.replace('http', 'ws'));
+    expect((await askToken(baseUrl)).status).toBe(200);
+    serve.signal('SIGTERM');
+    expect(await serve.ended).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('a ready file that cannot be written ends it with 8, and leaves no draft behind', async () => {
+    const { code, stderr } = await sandbox.run(['serve', '--port', '0', '-q', '--ready-file', sandbox.dir]);
+    expect(code).toBe(8);
+    expect(stderr).toMatch(message);
+    const left = await sandbox.shell(`ls -d ${sandbox.dir}.* 2>/dev/null`);
+    expect(left.stdout).toBe('');
+  });
+});
+
+describe('what serve refuses to start with', () => {
+  test('a port that is taken: exit 2, and how to choose another', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    sandbox.defer(() => server.close());
+    const { port } = server.address() as { port: number };
+    const { code, stdout, stderr } = await sandbox.run(['serve', '--port', String(port)]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    expect(stderr).toContain('--port 0');
+  });
+
+  test.each([
+    ['every address of the machine', ['--host', '0.0.0.0']],
+    ['every address of version 6', ['--host', '::']],
+    ['a name that is not loopback', ['--host', 'voice.example.test']],
+    ['an unknown reply mode', ['--reply', 'nonsense']],
+    ['a reply mode that is a property of every object', ['--reply', 'constructor']],
+    ['a reply file that is not there', ['--reply', 'file:missing.wav']],
+    ['a reply file that is no WAV', ['--reply', `file:${import.meta.filename}`]],
+    ['a dialect that is not there', ['--dialect', 'missing.yaml']],
+    ['a file of keys that is not there', ['--accept-key-file', 'missing.txt']],
+    ['an empty key', ['--accept-key', '']],
+    ['a port beyond the last', ['--port', '65536']],
+    ['a rate limit of nothing', ['--rate-limit', '0']],
+    ['an unknown flag', ['--prot', '1']],
+    ['an argument', ['extra']],
+  ])('%s: exit 2', async (_what, flags) => {
+    const { code, stdout, stderr } = await sandbox.run([
+      'serve',
+      ...(flags.includes('--port') ? [] : ['--port', '0']),
+      ...flags,
+    ]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  test('a file of keys without a key: any key would be accepted', async () => {
+    const file = sandbox.write('keys.txt', '\n \n');
+    const { code, stderr } = await sandbox.run(['serve', '--port', '0', '--accept-key-file', file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`There is no API key in ${file}`);
+  });
+
+  test('a dialect with a wrong value: the path, the value and what was expected are named', async () => {
+    const file = sandbox.write('dialect.yaml', 'stream:\n  kindField: 7\n');
+    const { code, stderr } = await sandbox.run(['serve', '--port', '0', '--dialect', file]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/dialect\.yaml: stream\.kindField: 7, expected .*string/);
+  });
+
+  test.each([
+    ['YAML', 'dialect.yaml', 'stream: [unclosed\n'],
+    ['JSON', 'dialect.json', '{"stream": '],
+    ['a list', 'dialect.yaml', '- 1\n'],
+  ])('a dialect that is broken: %s', async (_what, name, content) => {
+    const file = sandbox.write(name, content);
+    const { code, stdout, stderr } = await sandbox.run(['serve', '--port', '0', '--dialect', file]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain(name);
+  });
+});
+
+describe('what serve does as it was told', () => {
+  test('a dialect changes what goes over the wire', async () => {
+    const file = sandbox.write('dialect.yaml', 'stream:\n  kindField: event\n');
+    const client = await connect(await sandbox.serve(['--dialect', file]));
+    expect(client.messages[0]).toEqual({ event: 'service_voice_connected' });
+  });
+
+  test('only accepted keys get a token, from flags and from a file', async () => {
+    const file = sandbox.write('keys.txt', 'key-2\r\n\nkey-3\n');
+    const { baseUrl } = await sandbox.serve(['--accept-key', 'key-1', '--accept-key-file', file]);
+    const asked = ['key-1', 'key-2', 'key-3', 'key-4', 'key-'].map((key) => askToken(baseUrl, key));
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 401, 401]);
+  });
+
+  test('with accepted keys it listens beyond loopback', async () => {
+    const { baseUrl } = await sandbox.serve(['--host', '0.0.0.0', '--accept-key', 'key-1']);
+    expect((await askToken(baseUrl, 'key-1')).status).toBe(200);
+    expect((await askToken(baseUrl, 'key-2')).status).toBe(401);
+  });
+
+  test('the rate limit and the limit of connections are those of the flags', async () => {
+    const serve = await sandbox.serve(['--rate-limit', '2', '--max-connections', '1']);
+    const first = await connect(serve);
+    const { body } = await askToken(serve.baseUrl);
+    const second = openStream(serve.wsUrl);
+    clients.push(second);
+    await second.opened;
+    await second.send(body.token);
+    expect((await second.closed).code).toBe(4429);
+    expect(first.socket.readyState).toBe(first.socket.OPEN);
+    expect((await askToken(serve.baseUrl)).status).toBe(429);
+  });
+
+  test('with a seed the tokens have the same ids in each run', async () => {
+    const idOf = async () => {
+      const { baseUrl } = await sandbox.serve(['--seed', '7']);
+      const { body } = await askToken(baseUrl);
+      return JSON.parse(Buffer.from(body.token.split('.')[1] ?? '', 'base64url').toString()).jti as string;
+    };
+    expect(await idOf()).toBe(await idOf());
+  });
+
+  test('echo says every frame back at once', async () => {
+    const client = await connect(await sandbox.serve(['--reply', 'echo']));
+    const pcm = fixturePcm('hello.wav').subarray(0, 6400);
+    await client.send(pcm);
+    await client.until(() => client.audio.length >= pcm.length);
+    expect(client.audio.equals(pcm)).toBe(true);
+  });
+
+  const heard = (pcm: Buffer) => pcm.some((byte) => byte > 8 && byte < 248);
+  test.each([
+    ['parrot', (audio: Buffer) => heard(audio)],
+    ['tone', (audio: Buffer) => heard(audio)],
+    [
+      `file:${fixture('answer.wav')}`,
+      (audio: Buffer) => audio.subarray(0, 3200).equals(fixturePcm('answer.wav').subarray(0, 3200)),
+    ],
+  ])('%s answers when the user stops speaking', async (reply, isRight) => {
+    const client = await connect(await sandbox.serve(['--reply', reply]));
+    await client.send(fixturePcm('barge-in.wav'));
+    expect(client.audio).toHaveLength(0);
+    await client.send(Buffer.alloc(32_000));
+    await client.until(() => client.audio.length >= 6400);
+    expect(isRight(client.audio)).toBe(true);
+  });
+
+  test('silence never answers', async () => {
+    const serve = await sandbox.serve(['--reply', 'silence']);
+    const client = await connect(serve);
+    await client.send(fixturePcm('barge-in.wav'));
+    await client.send(Buffer.alloc(32_000));
+    serve.signal('SIGTERM');
+    await client.closed;
+    expect(client.audio).toHaveLength(0);
+  });
+});
+
+describe('how serve ends', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s: each stream is closed with 1001, and the exit code is 0',
+    async (name) => {
+      const serve = await sandbox.serve();
+      const streams = await Promise.all([connect(serve), connect(serve)]);
+      serve.signal(name);
+      expect((await Promise.all(streams.map(({ closed }) => closed))).map(({ code }) => code)).toEqual([
+        1001, 1001,
+      ]);
+      const { code, stderr, stdout } = await serve.ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(only(jsonLines(stdout), 'stopping')).toBeDefined();
+    },
+  );
+
+  test('a second signal ends it at once', async () => {
+    const serve = await sandbox.serve();
+    // A request that never ends is what it would wait for.
+    const { port } = new URL(serve.baseUrl);
+    const open = request({
+      port,
+      method: 'POST',
+      path: '/api/websocket-voice/token',
+      headers: { 'Content-Length': 9 },
+    });
+    open.on('error', () => {});
+    open.flushHeaders();
+    serve.signal('SIGINT');
+    serve.signal('SIGINT');
+    expect([0, 130]).toContain((await serve.ended).code);
+  });
+
+  test.each([
+    ['plain', []],
+    ['JSON', ['--json']],
+  ])('whoever reads its %s lines goes away: exit 8, one line and no stack', async (_form, flags) => {
+    const ready = sandbox.path('ready.json');
+    const pipe = sandbox.startShell(
+      `{ voicectl serve --port 0 --ready-file ${ready} ${flags.join(' ')}; echo "exit $?" >&2; } | head -n 1`,
+    );
+    const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do :; done; cat ${ready}`);
+    const { baseUrl } = JSON.parse(seen.stdout) as { baseUrl: string };
+    // Its next line finds the pipe closed; the reader may take a moment to go.
+    const knock = setInterval(() => void askToken(baseUrl).catch(() => {}), 50);
+    sandbox.defer(() => clearInterval(knock));
+    const { stderr } = await pipe.ended;
+    expect(stderr).toMatch(/^voicectl: Cannot write to standard output: write EPIPE\nexit 8\n$/);
+  });
+
+  test('a full disk under its output: exit 8', async () => {
+    const { stderr } = await sandbox.shell('voicectl serve --port 0 > /dev/full; echo "exit $?" >&2');
+    expect(stderr).toMatch(/^voicectl: Cannot write to standard output: .*ENOSPC.*\nexit 8\n$/);
+  });
+});

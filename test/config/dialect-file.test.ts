@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { readDialect } from '../../src/config/dialect-file.ts';
+import { VoicectlError } from '../../src/errors.ts';
+
+describe('a dialect file', () => {
+  test.each([
+    ['YAML', 'stream:\n  kindField: event\n'],
+    ['JSON', '{"stream":{"kindField":"event"}}'],
+  ])('may be %s', (_form, text) => {
+    expect(readDialect(text, 'd')).toEqual({ stream: { kindField: 'event' } });
+  });
+
+  test('may be empty', () => {
+    expect(readDialect('# all as it is\n', 'd')).toEqual({});
+  });
+
+  test.each([
+    ['an unknown setting', 'strem: {}\n', /^d\.yaml: strem: /],
+    ['a wrong type', 'stream: { kindField: 7 }\n', /^d\.yaml: stream\.kindField: 7, expected .*string/],
+    ['a list', '[]\n', /^d\.yaml: /],
+    ['broken YAML', 'stream: [\n', /^d\.yaml: /],
+    ['an alias of nothing', 'stream: *nothing\n', /^d\.yaml: Unresolved alias/],
+    ['a key twice', 'stream: {}\nstream: {}\n', /^d\.yaml: .*unique/i],
+  ])('with %s is refused, and the place named', (_what, text, expected) => {
+    const read = () => readDialect(text, 'd.yaml');
+    expect(read).toThrow(VoicectlError);
+    expect(read).toThrow(
+      expect.objectContaining({ code: 'bad-dialect', message: expect.stringMatching(expected) }),
+    );
+  });
+
+  test('that an alias would make huge is refused', () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, at) => `l${at + 1}: &l${at + 1} [${Array(9).fill(`*l${at}`).join(',')}]`,
+    );
+    const text = `l0: &l0 [x]\n${levels.join('\n')}\n`;
+    expect(() => readDialect(text, 'd.yaml')).toThrow(expect.objectContaining({ code: 'bad-dialect' }));
+  });
+});

@@ -1,0 +1,226 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type OptionName, optionSpec, options } from '../../src/config/options.ts';
+import { type Flags, resolveSettings } from '../../src/config/settings.ts';
+import { VoicectlError } from '../../src/errors.ts';
+
+let cwd = '';
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'voicectl-config-'));
+  mkdirSync(join(cwd, 'home', '.config', 'voicectl'), { recursive: true });
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const write = (name: string, text: string, mode = 0o600) => {
+  writeFileSync(join(cwd, name), text);
+  chmodSync(join(cwd, name), mode);
+};
+
+function resolve<const Names extends OptionName>(
+  names: readonly Names[],
+  flags: Flags = {},
+  env: Record<string, string> = {},
+) {
+  return resolveSettings(names, { flags, env: { HOME: join(cwd, 'home'), ...env }, cwd });
+}
+
+async function refusal(promise: Promise<unknown>): Promise<VoicectlError> {
+  const thrown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(VoicectlError);
+  return thrown as VoicectlError;
+}
+
+describe('where a setting comes from', () => {
+  test('the strongest place that has it: flag, environment, profile, config file, default', async () => {
+    const url = (name: string) => `http://${name}.localhost`;
+    const get = async (flags: Flags, env: Record<string, string>) => {
+      const { settings, origin } = await resolve(['baseUrl'], flags, env);
+      return [settings.baseUrl, origin('baseUrl')];
+    };
+    expect(await get({}, {})).toEqual(['http://127.0.0.1:8787', 'default']);
+    write(
+      'voicectl.config.yaml',
+      `baseUrl: ${url('file')}\nprofiles:\n  p: { baseUrl: ${url('profile')} }\n  q: {}\n`,
+    );
+    expect(await get({}, {})).toEqual([url('file'), 'file']);
+    expect(await get({ profile: 'q' }, {})).toEqual([url('file'), 'file']);
+    expect(await get({ profile: 'p' }, {})).toEqual([url('profile'), 'profile']);
+    expect(await get({}, { VOICECTL_PROFILE: 'p' })).toEqual([url('profile'), 'profile']);
+    expect(await get({ profile: 'p' }, { VOICECTL_BASE_URL: url('env') })).toEqual([url('env'), 'env']);
+    expect(await get({ baseUrl: url('flag') }, { VOICECTL_BASE_URL: url('env') })).toEqual([
+      url('flag'),
+      'flag',
+    ]);
+  });
+
+  test('an empty variable is as good as none', async () => {
+    const { settings } = await resolve(['baseUrl'], {}, { VOICECTL_BASE_URL: '' });
+    expect(settings.baseUrl).toBe('http://127.0.0.1:8787');
+  });
+
+  test('numbers, switches and lists of a config file are read as on the command line', async () => {
+    write(
+      'voicectl.config.json',
+      '{"retries":2,"wait":"3s","expectAudio":true,"expectEvent":["a","b"],"forbidEvent":"c","allowPlaintext":false}',
+    );
+    const { settings } = await resolve([
+      'retries',
+      'wait',
+      'expectAudio',
+      'expectEvent',
+      'forbidEvent',
+      'allowPlaintext',
+    ]);
+    expect(settings).toEqual({
+      retries: 2,
+      wait: 3000,
+      expectAudio: 0,
+      expectEvent: ['a', 'b'],
+      forbidEvent: ['c'],
+      allowPlaintext: false,
+    });
+  });
+
+  test('a repeatable flag that is not given is an empty list, and any other is undefined', async () => {
+    expect((await resolve(['expectEvent', 'device'])).settings).toEqual({
+      expectEvent: [],
+      device: undefined,
+    });
+  });
+
+  test('a flag with an optional value means its preset without one', async () => {
+    expect((await resolve(['expectAudio'], { expectAudio: true })).settings).toEqual({ expectAudio: 0 });
+  });
+});
+
+describe('which config file is read', () => {
+  test('--config, else the one here, else the user’s own', async () => {
+    const device = async (flags: Flags = {}, env: Record<string, string> = {}) =>
+      (await resolve(['device'], flags, env)).settings.device;
+    write('home/.config/voicectl/config.yaml', 'device: own\n');
+    expect(await device()).toBe('own');
+    mkdirSync(join(cwd, 'xdg', 'voicectl'), { recursive: true });
+    write('xdg/voicectl/config.json', '{"device":"xdg"}');
+    expect(await device({}, { XDG_CONFIG_HOME: join(cwd, 'xdg') })).toBe('xdg');
+    write('voicectl.config.yaml', 'device: here\n');
+    expect(await device()).toBe('here');
+    write('other.yaml', 'device: other\n');
+    expect(await device({}, { VOICECTL_CONFIG: join(cwd, 'other.yaml') })).toBe('other');
+    write('third', 'device: third\n');
+    expect(await device({ config: join(cwd, 'third') }, { VOICECTL_CONFIG: join(cwd, 'other.yaml') })).toBe(
+      'third',
+    );
+  });
+
+  test('one in a folder above is not', async () => {
+    write('voicectl.config.yaml', 'device: above\n');
+    mkdirSync(join(cwd, 'below'));
+    const { settings } = await resolveSettings(['device'], {
+      flags: {},
+      env: { HOME: join(cwd, 'home') },
+      cwd: join(cwd, 'below'),
+    });
+    expect(settings.device).toBeUndefined();
+  });
+
+  test('one that is empty says nothing', async () => {
+    write('voicectl.config.yaml', '');
+    expect((await resolve(['device'])).settings.device).toBeUndefined();
+  });
+});
+
+describe('a config file that is refused', () => {
+  test.each([
+    ['broken YAML', 'a: [\n', {}, /^Cannot read the config file/],
+    ['a list', '- a\n', {}, /voicectl\.config\.yaml: expected a mapping of settings$/],
+    ['an unknown setting', 'colour: red\n', {}, /voicectl\.config\.yaml: there is no setting "colour"$/],
+    ['a property of every object', 'constructor: 1\n', {}, /there is no setting "constructor"$/],
+    ['a setting for one command line only', 'json: true\n', {}, /there is no setting "json"$/],
+    [
+      'an unknown setting of a profile',
+      'profiles: { p: { colour: red } }\n',
+      { profile: 'p' },
+      /profiles\.p: there is no setting "colour"$/,
+    ],
+    ['no such profile', 'profiles: { p: {} }\n', { profile: 'q' }, /profiles\.q: there is no such profile$/],
+    [
+      'a profile of every object',
+      'profiles: { p: {} }\n',
+      { profile: 'constructor' },
+      /there is no such profile$/,
+    ],
+    [
+      'a value that is not valid',
+      'retries: many\n',
+      {},
+      /voicectl\.config\.yaml: retries: "many" is not valid: expected a whole number/,
+    ],
+    ['a mapping for a value', 'retries: { a: 1 }\n', {}, /retries: .* expected a single value$/],
+    ['a list for a single value', 'retries: [1, 2]\n', {}, /retries: .* expected a single value$/],
+  ])('%s', async (_what, text, flags, expected) => {
+    write('voicectl.config.yaml', text);
+    const error = await refusal(resolve(['retries'], flags));
+    expect({ code: error.code, message: error.message }).toEqual({
+      code: 'bad-config',
+      message: expect.stringMatching(expected),
+    });
+  });
+
+  test('one that holds a key and can be read by others', async () => {
+    write('voicectl.config.yaml', 'apiKey: k\n', 0o644);
+    const error = await refusal(resolve(['retries']));
+    expect(error).toMatchObject({
+      code: 'bad-config',
+      hint: `Run chmod 600 ${join(cwd, 'voicectl.config.yaml')}`,
+    });
+    write('voicectl.config.yaml', 'profiles: { p: { apiKey: k } }\n', 0o640);
+    await refusal(resolve(['retries'], { profile: 'p' }));
+    chmodSync(join(cwd, 'voicectl.config.yaml'), 0o600);
+    expect((await resolve(['apiKey'], { profile: 'p' })).settings.apiKey).toBe('k');
+  });
+
+  test.each([
+    ['that is not there', { config: 'missing.yaml' }],
+    ['for a profile, where there is none', { profile: 'p' }],
+  ])('one %s', async (_what, flags) => {
+    expect((await refusal(resolve(['retries'], flags))).code).toBe('bad-config');
+  });
+});
+
+describe('a flag or variable that is refused', () => {
+  test('is named, with what it held and what was expected', async () => {
+    const flag = await refusal(resolve(['retries'], { retries: 'x' }));
+    expect(flag).toMatchObject({
+      code: 'usage',
+      message: '--retries: "x" is not valid: expected a whole number from 0 to 100',
+    });
+    const variable = await refusal(resolve(['baseUrl'], {}, { VOICECTL_BASE_URL: 'x' }));
+    expect(variable.message).toMatch(/^VOICECTL_BASE_URL: "x" is not valid: expected a URL/);
+  });
+
+  test('a key is not shown, nor a password in an address', async () => {
+    expect((await refusal(resolve(['apiKey'], { apiKey: ['canary'] }))).message).not.toContain('canary');
+    expect((await refusal(resolve(['baseUrl'], { baseUrl: 'http://u:canary@h' }))).message).not.toContain(
+      'canary',
+    );
+  });
+});
+
+describe('the table of options', () => {
+  test.each(Object.keys(options) as OptionName[])(
+    '%s has a flag of its own name and a default that can be read',
+    (name) => {
+      const spec = optionSpec(name);
+      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+      expect(spec.flag.split(/[ ,]+/)).toContain(name === 'color' ? '--no-color' : flag);
+      expect(spec.help).not.toBe('');
+      if (spec.default !== undefined) expect(() => spec.parse(spec.default ?? '')).not.toThrow();
+      if (spec.preset !== undefined) expect(() => spec.parse(spec.preset ?? '')).not.toThrow();
+    },
+  );
+});

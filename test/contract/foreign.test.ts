@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe } from 'vitest';
+import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
+import type { Sandbox } from '../helpers/voicectl.ts';
+import { describeService } from './service-contract.ts';
+
+if (!hasForeignService)
+  console.warn(
+    'THE CONTRACT IS NOT CHECKED AGAINST A FOREIGN SERVICE: no Python here has aiohttp. Install python3-aiohttp (Debian, Ubuntu).',
+  );
+
+const choices: Record<string, string[]> = {
+  'as it comes': [],
+  'with ES256, the kind under event and a reset in milliseconds': [
+    ...['--alg', 'ES256'],
+    ...['--kind-field', 'event'],
+    ...['--reset', 'milliseconds'],
+  ],
+  'with HS512, the kind under name, ISO 8601 and audio in messages of odd sizes': [
+    ...['--alg', 'HS512'],
+    ...['--kind-field', 'name'],
+    ...['--reset', 'iso'],
+    '--odd',
+  ],
+};
+
+describe.skipIf(!hasForeignService)('a service of another make', () => {
+  for (const [name, args] of Object.entries(choices)) {
+    describeService(`the foreign service ${name}`, async () => {
+      const dir = mkdtempSync(join(tmpdir(), 'voicectl-contract-'));
+      let stop = async () => {};
+      const close = async () => {
+        await stop();
+        rmSync(dir, { recursive: true, force: true });
+      };
+      // It runs for the whole suite, and a sandbox only for a test.
+      const place: Pick<Sandbox, 'path' | 'defer'> = {
+        path: (name) => join(dir, name),
+        defer: (call) => {
+          stop = async () => void (await call());
+        },
+      };
+      try {
+        const { baseUrl, wsUrl } = await startForeignService(place as Sandbox, args);
+        return { baseUrl, wsUrl, apiKey: 'contract-key', close };
+      } catch (thrown) {
+        await close();
+        throw thrown;
+      }
+    });
+  }
+});

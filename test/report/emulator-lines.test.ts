@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import type { EmulatorEvent } from '../../src/emulator/events.ts';
+import { emulatorLines } from '../../src/report/emulator-lines.ts';
+import { startLines } from '../../src/report/start-lines.ts';
+import { createStyle } from '../../src/report/style.ts';
+
+const plain = createStyle(false);
+const evil = '\u001b[2J\u009b\u202e\r\n';
+const device = `d ${evil}`;
+const closed = {
+  jti: 'j',
+  durationMs: 1500,
+  framesIn: 1,
+  bytesIn: 640,
+  framesOut: 2,
+  bytesOut: 1280,
+  oddMessages: 0,
+  emptyMessages: 0,
+};
+
+const events: [EmulatorEvent, RegExp][] = [
+  [
+    { t: 1, type: 'token-issued', device, jti: 'j', exp: 1, remaining: 59, resetAtMs: 1 },
+    /token for d .*\(59 left\)/,
+  ],
+  [
+    { t: 1, type: 'request-refused', cause: 'unauthorized', status: 401, code: 'X', message: evil, device },
+    /401 X: .*\(d /,
+  ],
+  [
+    { t: 1, type: 'request-refused', cause: 'notFound', status: 404, code: 'X', message: 'no', path: evil },
+    /404 X: no \(/,
+  ],
+  [
+    { t: 1, type: 'request-refused', cause: 'invalidRequest', status: 400, code: 'X', message: 'no' },
+    /400 X: no$/,
+  ],
+  [{ t: 1, type: 'stream-opened', stream: 3, remote: '127.0.0.1' }, /stream 3 opened from 127\.0\.0\.1/],
+  [
+    { t: 1, type: 'stream-authorised', stream: 3, device, jti: 'j', connections: 2 },
+    /stream 3 is d .*\(2 connected\)/,
+  ],
+  [{ t: 1, type: 'message-sent', stream: 3, device, body: { type: evil } }, /stream 3 {2}\{"type":/],
+  [{ t: 1, type: 'text-received', stream: 3, device, bytes: 5 }, /text of 5 bytes/],
+  [{ t: 1, type: 'turn-started', stream: 3, device, atMs: 180 }, /speech starts at 0\.18 s/],
+  [
+    { t: 1, type: 'turn-ended', stream: 3, device, atMs: 1960, turnMs: 1780 },
+    /speech ends at 1\.96 s, a turn of 1\.78 s/,
+  ],
+  [{ t: 1, type: 'reply-started', stream: 3, device }, /reply starts/],
+  [{ t: 1, type: 'reply-ended', stream: 3, device, bargeIn: true }, /the user speaks/],
+  [
+    { t: 1, type: 'stream-closed', stream: 3, device, code: 1000, reason: evil, ...closed },
+    /closed 1000 .*: 1\.50 s, in 1 frames 640 bytes, out 2 frames 1280 bytes/,
+  ],
+  [{ t: 1, type: 'stopping' }, /stopping/],
+];
+
+describe.each(events.map(([event, text]) => ({ type: event.type, event, text })))(
+  'an event of type $type',
+  ({ event, text }) => {
+    test('has a line, and shows nothing from outside that a terminal would obey', () => {
+      const [line = '', ...others] = emulatorLines(event, plain);
+      expect(others).toEqual([]);
+      expect(line).toMatch(text);
+      expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+    });
+  },
+);
+
+describe('what serve says first', () => {
+  const listening = {
+    t: 0,
+    type: 'listening',
+    version: '1.2.3',
+    baseUrl: 'http://h:1',
+    wsUrl: 'ws://h:1',
+  } as const;
+
+  test('the URLs of both halves, and a curl line', () => {
+    const lines = startLines(listening, { reply: 'parrot', anyKey: true }, plain).join('\n');
+    expect(lines).toMatch(/token {3}http:\/\/h:1\/api\/websocket-voice\/token$/m);
+    expect(lines).toMatch(/stream {2}ws:\/\/h:1\/voice-stream$/m);
+    expect(lines).toMatch(/curl .*'http:\/\/h:1\/api\/websocket-voice\/token'/);
+    expect(lines).not.toContain('VOICECTL_API_KEY');
+  });
+
+  test('with accepted keys the curl line takes it from the environment', () => {
+    expect(startLines(listening, { reply: 'parrot', anyKey: false }, plain).join('\n')).toContain(
+      '$VOICECTL_API_KEY',
+    );
+  });
+});
