@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import type { Clock } from '../clock.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
+import { createDeviceCheck, type DeviceCheck } from './device-verdict.ts';
 import type { EmulatorEvents, StreamTotals } from './events.ts';
 
 /** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
@@ -15,6 +16,8 @@ export interface Connection {
   readonly totals: StreamTotals;
   /** When it was opened, on the emulator's clock. */
   readonly startedAt: number;
+  /** Judges what the device sends. */
+  readonly device: DeviceCheck;
   /** Whether it is closing, from either side. */
   readonly ended: boolean;
   sendText(text: string): void;
@@ -40,6 +43,7 @@ export interface ConnectionOptions {
 export function createConnection({ id, socket, clock, dialect, events }: ConnectionOptions): Connection {
   const startedAt = clock.now();
   const endings: (() => void)[] = [];
+  const device = createDeviceCheck();
   let ended = false;
   let pingPending = false;
   let violation = '';
@@ -101,7 +105,7 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
     totals.code = code;
     totals.reason = reason.toString() || violation;
     totals.durationMs = Math.round(clock.now() - startedAt);
-    events.emit({ type: 'stream-closed', ...totals });
+    events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
 
   return {
@@ -109,6 +113,7 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
     socket,
     totals,
     startedAt,
+    device,
     get ended() {
       return ended;
     },

@@ -99,7 +99,7 @@ function writeMessage(dialect: Dialect, message: ControlMessage): string {
 }
 
 function describeStreams({ clock, voice }: ControlOptions): EmulatorState['streams'] {
-  return voice.streams().map(({ connection: { id, totals, startedAt } }) => ({
+  return voice.streams().map(({ connection: { id, totals, startedAt, device } }) => ({
     stream: id,
     device: totals.device ?? null,
     jti: totals.jti ?? null,
@@ -108,6 +108,7 @@ function describeStreams({ clock, voice }: ControlOptions): EmulatorState['strea
     bytesIn: totals.bytesIn,
     framesOut: totals.framesOut,
     bytesOut: totals.bytesOut,
+    ...device.verdict(),
   }));
 }
 

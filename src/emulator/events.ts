@@ -1,4 +1,5 @@
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
+import type { DeviceFinding } from './device-verdict.ts';
 
 /** What happens in an emulator. Every view of `serve` is a function of this stream. */
 export type EmulatorEventBody =
@@ -21,7 +22,9 @@ export type EmulatorEventBody =
   | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number }
   | { type: 'reply-started'; stream: number; device: string }
   | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
-  | ({ type: 'stream-closed' } & StreamTotals)
+  | { type: 'device-finding'; stream: number; device: string; finding: DeviceFinding; remark: string }
+  /** `remarks`: what to tell the developer of the device, in words. */
+  | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
   | { type: 'stopping' };
 
 export interface StreamTotals {

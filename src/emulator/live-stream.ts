@@ -38,7 +38,13 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
   connection.sendText(writeConnected(dialect));
   const { reply, voice } = startReply(options);
-  const hear = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
+  const align = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
+  const hear = (data: Buffer) => {
+    for (const found of connection.device.push(data, options.baseClock.now())) {
+      events.emit({ type: 'device-finding', stream: connection.id, device: claims.sub, ...found });
+    }
+    align(data);
+  };
   if (dialect.stream.expiryDuringStream === 'close') {
     const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
     connection.onEnding(() => expiry.cancel());

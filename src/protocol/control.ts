@@ -100,6 +100,17 @@ export const stateSchema = z.strictObject({
       bytesIn: z.int(),
       framesOut: z.int(),
       bytesOut: z.int(),
+      pace: z.strictObject({
+        timesRealTime: z
+          .number()
+          .nullable()
+          .describe('Audio sent over time passed; null before it can be told'),
+        meanJitterMs: z.number(),
+        longestGapMs: z.number(),
+        burstMessages: z.int(),
+      }),
+      findings: z.array(z.string()).describe('What the device does that a service may not put up with'),
+      remarks: z.array(z.string()).describe('The same in words'),
     }),
   ),
   tokens: z

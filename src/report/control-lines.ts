@@ -11,12 +11,13 @@ export function stateLines({ version, clock, devices, streams, tokens }: Emulato
       `${requests}/${limit} requests`,
       resetAt === null ? '' : `resets ${resetAt}`,
     ]),
-    ...section('stream', streams, ({ stream, device, durationMs, framesIn, framesOut }) => [
+    ...section('stream', streams, ({ stream, device, durationMs, framesIn, framesOut, remarks }) => [
       String(stream),
       escapeText(device ?? '(no token yet)'),
       `${(durationMs / 1000).toFixed(1)} s`,
       `in ${framesIn} frames`,
       `out ${framesOut} frames`,
+      remarks.join('; '),
     ]),
     ...section('token', tokens, ({ jti, device, expiresAt, used }) => [
       jti,

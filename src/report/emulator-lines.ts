@@ -33,6 +33,8 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return `→ stream ${event.stream}  reply starts`;
     case 'reply-ended':
       return `→ stream ${event.stream}  reply ${event.bargeIn ? 'stopped: the user speaks' : 'ends'}`;
+    case 'device-finding':
+      return style.note(`! stream ${event.stream}  ${event.remark}`);
     case 'stream-closed':
       return closedText(event);
     case 'stopping':
@@ -51,7 +53,8 @@ function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
   const { stream, code, reason, framesIn, bytesIn, framesOut, bytesOut } = event;
   const why = reason === '' ? '' : ` ${escapeText(reason)}`;
   const heard = `in ${framesIn} frames ${bytesIn} bytes, out ${framesOut} frames ${bytesOut} bytes`;
-  return `· stream ${stream} closed ${code}${why}: ${seconds(event.durationMs)}, ${heard}`;
+  const remarks = event.remarks.map((remark) => `; ${remark}`).join('');
+  return `· stream ${stream} closed ${code}${why}: ${seconds(event.durationMs)}, ${heard}${remarks}`;
 }
 
 function seconds(ms: number): string {

@@ -6,11 +6,6 @@ import { hasForeignService, startForeignService } from '../helpers/foreign-servi
 import type { Sandbox } from '../helpers/voicectl.ts';
 import { describeService } from './service-contract.ts';
 
-if (!hasForeignService)
-  console.warn(
-    'THE CONTRACT IS NOT CHECKED AGAINST A FOREIGN SERVICE: no Python here has aiohttp. Install python3-aiohttp (Debian, Ubuntu).',
-  );
-
 const choices: Record<string, string[]> = {
   'as it comes': [],
   'with ES256, the kind under event and a reset in milliseconds': [
@@ -26,6 +21,7 @@ const choices: Record<string, string[]> = {
   ],
 };
 
+// Where it cannot run, the helper warns and names the package that is missing (python3-aiohttp).
 describe.skipIf(!hasForeignService)('a service of another make', () => {
   for (const [name, args] of Object.entries(choices)) {
     describeService(`the foreign service ${name}`, async () => {

@@ -50,8 +50,21 @@ const events: [EmulatorEvent, RegExp][] = [
   [{ t: 1, type: 'reply-started', stream: 3, device }, /reply starts/],
   [{ t: 1, type: 'reply-ended', stream: 3, device, bargeIn: true }, /the user speaks/],
   [
-    { t: 1, type: 'stream-closed', stream: 3, device, code: 1000, reason: evil, ...closed },
-    /closed 1000 .*: 1\.50 s, in 1 frames 640 bytes, out 2 frames 1280 bytes/,
+    {
+      t: 1,
+      type: 'stream-closed',
+      stream: 3,
+      device,
+      code: 1000,
+      reason: evil,
+      remarks: ['device sends 1.7 × real time'],
+      ...closed,
+    },
+    /closed 1000 .*: 1\.50 s, in 1 frames 640 bytes, out 2 frames 1280 bytes; device sends 1\.7 × real time/,
+  ],
+  [
+    { t: 1, type: 'device-finding', stream: 3, device, finding: 'stereo', remark: 'this looks like stereo' },
+    /stream 3 {2}this looks like stereo/,
   ],
   [{ t: 1, type: 'stopping' }, /stopping/],
 ];
