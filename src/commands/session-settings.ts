@@ -2,15 +2,15 @@ import type { AudioSource } from '../audio/source.ts';
 import { requestToken } from '../client/token.ts';
 import { openVoiceStream } from '../client/voice-stream.ts';
 import { systemClock } from '../clock.ts';
+import type { streamOptions } from '../config/options.ts';
 import { readText, type Stdin, type Target } from '../config/target.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import type { SessionOptions } from '../session/options.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
-import type { streamCommand } from './stream.ts';
 
-type StreamContext = CommandContext<(typeof streamCommand)['options'][number]>;
+type StreamContext = CommandContext<(typeof streamOptions)[number]>;
 
 export interface SessionParts {
   target: Target;

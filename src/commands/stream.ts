@@ -1,27 +1,10 @@
-import { connectionOptions, expectationOptions } from '../config/options.ts';
+import { streamOptions } from '../config/options.ts';
 import { defineCommand } from './command.ts';
 
 export const streamCommand = defineCommand({
   name: 'stream',
   summary: 'ask for a token, connect, stream audio, receive the AI audio',
-  options: [
-    'file',
-    'raw',
-    ...connectionOptions,
-    'reply',
-    'tokenFrom',
-    'strictFormat',
-    'pace',
-    'frameMs',
-    'tail',
-    'wait',
-    'settle',
-    'out',
-    'loop',
-    'duration',
-    'maxFrameBuffer',
-    ...expectationOptions,
-  ],
+  options: streamOptions,
   examples: [
     'voicectl stream --file hello.wav --local --expect-audio',
     'voicectl stream --file hello.wav --out reply.wav --json',

@@ -438,11 +438,30 @@ export const emulatorOptions = [
   'allowHost',
   'allowOrigin',
 ] as const satisfies OptionName[];
-export const expectationOptions = [
+const expectationOptions = [
   'expectAudio',
   'maxFirstAudio',
   'expectEvent',
   'forbidEvent',
   'maxGap',
   'expectClose',
+] as const satisfies OptionName[];
+
+export const streamOptions = [
+  'file',
+  'raw',
+  ...connectionOptions,
+  'reply',
+  'tokenFrom',
+  'strictFormat',
+  'pace',
+  'frameMs',
+  'tail',
+  'wait',
+  'settle',
+  'out',
+  'loop',
+  'duration',
+  'maxFrameBuffer',
+  ...expectationOptions,
 ] as const satisfies OptionName[];
