@@ -29,6 +29,7 @@ export const execCommand = defineCommand({
     try {
       return await runChild(args, {
         signal,
+        onTerminal: io.stdin.isTTY === true,
         cwd: io.cwd,
         env: {
           ...io.env,

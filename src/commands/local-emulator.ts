@@ -1,5 +1,6 @@
-import type { connectionOptions } from '../config/options.ts';
+import { type connectionOptions, flagOf } from '../config/options.ts';
 import type { Target } from '../config/target.ts';
+import { VoicectlError } from '../errors.ts';
 import type { CommandContext } from './command.ts';
 
 /**
@@ -18,6 +19,10 @@ export async function openTarget(
       needsKey,
     });
     return { ...target, close: async () => {} };
+  }
+  const elsewhere = (['baseUrl', 'wsUrl'] as const).find((name) => context.origin(name) === 'flag');
+  if (elsewhere !== undefined) {
+    throw new VoicectlError('usage', `${flagOf(elsewhere)} and --local name two services`);
   }
   const device = context.settings.device ?? defaultDevice();
   const { createEmulator } = await import('../emulator/emulator.ts');

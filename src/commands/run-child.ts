@@ -5,6 +5,8 @@ import { VoicectlError } from '../errors.ts';
 export interface ChildOptions {
   /** When it is aborted the child is asked to end, with the signal that we were. */
   signal: AbortSignal;
+  /** Whether a terminal sends its Ctrl-C to the child as well as to us. */
+  onTerminal: boolean;
   cwd: string;
   env: NodeJS.ProcessEnv;
 }
@@ -16,13 +18,13 @@ const notExecutable = 126;
 /** Runs a command with our own streams; the result is its status, or 128 and the number of the signal that ended it. */
 export function runChild(
   [command = '', ...args]: readonly string[],
-  { signal, cwd, env }: ChildOptions,
+  { signal, onTerminal, cwd, env }: ChildOptions,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', cwd, env });
     const stop = () => {
       const interrupted = signal.reason instanceof VoicectlError && signal.reason.code === 'interrupted';
-      child.kill(interrupted ? 'SIGINT' : 'SIGTERM');
+      if (!(interrupted && onTerminal)) child.kill(interrupted ? 'SIGINT' : 'SIGTERM');
     };
     signal.addEventListener('abort', stop, { once: true });
     child.once('error', (cause: NodeJS.ErrnoException) => {

@@ -1,4 +1,5 @@
 import { streamOptions } from '../config/options.ts';
+import { VoicectlError } from '../errors.ts';
 import { defineCommand } from './command.ts';
 
 export const streamCommand = defineCommand({
@@ -21,6 +22,12 @@ export const streamCommand = defineCommand({
     const { isWarning, sessionLines } = await import('../report/session-lines.ts');
     const { jsonLine } = await import('../escape.ts');
 
+    if (settings.local !== true && context.origin('reply') === 'flag') {
+      throw new VoicectlError(
+        'usage',
+        '--reply is for the emulator of --local; another service replies as it does',
+      );
+    }
     const { source, name } = await openSource(settings, io, signal);
     const target = await openTarget(context, {
       reply: settings.reply,

@@ -400,6 +400,11 @@ export type Settings<Names extends OptionName> = {
     : ValueOf<(typeof options)[Name]> | undefined;
 };
 
+/** The flag of a setting, as it is typed. */
+export function flagOf(name: OptionName): string {
+  return /--[\w-]+/.exec(options[name].flag)?.[0] ?? '';
+}
+
 /** The table's entry, without what is special to it. */
 export function optionSpec(name: OptionName): OptionSpec<unknown> {
   return options[name];

@@ -1,6 +1,6 @@
 import { VoicectlError } from '../errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
-import { type OptionName, optionSpec, type Settings } from './options.ts';
+import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
 
 /** What Commander has read: text, `true`, or a list, by the name of the option. */
 export type Flags = Record<string, unknown>;
@@ -58,7 +58,7 @@ function readOne(
 ): Found | undefined {
   const spec = optionSpec(name);
   if (flags[name] !== undefined)
-    return { value: parseValue(name, flags[name], spec.flag.split(' ')[0] ?? '', 'usage'), origin: 'flag' };
+    return { value: parseValue(name, flags[name], flagOf(name), 'usage'), origin: 'flag' };
   const fromEnv = spec.env === undefined ? undefined : env[spec.env];
   if (spec.env !== undefined && fromEnv !== undefined && fromEnv !== '') {
     return { value: parseValue(name, fromEnv, spec.env, 'usage'), origin: 'env' };

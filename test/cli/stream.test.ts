@@ -609,3 +609,30 @@ describe('how it ends', () => {
     expect(summaryOf(ended.stdout).close).toMatchObject({ code: 1001 });
   });
 });
+
+test.each([
+  [['--local', '--base-url', 'http://127.0.0.1:1'], '--base-url and --local name two services'],
+  [['--local', '--ws-url', 'ws://127.0.0.1:1'], '--ws-url and --local name two services'],
+  [['--reply', 'echo'], '--reply is for the emulator of --local'],
+])('stream %j asks for two things at once: exit 2', async (flags, reason) => {
+  const { code, stderr } = await sandbox.run(['stream', '--file', fixture('hello.wav'), ...flags]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(reason);
+});
+
+test('stream --local goes to the emulator inside, whatever the environment names', async () => {
+  const env = { VOICECTL_BASE_URL: 'http://127.0.0.1:1' };
+  const args = [
+    'stream',
+    '--file',
+    fixture('silence.wav'),
+    '--local',
+    '--pace',
+    'max',
+    '--wait',
+    '0',
+    '--tail',
+    '0',
+  ];
+  expect((await sandbox.run(args, { env })).code).toBe(0);
+});
