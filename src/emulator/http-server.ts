@@ -119,8 +119,9 @@ async function answer(
   return body === undefined ? { ...refuse('bodyTooLarge'), hangUp: true } : token(body);
 }
 
-function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '').split('?')[0] ?? '';
+/** The path of a request, also of one in the absolute form that proxies are sent (RFC 9112, section 3.2.2). */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.replace(/^https?:\/\/[^/?]*/i, '').split('?')[0] ?? '';
 }
 
 function turnAway(

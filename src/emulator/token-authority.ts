@@ -91,8 +91,8 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
           : invalid(problem);
       } catch (thrown) {
         if (thrown instanceof errors.JWTExpired) return { ok: false, cause: 'tokenExpired', why: 'expired' };
-        if (thrown instanceof errors.JOSEError) return invalid(thrown.message);
-        throw thrown;
+        // Whatever else a hostile token makes the library throw: it is not accepted.
+        return invalid(thrown instanceof Error ? thrown.message : String(thrown));
       }
     },
     spend: (claims: TokenClaims) =>

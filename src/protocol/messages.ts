@@ -9,20 +9,25 @@ export type ReplyState = 'listening' | 'speaking';
 
 /** The first message after the token was accepted. */
 export function writeConnected({ stream }: Dialect): string {
-  return JSON.stringify({ [stream.kindField]: connectedKind, ...stream.connected.fields });
+  return write(stream.connected.fields, { [stream.kindField]: connectedKind });
 }
 
 /** A status message that tells the reply state. */
 export function writeStatus({ stream }: Dialect, state: ReplyState): string {
   const { kind, stateField, fields, states } = stream.status;
-  return JSON.stringify({ [stream.kindField]: kind, [stateField]: states[state], ...fields });
+  return write(fields, { [stream.kindField]: kind, [stateField]: states[state] });
 }
 
 /** An error message: the error body of the specification, beside the kind or flat in the message. */
 export function writeError({ stream }: Dialect, code: string, message: string): string {
   const { kind, shape, fields } = stream.error;
   const body = shape === 'nested' ? errorBody(code, message) : { code, message };
-  return JSON.stringify({ [stream.kindField]: kind, ...body, ...fields });
+  return write(fields, { [stream.kindField]: kind, ...body });
+}
+
+/** What the message is stands first, and no further field of the dialect can take its place. */
+function write(fields: Record<string, unknown>, own: Record<string, unknown>): string {
+  return JSON.stringify({ ...own, ...fields, ...own });
 }
 
 /** A text message of the service, read tolerantly. */

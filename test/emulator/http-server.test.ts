@@ -424,3 +424,15 @@ test('a request that is broken off leaves the service as it was', async () => {
   );
   expect((await emulator.requestToken()).status).toBe(200);
 });
+
+test.each(['http://127.0.0.1', 'HTTP://localhost:1'])(
+  'a path after %s, as a proxy is sent it, is the same path',
+  async (origin) => {
+    const { port } = await startEmulator();
+    const request = httpRequest(
+      [`POST ${origin}${tokenPath}?x=1 HTTP/1.1`, 'Host: 127.0.0.1', ...tokenLines],
+      goodBody,
+    );
+    expect((await rawHttp(port, request)).status).toBe(200);
+  },
+);

@@ -106,3 +106,23 @@ test.each(['type', 'kind', 'event', 'name'])(
     }
   },
 );
+
+test('further fields of the dialect never take the place of what a message is', () => {
+  const taken = { type: 'other', status: 'other', error: 'other', extra: 1 };
+  const dialect = dialectOf({
+    connected: { fields: taken },
+    status: { fields: taken },
+    error: { fields: taken },
+  });
+  expect(JSON.parse(writeConnected(dialect))).toMatchObject({ type: 'service_voice_connected', extra: 1 });
+  expect(JSON.parse(writeStatus(dialect, 'speaking'))).toMatchObject({
+    type: 'status',
+    status: 'speaking',
+    extra: 1,
+  });
+  expect(JSON.parse(writeError(dialect, 'C', 'm'))).toMatchObject({
+    type: 'error',
+    error: { code: 'C' },
+    extra: 1,
+  });
+});
