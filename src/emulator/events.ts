@@ -21,6 +21,7 @@ export type EmulatorEventBody =
   | { type: 'turn-started'; stream: number; device: string; atMs: number }
   | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number }
   | { type: 'reply-started'; stream: number; device: string }
+  | { type: 'reply-failed'; stream: number; device: string; why: string }
   | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
   | { type: 'device-finding'; stream: number; device: string; finding: DeviceFinding; remark: string }
   /** `remarks`: what to tell the developer of the device, in words. */

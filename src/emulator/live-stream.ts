@@ -102,6 +102,11 @@ function startReply({
       speaker.stop();
       events.emit({ type: 'reply-ended', ...at, bargeIn: true });
     },
+    fail(why) {
+      events.emit({ type: 'reply-failed', ...at, why });
+      const { code, message } = dialect.stream.replyFailed;
+      connection.sendText(writeError(dialect, code, `${message}: ${why}`));
+    },
     status(state) {
       if (dialect.stream.status.send) connection.sendText(writeStatus(dialect, state));
     },

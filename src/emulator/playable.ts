@@ -1,6 +1,6 @@
 /** Audio that is read frame by frame as it is said. */
 export interface Playable {
-  /** The next at most `bytes` bytes of PCM; undefined at the end. */
+  /** The next at most `bytes` bytes of PCM; none while more is being made; undefined at the end. */
   read(bytes: number): Buffer | undefined;
 }
 

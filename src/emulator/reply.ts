@@ -13,6 +13,8 @@ export interface Voice {
   say(playable: Playable): void;
   /** Stops saying, and drops what was not said yet. */
   stop(): void;
+  /** Reports that the reply cannot go on: as an event, and to the client as an error message. The stream stays. */
+  fail(why: string): void;
   /** Sends a status message. */
   status(state: ReplyState): void;
   /** Reports a turn of the user. Times are milliseconds of audio since the stream began. */

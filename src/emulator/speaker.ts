@@ -32,7 +32,7 @@ export function createSpeaker({ ticker, frameBytes, send, onEnd }: SpeakerOption
   const tick = () => {
     const frame = queue[0]?.read(frameBytes);
     if (frame !== undefined) {
-      send(frame);
+      if (frame.length > 0) send(frame);
       return;
     }
     queue.shift();

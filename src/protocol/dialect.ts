@@ -200,6 +200,16 @@ const streamSchema = z
       })
       .prefault({})
       .describe('Error messages'),
+    replyFailed: z
+      .strictObject({
+        code: z.string().min(1).default('REPLY_FAILED').describe('Code of the error message'),
+        message: z
+          .string()
+          .default('The reply has failed')
+          .describe('Text of the error message, before the reason'),
+      })
+      .prefault({})
+      .describe('The error message for a reply that cannot go on'),
     errorBeforeClose: z.boolean().default(true).describe('Whether an error message goes before a close'),
     tokenDeadlineMs: z
       .int()

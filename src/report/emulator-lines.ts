@@ -31,6 +31,8 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return `← stream ${event.stream}  speech ends at ${seconds(event.atMs)}, a turn of ${seconds(event.turnMs)}`;
     case 'reply-started':
       return `→ stream ${event.stream}  reply starts`;
+    case 'reply-failed':
+      return style.bad(`! stream ${event.stream}  ${escapeText(event.why)}`);
     case 'reply-ended':
       return `→ stream ${event.stream}  reply ${event.bargeIn ? 'stopped: the user speaks' : 'ends'}`;
     case 'device-finding':

@@ -24,6 +24,7 @@ export function speakWith(createReply: CreateReply) {
       log.push('stop');
       speaking = false;
     },
+    fail: (why) => log.push(`failed: ${why}`),
     status: (state) => log.push(state),
     turnStarted: (atMs) => log.push(`turn at ${atMs}`),
     turnEnded: (atMs, turnMs) => log.push(`turn of ${turnMs} ended at ${atMs}`),

@@ -48,6 +48,10 @@ const events: [EmulatorEvent, RegExp][] = [
     /speech ends at 1\.96 s, a turn of 1\.78 s/,
   ],
   [{ t: 1, type: 'reply-started', stream: 3, device }, /reply starts/],
+  [
+    { t: 1, type: 'reply-failed', stream: 3, device, why: `ended with 3: ${evil}` },
+    /stream 3 {2}ended with 3/,
+  ],
   [{ t: 1, type: 'reply-ended', stream: 3, device, bargeIn: true }, /the user speaks/],
   [
     {

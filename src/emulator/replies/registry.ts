@@ -1,6 +1,7 @@
 import { VoicectlError } from '../../errors.ts';
 import type { CreateReply } from '../reply.ts';
 import { echo } from './echo.ts';
+import { runCommand } from './exec.ts';
 import { sayFile } from './file.ts';
 import { parrot } from './parrot.ts';
 import { silence } from './silence.ts';
@@ -10,10 +11,13 @@ import { tone } from './tone.ts';
 const plain: Record<string, CreateReply> = { parrot, echo, tone, silence };
 
 /** Reply modes that take something after the colon. */
-const withArgument: Record<string, (argument: string) => Promise<CreateReply>> = { file: sayFile };
+const withArgument: Record<string, (argument: string) => Promise<CreateReply>> = {
+  file: sayFile,
+  exec: async (command) => runCommand(command),
+};
 
 /** Every reply mode, as it is written on the command line. */
-export const replyModes: readonly string[] = [...Object.keys(plain), 'file:PATH'];
+export const replyModes: readonly string[] = [...Object.keys(plain), 'file:PATH', 'exec:COMMAND'];
 
 /** Makes a reply out of its name. Throws `usage` for an unknown one, `bad-input` for a file that is no WAV. */
 export async function createReplyMode(mode: string): Promise<CreateReply> {
