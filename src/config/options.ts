@@ -158,7 +158,7 @@ export const options = {
     flag: '--reply <MODE>',
     default: 'parrot',
     parse: parseText,
-    help: 'what the AI says: parrot, echo, tone, silence, file:PATH or exec:COMMAND',
+    help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND or module:PATH',
   }),
   dialect: define({
     flag: '--dialect <FILE>',

@@ -3,6 +3,7 @@ import type { CreateReply } from '../reply.ts';
 import { echo } from './echo.ts';
 import { runCommand } from './exec.ts';
 import { sayFile } from './file.ts';
+import { loadModule } from './module.ts';
 import { parrot } from './parrot.ts';
 import { silence } from './silence.ts';
 import { tone } from './tone.ts';
@@ -14,10 +15,16 @@ const plain: Record<string, CreateReply> = { parrot, echo, tone, silence };
 const withArgument: Record<string, (argument: string) => Promise<CreateReply>> = {
   file: sayFile,
   exec: async (command) => runCommand(command),
+  module: loadModule,
 };
 
 /** Every reply mode, as it is written on the command line. */
-export const replyModes: readonly string[] = [...Object.keys(plain), 'file:PATH', 'exec:COMMAND'];
+export const replyModes: readonly string[] = [
+  ...Object.keys(plain),
+  'file:PATH',
+  'exec:COMMAND',
+  'module:PATH',
+];
 
 /** Makes a reply out of its name. Throws `usage` for an unknown one, `bad-input` for a file that is no WAV. */
 export async function createReplyMode(mode: string): Promise<CreateReply> {

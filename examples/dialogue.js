@@ -1,0 +1,29 @@
+/**
+ * A reply module with a tiny dialogue. Run it with
+ *
+ *   npx voicectl serve --reply module:examples/dialogue.js
+ *
+ * It answers each turn with as many beeps as turns were taken, and the fourth with what was said.
+ */
+import { playPcm, takeTurns } from 'voicectl';
+
+const sampleRate = 16_000;
+
+/** A beep of 150 ms and a pause as long, as 16 kHz s16le mono. */
+function beep(hz) {
+  const pcm = Buffer.alloc(sampleRate * 0.3 * 2);
+  for (let i = 0; i < sampleRate * 0.15; i += 1) {
+    pcm.writeInt16LE(Math.round(6_000 * Math.sin((2 * Math.PI * hz * i) / sampleRate)), i * 2);
+  }
+  return pcm;
+}
+
+/** Called for each stream; `voice` says, sends, and reports. */
+export function createReply(voice) {
+  let turns = 0;
+  return takeTurns((utterance) => {
+    turns += 1;
+    if (turns > 3) return playPcm(utterance);
+    return playPcm(Buffer.concat(Array.from({ length: turns }, () => beep(660))));
+  })(voice);
+}

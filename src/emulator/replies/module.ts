@@ -1,0 +1,44 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { VoicectlError } from '../../errors.ts';
+import type { CreateReply, Reply, Voice } from '../reply.ts';
+
+/**
+ * A JavaScript module as the AI: its export `createReply(voice)` is called for each stream. Throws `bad-input`
+ * where the module cannot be loaded or has no such export. A reply that throws is told of on its stream, and
+ * hears nothing more; the stream goes on.
+ */
+export async function loadModule(path: string): Promise<CreateReply> {
+  const loaded = (await import(pathToFileURL(resolve(path)).href).catch((cause) => {
+    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    throw new VoicectlError('bad-input', `Cannot load the reply module ${path}: ${why}`, { cause });
+  })) as Record<string, unknown>;
+  const { createReply } = loaded;
+  if (typeof createReply !== 'function') {
+    throw new VoicectlError('bad-input', `The reply module ${path} has no export createReply`, {
+      hint: 'Write: export function createReply(voice) { return { hear(pcm) {} }; }',
+    });
+  }
+  return (voice) => guard(createReply as CreateReply, voice);
+}
+
+/** Keeps what a module throws from everything but its own stream. */
+function guard(createReply: CreateReply, voice: Voice): Reply {
+  let hasFailed = false;
+  const attempt = <Result>(call: () => Result): Result | undefined => {
+    if (hasFailed) return undefined;
+    try {
+      return call();
+    } catch (thrown) {
+      hasFailed = true;
+      voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
+      return undefined;
+    }
+  };
+  const reply = attempt(() => createReply(voice));
+  return {
+    hear: (pcm) => attempt(() => reply?.hear(pcm)),
+    said: () => attempt(() => reply?.said?.()),
+    close: () => attempt(() => reply?.close?.()),
+  };
+}
