@@ -1,6 +1,7 @@
 import { VoicectlError } from '../errors.ts';
 import { type ControlOperation, controlOperation, controlPrefix } from '../protocol/control.ts';
 import { readError } from '../protocol/error-body.ts';
+import { isLoopbackHost } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import { connectionError } from './connection-error.ts';
@@ -20,7 +21,7 @@ export interface ControlCall {
 
 /**
  * Calls one operation of an emulator's control API, and returns the parsed answer. Throws `VoicectlError`:
- * `connect-failed`, `auth-refused` (the secret), `usage` (refused as wrong), `protocol-violation`.
+ * `insecure-target` (not this machine), `connect-failed`, `auth-refused` (the secret), `usage` (refused as wrong), `protocol-violation`.
  */
 export async function callControl(
   target: ControlTarget,
@@ -40,9 +41,11 @@ export async function* followJournal(
 ): AsyncGenerator<unknown> {
   const { body } = await request(target, 'live', { query });
   let text = '';
-  // biome-ignore lint/suspicious/noExplicitAny: Node's stream can be iterated, which the type does not know
-  for await (const chunk of (body ?? []) as any) {
-    text += Buffer.from(chunk).toString();
+  // Node's stream can be iterated, which the type of fetch does not know.
+  const chunks = (body ?? []) as unknown as AsyncIterable<Uint8Array>;
+  const decoder = new TextDecoder();
+  for await (const chunk of chunks) {
+    text += decoder.decode(chunk, { stream: true });
     const blocks = text.split('\n\n');
     text = blocks.pop() ?? '';
     for (const block of blocks) {
@@ -61,6 +64,15 @@ async function request(
   const url = new URL(serviceUrl(baseUrl, controlPrefix + path));
   for (const [key, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(key, String(value));
+  }
+  if (!isLoopbackHost(url.hostname)) {
+    throw new VoicectlError(
+      'insecure-target',
+      `${url.host} is not this machine, and an emulator is controlled from its own`,
+      {
+        hint: 'The secret is not sent elsewhere. Give a loopback address with --base-url.',
+      },
+    );
   }
   const isBytes = body instanceof Uint8Array;
   const response = await fetch(url, {

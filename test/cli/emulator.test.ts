@@ -136,3 +136,13 @@ test('beyond loopback the emulator is controlled with the secret that serve show
   const file = sandbox.write('secret', `${secret}\n`);
   expect((await sandbox.run([...args, '--control-secret-file', file])).code).toBe(0);
 });
+
+test('the secret is not sent to another machine: exit 2', async () => {
+  const env = { VOICECTL_CONTROL_SECRET: 's3cret' };
+  const { code, stderr } = await sandbox.run(['emulator', 'state', '--base-url', 'https://voice.example'], {
+    env,
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain('voice.example is not this machine');
+  expect(stderr).not.toContain('s3cret');
+});
