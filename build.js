@@ -19,7 +19,7 @@ const { metafile } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.18',
-  external: ['naudiodon'],
+  external: ['naudiodon', 'decibri'],
   define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },

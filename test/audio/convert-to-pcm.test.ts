@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { convertToPcm } from '../../src/audio/convert-to-pcm.ts';
 import { openRawFile, openRawStream } from '../../src/audio/raw-source.ts';
-import { useTempFolder } from './files.ts';
+import { setUpTempFolder } from './files.ts';
 
-const files = useTempFolder();
+const files = setUpTempFolder();
 const second = Buffer.alloc(32_000, 3);
 
 test('all of a source comes as one buffer', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 
 /** A folder for the tests of one file, removed after them. */
-export function useTempFolder() {
+export function setUpTempFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'voicectl-audio-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   let count = 0;

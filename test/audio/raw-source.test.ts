@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { openRawFile, openRawStream } from '../../src/audio/raw-source.ts';
-import { collect, cut, useTempFolder } from './files.ts';
+import { collect, cut, setUpTempFolder } from './files.ts';
 import { wav } from './wav-bytes.ts';
 
-const files = useTempFolder();
+const files = setUpTempFolder();
 const audio = Buffer.from(Array.from({ length: 6_400 }, (_, i) => i % 251));
 
 test('a headerless file passes byte for byte', async () => {

@@ -3,10 +3,10 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createWavFile } from '../../src/audio/wav-file.ts';
 import { loadPcm, openWavStream } from '../../src/audio/wav-source.ts';
-import { collect, hasTools, useTempFolder } from './files.ts';
+import { collect, hasTools, setUpTempFolder } from './files.ts';
 import { fitTone, fromPcm, toDb } from './tone.ts';
 
-const files = useTempFolder();
+const files = setUpTempFolder();
 const sox = (...args: string[]) =>
   execFileSync('sox', ['-D', ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
 const wire = ['-t', 'raw', '-r', '16000', '-c', '1', '-b', '16', '-e', 'signed', '-'];

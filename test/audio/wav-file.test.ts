@@ -7,9 +7,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createWavFile } from '../../src/audio/wav-file.ts';
 import { makeWavHeader } from '../../src/audio/wav-header.ts';
 import { loadPcm } from '../../src/audio/wav-source.ts';
-import { hasTools, useTempFolder } from './files.ts';
+import { hasTools, setUpTempFolder } from './files.ts';
 
-const files = useTempFolder();
+const files = setUpTempFolder();
 const audio = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7) % 251));
 const declaredBytes = (path: string) => readFileSync(path).readUInt32LE(40);
 

@@ -4,11 +4,11 @@ import { createStreamInput } from '../../src/audio/byte-input.ts';
 import { probeWav } from '../../src/audio/wav-probe.ts';
 import { openWavFile, openWavStream } from '../../src/audio/wav-source.ts';
 import { VoicectlError } from '../../src/errors.ts';
-import { collect, cut, useTempFolder } from './files.ts';
+import { collect, cut, setUpTempFolder } from './files.ts';
 import { createRandom } from './tone.ts';
 import { chunk, ds64, extensibleBody, formatBody, riff, tags, wav } from './wav-bytes.ts';
 
-const files = useTempFolder();
+const files = setUpTempFolder();
 const audio = Buffer.from(Array.from({ length: 640 }, (_, i) => (i * 37) % 251));
 const fmt = chunk('fmt ', formatBody());
 const data = chunk('data', audio);

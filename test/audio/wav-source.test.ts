@@ -3,11 +3,11 @@ import { createWriteStream, existsSync, readdirSync, rmSync, truncateSync } from
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { loadPcm, openWavFile, openWavStream } from '../../src/audio/wav-source.ts';
-import { collect, cut, hasTools, useTempFolder } from './files.ts';
+import { collect, cut, hasTools, setUpTempFolder } from './files.ts';
 import { fitTone, fromPcm, interleave, makeTone, middleRms, toDb } from './tone.ts';
 import { chunk, encode, extensibleBody, riff, tags, wav } from './wav-bytes.ts';
 
-const files = useTempFolder();
+const files = setUpTempFolder();
 const second = encode(makeTone({ hz: 440, rate: 16_000, seconds: 1 }), tags.pcm, 16);
 const stereo48 = (hz: number) => {
   const samples = interleave(makeTone({ hz, rate: 48_000, seconds: 1 }), 2);

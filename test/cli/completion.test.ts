@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { useSandbox } from '../helpers/voicectl.ts';
+import { setUpSandbox } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 
 const isHere = async (shell: string) => (await sandbox.shell(`command -v ${shell}`)).code === 0;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { fixture, jsonLines, useSandbox } from '../helpers/voicectl.ts';
+import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 
 /** An emulator with one device that streams to it until it is told to end. */
 async function startConversation() {

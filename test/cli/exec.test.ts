@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { jsonLines, useSandbox } from '../helpers/voicectl.ts';
+import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 
 /** A command that says where the emulator is and goes on; its first argument is what it does at SIGINT and SIGTERM. */
 const waiting = (atEnd: string) => [

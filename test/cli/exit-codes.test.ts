@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { openStream } from '../helpers/stream-client.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
-import { fixture, jsonLines, useSandbox } from '../helpers/voicectl.ts';
+import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 const file = ['--file', fixture('barge-in.wav')];
 

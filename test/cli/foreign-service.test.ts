@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
-import { fixture, fixturePcm, type Json, jsonLines, summaryOf, useSandbox } from '../helpers/voicectl.ts';
+import { fixture, fixturePcm, type Json, jsonLines, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 const pcm = fixturePcm('barge-in.wav');
 const answer = fixturePcm('answer.wav');

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { refuse, startTokenStub } from '../helpers/token-stub.ts';
-import { type Ended, fixture, useSandbox } from '../helpers/voicectl.ts';
+import { type Ended, fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 const key = 'canary-5f1c77e0a9';
 const file = fixture('barge-in.wav');
 const quick = ['--file', file, '--pace', 'max', '--tail', '0', '--settle', '200ms'];

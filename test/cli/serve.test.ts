@@ -2,9 +2,9 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openStream, type StreamClient } from '../helpers/stream-client.ts';
-import { fixture, fixturePcm, jsonLines, only, useSandbox } from '../helpers/voicectl.ts';
+import { fixture, fixturePcm, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 const clients: StreamClient[] = [];
 afterEach(() => {
   for (const { socket } of clients.splice(0)) socket.terminate();

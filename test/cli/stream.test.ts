@@ -8,11 +8,11 @@ import {
   type Json,
   jsonLines,
   only,
+  setUpSandbox,
   summaryOf,
-  useSandbox,
 } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 /** An answer at once, all of it heard, and no waiting. */
 const quick = ['--local', '--reply', 'echo', '--pace', 'max', '--tail', '0', '--settle', '200ms'];

@@ -2,9 +2,9 @@ import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { grant, refuse, startTokenStub } from '../helpers/token-stub.ts';
-import { jsonLines, useSandbox } from '../helpers/voicectl.ts';
+import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 

@@ -6,11 +6,11 @@ import {
   type Json,
   jsonLines,
   only,
+  setUpSandbox,
   summaryOf,
-  useSandbox,
 } from '../helpers/voicectl.ts';
 
-const sandbox = useSandbox();
+const sandbox = setUpSandbox();
 const key = 'canary-key-3b1f9e';
 
 interface Outcome {

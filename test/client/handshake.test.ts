@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { openVoiceStream } from '../../src/client/voice-stream.ts';
 import { VoicectlError } from '../../src/errors.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
-import { upgradeByHand, useServices } from '../helpers/services.ts';
-import { useVoiceStreams } from '../helpers/voice-streams.ts';
+import { setUpServices, upgradeByHand } from '../helpers/services.ts';
+import { setUpVoiceStreams } from '../helpers/voice-streams.ts';
 
-const open = useVoiceStreams();
+const open = setUpVoiceStreams();
 // After the streams, and so closed before them: a service that is gone keeps no stream waiting for its answer.
-const services = useServices();
+const services = setUpServices();
 
 /** A service that answers every upgrade with these bytes. */
 async function answering(bytes: string): Promise<string> {

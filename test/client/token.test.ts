@@ -6,9 +6,9 @@ import { systemClock } from '../../src/clock.ts';
 import { VoicectlError } from '../../src/errors.ts';
 import { type CountedClock, createCountedClock } from '../helpers/counted-clock.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { useServices } from '../helpers/services.ts';
+import { setUpServices } from '../helpers/services.ts';
 
-const services = useServices();
+const services = setUpServices();
 
 const wallMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 const json = { 'Content-Type': 'application/json' };

@@ -4,12 +4,12 @@ import type { WebSocket } from 'ws';
 import { closeCodes } from '../../src/protocol/close-codes.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { textFrame, upgradeByHand, useServices } from '../helpers/services.ts';
-import { useVoiceStreams } from '../helpers/voice-streams.ts';
+import { setUpServices, textFrame, upgradeByHand } from '../helpers/services.ts';
+import { setUpVoiceStreams } from '../helpers/voice-streams.ts';
 
-const open = useVoiceStreams();
+const open = setUpVoiceStreams();
 // After the streams, and so closed before them: a service that is gone keeps no stream waiting for its answer.
-const services = useServices();
+const services = setUpServices();
 
 const connected = '{"type":"service_voice_connected"}';
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { DialectInput } from '../../src/protocol/dialect.ts';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 type Stream = NonNullable<DialectInput['stream']>;
 
 const frame = (number: number, bytes = 640) => Buffer.alloc(bytes, number % 256);

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 
 /** A client frame with a mask of zeros. */
 function frame(opcode: number, payload: Buffer, { fin = true, masked = true, rsv = 0 } = {}): Buffer {

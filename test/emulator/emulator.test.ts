@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { httpRequest } from '../helpers/raw-http.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 
 test('an emulator listens on loopback, on a free port, and says where', async () => {
   const emulator = await startEmulator();

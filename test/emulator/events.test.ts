@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createEmulatorEvents, type EmulatorEvent } from '../../src/emulator/events.ts';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 
 test('events carry the time since the start, and reach every listener in order until it leaves', () => {
   let now = 1_000;

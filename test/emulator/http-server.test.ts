@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { httpRequest, rawHttp } from '../helpers/raw-http.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 const tokenPath = '/api/websocket-voice/token';
 const goodBody = '{"apiKey":"key-1","deviceId":"device-1"}';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { DialectInput } from '../../src/protocol/dialect.ts';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 type Stream = NonNullable<DialectInput['stream']>;
 
 const startStream = async (stream: Stream = {}, reply = 'echo') => {

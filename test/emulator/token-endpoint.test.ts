@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readMoment } from '../../src/protocol/rate-limit.ts';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { httpRequest, rawHttp } from '../helpers/raw-http.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 const paths = ['/api/websocket-voice/token', '/api/v1/websocket-voice/token'];
 const limitNames = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { useEmulators } from '../helpers/emulators.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 
 describe('a heartbeat', () => {
   test('cuts a peer that has not answered the last ping when the next is due, and frees its slot', async () => {

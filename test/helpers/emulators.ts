@@ -31,7 +31,7 @@ export interface RunningEmulator extends Emulator {
 }
 
 /** Starts emulators on free ports; after each test they and all their clients are closed. */
-export function useEmulators() {
+export function setUpEmulators() {
   const running: Emulator[] = [];
   const clients: StreamClient[] = [];
   afterEach(async () => {

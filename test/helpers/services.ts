@@ -27,7 +27,7 @@ export interface TcpService {
  * Small services of other make than our emulator, on free ports, each as a test scripts it; after each test they are
  * cut off and closed.
  */
-export function useServices() {
+export function setUpServices() {
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {
     await Promise.all(closing.splice(0).map((close) => close()));

@@ -13,7 +13,7 @@ export interface HeardStream extends VoiceStream {
 }
 
 /** Opens streams of the program's client that remember what they hear; after each test they are closed. */
-export function useVoiceStreams() {
+export function setUpVoiceStreams() {
   const streams: VoiceStream[] = [];
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()));

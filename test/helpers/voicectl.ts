@@ -65,7 +65,7 @@ export interface Addresses {
  * A fresh folder with an own home for each test, and the real program run in it as a child process. After the
  * test every child is killed and the folder removed.
  */
-export function useSandbox(): Sandbox {
+export function setUpSandbox(): Sandbox {
   let dir: string | undefined;
   const deferred: (() => unknown)[] = [];
   const folder = () => {

@@ -11,9 +11,9 @@ import type { SessionSummary } from '../../src/session/summary.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { speech } from '../helpers/pcm.ts';
 import { defaultOptions, sourceOf } from '../helpers/scripted-session.ts';
-import { useServices } from '../helpers/services.ts';
+import { setUpServices } from '../helpers/services.ts';
 
-const services = useServices();
+const services = setUpServices();
 const endings: AbortController[] = [];
 afterEach(() => {
   for (const ending of endings.splice(0)) ending.abort();

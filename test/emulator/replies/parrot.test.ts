@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { useEmulators } from '../../helpers/emulators.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
 import { silence, speech } from '../../helpers/fake-voice.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
-const startEmulator = useEmulators();
+const startEmulator = setUpEmulators();
 const fixture = (name: string) =>
   readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url)).subarray(44);
 const hello = fixture('hello.wav');
