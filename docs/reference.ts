@@ -3,6 +3,7 @@ import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/program.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
+import { describeCatalogue, faultPoints } from '../src/protocol/faults.ts';
 
 /** The parts of the README that are generated from the code, by the name of their marker. */
 export const references: Record<string, string> = {
@@ -13,11 +14,25 @@ export const references: Record<string, string> = {
     )
     .join('\n\n'),
   general: optionTable(generalOptions),
+  faults: Object.entries(faultPoints)
+    .map(([point, chance]) => `Strike ${chance}:\n\n${faultTable(point)}`)
+    .join('\n\n'),
   dialect: table(
     ['setting', 'default', 'meaning'],
     dialectRows(z.toJSONSchema(dialectSchema, { io: 'input' }) as Schema, ''),
   ),
 };
+
+function faultTable(point: string): string {
+  const rows = describeCatalogue()
+    .filter(({ at }) => at === point)
+    .map(({ name, summary, parameters }) => [
+      `\`${name}\``,
+      sentence(summary),
+      parameters.map(({ name: key, default: fallback }) => `\`${key}=${fallback}\``).join(', '),
+    ]);
+  return table(['fault', 'what happens', 'parameters'], rows);
+}
 
 /** Commands and those inside others, by their whole name. */
 function allCommands(): CommandSpec[] {

@@ -2,6 +2,7 @@ import type { emulatorOptions } from '../config/options.ts';
 import { readText, type Stdin } from '../config/target.ts';
 import type { EmulatorOptions } from '../emulator/emulator.ts';
 import { VoicectlError } from '../errors.ts';
+import { type FaultInput, readFault } from '../protocol/faults.ts';
 import type { CommandContext } from './command.ts';
 
 type EmulatorSetting = (typeof emulatorOptions)[number];
@@ -12,7 +13,7 @@ export async function emulatorSettings({
   io,
   signal,
 }: Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>): Promise<EmulatorOptions> {
-  const { reply, rateLimit, maxConnections, seed, allowHost, allowOrigin, dialect } = settings;
+  const { reply, rateLimit, maxConnections, seed, fault, allowHost, allowOrigin, dialect } = settings;
   const input = { stdin: io.stdin, signal };
   return {
     reply,
@@ -20,10 +21,23 @@ export async function emulatorSettings({
     maxConnections,
     allowHosts: allowHost,
     allowOrigins: allowOrigin,
+    faults: fault.map(readFaultFlag),
     acceptKeys: await acceptedKeys(settings, input),
     ...(seed === undefined ? {} : { seed }),
     ...(dialect === undefined ? {} : { dialect: await loadDialect(dialect, input) }),
   };
+}
+
+/** A fault as it is written on the command line. Throws `usage`. */
+export function readFaultFlag(written: string): FaultInput {
+  try {
+    return readFault(written);
+  } catch (cause) {
+    throw new VoicectlError('usage', `Wrong fault ${written}: ${(cause as Error).message}`, {
+      hint: '`voicectl emulator fault list` shows what there is.',
+      cause,
+    });
+  }
 }
 
 async function loadDialect(file: string, input: Stdin) {

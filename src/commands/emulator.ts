@@ -1,40 +1,16 @@
-import type { OptionName } from '../config/options.ts';
 import type { EmulatorState } from '../protocol/control.ts';
-import { type CommandContext, type CommandSpec, defineCommand } from './command.ts';
-
-const reachOptions = ['baseUrl', 'controlSecretFile', 'timeout'] as const satisfies OptionName[];
-const streamOptions = [...reachOptions, 'onStream', 'onDevice'] as const satisfies OptionName[];
-
-type ReachContext = CommandContext<(typeof reachOptions)[number]>;
-type StreamContext = CommandContext<(typeof streamOptions)[number]>;
-
-/** Calls an operation of the emulator that the flags name. */
-async function call(context: ReachContext, ...[name, details]: [CallName, CallDetails?]): Promise<unknown> {
-  const { callControl } = await import('../client/control.ts');
-  return callControl(await controlTarget(context), name, details);
-}
-
-type CallName = Parameters<typeof import('../client/control.ts').callControl>[1];
-type CallDetails = Parameters<typeof import('../client/control.ts').callControl>[2];
-
-async function controlTarget({ settings, io, signal }: ReachContext) {
-  const { readControlSecret } = await import('./control-secret.ts');
-  return { baseUrl: settings.baseUrl, secret: await readControlSecret({ settings, io, signal }), signal };
-}
-
-async function print({ lines, json }: ReachContext, answer: unknown, text: string[]): Promise<undefined> {
-  const { jsonLine } = await import('../escape.ts');
-  await lines.write(json ? jsonLine(answer) : `${text.join('\n')}\n`);
-}
-
-function selectedStreams({ settings: { onStream, onDevice } }: StreamContext) {
-  return { stream: onStream, device: onDevice };
-}
-
-async function printReached(context: StreamContext, answer: unknown): Promise<undefined> {
-  const { reachedLine } = await import('../report/control-lines.ts');
-  await print(context, answer, [reachedLine((answer as { streams: number[] }).streams)]);
-}
+import { type CommandSpec, defineCommand } from './command.ts';
+import {
+  call,
+  controlTarget,
+  print,
+  printReached,
+  type ReachContext,
+  reachOptions,
+  selectedStreams,
+  streamOptions,
+} from './control-call.ts';
+import { faultCommand as fault } from './emulator-fault.ts';
 
 const state = defineCommand({
   name: 'state',
@@ -159,12 +135,13 @@ const close = defineCommand({
 
 export const emulatorCommand = {
   name: 'emulator',
-  summary: 'talk to a running emulator: its state, journal, clock and streams',
+  summary: 'talk to a running emulator: its state, journal, clock, faults and streams',
   subcommands: [
     state,
     journal,
     reset,
     clock,
+    fault,
     send,
     speak,
     close,

@@ -7,6 +7,7 @@ import {
   parseFlag,
   parseInteger,
   parsePace,
+  parseProbability,
   parseText,
   parseUrl,
 } from './parse.ts';
@@ -182,6 +183,12 @@ export const options = {
     parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
     help: 'make the emulator’s own choices the same in each run',
   }),
+  fault: define({
+    flag: '--fault <FAULT>',
+    parse: parseText,
+    repeatable: true,
+    help: 'start with this fault, such as token-slow or close:code=1012,after=2s (repeatable); see emulator fault list',
+  }),
   allowHost: define({
     flag: '--allow-host <NAME>',
     parse: parseText,
@@ -324,6 +331,21 @@ export const options = {
     flagOnly: true,
     help: 'at most this many events, the newest',
   }),
+  times: define({
+    flag: '--times <N>',
+    defaultText: 'until it is cleared',
+    parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
+    flagOnly: true,
+    help: 'the fault strikes this often',
+  }),
+  once: define({ flag: '--once', parse: parseFlag, flagOnly: true, help: 'short for --times 1' }),
+  probability: define({
+    flag: '--probability <P>',
+    defaultText: '1',
+    parse: parseProbability,
+    flagOnly: true,
+    help: 'chance of the fault at each opportunity',
+  }),
   status: define({
     flag: '--status <STATE>',
     parse: parseChoice(['listening', 'speaking']),
@@ -440,6 +462,7 @@ export const emulatorOptions = [
   'rateLimit',
   'maxConnections',
   'seed',
+  'fault',
   'allowHost',
   'allowOrigin',
 ] as const satisfies OptionName[];

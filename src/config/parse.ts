@@ -1,4 +1,4 @@
-import ms from 'ms';
+import { longestDurationMs, readDuration } from '../protocol/duration.ts';
 import { apiVersions } from '../protocol/paths.ts';
 
 /** Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. */
@@ -17,13 +17,10 @@ export function parseInteger(min: number, max: number): Parse<number> {
   };
 }
 
-/** What a timer of Node can hold: longer ones would fire at once. */
-const longestDurationMs = 2 ** 31 - 1;
-
 /** `1500ms`, `10s`, `2m`, or a number of milliseconds. */
 export const parseDuration: Parse<number> = (text) => {
-  const value = /^\s*\d.{0,30}$/.test(text) ? ms(text as ms.StringValue) : undefined;
-  if (value === undefined || !Number.isFinite(value)) return expected('a duration, such as 500ms, 10s or 2m');
+  const value = readDuration(text);
+  if (value === undefined) return expected('a duration, such as 500ms, 10s or 2m');
   return value <= longestDurationMs ? value : expected('a duration of at most 24 days');
 };
 
@@ -61,6 +58,11 @@ export const parsePace: Parse<number | 'max'> = (text) => {
   return factor >= 0.01 && factor <= 1_000
     ? factor
     : expected('realtime, max, or a factor from 0.01 to 1000');
+};
+
+export const parseProbability: Parse<number> = (text) => {
+  const value = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
+  return value > 0 && value <= 1 ? value : expected('a probability above 0 and up to 1');
 };
 
 export const parseFlag: Parse<boolean> = (text) => {

@@ -4,6 +4,7 @@ import type { TokenClaims } from '../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
+import type { Faults } from './faults.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
 /** A message of a client, as it arrived. */
@@ -17,6 +18,7 @@ export interface AuthorisationOptions {
   clock: Clock;
   authority: TokenAuthority;
   slots: ConnectionSlots;
+  faults: Faults;
   settings: Dialect['stream'];
   /**
    * The token was accepted and a slot taken, which is released when the connection ends. The result takes
@@ -78,13 +80,17 @@ type Decision = { claims: TokenClaims } | { refused: CloseCause };
 
 async function decide(
   token: string,
-  { authority, slots, connection }: AuthorisationOptions,
+  { authority, slots, faults, connection }: AuthorisationOptions,
 ): Promise<Decision> {
   const verified = await authority.verify(token);
   if (!verified.ok) return { refused: verified.cause };
   const { claims } = verified;
   // A connection that is gone neither takes a slot nor uses up its token.
   if (connection.ended) return { claims };
+  const [fault] = faults.take('authorise', { device: claims.sub, stream: connection.id });
+  if (fault !== undefined) {
+    return { refused: fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause };
+  }
   // From here to the end without an await: neither a slot nor a token can be taken twice.
   const slot = slots.take(claims.sub);
   if (slot === undefined) return { refused: 'tooManyConnections' };

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../clock.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
@@ -25,7 +26,17 @@ export interface Connection {
   /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
   close(cause: CloseCause): void;
   /** Closes with this code, and without a message before it. Only the first call counts. */
-  closeWith(code: number, reason: string): void;
+  closeWith(code: number, reason: string, cause?: 'control' | 'fault'): void;
+  /** Sends text that need not be a message, as it is. */
+  sendRaw(text: string): void;
+  /** Ends the connection without a close frame: orderly, or with a reset. */
+  cut(how: 'end' | 'reset'): void;
+  /** Sends nothing for so long, then all of it. */
+  stall(ms: number): void;
+  /** Reads nothing more. */
+  stopReading(): void;
+  /** Neither reads nor sends any more, and looks at the peer no longer; the connection stays until the peer ends it. */
+  freeze(): void;
   /** Pings the peer; where the ping before was not answered, cuts the connection without a close frame. */
   probe(): void;
   /** Calls once, as soon as the connection is closing from either side. */
@@ -35,17 +46,21 @@ export interface Connection {
 export interface ConnectionOptions {
   id: number;
   socket: WebSocket;
+  /** What the WebSocket runs on. */
+  transport: Socket;
   clock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
 }
 
-export function createConnection({ id, socket, clock, dialect, events }: ConnectionOptions): Connection {
+export function createConnection(options: ConnectionOptions): Connection {
+  const { id, socket, transport, clock, dialect, events } = options;
   const startedAt = clock.now();
   const endings: (() => void)[] = [];
   const device = createDeviceCheck();
   let ended = false;
   let pingPending = false;
+  let frozen = false;
   let violation = '';
   const totals: StreamTotals = {
     stream: id,
@@ -80,7 +95,7 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
   };
 
   const send = (data: string | Buffer): boolean => {
-    if (ended) return false;
+    if (ended || frozen) return false;
     if (socket.bufferedAmount > maxUnsentBytes) {
       close('slowReader');
       // What it still sends is no use: unread it costs nothing until the connection is cut.
@@ -128,13 +143,37 @@ export function createConnection({ id, socket, clock, dialect, events }: Connect
       totals.bytesOut += pcm.length;
     },
     close,
-    closeWith(code, reason) {
+    closeWith(code, reason, cause = 'control') {
       if (ended) return;
       end();
-      totals.cause = 'control';
+      totals.cause = cause;
       socket.close(code, reason);
     },
+    sendRaw: (text) => void send(text),
+    cut(how) {
+      if (ended) return;
+      end();
+      totals.cause = 'fault';
+      if (how === 'reset') transport.resetAndDestroy();
+      else socket.terminate();
+    },
+    stall(ms) {
+      transport.cork();
+      const release = () => transport.uncork();
+      const timer = clock.after(ms, release);
+      endings.push(() => {
+        timer.cancel();
+        release();
+      });
+    },
+    stopReading: () => socket.pause(),
+    freeze() {
+      frozen = true;
+      // What arrives is thrown away, so that the end of the peer is still seen.
+      transport.removeAllListeners('data').resume();
+    },
     probe() {
+      if (frozen) return;
       if (pingPending) {
         totals.cause ??= 'half-open';
         end();

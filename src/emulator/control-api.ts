@@ -10,6 +10,7 @@ import { asyncApiDocument, openApiDocument } from '../protocol/api-documents.ts'
 import {
   advanceSchema,
   type ControlOperation,
+  clearFaultsSchema,
   closeSchema,
   controlOperation,
   controlOperations,
@@ -19,9 +20,10 @@ import {
   streamsSchema,
 } from '../protocol/control.ts';
 import { errorBody, invalidRequestCode } from '../protocol/error-body.ts';
+import type { FaultInput } from '../protocol/faults.ts';
 import { cacheControl } from '../protocol/token-response.ts';
 import { version } from '../version.ts';
-import type { ControlMessage, EmulatorControl } from './control.ts';
+import { type ControlMessage, describeFaults, type EmulatorControl } from './control.ts';
 import { readBody } from './http-body.ts';
 
 /** Longest audio to say: well over a minute of any common WAV. */
@@ -141,6 +143,14 @@ async function perform(operation: Exclude<ControlOperation, 'live'>, { request, 
       const selector = check(streamsSchema, numbered);
       return { streams: control.speak(selector, await readSpeech(request)) };
     }
+    case 'faults':
+      return describeFaults(control.faults);
+    case 'addFault': {
+      const { id, fault, struck } = control.faults.add((await readJson(request)) as FaultInput);
+      return { id, struck, ...fault };
+    }
+    case 'clearFaults':
+      return { cleared: control.faults.clear(check(clearFaultsSchema, await readJson(request)).id) };
     case 'close': {
       const { code, reason, ...selector } = check(closeSchema, await readJson(request));
       return { streams: control.close(selector, code, reason) };

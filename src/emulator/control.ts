@@ -4,6 +4,7 @@ import type { EmulatorState, StreamSelector } from '../protocol/control.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { type ReplyState, writeError, writeStatus } from '../protocol/messages.ts';
 import { version } from '../version.ts';
+import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
 import { playPcm } from './playable.ts';
 import type { RateLimiter } from './rate-limiter.ts';
@@ -23,12 +24,14 @@ export interface EmulatorControl {
   time(): { nowMs: number; aheadMs: number };
   /** Moves the clock forward: tokens expire, windows reset and deadlines pass at once. Audio keeps its pace. */
   advance(ms: number): void;
-  /** Closes all streams with 1012, and forgets windows and the journal. */
+  /** Closes all streams with 1012, forgets windows and the journal, and goes back to the faults of the start. */
   reset(): number[];
   send(selector: StreamSelector, message: ControlMessage): number[];
   /** Says 16 kHz s16le mono, after whatever is still being said. */
   speak(selector: StreamSelector, pcm: Buffer): number[];
   close(selector: StreamSelector, code: number, reason: string): number[];
+  /** Faults: those that are active, one more, and an end of one or of all. */
+  readonly faults: Pick<Faults, 'add' | 'list' | 'clear'>;
 }
 
 export interface ControlOptions {
@@ -38,13 +41,14 @@ export interface ControlOptions {
   limiter: RateLimiter;
   rateLimit: number;
   maxConnections: number;
+  faults: Faults;
   voice: VoiceEndpoint;
 }
 
 type AuthorisedStream = OpenStream & { voice: NonNullable<OpenStream['voice']> };
 
 export function createControl(options: ControlOptions): EmulatorControl {
-  const { clock, dialect, journal, limiter, voice } = options;
+  const { clock, dialect, journal, limiter, faults, voice } = options;
   let aheadMs = 0;
 
   const select = ({ stream, device }: StreamSelector): AuthorisedStream[] =>
@@ -67,6 +71,7 @@ export function createControl(options: ControlOptions): EmulatorControl {
 
   return {
     journal,
+    faults,
     time,
     state: () => ({
       version,
@@ -74,6 +79,7 @@ export function createControl(options: ControlOptions): EmulatorControl {
       devices: describeDevices(options),
       streams: describeStreams(options),
       tokens: describeTokens(options),
+      faults: describeFaults(faults),
     }),
     advance(ms) {
       aheadMs += ms;
@@ -82,6 +88,7 @@ export function createControl(options: ControlOptions): EmulatorControl {
     reset() {
       const reached = close({}, closeCodes.serviceRestart, 'The emulator was reset');
       limiter.clear();
+      faults.reset();
       journal.clear();
       return reached;
     },
@@ -145,6 +152,11 @@ function describeTokens({ clock, journal }: ControlOptions): EmulatorState['toke
     const { jti, device, exp } = entry;
     return [{ jti, device, expiresAt: isoTime(exp * 1000), used: used.has(jti) }];
   });
+}
+
+/** The active faults, as the control API shows them. */
+export function describeFaults(faults: Pick<Faults, 'list'>): EmulatorState['faults'] {
+  return faults.list().map(({ id, fault, struck }) => ({ id, struck, ...fault }));
 }
 
 function isoTime(ms: number): string {

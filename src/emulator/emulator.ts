@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, createMovableClock, systemClock } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
 import { type DialectInput, parseDialect } from '../protocol/dialect.ts';
+import type { FaultInput } from '../protocol/faults.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
@@ -13,6 +14,7 @@ import { createConnectionSlots } from './connection-slots.ts';
 import { createControl, type EmulatorControl } from './control.ts';
 import { createControlApi } from './control-api.ts';
 import { createEmulatorEvents, type EmulatorListener } from './events.ts';
+import { createFaults } from './faults.ts';
 import { createHttpServer } from './http-server.ts';
 import { createJournal } from './journal.ts';
 import { createRandom } from './random.ts';
@@ -21,6 +23,7 @@ import { createReplyMode } from './replies/registry.ts';
 import { createTicker } from './ticker.ts';
 import { createTokenAuthority } from './token-authority.ts';
 import { createTokenEndpoint } from './token-endpoint.ts';
+import { createUpgradeFaults } from './upgrade-faults.ts';
 import { createVoiceEndpoint } from './voice-endpoint.ts';
 
 export interface EmulatorOptions {
@@ -48,6 +51,8 @@ export interface EmulatorOptions {
   clock?: Clock;
   /** Called for each event, from the first. */
   onEvent?: EmulatorListener;
+  /** Faults from the start, as the catalogue names them. */
+  faults?: readonly FaultInput[];
 }
 
 /** A running emulator of the token endpoint and the voice stream. */
@@ -90,10 +95,11 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     limit: rateLimit,
     settings: dialect.rateLimit,
   });
+  const faults = createFaults({ initial: options.faults ?? [], random, events });
   const slots = createConnectionSlots(maxConnections);
   const ticker = createTicker({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
-  const token = createTokenEndpoint({ clock, dialect, events, authority, limiter, accepts });
+  const token = createTokenEndpoint({ clock, dialect, events, authority, faults, limiter, accepts });
   const voice = createVoiceEndpoint({
     clock,
     baseClock,
@@ -102,19 +108,31 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     authority,
     slots,
     ticker,
+    faults,
     createReply,
   });
-  const control = createControl({ clock, dialect, journal, limiter, rateLimit, maxConnections, voice });
+  const control = createControl({
+    clock,
+    dialect,
+    journal,
+    limiter,
+    rateLimit,
+    maxConnections,
+    faults,
+    voice,
+  });
   const { allowHosts = [], allowOrigins = [] } = options;
   const controlSecret = isLoopbackHost(host)
     ? undefined
     : (options.controlSecret ?? randomBytes(24).toString('base64url'));
+  const upgradeFaults = createUpgradeFaults(faults, clock);
   const server = createHttpServer({
     dialect,
     events,
     admission: { allowHosts, allowOrigins, boundAddresses: true },
     token,
     voice,
+    faults: upgradeFaults,
     control: createControlApi({ control, secret: controlSecret }),
   });
 
@@ -132,6 +150,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
       events.emit({ type: 'stopping' });
       const stopped = new Promise((resolve) => server.close(resolve));
       await voice.close();
+      upgradeFaults.close();
       ticker.close();
       server.closeAllConnections();
       await stopped;

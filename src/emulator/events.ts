@@ -1,4 +1,5 @@
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
+import type { FaultName } from '../protocol/faults.ts';
 import type { DeviceFinding } from './device-verdict.ts';
 
 /** What happens in an emulator. Every view of `serve` is a function of this stream. */
@@ -23,6 +24,8 @@ export type EmulatorEventBody =
   | { type: 'reply-started'; stream: number; device: string }
   | { type: 'reply-failed'; stream: number; device: string; why: string }
   | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
+  /** `id`: of the active fault. Without `stream` it struck a request. */
+  | { type: 'fault-struck'; fault: FaultName; id: number; device?: string; stream?: number }
   | { type: 'device-finding'; stream: number; device: string; finding: DeviceFinding; remark: string }
   /** `remarks`: what to tell the developer of the device, in words. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
@@ -36,7 +39,7 @@ export interface StreamTotals {
   code: number;
   reason: string;
   /** Set where the emulator closed the stream, or cut it. */
-  cause?: CloseCause | 'half-open' | 'protocol-error' | 'control';
+  cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault';
   durationMs: number;
   framesIn: number;
   bytesIn: number;

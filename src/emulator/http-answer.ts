@@ -4,18 +4,23 @@ import type { ErrorBody } from '../protocol/error-body.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import { cacheControl, type TokenResponse } from '../protocol/token-response.ts';
 
-/** An answer of the service: every one is JSON, and none may be cached. */
+/** An answer of the service: none may be cached, and every one is JSON, unless a fault makes it something else. */
 export interface HttpAnswer {
   status: number;
-  body: ErrorBody | TokenResponse;
+  /** Text is sent as it is. */
+  body: ErrorBody | TokenResponse | string;
+  mediaType?: string;
   headers?: readonly (readonly [name: string, value: string])[];
   /** Whether the connection ends with it, because not all of the request was read. */
   hangUp?: boolean;
 }
 
-function headersOf({ headers = [], hangUp }: HttpAnswer, text: string): [string, string][] {
+function headersOf(
+  { headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer,
+  text: string,
+): [string, string][] {
   return [
-    ['Content-Type', jsonMediaType],
+    ['Content-Type', mediaType],
     ['Cache-Control', cacheControl],
     ['Content-Length', String(Buffer.byteLength(text))],
     ...headers.map(([name, value]): [string, string] => [name, value]),
@@ -23,9 +28,13 @@ function headersOf({ headers = [], hangUp }: HttpAnswer, text: string): [string,
   ];
 }
 
+function textOf({ body }: HttpAnswer): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
 /** Answers a request. */
 export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
-  const text = JSON.stringify(answer.body);
+  const text = textOf(answer);
   response.writeHead(answer.status, headersOf(answer, text).flat());
   response.end(text);
 }
@@ -33,7 +42,7 @@ export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
 /** Answers on a socket that has no response object: a refused upgrade, or a request that could not be parsed. */
 export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
   if (!socket.writable) return;
-  const text = JSON.stringify(answer.body);
+  const text = textOf(answer);
   const head = headersOf({ ...answer, hangUp: true }, text).map(([name, value]) => `${name}: ${value}`);
   const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`, ...head, '', text];
   // Node allows half-open sockets here and watches this one no more: a peer that stays would hold it for ever.

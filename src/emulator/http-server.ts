@@ -13,6 +13,8 @@ import { readBody } from './http-body.ts';
 import { invalidRequest, refusal } from './refusal.ts';
 import { ServiceRequest } from './service-request.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
+import type { Unanswered } from './token-faults.ts';
+import type { UpgradeFaults } from './upgrade-faults.ts';
 import type { VoiceEndpoint } from './voice-endpoint.ts';
 
 export interface HttpServerOptions {
@@ -22,6 +24,7 @@ export interface HttpServerOptions {
   token: TokenEndpoint;
   voice: VoiceEndpoint;
   control: ControlApi;
+  faults: UpgradeFaults;
 }
 
 /** Node looks for late requests only this often, so the deadlines below are kept to within it. */
@@ -50,7 +53,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     answer(request, response, options).then(
       (result) => {
-        if (result !== undefined && !response.destroyed) sendAnswer(response, result);
+        if (result === 'reset') request.socket.resetAndDestroy();
+        else if (result !== 'hang' && !response.destroyed) sendAnswer(response, result);
       },
       (thrown) => response.destroy(thrown),
     );
@@ -66,7 +70,11 @@ export function createHttpServer(options: HttpServerOptions): Server {
     const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, { dialect, events, path }));
     if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, options, path));
     else if (path !== streamPath) refuse('notFound');
-    else if (!server.listening || !voice.upgrade(request, socket, head)) refuse('unavailable');
+    else {
+      options.faults.pass(socket, () => {
+        if (!server.listening || !voice.upgrade(request, socket, head)) refuse('unavailable');
+      });
+    }
   });
 
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
@@ -90,7 +98,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   options: HttpServerOptions,
-): Promise<HttpAnswer | undefined> {
+): Promise<HttpAnswer | Unanswered> {
   const { dialect, events, admission, token } = options;
   const path = pathOf(request);
   const isControl = path.startsWith(`${controlPrefix}/`);
@@ -98,7 +106,7 @@ async function answer(
   if (!admitted.ok) return { ...turnAway(admitted, options, path), hangUp: true };
   if (isControl) {
     await options.control(request, response);
-    return undefined;
+    return 'hang';
   }
   if (admitted.origin !== undefined) allowOrigin(response, admitted.origin);
 
@@ -108,7 +116,7 @@ async function answer(
   if (!tokenPaths.includes(path)) return { ...refuse('notFound'), hangUp: true };
   if (request.method === 'OPTIONS') {
     response.writeHead(204, allowedMethods.flat()).end();
-    return undefined;
+    return 'hang';
   }
   if (request.method !== 'POST') {
     return { ...refuse('methodNotAllowed'), headers: allowedMethods, hangUp: true };

@@ -2,10 +2,14 @@ import type { Clock } from '../clock.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
-import { writeConnected, writeError, writeStatus } from '../protocol/messages.ts';
+import { writeError, writeStatus } from '../protocol/messages.ts';
 import type { ClientMessage } from './authorisation.ts';
+import { sendConnected } from './connected-message.ts';
 import type { Connection } from './connection.ts';
 import type { EmulatorEvents } from './events.ts';
+import type { Faults } from './faults.ts';
+import { createFaultyAudio } from './faulty-audio.ts';
+import { injectLiveFaults } from './live-faults.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Ticker } from './ticker.ts';
@@ -27,6 +31,7 @@ export interface LiveStreamOptions {
   ticker: Ticker;
   dialect: Dialect;
   events: EmulatorEvents;
+  faults: Faults;
   createReply: CreateReply;
 }
 
@@ -36,7 +41,8 @@ export interface LiveStreamOptions {
  */
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
-  connection.sendText(writeConnected(dialect));
+  const subject = { device: claims.sub, stream: connection.id };
+  sendConnected(options, subject);
   const { reply, voice } = startReply(options);
   const align = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
   const hear = (data: Buffer) => {
@@ -50,6 +56,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     connection.onEnding(() => expiry.cancel());
   }
   connection.onEnding(() => reply.close?.());
+  injectLiveFaults(options, subject);
 
   const take = ({ data, isBinary }: ClientMessage) => {
     if (isBinary) {
@@ -72,16 +79,19 @@ function startReply({
   ticker,
   dialect,
   events,
+  faults,
   createReply,
 }: LiveStreamOptions): {
   reply: Reply;
   voice: Voice;
 } {
   const at = { stream: connection.id, device: claims.sub };
+  const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, send: connection.sendAudio });
+  connection.onEnding(audio.close);
   const speaker = createSpeaker({
     ticker,
     frameBytes: bytesForMs(dialect.stream.replyFrameMs),
-    send: connection.sendAudio,
+    send: audio.send,
     onEnd() {
       events.emit({ type: 'reply-ended', ...at, bargeIn: false });
       reply.said?.();
@@ -92,7 +102,7 @@ function startReply({
     get speaking() {
       return speaker.speaking;
     },
-    send: connection.sendAudio,
+    send: audio.send,
     say(playable) {
       if (!speaker.speaking) events.emit({ type: 'reply-started', ...at });
       speaker.say(playable);

@@ -4,14 +4,18 @@ import { createHash, randomUUID } from 'node:crypto';
 export interface Random {
   /** A new identifier, in the form of a UUID. */
   id(): string;
+  /** A new sequence of numbers from 0 up to 1, which no other draw disturbs. */
+  sequence(): () => number;
 }
 
 export function createRandom(seed?: number): Random {
-  if (seed === undefined) return { id: randomUUID };
+  if (seed === undefined) return { id: randomUUID, sequence: () => Math.random };
   let drawn = 0;
+  let sequences = 0;
+  const hash = (text: string) => createHash('sha256').update(`${seed}:${text}`).digest();
   return {
     id() {
-      const hex = createHash('sha256').update(`${seed}:${drawn++}`).digest('hex');
+      const hex = hash(String(drawn++)).toString('hex');
       return [
         hex.slice(0, 8),
         hex.slice(8, 12),
@@ -19,6 +23,11 @@ export function createRandom(seed?: number): Random {
         hex.slice(16, 20),
         hex.slice(20, 32),
       ].join('-');
+    },
+    sequence() {
+      const name = `sequence ${sequences++}`;
+      let index = 0;
+      return () => hash(`${name}:${index++}`).readUInt32LE() / 2 ** 32;
     },
   };
 }

@@ -6,6 +6,7 @@ import { type RateLimit, rateLimitWindowMs } from '../protocol/rate-limit.ts';
 const maxDevices = 50_000;
 
 export interface RateLimiter {
+  readonly limit: number;
   /** Counts one request of a device, in one synchronous step, and says whether it is within the limit. */
   take(device: string): RateLimit & { allowed: boolean };
   /** The windows that are open. `resetAtMs` is wall-clock time. */
@@ -71,6 +72,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   };
 
   return {
+    limit,
     windows() {
       const now = clock.now();
       return [...open, ...limiting]

@@ -24,8 +24,12 @@ export type Verified =
   | { ok: true; claims: TokenClaims }
   | { ok: false; cause: Extract<CloseCause, 'tokenInvalid' | 'tokenExpired'>; why: string };
 
+/** What is wrong with a token that a fault has issued, and that `verify` refuses. */
+export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
+
 export interface TokenAuthority {
-  issue(deviceId: string): Promise<{ token: string; claims: TokenClaims }>;
+  /** A token of one device; with `wrong`, one that is refused for that reason. */
+  issue(deviceId: string, wrong?: WrongToken): Promise<{ token: string; claims: TokenClaims }>;
   /** Checks signature, algorithm, lifetime and every claim. Does not use the token up: see `spend`. */
   verify(token: string): Promise<Verified>;
   /** Marks a token as used, in one synchronous step; false where it was used before. */
@@ -68,9 +72,10 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
   return {
     /** A token that was issued to nobody, and takes no `jti` from the sequence of a seed. */
     signTrial: () => sign(claim('trial', 'trial')),
-    async issue(deviceId: string) {
-      const claims = claim(deviceId, random.id());
-      return { token: await sign(claims), claims };
+    async issue(deviceId: string, wrong?: WrongToken) {
+      const claims = spoilClaims(claim(deviceId, random.id()), wrong);
+      const token = await sign(claims);
+      return { token: wrong === 'bad-signature' ? spoilSignature(token) : token, claims };
     },
     async verify(token: string): Promise<Verified> {
       if (Buffer.byteLength(token) > maxTokenBytes) return invalid(`longer than ${maxTokenBytes} bytes`);
@@ -98,6 +103,25 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
     spend: (claims: TokenClaims) =>
       !settings.singleUse || spent.add(claims.jti, claims.exp + settings.clockToleranceSeconds),
   };
+}
+
+const wrongBySeconds = 3_600;
+
+function spoilClaims(claims: TokenClaims, wrong: WrongToken | undefined): TokenClaims {
+  const shift = { expired: -wrongBySeconds, future: wrongBySeconds }[wrong as string] ?? 0;
+  return {
+    ...claims,
+    iat: claims.iat + shift,
+    exp: claims.exp + shift,
+    ...(wrong === 'other-audience' ? { aud: `other-${audience}` as typeof audience } : {}),
+    ...(wrong === 'other-issuer' ? { iss: `other-${claims.iss}` } : {}),
+  };
+}
+
+/** Changes a character in the middle of the signature: the last one may hold bits that do not count. */
+function spoilSignature(token: string): string {
+  const at = Math.floor((token.lastIndexOf('.') + token.length) / 2);
+  return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
 }
 
 function invalid(why: string): Verified {

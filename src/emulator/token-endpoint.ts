@@ -1,59 +1,70 @@
 import type { Clock } from '../clock.ts';
-import type { Dialect } from '../protocol/dialect.ts';
+import type { Dialect, RefusalCause } from '../protocol/dialect.ts';
 import { type RateLimit, retryAfterHeaderName, writeRateLimitHeaders } from '../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../protocol/token-request.ts';
 import type { EmulatorEvents } from './events.ts';
+import type { Faults } from './faults.ts';
 import type { HttpAnswer } from './http-answer.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { invalidRequest, refusal } from './refusal.ts';
-import type { TokenAuthority } from './token-authority.ts';
+import type { TokenAuthority, WrongToken } from './token-authority.ts';
+import { answerWithFaults, type Unanswered } from './token-faults.ts';
 
 export interface TokenEndpointOptions {
   clock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
   authority: TokenAuthority;
+  faults: Faults;
   limiter: RateLimiter;
   accepts: (apiKey: string) => boolean;
 }
 
 /** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
-export type TokenEndpoint = (body: Uint8Array) => Promise<HttpAnswer>;
+export type TokenEndpoint = (body: Uint8Array) => Promise<HttpAnswer | Unanswered>;
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
-  const { clock, dialect, events, authority, limiter, accepts } = options;
-  const { headersOn, resetFormat } = dialect.rateLimit;
+  const { clock, dialect, events, authority, faults, limiter, accepts } = options;
 
+  /** What the headers of an answer say of the device's window. */
   const limitHeaders = (rate: RateLimit & { allowed: boolean }): [string, string][] => {
+    const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
-    return wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : [];
+    // A client that measures the reset against this header sees the emulator's time, also when it was moved.
+    const date: [string, string] = ['Date', new Date(clock.wall()).toUTCString()];
+    return [date, ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : [])];
+  };
+
+  const limited = (device: string, rate: RateLimit): HttpAnswer => {
+    const retryAfter = writeRetryAfter(rate.resetAtMs, dialect.rateLimit.retryAfter, clock.wall());
+    const answer = refusal('rateLimited', { dialect, events, device });
+    return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
+  };
+
+  const grant = async (device: string, wrong?: WrongToken): Promise<HttpAnswer> => {
+    const rate = limiter.take(device);
+    if (!rate.allowed) return limited(device, rate);
+    const { token, claims } = await authority.issue(device, wrong);
+    const { remaining, resetAtMs } = rate;
+    const { jti, exp } = claims;
+    events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs });
+    return { status: 200, body: { token }, headers: limitHeaders(rate) };
   };
 
   return async (body) => {
     const parsed = parseTokenRequest(body);
     if (!parsed.ok) return invalidRequest(parsed.problem, { dialect, events });
-    const { apiKey, deviceId } = parsed.request;
-    if (!accepts(apiKey)) return refusal('unauthorized', { dialect, events, device: deviceId });
-    const rate = limiter.take(deviceId);
-    // A client that measures the reset against this header sees the emulator's time, also when it was moved.
-    const date: [string, string] = ['Date', new Date(clock.wall()).toUTCString()];
-    const headers = [date, ...limitHeaders(rate)];
-    if (!rate.allowed) {
-      const retryAfter = writeRetryAfter(rate.resetAtMs, dialect.rateLimit.retryAfter, clock.wall());
-      const answer = refusal('rateLimited', { dialect, events, device: deviceId });
-      return { ...answer, headers: [...headers, ...retryAfter] };
-    }
-    const { token, claims } = await authority.issue(deviceId);
-    const { remaining, resetAtMs } = rate;
-    events.emit({
-      type: 'token-issued',
-      device: deviceId,
-      jti: claims.jti,
-      exp: claims.exp,
-      remaining,
-      resetAtMs,
-    });
-    return { status: 200, body: { token }, headers };
+    const { apiKey, deviceId: device } = parsed.request;
+    if (!accepts(apiKey)) return refusal('unauthorized', { dialect, events, device });
+    const struck = faults.take('token', { device });
+    if (struck.length === 0) return grant(device);
+    const answers = {
+      normal: (wrong?: WrongToken) => grant(device, wrong),
+      refuse: (cause: RefusalCause) => refusal(cause, { dialect, events, device }),
+      limited: (resetInMs: number) =>
+        limited(device, { limit: limiter.limit, remaining: 0, resetAtMs: clock.wall() + resetInMs }),
+    };
+    return answerWithFaults(struck, answers, clock);
   };
 }
 

@@ -8,6 +8,7 @@ import { awaitToken } from './authorisation.ts';
 import { type Connection, createConnection } from './connection.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import type { EmulatorEvents } from './events.ts';
+import type { Faults } from './faults.ts';
 import { sendRawAnswer } from './http-answer.ts';
 import { startLiveStream } from './live-stream.ts';
 import { invalidRequest } from './refusal.ts';
@@ -51,6 +52,7 @@ export interface VoiceEndpointOptions {
   authority: TokenAuthority;
   slots: ConnectionSlots;
   ticker: Ticker;
+  faults: Faults;
   createReply: CreateReply;
 }
 
@@ -115,7 +117,14 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     upgrade(request, socket, head) {
       if (awaitingToken >= maxAwaitingToken) return false;
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const connection = createConnection({ id: nextId++, socket: webSocket, clock, dialect, events });
+        const connection = createConnection({
+          id: nextId++,
+          socket: webSocket,
+          transport: request.socket,
+          clock,
+          dialect,
+          events,
+        });
         connections.add(connection);
         webSocket.once('close', () => connections.delete(connection));
         events.emit({

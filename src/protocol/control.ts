@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isSendableCloseCode } from './close-codes.ts';
+import { faultSchema } from './faults.ts';
 
 /**
  * The control API of the emulator: what a test or a person does to the service from outside. Not part of
@@ -77,6 +78,19 @@ const clockSchema = z.strictObject({
   aheadMs: z.number().describe('How far it was moved ahead of the machine'),
 });
 
+const activeFaultSchema = z
+  .looseObject({
+    id: z.int(),
+    name: z.string(),
+    struck: z.int().describe('How often it has struck'),
+  })
+  .describe('A fault, with everything that was chosen; durations are milliseconds');
+
+/** `POST /faults/clear`. */
+export const clearFaultsSchema = z.strictObject({
+  id: z.int().positive().optional().describe('The fault of this number; all where it is left out'),
+});
+
 export const stateSchema = z.strictObject({
   version: z.string(),
   clock: clockSchema,
@@ -123,6 +137,7 @@ export const stateSchema = z.strictObject({
       }),
     )
     .describe('Tokens that have not expired'),
+  faults: z.array(activeFaultSchema).describe('Faults that wait for their opportunities'),
 });
 export type EmulatorState = z.output<typeof stateSchema>;
 
@@ -167,7 +182,8 @@ export const controlOperations = {
   reset: {
     method: 'POST',
     path: '/reset',
-    summary: 'Close all streams, and forget windows and the journal; the clock stays where it is',
+    summary:
+      'Close all streams, forget windows and the journal, and go back to the faults of the start; the clock stays where it is',
     response: reachedSchema,
   },
   clock: { method: 'GET', path: '/clock', summary: 'The time of the emulator', response: clockSchema },
@@ -192,6 +208,26 @@ export const controlOperations = {
     query: streamsSchema,
     binary: ['audio/wav', 'application/octet-stream'],
     response: reachedSchema,
+  },
+  faults: {
+    method: 'GET',
+    path: '/faults',
+    summary: 'The active faults',
+    response: z.array(activeFaultSchema),
+  },
+  addFault: {
+    method: 'POST',
+    path: '/faults',
+    summary: 'Add a fault of the catalogue',
+    body: faultSchema,
+    response: activeFaultSchema,
+  },
+  clearFaults: {
+    method: 'POST',
+    path: '/faults/clear',
+    summary: 'Take a fault away, or all',
+    body: clearFaultsSchema,
+    response: z.strictObject({ cleared: z.int() }),
   },
   openapi: { method: 'GET', path: '/openapi.json', summary: 'The HTTP side of the emulator, as OpenAPI' },
   asyncapi: { method: 'GET', path: '/asyncapi.json', summary: 'The voice stream, as AsyncAPI' },

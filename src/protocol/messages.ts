@@ -25,6 +25,11 @@ export function writeError({ stream }: Dialect, code: string, message: string): 
   return write(fields, { [stream.kindField]: kind, ...body });
 }
 
+/** A message of any kind, with nothing but its kind. */
+export function writeMessage({ stream }: Dialect, kind: string): string {
+  return write({}, { [stream.kindField]: kind });
+}
+
 /** What the message is stands first, and no further field of the dialect can take its place. */
 function write(fields: Record<string, unknown>, own: Record<string, unknown>): string {
   return JSON.stringify({ ...own, ...fields, ...own });

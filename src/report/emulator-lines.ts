@@ -35,6 +35,10 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return style.bad(`! stream ${event.stream}  ${escapeText(event.why)}`);
     case 'reply-ended':
       return `→ stream ${event.stream}  reply ${event.bargeIn ? 'stopped: the user speaks' : 'ends'}`;
+    case 'fault-struck': {
+      const where = event.stream === undefined ? '' : ` on stream ${event.stream}`;
+      return style.note(`! fault ${event.fault}${where}${about(event)}`);
+    }
     case 'device-finding':
       return style.note(`! stream ${event.stream}  ${event.remark}`);
     case 'stream-closed':

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { faultNames } from '../../src/protocol/faults.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -145,4 +146,44 @@ test('the secret is not sent to another machine: exit 2', async () => {
   expect(code).toBe(2);
   expect(stderr).toContain('voice.example is not this machine');
   expect(stderr).not.toContain('s3cret');
+});
+
+test('emulator fault adds a fault that strikes as often as asked, shows it and clears it', async () => {
+  const serve = await sandbox.serve(['--fault', 'token-slow:delay=0ms']);
+  const at = ['--base-url', serve.baseUrl];
+  const fault = (...args: string[]) => sandbox.run(['emulator', 'fault', ...args, ...at]);
+  const added = await fault('add', 'token-error:status=503', '--once', '--on-device', 'd1');
+  expect(added).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Added 2 {2}token-error .*device=d1/),
+  });
+  const token = () => sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0']);
+  expect(await token()).toMatchObject({ code: 3, stderr: expect.stringContaining('INTERNAL_ERROR') });
+  expect((await token()).code).toBe(0);
+  const [active] = jsonLines((await fault('active', '--json')).stdout);
+  expect(active).toMatchObject([
+    { id: 1, name: 'token-slow', struck: 2 },
+    { id: 2, name: 'token-error', struck: 1 },
+  ]);
+  expect((await fault('clear', '2')).stdout).toBe('Cleared 1 fault\n');
+  expect((await fault('clear')).stdout).toBe('Cleared 1 fault\n');
+  expect((await fault('active')).stdout).toBe('No fault is active\n');
+});
+
+test('emulator fault list needs no emulator, and tells each fault with its parameters', async () => {
+  const listed = await sandbox.run(['emulator', 'fault', 'list']);
+  expect(listed.code).toBe(0);
+  for (const name of faultNames) expect(listed.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  const [catalogue] = jsonLines((await sandbox.run(['emulator', 'fault', 'list', '--json'])).stdout);
+  expect(catalogue).toHaveLength(faultNames.length);
+});
+
+test.each([
+  [['serve', '--fault', 'nope'], /"nope"/],
+  [['emulator', 'fault', 'add', 'close:code=1005'], /expected a close code/],
+  [['emulator', 'fault', 'add'], /Wrong fault/],
+  [['emulator', 'fault', 'clear', 'all'], /expected the number of a fault/],
+  [['emulator', 'fault', 'forget'], /expected list, add, active or clear/],
+])('%j is a usage error', async (args, why) => {
+  expect(await sandbox.run(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(why) });
 });

@@ -1,18 +1,7 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createEmulator, type EmulatorOptions } from '../../src/emulator/emulator.ts';
 import type { EmulatorEvent } from '../../src/emulator/events.ts';
-
-// A client in another language, on another library: what it sees is what any other implementation would.
-const python = '/usr/bin/python3';
-const program = fileURLToPath(new URL('../foreign/client.py', import.meta.url));
-const isInstalled = spawnSync(python, ['-c', 'import websockets']).status === 0;
-if (!isInstalled) {
-  console.warn(
-    'NOT CHECKED: /usr/bin/python3 has no websockets (Debian: python3-websockets); foreign tests are skipped',
-  );
-}
+import { hasForeignClient, runForeignClient } from '../helpers/foreign-client.ts';
 
 /** One run of the client against an emulator of its own: its report, and the end of its last stream. */
 async function run(options: EmulatorOptions, ...args: string[]) {
@@ -23,20 +12,15 @@ async function run(options: EmulatorOptions, ...args: string[]) {
       if (event.type === 'stream-closed') closed.push(event);
     },
   });
-  const output = await new Promise<string>((resolve, reject) => {
-    const all = [program, '--json', '--base-url', emulator.baseUrl, '--pace', 'max', ...args];
-    execFile(python, all, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
-      error ? reject(new Error(stderr, { cause: error })) : resolve(stdout),
-    );
-  });
+  const report = await runForeignClient(emulator.baseUrl, args);
   await emulator.close();
-  return { closed: closed.at(-1), report: JSON.parse(output) };
+  return { closed: closed.at(-1), report };
 }
 
 const quick = ['--quiet', '1', '--wait', '5'];
 const closedBy = (code: number) => expect.objectContaining({ closeCode: code, closedBy: 'service' });
 
-describe.skipIf(!isInstalled).concurrent('a foreign client', () => {
+describe.skipIf(!hasForeignClient).concurrent('a foreign client', () => {
   test('holds a session, and hears what it said', async () => {
     const { report, closed } = await run({ reply: 'echo' }, ...quick, '--mode', 'session');
     expect(report.token.status).toBe(200);

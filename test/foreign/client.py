@@ -411,6 +411,17 @@ async def no_token(options, _count):
     return {"stream": stream.summary()}
 
 
+async def ping(options, _count):
+    """Whether a ping is answered within --hold seconds."""
+
+    async def talk(stream, _pcm):
+        pong = await stream.socket.ping()
+        done, _ = await asyncio.wait([pong], timeout=options.hold)
+        stream.report["pong"] = bool(done)
+
+    return await with_stream(options, talk)
+
+
 async def no_read(options, count):
     """Sends up to `count` bytes (32 MiB) as fast as they are taken, and reads nothing until that has ended."""
 
@@ -571,6 +582,7 @@ MODES = {
     "fragments": fragments,
     "big": big,
     "no-read": no_read,
+    "ping": ping,
     "bad-tokens": bad_tokens,
 }
 

@@ -1,0 +1,113 @@
+import type { Clock, ClockTimer } from '../clock.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
+import type { FaultAt } from '../protocol/faults.ts';
+import type { FaultSubject, Faults } from './faults.ts';
+import { clip, resampleRoughly, splitSample, swapBytes } from './spoilt-pcm.ts';
+
+/** The way of AI audio to the connection, with whatever faults do to it. */
+export interface FaultyAudio {
+  send(pcm: Buffer): void;
+  close(): void;
+}
+
+export interface FaultyAudioOptions {
+  faults: Faults;
+  subject: FaultSubject;
+  /** The machine's: faults change the pace of audio. */
+  clock: Clock;
+  send: (pcm: Buffer) => void;
+}
+
+/** What may be held back at once; beyond it the oldest is lost. */
+const maxHeldBytes = 1024 * 1024;
+
+interface Held {
+  pcm: Buffer;
+  dueAt: number;
+}
+
+export function createFaultyAudio({ faults, subject, clock, send }: FaultyAudioOptions): FaultyAudio {
+  const about = { ...subject, told: new Set<number>() };
+  const held: Held[] = [];
+  let heldBytes = 0;
+  let lastDueAt = 0;
+  let timer: ClockTimer | undefined;
+
+  const release = () => {
+    timer = undefined;
+    while (held[0] !== undefined && held[0].dueAt <= clock.now()) sendOldest(send);
+    arm();
+  };
+  const sendOldest = (to: (pcm: Buffer) => void) => {
+    const oldest = held.shift();
+    if (oldest === undefined) return;
+    heldBytes -= oldest.pcm.length;
+    to(oldest.pcm);
+  };
+  const arm = () => {
+    const [next] = held;
+    if (next !== undefined) timer ??= clock.after(next.dueAt - clock.now(), release);
+  };
+  const hold = (pcm: Buffer, dueAt: number) => {
+    held.push({ pcm, dueAt });
+    heldBytes += pcm.length;
+    while (heldBytes > maxHeldBytes) sendOldest(() => {});
+    arm();
+  };
+
+  /** When a message leaves. None overtakes another. */
+  const dueTime = (struck: readonly FaultAt<'audio'>[], pcm: Buffer): number => {
+    const now = clock.now();
+    let dueAt = Math.max(now, lastDueAt);
+    for (const fault of struck) {
+      if (fault.name === 'drip') dueAt = Math.max(now, lastDueAt + msForBytes(pcm.length) / fault.factor);
+      if (fault.name === 'burst') dueAt = lastDueAt > now ? lastDueAt : now + fault.every;
+    }
+    lastDueAt = dueAt;
+    return dueAt;
+  };
+
+  return {
+    send(pcm) {
+      const struck = faults.take('audio', about);
+      const isLate = held.length > 0;
+      if (struck.length === 0 && !isLate) {
+        send(pcm);
+        return;
+      }
+      const dueAt = dueTime(struck, pcm);
+      for (const message of struck.reduce(spoil, [pcm])) {
+        if (isLate || dueAt > clock.now()) hold(message, dueAt);
+        else send(message);
+      }
+    },
+    close() {
+      timer?.cancel();
+      held.length = 0;
+    },
+  };
+}
+
+/** The messages that one fault makes of those that were to be sent. */
+function spoil(messages: Buffer[], fault: FaultAt<'audio'>): Buffer[] {
+  switch (fault.name) {
+    case 'mute':
+    case 'drop':
+      return [];
+    case 'duplicate':
+      return messages.flatMap((pcm) => [pcm, pcm]);
+    case 'odd-split':
+      return messages.flatMap(splitSample);
+    case 'clipped':
+      return messages.map((pcm) => clip(pcm, fault.gain));
+    case 'silent':
+      return messages.map(({ length }) => Buffer.alloc(length));
+    case 'wrong-rate':
+      return messages.map((pcm) => resampleRoughly(pcm, fault.rate));
+    case 'swapped-bytes':
+      return messages.map(swapBytes);
+    case 'burst':
+    case 'drip':
+      return messages;
+  }
+}

@@ -1,0 +1,57 @@
+import type { FaultAt } from '../protocol/faults.ts';
+import { writeError, writeMessage } from '../protocol/messages.ts';
+import type { FaultSubject, TakeFaults } from './faults.ts';
+import type { LiveStreamOptions } from './live-stream.ts';
+
+type Options = Pick<LiveStreamOptions, 'connection' | 'clock' | 'dialect' | 'faults'>;
+
+/** Has the faults of a live stream happen: those that are there as it begins, and each that is added later. */
+export function injectLiveFaults(options: Options, subject: FaultSubject): void {
+  const { connection, clock, faults } = options;
+  const strike = (take: TakeFaults) => {
+    for (const fault of take('live', subject)) {
+      if (fault.after === 0) {
+        inject(fault, options);
+        continue;
+      }
+      const timer = clock.after(fault.after, () => inject(fault, options));
+      connection.onEnding(() => timer.cancel());
+    }
+  };
+  connection.onEnding(faults.onAdded(strike));
+  strike(faults.take);
+}
+
+const malformedText = '{"type": "status", "state": ';
+
+function inject(fault: FaultAt<'live'>, { connection, dialect }: Options): void {
+  switch (fault.name) {
+    case 'message-malformed':
+      connection.sendRaw(malformedText);
+      break;
+    case 'message-unknown':
+      connection.sendText(writeMessage(dialect, fault.kind));
+      break;
+    case 'message-error':
+      connection.sendText(writeError(dialect, fault.code, fault.message));
+      break;
+    case 'close':
+      connection.closeWith(fault.code, fault.reason, 'fault');
+      break;
+    case 'abnormal-close':
+      connection.cut('end');
+      break;
+    case 'reset':
+      connection.cut('reset');
+      break;
+    case 'half-open':
+      connection.freeze();
+      break;
+    case 'stall':
+      connection.stall(fault.for);
+      break;
+    case 'deaf':
+      connection.stopReading();
+      break;
+  }
+}

@@ -1,0 +1,364 @@
+import * as z from 'zod';
+import { isSendableCloseCode, maxCloseReasonBytes } from './close-codes.ts';
+import { durationSchema } from './duration.ts';
+
+/**
+ * The fault catalogue: whatever a real service could do to a device, by name. The emulator injects them, the
+ * command line and the control API name them, scenarios use them. Not part of the specification.
+ */
+
+/** Where a fault strikes, which is also what its count and its probability are about. */
+export const faultPoints = {
+  token: 'each token request with a valid body',
+  upgrade: 'each WebSocket upgrade',
+  authorise: 'each token that is presented on a stream',
+  connected: 'each stream, when it is confirmed',
+  live: 'each stream, once it is live; and at once the streams that are live when the fault is added',
+  audio: 'each message of AI audio',
+} as const;
+
+export type FaultPoint = keyof typeof faultPoints;
+
+interface FaultSpec {
+  at: FaultPoint;
+  summary: string;
+  parameters: z.ZodRawShape;
+}
+
+const fault = <const Spec extends FaultSpec>(spec: Spec) => spec;
+
+const duration = (fallback: string, what: string) => durationSchema.prefault(fallback).describe(what);
+const delay = { delay: duration('3s', 'How long it is late') };
+const after = { after: duration('0ms', 'How long after the stream is live') };
+const text = (fallback: string, what: string) => z.string().default(fallback).describe(what);
+const word = (fallback: string, what: string) => z.string().min(1).default(fallback).describe(what);
+
+/** Every fault: where it strikes, what happens, and what can be chosen. */
+export const faultCatalogue = {
+  // The token endpoint.
+  'token-error': fault({
+    at: 'token',
+    summary: 'the token request is answered with an error of this status and code',
+    parameters: {
+      status: z.int().min(400).max(599).default(500).describe('HTTP status'),
+      code: word('INTERNAL_ERROR', 'Error code of the body'),
+      message: text('The service has failed', 'Error message of the body'),
+    },
+  }),
+  'token-unauthorized': fault({
+    at: 'token',
+    summary: 'the API key is refused, as the dialect words it',
+    parameters: {},
+  }),
+  'token-unavailable': fault({
+    at: 'token',
+    summary: 'the service is unavailable, as the dialect words it',
+    parameters: {},
+  }),
+  'rate-limited': fault({
+    at: 'token',
+    summary: 'the device is rate limited, with the headers of a window that is used up',
+    parameters: { reset: duration('60s', 'Until the window resets') },
+  }),
+  'token-slow': fault({ at: 'token', summary: 'the token comes late', parameters: delay }),
+  'token-hang': fault({ at: 'token', summary: 'the token request is never answered', parameters: {} }),
+  'token-reset': fault({
+    at: 'token',
+    summary: 'the connection of the token request is reset',
+    parameters: {},
+  }),
+  'token-redirect': fault({
+    at: 'token',
+    summary: 'the token request is redirected (307)',
+    parameters: { location: text('/moved', 'Where to') },
+  }),
+  'token-truncated': fault({ at: 'token', summary: 'the JSON body ends too early', parameters: {} }),
+  'token-html': fault({ at: 'token', summary: 'a page of a proxy comes as status 200', parameters: {} }),
+  'token-missing': fault({ at: 'token', summary: 'the body has no token', parameters: {} }),
+  'token-huge': fault({ at: 'token', summary: 'the token is 1 MiB long', parameters: {} }),
+  'token-gibberish': fault({ at: 'token', summary: 'the token is no JWT', parameters: {} }),
+  'token-expired': fault({
+    at: 'token',
+    summary: 'the token expired an hour ago; the stream will refuse it',
+    parameters: {},
+  }),
+  'token-future': fault({
+    at: 'token',
+    summary: 'the token was issued in an hour; the stream will refuse it',
+    parameters: {},
+  }),
+  'token-other-audience': fault({
+    at: 'token',
+    summary: 'the token is for another audience; the stream will refuse it',
+    parameters: {},
+  }),
+  'token-other-issuer': fault({
+    at: 'token',
+    summary: 'the token is of another issuer; the stream will refuse it',
+    parameters: {},
+  }),
+  'token-bad-signature': fault({
+    at: 'token',
+    summary: 'the signature does not fit; the stream will refuse the token',
+    parameters: {},
+  }),
+
+  // The upgrade.
+  'upgrade-refused': fault({
+    at: 'upgrade',
+    summary: 'the upgrade is answered with an error of this status',
+    parameters: { status: z.int().min(400).max(599).default(503).describe('HTTP status') },
+  }),
+  'upgrade-slow': fault({ at: 'upgrade', summary: 'the upgrade comes late', parameters: delay }),
+  'upgrade-hang': fault({ at: 'upgrade', summary: 'the upgrade is never answered', parameters: {} }),
+  'upgrade-reset': fault({
+    at: 'upgrade',
+    summary: 'the connection of the upgrade is reset',
+    parameters: {},
+  }),
+
+  // The token on the stream.
+  'auth-refused': fault({
+    at: 'authorise',
+    summary: 'a good token is refused on the stream, as the dialect words it',
+    parameters: {
+      cause: z
+        .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
+        .default('tokenInvalid')
+        .describe('As if it were invalid, expired or used before'),
+    },
+  }),
+  'connection-limit': fault({
+    at: 'authorise',
+    summary: 'the device has too many connections, as the dialect words it',
+    parameters: {},
+  }),
+
+  // The first message of the service.
+  'connected-late': fault({
+    at: 'connected',
+    summary: 'the connected message comes late; audio is taken meanwhile',
+    parameters: delay,
+  }),
+  'connected-missing': fault({
+    at: 'connected',
+    summary: 'the connected message never comes',
+    parameters: {},
+  }),
+  'connected-malformed': fault({
+    at: 'connected',
+    summary: 'the connected message is cut off, so that it is no JSON',
+    parameters: {},
+  }),
+  'connected-unknown': fault({
+    at: 'connected',
+    summary: 'a message of another kind comes in its place',
+    parameters: { kind: word('service_hello', 'Kind of the message') },
+  }),
+
+  // Messages and endings of a live stream.
+  'message-malformed': fault({ at: 'live', summary: 'a text message is no JSON', parameters: after }),
+  'message-unknown': fault({
+    at: 'live',
+    summary: 'a message of a kind that nobody knows',
+    parameters: { ...after, kind: word('service_unheard_of', 'Kind of the message') },
+  }),
+  'message-error': fault({
+    at: 'live',
+    summary: 'an error message, as the dialect words it; the stream goes on',
+    parameters: {
+      ...after,
+      code: word('INTERNAL_ERROR', 'Error code'),
+      message: text('The service has failed', 'Error message'),
+    },
+  }),
+  close: fault({
+    at: 'live',
+    summary: 'the stream is closed with a code',
+    parameters: {
+      ...after,
+      code: z
+        .int()
+        .refine(
+          isSendableCloseCode,
+          'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999',
+        )
+        .meta({ minimum: 1000, maximum: 4999 })
+        .default(1011)
+        .describe('Close code'),
+      reason: z.string().max(maxCloseReasonBytes).default('').describe('Close reason'),
+    },
+  }),
+  'abnormal-close': fault({
+    at: 'live',
+    summary: 'the connection ends without a close frame (1006)',
+    parameters: after,
+  }),
+  reset: fault({ at: 'live', summary: 'the connection is reset', parameters: after }),
+  'half-open': fault({
+    at: 'live',
+    summary: 'the service is gone without a word: nothing is sent, nothing is read, no ping is answered',
+    parameters: after,
+  }),
+  stall: fault({
+    at: 'live',
+    summary: 'nothing leaves for a while, then all of it at once',
+    parameters: { ...after, for: duration('3s', 'How long') },
+  }),
+  deaf: fault({
+    at: 'live',
+    summary: 'nothing more is read, so that the client’s socket fills up; sending goes on',
+    parameters: after,
+  }),
+
+  // The AI's audio.
+  mute: fault({
+    at: 'audio',
+    summary: 'the audio is not sent, as if the AI had fallen silent',
+    parameters: {},
+  }),
+  drop: fault({ at: 'audio', summary: 'the message is lost; with a probability, some are', parameters: {} }),
+  duplicate: fault({ at: 'audio', summary: 'the message comes twice', parameters: {} }),
+  'odd-split': fault({
+    at: 'audio',
+    summary: 'the message is split in the middle of a sample',
+    parameters: {},
+  }),
+  burst: fault({
+    at: 'audio',
+    summary: 'messages are held, and leave together',
+    parameters: { every: duration('500ms', 'From one burst to the next') },
+  }),
+  drip: fault({
+    at: 'audio',
+    summary: 'audio comes slower than it plays',
+    parameters: { factor: z.number().gt(0).lt(1).default(0.5).describe('Of real time') },
+  }),
+  clipped: fault({
+    at: 'audio',
+    summary: 'the audio is far too loud, and clipped',
+    parameters: { gain: z.number().min(1).max(60).default(30).describe('In dB') },
+  }),
+  silent: fault({ at: 'audio', summary: 'the samples are all zero', parameters: {} }),
+  'wrong-rate': fault({
+    at: 'audio',
+    summary: 'the samples are those of another sample rate, so that the voice is too high or too low',
+    parameters: { rate: z.int().min(4_000).max(96_000).default(24_000).describe('In Hz') },
+  }),
+  'swapped-bytes': fault({ at: 'audio', summary: 'the samples are big-endian', parameters: {} }),
+} as const satisfies Record<string, FaultSpec>;
+
+export type FaultName = keyof typeof faultCatalogue;
+export const faultNames = Object.keys(faultCatalogue) as FaultName[];
+
+/** Which of the chances a fault takes. */
+const count = {
+  times: z.int().min(1).optional().describe('Strikes this often, then never again; else until it is cleared'),
+  probability: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(1)
+    .describe('Chance at each opportunity; the same in each run with a seed'),
+};
+/** An upgrade does not tell its device. */
+const device = { device: z.string().min(1).optional().describe('Strikes this device only') };
+const stream = { stream: z.int().min(1).optional().describe('Strikes the stream of this number only') };
+const scopes = {
+  token: { ...device, ...count },
+  upgrade: count,
+  authorise: { ...device, ...count },
+  connected: { ...device, ...count },
+  live: { ...device, ...stream, ...count },
+  audio: { ...device, ...stream, ...count },
+} as const satisfies Record<FaultPoint, z.ZodRawShape>;
+
+type ShapeOf<Name extends FaultName> = (typeof faultCatalogue)[Name]['parameters'];
+type ScopeOf<Name extends FaultName> = (typeof scopes)[(typeof faultCatalogue)[Name]['at']];
+/** An object type without a key would allow no other. */
+type OutputOf<Shape extends z.ZodRawShape> = keyof Shape extends never
+  ? unknown
+  : z.output<z.ZodObject<Shape>>;
+type InputOf<Shape extends z.ZodRawShape> = keyof Shape extends never ? unknown : z.input<z.ZodObject<Shape>>;
+type Read<Name extends FaultName> = { name: Name } & OutputOf<ShapeOf<Name>> & OutputOf<ScopeOf<Name>>;
+type Written<Name extends FaultName> = { name: Name } & InputOf<ShapeOf<Name>> & InputOf<ScopeOf<Name>>;
+
+/** One fault of the catalogue with everything that was chosen. */
+export type Fault = { [Name in FaultName]: Read<Name> }[FaultName];
+/** A fault as it is asked for: whatever is left out has its default. */
+export type FaultInput = { [Name in FaultName]: Written<Name> }[FaultName];
+
+/** The faults that strike at one point. */
+export type FaultAt<Point extends FaultPoint> = Extract<Fault, { name: NameAt<Point> }>;
+type NameAt<Point extends FaultPoint> = {
+  [Name in FaultName]: (typeof faultCatalogue)[Name]['at'] extends Point ? Name : never;
+}[FaultName];
+
+/** The schema of one fault, with its scope. */
+export function schemaOfFault(name: FaultName): z.ZodObject {
+  const { at, parameters } = faultCatalogue[name];
+  return z.strictObject({ name: z.literal(name), ...parameters, ...scopes[at] });
+}
+
+/** The schema of any fault. */
+export const faultSchema = z.discriminatedUnion(
+  'name',
+  faultNames.map(schemaOfFault) as [z.ZodObject, ...z.ZodObject[]],
+) as unknown as z.ZodType<Fault, FaultInput>;
+
+/** Whether a fault strikes at this point. */
+export function strikesAt<Point extends FaultPoint>(fault: Fault, point: Point): fault is FaultAt<Point> {
+  return faultCatalogue[fault.name].at === point;
+}
+
+/**
+ * Reads `NAME` or `NAME:key=value,key=value`, such as `close:code=1012,after=2s,times=1`.
+ * Throws `Error` saying what was expected.
+ */
+export function readFault(written: string): Fault {
+  const [name = '', rest = ''] = splitAt(written, ':');
+  const pairs = rest === '' ? [] : rest.split(',').map((pair) => splitAt(pair, '='));
+  const values = pairs.map(([key, value]) => [key, readValue(value)]);
+  return parseFault({ name, ...Object.fromEntries(values) });
+}
+
+/** Checks a fault that was read from somewhere. Throws `Error` saying what was expected. */
+export function parseFault(input: unknown): Fault {
+  const name = (input as { name?: unknown } | null)?.name;
+  if (!faultNames.includes(name as FaultName)) {
+    throw new Error(`expected a fault of the catalogue, not ${JSON.stringify(name)}`);
+  }
+  const result = schemaOfFault(name as FaultName).safeParse(input);
+  if (result.success) return result.data as Fault;
+  const [issue] = result.error.issues;
+  const where = issue?.path.join('.') ?? '';
+  throw new Error(`${name}: ${[where, issue?.message].filter(Boolean).join(': ')}`);
+}
+
+function splitAt(written: string, separator: string): [string, string] {
+  const at = written.indexOf(separator);
+  return at < 0 ? [written, ''] : [written.slice(0, at), written.slice(at + 1)];
+}
+
+/** Numbers are numbers; anything else is text. */
+function readValue(written: string): string | number {
+  return /^-?\d+(\.\d+)?$/.test(written) ? Number(written) : written;
+}
+
+/** The catalogue, for documentation. */
+export function describeCatalogue() {
+  return faultNames.map((name) => {
+    const { at, summary } = faultCatalogue[name];
+    return { name, at, summary, parameters: faultParameters(name) };
+  });
+}
+
+/** What can be chosen of a fault, with its default, for documentation: the scope left out. */
+function faultParameters(name: FaultName): { name: string; default: string; help: string }[] {
+  const parameters: z.ZodRawShape = faultCatalogue[name].parameters;
+  const { properties = {} } = z.toJSONSchema(z.object(parameters), { io: 'input', unrepresentable: 'any' });
+  return Object.entries(properties).map(([key, property]) => {
+    const { default: fallback, description = '' } = property as { default?: unknown; description?: string };
+    return { name: key, default: String(fallback ?? ''), help: description };
+  });
+}

@@ -1,0 +1,34 @@
+import { escapeText } from '../escape.ts';
+import type { EmulatorState } from '../protocol/control.ts';
+import { type describeCatalogue, faultPoints } from '../protocol/faults.ts';
+
+type Catalogue = ReturnType<typeof describeCatalogue>;
+
+/** The fault catalogue, for people: by where the faults strike. */
+export function catalogueLines(catalogue: Catalogue): string[] {
+  const width = Math.max(...catalogue.map(({ name }) => name.length));
+  return Object.entries(faultPoints)
+    .flatMap(([point, chance]) => [
+      `Strike ${chance}:`,
+      ...catalogue
+        .filter(({ at }) => at === point)
+        .flatMap(({ name, summary, parameters }) => [
+          `  ${name.padEnd(width)}  ${summary}`,
+          ...parameters.map(
+            ({ name: key, default: fallback, help }) =>
+              `  ${' '.repeat(width)}    ${key}=${fallback}: ${help}`,
+          ),
+        ]),
+      '',
+    ])
+    .concat([
+      'Every fault takes times=N and probability=P; those that know it also device=ID, and on a live stream stream=N.',
+      'Written as NAME or NAME:key=value,key=value.',
+    ]);
+}
+
+/** An active fault, for people. */
+export function faultLine({ id, name, struck, ...chosen }: EmulatorState['faults'][number]): string {
+  const parameters = Object.entries(chosen).map(([key, value]) => `${key}=${value}`);
+  return `${id}  ${name}  ${escapeText(parameters.join(' '))}  struck ${struck} times`;
+}

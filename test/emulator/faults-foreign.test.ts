@@ -1,0 +1,328 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadPcm } from '../../src/audio/wav-source.ts';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { type FaultName, faultNames, readFault } from '../../src/protocol/faults.ts';
+import { tokenPath } from '../../src/protocol/paths.ts';
+import { hasForeignClient, runForeignClient } from '../helpers/foreign-client.ts';
+import { fixture } from '../helpers/voicectl.ts';
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+if (!hasCurl)
+  console.warn('NOT CHECKED: curl is missing; the faults of the token endpoint are not looked at');
+
+interface Answer {
+  status: number;
+  error: string;
+  body: string;
+  headers: string;
+  ms: number;
+}
+
+/** What curl sees of one token request. */
+async function curl(baseUrl: string): Promise<Answer> {
+  const body = JSON.stringify({ apiKey: 'key', deviceId: 'd1' });
+  const args = ['-sS', '-i', '--max-time', '1.5', '-H', 'Content-Type: application/json', '-d', body];
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    execFile('curl', [...args, baseUrl + tokenPath()], { maxBuffer: 4e6 }, (_, stdout, stderr) => {
+      const [head = '', ...rest] = stdout.split('\r\n\r\n');
+      resolve({
+        status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1] ?? 0),
+        headers: head,
+        body: rest.join('\r\n\r\n'),
+        error: stderr.trim(),
+        ms: performance.now() - startedAt,
+      });
+    });
+  });
+}
+
+/** The report of the foreign client, with what it heard. */
+// biome-ignore lint/suspicious/noExplicitAny: the report of a foreign program
+type Report = any;
+
+interface Case {
+  fault: string;
+  /** Looks at the answer of the token endpoint, with curl. */
+  token?: (answer: Answer) => void;
+  /** Looks at a session of the python client. */
+  stream?: (stream: Report, heard: Buffer, report: Report) => void;
+  args?: string[];
+}
+
+const said = await loadPcm(fixture('hello.wav'));
+const errorCode = (code: string) => `"code":"${code}"`;
+const refused = (code: number) => (stream: Report) =>
+  expect(stream).toMatchObject({ handshakeStatus: 101, connected: false, closeCode: code });
+const texts = (stream: Report): string =>
+  stream.messages.map(({ text }: { text: string }) => text).join('\n');
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const hasMalformed = (stream: Report) => stream.messages.some(({ text }: { text: string }) => !isJson(text));
+const gaps = (stream: Report): number[] =>
+  stream.audio.slice(1).map(({ ms }: { ms: number }, index: number) => ms - stream.audio[index].ms);
+const peak = (pcm: Buffer) =>
+  Math.max(...Array.from({ length: pcm.length / 2 }, (_, at) => Math.abs(pcm.readInt16LE(2 * at))));
+
+/** Each fault of the catalogue, and what a client that knows nothing of voicectl sees of it. */
+const table: Record<FaultName, Case> = {
+  'token-error': {
+    fault: 'token-error:status=502,code=BROKEN',
+    token: ({ status, body }) => {
+      expect(status).toBe(502);
+      expect(body).toContain(errorCode('BROKEN'));
+    },
+  },
+  'token-unauthorized': { fault: 'token-unauthorized', token: ({ status }) => expect(status).toBe(401) },
+  'token-unavailable': { fault: 'token-unavailable', token: ({ status }) => expect(status).toBe(503) },
+  'rate-limited': {
+    fault: 'rate-limited:reset=7s',
+    token: ({ status, headers }) => {
+      expect(status).toBe(429);
+      expect(headers).toMatch(/^Retry-After: 7\r?$/m);
+      expect(headers).toMatch(/^X-RateLimit-Remaining: 0\r?$/m);
+    },
+  },
+  'token-slow': {
+    fault: 'token-slow:delay=300ms',
+    token: ({ status, ms }) => {
+      expect(status).toBe(200);
+      expect(ms).toBeGreaterThanOrEqual(300);
+    },
+  },
+  'token-hang': { fault: 'token-hang', token: ({ error }) => expect(error).toMatch(/timed out/) },
+  'token-reset': { fault: 'token-reset', token: ({ error }) => expect(error).toMatch(/reset by peer/) },
+  'token-redirect': {
+    fault: 'token-redirect:location=/elsewhere',
+    token: ({ status, headers }) => {
+      expect(status).toBe(307);
+      expect(headers).toMatch(/^Location: \/elsewhere\r?$/m);
+    },
+  },
+  'token-truncated': {
+    fault: 'token-truncated',
+    token: ({ status, body }) => {
+      expect(status).toBe(200);
+      expect(body).toMatch(/^\{"token":"ey/);
+      expect(isJson(body)).toBe(false);
+    },
+  },
+  'token-html': {
+    fault: 'token-html',
+    token: ({ status, headers, body }) => {
+      expect(status).toBe(200);
+      expect(headers).toMatch(/^Content-Type: text\/html\r?$/m);
+      expect(body).toContain('<h1>');
+    },
+  },
+  'token-missing': { fault: 'token-missing', token: ({ body }) => expect(body).toBe('{}') },
+  'token-huge': {
+    fault: 'token-huge',
+    token: ({ body }) => expect(JSON.parse(body).token).toHaveLength(2 ** 20),
+  },
+  'token-gibberish': {
+    fault: 'token-gibberish',
+    token: ({ body }) => expect(JSON.parse(body).token.split('.')).toHaveLength(1),
+  },
+  'token-expired': { fault: 'token-expired', stream: refused(4401) },
+  'token-future': { fault: 'token-future', stream: refused(4401) },
+  'token-other-audience': {
+    fault: 'token-other-audience',
+    stream: (stream, _, { token }) => {
+      refused(4401)(stream);
+      expect(token.claims.aud).not.toBe('voice-api');
+    },
+  },
+  'token-other-issuer': { fault: 'token-other-issuer', stream: refused(4401) },
+  'token-bad-signature': { fault: 'token-bad-signature', stream: refused(4401) },
+  'upgrade-refused': {
+    fault: 'upgrade-refused:status=502',
+    stream: (stream) => expect(stream.handshakeStatus).toBe(502),
+  },
+  'upgrade-slow': {
+    fault: 'upgrade-slow:delay=400ms',
+    stream: (stream) => {
+      expect(stream.connected).toBe(true);
+      expect(stream.connectedMs).toBeGreaterThanOrEqual(400);
+    },
+  },
+  'upgrade-hang': {
+    fault: 'upgrade-hang',
+    args: ['--timeout', '1'],
+    stream: (stream) => expect(stream).toMatchObject({ handshakeStatus: null, error: /Timeout/ }),
+  },
+  'upgrade-reset': {
+    fault: 'upgrade-reset',
+    stream: (stream) =>
+      expect(stream).toMatchObject({ handshakeStatus: null, error: /reset|InvalidMessage/i }),
+  },
+  'auth-refused': {
+    fault: 'auth-refused:cause=tokenExpired',
+    stream: (stream) => {
+      refused(4401)(stream);
+      expect(texts(stream)).toContain('TOKEN_EXPIRED');
+    },
+  },
+  'connection-limit': { fault: 'connection-limit', stream: refused(4429) },
+  'connected-late': {
+    fault: 'connected-late:delay=400ms',
+    stream: (stream) => {
+      expect(stream.connected).toBe(true);
+      expect(stream.connectedMs).toBeGreaterThanOrEqual(400);
+    },
+  },
+  'connected-missing': {
+    fault: 'connected-missing',
+    args: ['--timeout', '1'],
+    stream: (stream) =>
+      expect(stream).toMatchObject({ handshakeStatus: 101, connected: false, closedBy: 'client' }),
+  },
+  'connected-malformed': {
+    fault: 'connected-malformed',
+    args: ['--timeout', '1'],
+    stream: (stream) => {
+      expect(stream.connected).toBe(false);
+      expect(hasMalformed(stream)).toBe(true);
+    },
+  },
+  'connected-unknown': {
+    fault: 'connected-unknown:kind=hello_there',
+    args: ['--timeout', '1'],
+    stream: (stream) => {
+      expect(stream.connected).toBe(false);
+      expect(texts(stream)).toContain('hello_there');
+    },
+  },
+  'message-malformed': {
+    fault: 'message-malformed',
+    stream: (stream, heard) => {
+      expect(hasMalformed(stream)).toBe(true);
+      expect(heard).toEqual(said);
+    },
+  },
+  'message-unknown': {
+    fault: 'message-unknown:kind=what_is_this',
+    stream: (stream) => expect(texts(stream)).toContain('what_is_this'),
+  },
+  'message-error': {
+    fault: 'message-error:code=OOPS',
+    stream: (stream, heard) => {
+      expect(texts(stream)).toContain(errorCode('OOPS'));
+      expect(heard).toEqual(said);
+    },
+  },
+  close: {
+    fault: 'close:code=1012,reason=restart',
+    stream: (stream) =>
+      expect(stream).toMatchObject({ closeCode: 1012, closeReason: 'restart', closedBy: 'service' }),
+  },
+  'abnormal-close': {
+    fault: 'abnormal-close',
+    stream: (stream) => expect(stream).toMatchObject({ closeCode: 1006, closedBy: 'service' }),
+  },
+  reset: {
+    fault: 'reset',
+    stream: (stream) => expect(stream).toMatchObject({ closeCode: 1006, closedBy: 'service' }),
+  },
+  'half-open': {
+    fault: 'half-open',
+    args: ['--mode', 'ping', '--hold', '1'],
+    stream: (stream) => expect(stream).toMatchObject({ connected: true, pong: false }),
+  },
+  stall: {
+    fault: 'stall:for=500ms',
+    stream: (stream, heard) => {
+      expect(stream.audio[0].ms - stream.connectedMs).toBeGreaterThan(400);
+      expect(heard).toEqual(said);
+    },
+  },
+  deaf: {
+    fault: 'deaf',
+    args: ['--mode', 'big', '33554432', '--no-compression'],
+    stream: (stream) => expect(stream.error).toMatch(/took nothing/),
+  },
+  mute: { fault: 'mute', stream: (stream) => expect(stream.audio).toEqual([]) },
+  drop: {
+    fault: 'drop:times=3',
+    stream: (_, heard) => expect(heard).toEqual(said.subarray(3 * 640)),
+  },
+  duplicate: {
+    fault: 'duplicate:times=1',
+    stream: (_, heard) => expect(heard).toEqual(Buffer.concat([said.subarray(0, 640), said])),
+  },
+  'odd-split': {
+    fault: 'odd-split',
+    stream: (stream, heard) => {
+      expect(stream.audio.every(({ bytes }: { bytes: number }) => bytes % 2 === 1)).toBe(true);
+      expect(heard).toEqual(said);
+    },
+  },
+  burst: {
+    fault: 'burst:every=400ms',
+    args: ['--pace', 'realtime'],
+    stream: (stream, heard) => {
+      expect(gaps(stream).filter((ms) => ms > 200).length).toBeGreaterThanOrEqual(1);
+      expect(gaps(stream).filter((ms) => ms < 10).length).toBeGreaterThan(stream.audio.length / 2);
+      expect(heard).toEqual(said);
+    },
+  },
+  drip: {
+    fault: 'drip:factor=0.5',
+    stream: (stream, heard) => {
+      const [first, last] = [stream.audio[0], stream.audio.at(-1)];
+      expect(last.ms - first.ms).toBeGreaterThan(1.8 * (said.length / 32));
+      expect(heard).toEqual(said);
+    },
+  },
+  clipped: {
+    fault: 'clipped',
+    stream: (_, heard) => {
+      expect(peak(said)).toBeLessThan(0x7fff);
+      expect(peak(heard)).toBeGreaterThanOrEqual(0x7fff);
+    },
+  },
+  silent: { fault: 'silent', stream: (_, heard) => expect(heard).toEqual(Buffer.alloc(said.length)) },
+  'wrong-rate': {
+    fault: 'wrong-rate:rate=24000',
+    stream: (_, heard) => expect(heard.length).toBe((said.length * 3) / 2),
+  },
+  'swapped-bytes': {
+    fault: 'swapped-bytes',
+    stream: (_, heard) => expect(heard).toEqual(Buffer.from(said).swap16()),
+  },
+};
+
+const cases = faultNames.map((name) => ({ name, ...table[name] }));
+
+describe.concurrent('a foreign client sees the fault', () => {
+  test.skipIf(!hasCurl).for(cases.filter(({ token }) => token !== undefined))(
+    '$fault with curl',
+    async ({ fault, token }) => {
+      await using emulator = await createEmulator({ faults: [readFault(fault)] });
+      token?.(await curl(emulator.baseUrl));
+    },
+  );
+
+  test.skipIf(!hasForeignClient).for(cases.filter(({ stream }) => stream !== undefined))(
+    '$fault on the stream',
+    async ({ fault, args = [], stream }) => {
+      await using emulator = await createEmulator({ reply: 'echo', faults: [readFault(fault)] });
+      const out = join(await mkdtemp(join(tmpdir(), 'voicectl-faults-')), 'heard.raw');
+      const patience = ['--wait', '2', '--quiet', '1', '--timeout', '5'];
+      const all = [...patience, '--file', fixture('hello.wav'), '--out', out, ...args];
+      const report = await runForeignClient(emulator.baseUrl, all);
+      const heard = await readFile(out).catch(() => Buffer.alloc(0));
+      stream?.(report.stream, heard, report);
+    },
+  );
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { describeCatalogue, faultNames, faultSchema, readFault } from '../../src/protocol/faults.ts';
+
+describe('a fault is read', () => {
+  test.each([
+    ['mute', { name: 'mute', probability: 1 }],
+    ['token-slow', { name: 'token-slow', delay: 3_000, probability: 1 }],
+    ['token-slow:delay=250', { name: 'token-slow', delay: 250, probability: 1 }],
+    [
+      'close:code=1012,after=2s,times=1,device=d1',
+      { name: 'close', code: 1012, reason: '', after: 2_000, times: 1, device: 'd1', probability: 1 },
+    ],
+    ['drop:probability=0.25', { name: 'drop', probability: 0.25 }],
+    [
+      'token-redirect:location=http://x/?a=b',
+      { name: 'token-redirect', location: 'http://x/?a=b', probability: 1 },
+    ],
+  ])('from %s', (written, fault) => {
+    expect(readFault(written)).toEqual(fault);
+  });
+
+  test.each([
+    ['', 'expected a fault of the catalogue, not ""'],
+    ['close:code=1005', 'close: code: expected a close code that may be sent'],
+    ['close:code=soon', 'close: code: Invalid input: expected number'],
+    ['close:when=2s', 'close: Unrecognized key: "when"'],
+    ['token-slow:delay=soon', 'token-slow: delay: expected a duration'],
+    ['upgrade-hang:device=d1', 'upgrade-hang: Unrecognized key: "device"'],
+    ['mute:probability=0', 'mute: probability: Too small'],
+    ['mute:times=0', 'mute: times: Too small'],
+  ])('but not from %s', (written, why) => {
+    expect(() => readFault(written)).toThrow(why);
+  });
+});
+
+test('the schema of any fault takes each of the catalogue by its name alone', () => {
+  for (const name of faultNames) expect(faultSchema.parse({ name })).toMatchObject({ name, probability: 1 });
+  expect(faultSchema.safeParse({ name: 'nope' }).success).toBe(false);
+});
+
+test('the schema can be published, with a default for every parameter', () => {
+  const { oneOf = [] } = z.toJSONSchema(faultSchema, { io: 'input' });
+  expect(oneOf).toHaveLength(faultNames.length);
+  for (const { name, parameters } of describeCatalogue()) {
+    for (const { name: key, default: fallback, help } of parameters) {
+      expect([name, key, help]).not.toContain('');
+      expect(fallback, `${name}:${key}`).not.toBe(key === 'reason' ? 'x' : '');
+    }
+  }
+});
