@@ -3,6 +3,7 @@ import { defaultFrameMs } from './audio-format.ts';
 import { reservedClaims, tokenLifetimeSeconds } from './claims.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from './close-codes.ts';
 import { resetFormats } from './rate-limit.ts';
+import { describeIssue, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
 /**
  * The dialect: every choice that the specification leaves open ("not shown"), as one validated value.
@@ -269,12 +270,8 @@ export type Dialect = z.output<typeof dialectSchema>;
 /** A dialect as it is written: whatever is left out has its default. */
 export type DialectInput = z.input<typeof dialectSchema>;
 
-/** One thing that is wrong with a dialect: where, what stands there, and what was expected. */
-export interface DialectProblem {
-  path: string;
-  value: unknown;
-  expected: string;
-}
+/** One thing that is wrong with a dialect. */
+export type DialectProblem = SchemaProblem;
 
 export type ParsedDialect = { ok: true; dialect: Dialect } | { ok: false; problems: DialectProblem[] };
 
@@ -282,7 +279,7 @@ export type ParsedDialect = { ok: true; dialect: Dialect } | { ok: false; proble
 export function parseDialect(input: unknown): ParsedDialect {
   const result = dialectSchema.safeParse(input, { reportInput: true });
   if (result.success) return { ok: true, dialect: result.data };
-  return { ok: false, problems: result.error.issues.map(describeIssue) };
+  return { ok: false, problems: result.error.issues.map((issue) => describeIssue(issue, dialectSecrets)) };
 }
 
 /** The dialect in which every open choice has its default. */
@@ -291,40 +288,4 @@ export function defaultDialect(): Dialect {
 }
 
 /** Settings whose values are never shown. */
-const secretSettings = new Set<PropertyKey>(['secret', 'privateKey']);
-const hidden = '(hidden)';
-
-function describeIssue(issue: z.core.$ZodIssue): DialectProblem {
-  if (issue.code === 'unrecognized_keys') {
-    const path = pathText([...issue.path, issue.keys[0] ?? '']);
-    // A misspelt or misplaced `secret` is a secret too.
-    return { path, value: hidden, expected: 'no such setting' };
-  }
-  return { path: pathText(issue.path), value: shownValue(issue), expected: expectation(issue) };
-}
-
-/** What stands there, as far as it may be shown: a whole section, or what stands in place of one, may hold a secret. */
-function shownValue(issue: z.core.$ZodIssue): unknown {
-  const { input, path } = issue;
-  const isSection = issue.code === 'invalid_type' && issue.expected === 'object';
-  const mayHoldSecret =
-    path.some((key) => secretSettings.has(key)) || (isSection && typeof input === 'string');
-  if (mayHoldSecret) return hidden;
-  if (Array.isArray(input)) return '(a list)';
-  return typeof input === 'object' && input !== null ? '(an object)' : input;
-}
-
-function expectation(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.expected;
-    case 'invalid_value':
-      return `one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
-    default:
-      return issue.message.replace(/^.*?expected /i, '');
-  }
-}
-
-function pathText(path: readonly PropertyKey[]): string {
-  return path.length === 0 ? '(root)' : path.map(String).join('.');
-}
+export const dialectSecrets: SecretNames = new Set(['secret', 'privateKey']);

@@ -140,7 +140,7 @@ describe('what serve refuses to start with', () => {
     const { code, stderr } = await sandbox.run(['serve', '--port', '0', '--dialect', file]);
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
-    expect(stderr).toMatch(/dialect\.yaml: stream\.kindField: 7, expected .*string/);
+    expect(stderr).toMatch(/dialect\.yaml:2:14: stream\.kindField: 7, expected .*string/);
   });
 
   test.each([

@@ -15,12 +15,12 @@ describe('a dialect file', () => {
   });
 
   test.each([
-    ['an unknown setting', 'strem: {}\n', /^d\.yaml: strem: /],
-    ['a wrong type', 'stream: { kindField: 7 }\n', /^d\.yaml: stream\.kindField: 7, expected .*string/],
-    ['a list', '[]\n', /^d\.yaml: /],
-    ['broken YAML', 'stream: [\n', /^d\.yaml: /],
+    ['an unknown setting', 'strem: {}\n', /^d\.yaml:1:1: strem: no such setting/],
+    ['a wrong type', 'stream: { kindField: 7 }\n', /^d\.yaml:1:22: stream\.kindField: 7, expected .*string/],
+    ['a list', '[]\n', /^d\.yaml:1:1: /],
+    ['broken YAML', 'stream: [\n', /^d\.yaml:\d:\d: /],
     ['an alias of nothing', 'stream: *nothing\n', /^d\.yaml: Unresolved alias/],
-    ['a key twice', 'stream: {}\nstream: {}\n', /^d\.yaml: .*unique/i],
+    ['a key twice', 'stream: {}\nstream: {}\n', /^d\.yaml:2:1: .*unique/i],
   ])('with %s is refused, and the place named', (_what, text, expected) => {
     const read = () => readDialect(text, 'd.yaml');
     expect(read).toThrow(VoicectlError);

@@ -1,0 +1,73 @@
+import type * as z from 'zod';
+
+/** One thing that is wrong with a value from outside: where, what stands there, and what was expected. */
+export interface SchemaProblem {
+  path: string;
+  value: unknown;
+  expected: string;
+}
+
+/** Names of settings whose values are never shown. */
+export type SecretNames = ReadonlySet<PropertyKey>;
+
+const hidden = '(hidden)';
+/** What is expected of a setting that does not exist. */
+export const noSuchSetting = 'no such setting';
+const noSecrets: SecretNames = new Set();
+
+/** What a schema found, in our words. The schema is to be asked with `reportInput`, for the value to be known. */
+export function describeIssue(issue: z.core.$ZodIssue, secrets: SecretNames = noSecrets): SchemaProblem {
+  const inner = nearestIssue(issue);
+  const path = pathText(issuePath(inner));
+  // A misspelt or misplaced `secret` is a secret too.
+  if (inner.code === 'unrecognized_keys') return { path, value: hidden, expected: noSuchSetting };
+  return { path, value: shownValue(inner, secrets), expected: expectation(inner) };
+}
+
+/** Where an issue is: for a setting that does not exist, the setting and not what holds it. */
+export function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
+  const inner = nearestIssue(issue);
+  return inner.code === 'unrecognized_keys' ? [...inner.path, inner.keys[0] ?? ''] : inner.path;
+}
+
+/** Of the alternatives of a union, the first complaint of the one that the value came closest to. */
+function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue;
+  const within = issue.errors.flatMap(([first]) => {
+    if (first === undefined) return [];
+    const nested = nearestIssue(first);
+    return [{ ...nested, path: [...issue.path, ...nested.path] } as z.core.$ZodIssue];
+  });
+  const [deepest] = within.toSorted((a, b) => issuePath(b).length - issuePath(a).length);
+  return deepest !== undefined && issuePath(deepest).length > issue.path.length ? deepest : issue;
+}
+
+/** What stands there, as far as it may be shown: a whole section, or what stands in place of one, may hold a secret. */
+function shownValue(issue: z.core.$ZodIssue, secrets: SecretNames): unknown {
+  const { input, path } = issue;
+  const isSection = issue.code === 'invalid_type' && issue.expected === 'object';
+  const mayHoldSecret =
+    path.some((key) => secrets.has(key)) || (secrets.size > 0 && isSection && typeof input === 'string');
+  if (mayHoldSecret) return hidden;
+  if (Array.isArray(input)) return '(a list)';
+  return typeof input === 'object' && input !== null ? '(an object)' : input;
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.expected;
+    case 'invalid_value':
+      return `one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'invalid_union': {
+      const within = issue.errors.flatMap(([first]) => (first === undefined ? [] : [expectation(first)]));
+      return [...new Set(within)].join(' or ') || issue.message;
+    }
+    default:
+      return issue.message.replace(/^.*?expected /i, '');
+  }
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path.length === 0 ? '(root)' : path.map(String).join('.');
+}
