@@ -119,6 +119,18 @@ const speak = defineCommand({
   },
 });
 
+const event = defineCommand({
+  name: 'event',
+  summary: 'tell the scenario that something happened',
+  args: [['<name>', 'what happened, as the scenario calls it']],
+  options: streamOptions,
+  examples: ['voicectl emulator event door-opened --on-device d1'],
+  async run(context) {
+    const body = { ...selectedStreams(context), event: context.args[0] };
+    return printReached(context, await call(context, 'event', { body }));
+  },
+});
+
 const close = defineCommand({
   name: 'close',
   summary: 'close streams with a code',
@@ -142,6 +154,7 @@ export const emulatorCommand = {
     reset,
     clock,
     fault,
+    event,
     send,
     speak,
     close,

@@ -26,7 +26,7 @@ export interface Connection {
   /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
   close(cause: CloseCause): void;
   /** Closes with this code, and without a message before it. Only the first call counts. */
-  closeWith(code: number, reason: string, cause?: 'control' | 'fault'): void;
+  closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply'): void;
   /** Sends text that need not be a message, as it is. */
   sendRaw(text: string): void;
   /** Ends the connection without a close frame: orderly, or with a reset. */

@@ -15,6 +15,7 @@ import {
   controlOperation,
   controlOperations,
   controlPrefix,
+  eventSchema,
   journalQuerySchema,
   messageSchema,
   streamsSchema,
@@ -142,6 +143,10 @@ async function perform(operation: Exclude<ControlOperation, 'live'>, { request, 
       const numbered = query.stream === undefined ? query : { ...query, stream: Number(query.stream) };
       const selector = check(streamsSchema, numbered);
       return { streams: control.speak(selector, await readSpeech(request)) };
+    }
+    case 'event': {
+      const { event, ...selector } = check(eventSchema, await readJson(request));
+      return { streams: control.event(selector, event) };
     }
     case 'faults':
       return describeFaults(control.faults);

@@ -29,6 +29,8 @@ export interface EmulatorControl {
   send(selector: StreamSelector, message: ControlMessage): number[];
   /** Says 16 kHz s16le mono, after whatever is still being said. */
   speak(selector: StreamSelector, pcm: Buffer): number[];
+  /** Tells the replies, a scenario above all, that something happened outside. */
+  event(selector: StreamSelector, name: string): number[];
   close(selector: StreamSelector, code: number, reason: string): number[];
   /** Faults: those that are active, one more, and an end of one or of all. */
   readonly faults: Pick<Faults, 'add' | 'list' | 'clear'>;
@@ -45,7 +47,7 @@ export interface ControlOptions {
   voice: VoiceEndpoint;
 }
 
-type AuthorisedStream = OpenStream & { voice: NonNullable<OpenStream['voice']> };
+type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
 
 export function createControl(options: ControlOptions): EmulatorControl {
   const { clock, dialect, journal, limiter, faults, voice } = options;
@@ -54,7 +56,7 @@ export function createControl(options: ControlOptions): EmulatorControl {
   const select = ({ stream, device }: StreamSelector): AuthorisedStream[] =>
     voice
       .streams()
-      .filter((open): open is AuthorisedStream => open.voice !== undefined)
+      .filter((open): open is AuthorisedStream => open.live !== undefined)
       .filter(({ connection: { id, totals } }) =>
         stream === undefined ? device === undefined || totals.device === device : id === stream,
       );
@@ -94,7 +96,8 @@ export function createControl(options: ControlOptions): EmulatorControl {
     },
     send: (selector, message) =>
       act(selector, ({ connection }) => connection.sendText(writeMessage(dialect, message))),
-    speak: (selector, pcm) => act(selector, (open) => open.voice.say(playPcm(pcm))),
+    speak: (selector, pcm) => act(selector, (open) => open.live.voice.say(playPcm(pcm))),
+    event: (selector, name) => act(selector, (open) => open.live.reply.event?.(name)),
     close,
   };
 }

@@ -39,7 +39,7 @@ export interface StreamTotals {
   code: number;
   reason: string;
   /** Set where the emulator closed the stream, or cut it. */
-  cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault';
+  cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault' | 'reply';
   durationMs: number;
   framesIn: number;
   bytesIn: number;

@@ -19,6 +19,7 @@ export interface LiveStream {
   take(message: ClientMessage): void;
   /** The AI's voice on this stream: for whoever speaks beside the reply. */
   voice: Voice;
+  reply: Reply;
 }
 
 export interface LiveStreamOptions {
@@ -68,7 +69,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
     if (dialect.stream.textAfterToken === 'error') connection.sendText(writeError(dialect, code, message));
   };
-  return { take, voice };
+  return { take, voice, reply };
 }
 
 /** Gives the reply its voice on this stream. */
@@ -97,7 +98,10 @@ function startReply({
       reply.said?.();
     },
   });
+  const sendError = (code: string, message: string) =>
+    connection.sendText(writeError(dialect, code, message));
   const voice: Voice = {
+    ...at,
     clock: baseClock,
     get speaking() {
       return speaker.speaking;
@@ -115,11 +119,14 @@ function startReply({
     fail(why) {
       events.emit({ type: 'reply-failed', ...at, why });
       const { code, message } = dialect.stream.replyFailed;
-      connection.sendText(writeError(dialect, code, `${message}: ${why}`));
+      sendError(code, `${message}: ${why}`);
     },
     status(state) {
       if (dialect.stream.status.send) connection.sendText(writeStatus(dialect, state));
     },
+    error: sendError,
+    message: (body) => connection.sendText(JSON.stringify(body)),
+    close: (code, reason) => connection.closeWith(code, reason, 'reply'),
     turnStarted: (atMs) => events.emit({ type: 'turn-started', ...at, atMs }),
     turnEnded: (atMs, turnMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs }),
   };

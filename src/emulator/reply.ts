@@ -4,6 +4,9 @@ import type { Playable } from './playable.ts';
 
 /** What a reply may do on the stream that it answers. */
 export interface Voice {
+  /** The stream, by its number, and the device that it belongs to. */
+  readonly stream: number;
+  readonly device: string;
   readonly clock: Clock;
   /** Whether something is being said. */
   readonly speaking: boolean;
@@ -17,6 +20,12 @@ export interface Voice {
   fail(why: string): void;
   /** Sends a status message. */
   status(state: ReplyState): void;
+  /** Sends an error message; the stream goes on. */
+  error(code: string, message: string): void;
+  /** Sends any JSON. */
+  message(body: unknown): void;
+  /** Closes the stream. */
+  close(code: number, reason: string): void;
   /** Reports a turn of the user. Times are milliseconds of audio since the stream began. */
   turnStarted(atMs: number): void;
   turnEnded(atMs: number, turnMs: number): void;
@@ -28,6 +37,8 @@ export interface Reply {
   hear(pcm: Buffer): void;
   /** All that was to be said has been said. */
   said?(): void;
+  /** Something happened outside that was told over the control API, by this name. */
+  event?(name: string): void;
   /** The stream has ended. */
   close?(): void;
 }

@@ -10,9 +10,9 @@ import type { ConnectionSlots } from './connection-slots.ts';
 import type { EmulatorEvents } from './events.ts';
 import type { Faults } from './faults.ts';
 import { sendRawAnswer } from './http-answer.ts';
-import { startLiveStream } from './live-stream.ts';
+import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { invalidRequest } from './refusal.ts';
-import type { CreateReply, Voice } from './reply.ts';
+import type { CreateReply } from './reply.ts';
 import type { Ticker } from './ticker.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
@@ -33,13 +33,13 @@ export interface VoiceEndpoint {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /** Closes every stream, and resolves when all are gone. */
   close(): Promise<void>;
-  /** The streams that are open; `voice` once the token was accepted. */
+  /** The streams that are open; `live` once the token was accepted. */
   streams(): OpenStream[];
 }
 
 export interface OpenStream {
   connection: Connection;
-  voice: Voice | undefined;
+  live: LiveStream | undefined;
 }
 
 export interface VoiceEndpointOptions {
@@ -74,7 +74,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', '13']] });
   });
   const connections = new Set<Connection>();
-  const voices = new WeakMap<Connection, Voice>();
+  const live = new WeakMap<Connection, LiveStream>();
   const heartbeat = startHeartbeat(connections, options.baseClock);
   let awaitingToken = 0;
   let nextId = 1;
@@ -102,9 +102,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           jti: claims.jti,
           connections: slots.inUse(claims.sub),
         });
-        const { take, voice } = startLiveStream({ ...options, connection, claims });
-        voices.set(connection, voice);
-        return take;
+        const stream = startLiveStream({ ...options, connection, claims });
+        live.set(connection, stream);
+        return stream.take;
       },
     });
   };
@@ -113,7 +113,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     streams: () =>
       [...connections]
         .filter(({ ended }) => !ended)
-        .map((connection) => ({ connection, voice: voices.get(connection) })),
+        .map((connection) => ({ connection, live: live.get(connection) })),
     upgrade(request, socket, head) {
       if (awaitingToken >= maxAwaitingToken) return false;
       server.handleUpgrade(request, socket, head, (webSocket) => {

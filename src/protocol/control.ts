@@ -58,6 +58,12 @@ export const closeSchema = z.strictObject({
   reason: z.string().max(123).default(''),
 });
 
+/** `POST /events`: tells that something happened outside. */
+export const eventSchema = z.strictObject({
+  ...streams,
+  event: z.string().min(1).max(256).describe('What happened, as the scenario calls it'),
+});
+
 /** Query of `GET /journal` and `GET /journal/live`. */
 export const journalQuerySchema = z.strictObject({
   type: z.string().optional().describe('Events of this type only'),
@@ -228,6 +234,13 @@ export const controlOperations = {
     summary: 'Take a fault away, or all',
     body: clearFaultsSchema,
     response: z.strictObject({ cleared: z.int() }),
+  },
+  event: {
+    method: 'POST',
+    path: '/events',
+    summary: 'Tell the scenario that something happened',
+    body: eventSchema,
+    response: reachedSchema,
   },
   openapi: { method: 'GET', path: '/openapi.json', summary: 'The HTTP side of the emulator, as OpenAPI' },
   asyncapi: { method: 'GET', path: '/asyncapi.json', summary: 'The voice stream, as AsyncAPI' },

@@ -10,6 +10,8 @@ export function speakWith(createReply: CreateReply) {
   const sent: Buffer[] = [];
   let speaking = false;
   const voice: Voice = {
+    stream: 1,
+    device: 'd1',
     clock,
     get speaking() {
       return speaking;
@@ -26,6 +28,9 @@ export function speakWith(createReply: CreateReply) {
     },
     fail: (why) => log.push(`failed: ${why}`),
     status: (state) => log.push(state),
+    error: (code, message) => log.push(`error ${code}: ${message}`),
+    message: (body) => log.push(JSON.stringify(body)),
+    close: (code, reason) => log.push(`close ${code} ${reason}`),
     turnStarted: (atMs) => log.push(`turn at ${atMs}`),
     turnEnded: (atMs, turnMs) => log.push(`turn of ${turnMs} ended at ${atMs}`),
   };

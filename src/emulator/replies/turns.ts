@@ -1,14 +1,6 @@
-import { createSpeechGate, type GateEvent } from '../../audio/speech-gate.ts';
-import type { ClockTimer } from '../../clock.ts';
-import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import type { Playable } from '../playable.ts';
 import type { CreateReply } from '../reply.ts';
-
-/** Silence after which a turn has ended, heard or not sent at all. */
-const hangOverMs = 700;
-/** Audio kept from before the gate opened, and after its last voiced frame, so that no word is clipped. */
-const marginMs = 120;
-const prerollBytes = bytesForMs(1_000);
+import { detectTurns } from './turn-detector.ts';
 
 /**
  * A reply that takes turns: listens until the user has finished, answers, and stops as soon as the
@@ -16,77 +8,18 @@ const prerollBytes = bytesForMs(1_000);
  */
 export function takeTurns(answer: (utterance: Buffer) => Playable): CreateReply {
   return (voice) => {
-    const gate = createSpeechGate({ hangOverMs });
-    const heard = createUtteranceBuffer();
-    let turnStartMs = 0;
-    let lastHeardAt = 0;
-    let silenceTimer: ClockTimer | undefined;
-
-    const onGate = (event: GateEvent) => {
-      if (event.type === 'speech-start') {
-        turnStartMs = event.atMs;
-        if (voice.speaking) {
-          voice.stop();
-          voice.status('listening');
-        }
-        voice.turnStarted(event.atMs);
-        return;
-      }
-      voice.turnEnded(event.atMs, event.atMs - turnStartMs);
-      voice.status('speaking');
-      voice.say(answer(heard.slice(turnStartMs - marginMs, event.atMs + marginMs)));
-    };
-
-    /** A device that stops sending when its user falls silent has ended the turn as well. */
-    const watchForSilence = () => {
-      silenceTimer ??= voice.clock.after(lastHeardAt + hangOverMs - voice.clock.now(), () => {
-        silenceTimer = undefined;
-        if (!gate.speaking) return;
-        if (voice.clock.now() - lastHeardAt < hangOverMs) watchForSilence();
-        else gate.end().forEach(onGate);
-      });
-    };
-
-    voice.status('listening');
-    return {
-      hear(pcm) {
-        heard.push(pcm);
-        lastHeardAt = voice.clock.now();
-        gate.push(pcm).forEach(onGate);
-        if (gate.speaking) watchForSilence();
-        else heard.forgetBefore(prerollBytes);
+    const turns = detectTurns(voice, {
+      started() {
+        if (!voice.speaking) return;
+        voice.stop();
+        voice.status('listening');
       },
-      said: () => voice.status('listening'),
-      close: () => silenceTimer?.cancel(),
-    };
-  };
-}
-
-/** The user's audio from some way before the turn; bounded by the preroll and the gate's longest turn. */
-function createUtteranceBuffer() {
-  const chunks: Buffer[] = [];
-  let start = 0;
-  let length = 0;
-  return {
-    push(pcm: Buffer) {
-      chunks.push(pcm);
-      length += pcm.length;
-    },
-    /** Drops whole chunks of which nothing is among the last `bytes`. */
-    forgetBefore(bytes: number) {
-      let drop = 0;
-      for (const chunk of chunks) {
-        if (length - chunk.length < bytes) break;
-        length -= chunk.length;
-        start += chunk.length;
-        drop += 1;
-      }
-      if (drop > 0) chunks.splice(0, drop);
-    },
-    /** The audio between two moments, in milliseconds since the stream began, as far as it is still held. */
-    slice(fromMs: number, toMs: number): Buffer {
-      const from = Math.max(0, bytesForMs(Math.max(fromMs, msForBytes(start))) - start);
-      return Buffer.concat(chunks).subarray(from, Math.max(from, bytesForMs(toMs) - start));
-    },
+      ended(utterance) {
+        voice.status('speaking');
+        voice.say(answer(utterance));
+      },
+    });
+    voice.status('listening');
+    return { ...turns, said: () => voice.status('listening') };
   };
 }

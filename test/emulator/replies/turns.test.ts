@@ -35,7 +35,7 @@ test('the user who talks over the reply stops it, and is answered afterwards', (
   hear(Buffer.concat([speech(500), silence(800)]));
   log.length = 0;
   hear(speech(200));
-  expect(log).toEqual(['stop', 'listening', 'turn at 1300']);
+  expect(log).toEqual(['turn at 1300', 'stop', 'listening']);
   hear(silence(800));
   expect(log.slice(3)).toEqual(['turn of 200 ended at 1500', 'speaking', 'say']);
 });
