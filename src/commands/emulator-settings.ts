@@ -13,7 +13,8 @@ export async function emulatorSettings({
   io,
   signal,
 }: Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>): Promise<EmulatorOptions> {
-  const { reply, rateLimit, maxConnections, seed, fault, allowHost, allowOrigin, dialect } = settings;
+  const { reply, rateLimit, maxConnections, seed, fault, allowHost, allowOrigin, dialect, scenario } =
+    settings;
   const input = { stdin: io.stdin, signal };
   return {
     reply,
@@ -24,6 +25,7 @@ export async function emulatorSettings({
     faults: fault.map(readFaultFlag),
     acceptKeys: await acceptedKeys(settings, input),
     ...(seed === undefined ? {} : { seed }),
+    ...(scenario === undefined ? {} : { scenario: await openScenario(scenario, input) }),
     ...(dialect === undefined ? {} : { dialect: await loadDialect(dialect, input) }),
   };
 }
@@ -38,6 +40,11 @@ export function readFaultFlag(written: string): FaultInput {
       cause,
     });
   }
+}
+
+async function openScenario(file: string, input: Stdin) {
+  const { readScenario } = await import('./scenario-file.ts');
+  return readScenario(file, input);
 }
 
 async function loadDialect(file: string, input: Stdin) {

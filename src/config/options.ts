@@ -166,6 +166,11 @@ export const options = {
     parse: parseText,
     help: 'choices that the specification leaves open, as YAML or JSON',
   }),
+  scenario: define({
+    flag: '--scenario <FILE>',
+    parse: parseText,
+    help: 'what the service does, step by step, as YAML; or the name of a shipped one, such as barge-in',
+  }),
   rateLimit: define({
     flag: '--rate-limit <N>',
     default: '60',
@@ -457,6 +462,7 @@ export const generalOptions = [
 export const emulatorOptions = [
   'reply',
   'dialect',
+  'scenario',
   'acceptKey',
   'acceptKeyFile',
   'rateLimit',

@@ -20,6 +20,7 @@ import { createJournal } from './journal.ts';
 import { createRandom } from './random.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createReplyMode } from './replies/registry.ts';
+import type { Scenario } from './scenario/scenario.ts';
 import { createTicker } from './ticker.ts';
 import { createTokenAuthority } from './token-authority.ts';
 import { createTokenEndpoint } from './token-endpoint.ts';
@@ -53,6 +54,8 @@ export interface EmulatorOptions {
   onEvent?: EmulatorListener;
   /** Faults from the start, as the catalogue names them. */
   faults?: readonly FaultInput[];
+  /** Plays on each stream; where it has no steps, `reply` speaks. */
+  scenario?: Scenario;
 }
 
 /** A running emulator of the token endpoint and the voice stream. */
@@ -81,7 +84,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     });
   }
   const dialect = checkDialect(options.dialect);
-  const createReply = await createReplyMode(options.reply ?? 'parrot');
+  const replyMode = await createReplyMode(options.reply ?? 'parrot');
   const baseClock = options.clock ?? systemClock;
   const clock = createMovableClock(baseClock);
   const events = createEmulatorEvents(() => clock.now());
@@ -95,7 +98,10 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     limit: rateLimit,
     settings: dialect.rateLimit,
   });
-  const faults = createFaults({ initial: options.faults ?? [], random, events });
+  const { scenario } = options;
+  const initialFaults = [...(scenario?.faults ?? []), ...(options.faults ?? [])];
+  const faults = createFaults({ initial: initialFaults, random, events });
+  const createReply = scenario?.cast(faults, replyMode) ?? replyMode;
   const slots = createConnectionSlots(maxConnections);
   const ticker = createTicker({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);

@@ -9,10 +9,11 @@ const peak = 0.25 * 0x7fff;
 /** Answers each turn with one second of a 440 Hz tone at −12 dBFS. */
 export const tone = takeTurns(() => playPcm(tonePcm));
 
-const tonePcm = makeTone();
+const tonePcm = makeTone(frequencyHz, durationMs);
 
-function makeTone(): Buffer {
-  const samples = (sampleRate * durationMs) / 1000;
+/** A tone at −12 dBFS. */
+export function makeTone(frequencyHz: number, durationMs: number): Buffer {
+  const samples = Math.round((sampleRate * durationMs) / 1000);
   const pcm = Buffer.alloc(samples * bytesPerSample);
   for (let i = 0; i < samples; i += 1) {
     const value = Math.round(peak * Math.sin((2 * Math.PI * frequencyHz * i) / sampleRate));

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { loadPcm } from '../../audio/wav-source.ts';
+import { VoicectlError } from '../../errors.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
+import { makeTone } from '../replies/tone.ts';
+import type { ScenarioPart, SpeechAction } from './scenario-schema.ts';
+
+/** What is said in a scenario, ready to be said. */
+export type Clips = ReadonlyMap<string | SpeechAction, Buffer>;
+
+/**
+ * Reads and makes all that is said in these steps. Throws `bad-input` for a file that is no WAV; `details.path`
+ * tells where in the steps.
+ */
+export async function prepareClips({ steps }: Pick<ScenarioPart, 'steps'>, folder: string): Promise<Clips> {
+  const speeches = steps.flatMap((step, at) =>
+    step.do.flatMap(({ say }, index) =>
+      say === undefined ? [] : [{ say, path: ['steps', at, 'do', index, 'say'] }],
+    ),
+  );
+  const clips = new Map<string | SpeechAction, Buffer>();
+  for (const { say, path } of speeches) {
+    const pcm = await prepare(say, folder).catch((cause) => {
+      throw new VoicectlError('bad-input', (cause as Error).message, { cause, details: { path } });
+    });
+    if (pcm !== undefined) clips.set(say, pcm);
+  }
+  return clips;
+}
+
+async function prepare(say: string | SpeechAction, folder: string): Promise<Buffer | undefined> {
+  if (typeof say === 'string') return loadPcm(resolve(folder, say));
+  const { file, tone, silence } = say;
+  if (file !== undefined) return loadPcm(resolve(folder, file));
+  if (tone !== undefined) return makeTone(tone, say.for);
+  return silence === undefined ? undefined : Buffer.alloc(bytesForMs(silence));
+}

@@ -1,0 +1,74 @@
+import { VoicectlError } from '../../errors.ts';
+import type { Fault, FaultInput } from '../../protocol/faults.ts';
+import { type FaultPoint, faultCatalogue } from '../../protocol/faults.ts';
+import type { Faults } from '../faults.ts';
+import type { CreateReply, Voice } from '../reply.ts';
+import type { Clips } from './clips.ts';
+import type { Action, ScenarioPart, SpeechAction } from './scenario-schema.ts';
+import { createStage, type Stage } from './stage.ts';
+
+export interface Performance {
+  part: ScenarioPart;
+  clips: Clips;
+  faults: Faults;
+}
+
+/** Plays the steps on each stream. A step that fails is told of on its stream, which goes on without the rest. */
+export function perform(performance: Performance): CreateReply {
+  return (voice) => {
+    const stage = createStage(voice);
+    void play(performance, stage, voice).catch((thrown) =>
+      voice.fail(thrown instanceof Error ? thrown.message : String(thrown)),
+    );
+    return stage.reply;
+  };
+}
+
+/** Waits for ever, and so is forgotten, when its stream ends. */
+async function play(performance: Performance, stage: Stage, voice: Voice): Promise<void> {
+  const { steps, repeat } = performance.part;
+  voice.status('listening');
+  do {
+    for (const step of steps) {
+      await stage.until(step.when);
+      for (const action of step.do) await act(action, performance, stage, voice);
+    }
+    // Steps that wait for no time at all must not keep the others from theirs.
+    await stage.pause(0);
+  } while (repeat);
+}
+
+async function act(action: Action, { clips, faults }: Performance, stage: Stage, voice: Voice) {
+  const { say, wait, status, error, send, fault, close } = action;
+  if (say !== undefined) {
+    const speech = typeof say === 'string' ? undefined : say;
+    await stage.say(pcmOf(say, clips, stage), speech?.['barge-in'] ?? true);
+  }
+  if (wait !== undefined) await stage.pause(wait);
+  if (status !== undefined) voice.status(status);
+  if (error !== undefined) voice.error(error.code, error.message);
+  if (send !== undefined) voice.message(send);
+  if (fault !== undefined) faults.add(aimed(fault, voice));
+  if (action['clear-faults']) faults.clear();
+  if (close !== undefined) voice.close(close.code, close.reason);
+}
+
+function pcmOf(say: string | SpeechAction, clips: Clips, stage: Stage): Buffer {
+  if (typeof say !== 'string' && say.utterance) return stage.utterance;
+  const pcm = clips.get(say);
+  if (pcm === undefined) throw new VoicectlError('internal', 'A clip of the scenario was not prepared');
+  return pcm;
+}
+
+const streamPoints: readonly FaultPoint[] = ['live', 'audio'];
+const devicePoints: readonly FaultPoint[] = ['token', 'authorise', 'connected'];
+
+/** The fault, for this stream or, where it is about requests and connections to come, for this device. */
+function aimed(fault: Fault, { stream, device }: Voice): FaultInput {
+  const { at } = faultCatalogue[fault.name];
+  const scope = {
+    ...(streamPoints.includes(at) ? { stream } : {}),
+    ...(devicePoints.includes(at) ? { device } : {}),
+  };
+  return { ...scope, ...fault } as FaultInput;
+}

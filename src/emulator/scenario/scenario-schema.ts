@@ -1,0 +1,154 @@
+import * as z from 'zod';
+import { isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
+import { durationSchema } from '../../protocol/duration.ts';
+import { type Fault, faultSchema, readFault } from '../../protocol/faults.ts';
+
+/**
+ * A scenario, as it is written in YAML or JSON: what the AI does on each stream, step by step, and what goes
+ * wrong meanwhile. Paths are relative to the file.
+ */
+
+const duration = (what: string) => durationSchema.describe(what);
+
+/** `NAME:key=value,…`, as on the command line, or an object. */
+const writtenFault = z
+  .union([
+    z.string().transform((written, context): Fault => {
+      try {
+        return readFault(written);
+      } catch (thrown) {
+        context.addIssue({ code: 'custom', message: (thrown as Error).message });
+        return z.NEVER;
+      }
+    }),
+    faultSchema,
+  ])
+  .describe('A fault of the catalogue, as NAME:key=value,… or as an object');
+
+const trigger = z
+  .union(
+    [
+      z.enum(['connected', 'speech-start', 'speech-end']),
+      z.strictObject({ after: duration('Time since the step before') }),
+      z.strictObject({ bytes: z.int().min(1).describe('Audio of the user since the step before') }),
+      z.strictObject({ event: z.string().min(1).describe('Told by `voicectl emulator event NAME`') }),
+    ],
+    { error: 'expected connected, speech-start, speech-end, {after}, {bytes} or {event}' },
+  )
+  .describe(
+    'What the step waits for; speech and events that come while the step before is at work are not lost',
+  );
+
+const clip = {
+  file: z.string().min(1).optional().describe('A WAV, relative to the scenario'),
+  tone: z
+    .number()
+    .min(20)
+    .max(8_000)
+    .optional()
+    .describe('A tone of this frequency, in Hz, for as long as `for`'),
+  silence: duration('Silence of this length').optional(),
+  utterance: z.literal(true).optional().describe('What the user said last'),
+};
+
+const speech = z
+  .union(
+    [
+      z.string().min(1),
+      z
+        .strictObject({
+          ...clip,
+          for: durationSchema.prefault('1s').describe('Length of a tone'),
+          'barge-in': z.boolean().default(true).describe('Whether it stops when the user talks over it'),
+        })
+        .refine((say) => countKeys(say, Object.keys(clip)) === 1),
+    ],
+    { error: 'expected a WAV file, or exactly one of file, tone, silence and utterance' },
+  )
+  .describe('Say this, and wait until it is said: a WAV file, or one of file, tone, silence and utterance');
+
+const actions = {
+  say: speech.optional(),
+  wait: duration('Do nothing for so long').optional(),
+  status: z
+    .enum(['listening', 'speaking'])
+    .optional()
+    .describe('Send a status message, as the dialect words it'),
+  error: z
+    .strictObject({ code: z.string().min(1), message: z.string().default('') })
+    .optional()
+    .describe('Send an error message, as the dialect words it'),
+  send: z.json().optional().describe('Send any JSON'),
+  fault: writtenFault
+    .optional()
+    .describe('Add a fault; unless it says otherwise it is for this stream or device'),
+  'clear-faults': z.literal(true).optional().describe('Clear all faults'),
+  close: z
+    .strictObject({
+      code: z
+        .int()
+        .refine(
+          isSendableCloseCode,
+          'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999',
+        )
+        .default(1000),
+      reason: z.string().max(maxCloseReasonBytes).default(''),
+    })
+    .optional()
+    .describe('Close the stream'),
+};
+
+const action = z
+  .strictObject(actions)
+  .refine(
+    (given) => countKeys(given, Object.keys(actions)) === 1,
+    `expected exactly one of ${Object.keys(actions).join(', ')}`,
+  )
+  .meta({ minProperties: 1, maxProperties: 1 });
+
+const part = {
+  steps: z
+    .array(
+      z.strictObject({
+        when: trigger,
+        do: z.array(action).default([]).describe('Done one after the other'),
+      }),
+    )
+    .default([])
+    .describe('One after the other, on each stream; none: the reply mode speaks'),
+  repeat: z.boolean().default(false).describe('Whether the steps begin again after the last one'),
+};
+
+const isEndless = ({ steps, repeat }: { steps: { when: unknown }[]; repeat: boolean }) =>
+  repeat && steps.every(({ when }) => when === 'connected');
+
+const wait = 'expected a step that waits for something other than connected, when the steps are repeated';
+
+export const scenarioSchema = z
+  .strictObject({
+    name: z.string().optional(),
+    description: z.string().optional(),
+    faults: z.array(writtenFault).default([]).describe('Faults from the start'),
+    ...part,
+    devices: z
+      .record(
+        z.string(),
+        z.strictObject(part).refine((one) => !isEndless(one), wait),
+      )
+      .default({})
+      .describe('Steps of single devices, in place of those of all'),
+  })
+  .refine((one) => !isEndless(one), wait)
+  .meta({ title: 'voicectl scenario', description: 'What the emulated service does, step by step' });
+
+export type ScenarioInput = z.input<typeof scenarioSchema>;
+type Scenario = z.output<typeof scenarioSchema>;
+export type ScenarioPart = Pick<Scenario, 'steps' | 'repeat'>;
+type Step = Scenario['steps'][number];
+export type Trigger = Step['when'];
+export type Action = Step['do'][number];
+export type SpeechAction = Exclude<NonNullable<Action['say']>, string>;
+
+function countKeys(value: object, keys: readonly string[]): number {
+  return Object.entries(value).filter(([key, one]) => keys.includes(key) && one !== undefined).length;
+}

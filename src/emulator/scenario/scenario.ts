@@ -1,0 +1,55 @@
+import { VoicectlError } from '../../errors.ts';
+import type { Fault } from '../../protocol/faults.ts';
+import { describeIssue } from '../../protocol/schema-problem.ts';
+import type { Faults } from '../faults.ts';
+import type { CreateReply } from '../reply.ts';
+import { prepareClips } from './clips.ts';
+import { type Performance, perform } from './perform.ts';
+import { type ScenarioInput, type ScenarioPart, scenarioSchema } from './scenario-schema.ts';
+
+/** A scenario that is ready to be played. */
+export interface Scenario {
+  readonly faults: readonly Fault[];
+  /** The AI of each stream; `otherwise` speaks where the scenario has no steps for the device. */
+  cast(faults: Faults, otherwise: CreateReply): CreateReply;
+}
+
+/**
+ * Makes a scenario out of what was written; files are relative to `folder`. Throws `bad-input` for what is no
+ * scenario, and for a WAV that cannot be read; `details.path` tells where.
+ */
+export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<Scenario> {
+  const checked = scenarioSchema.safeParse(input, { reportInput: true });
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    const { path, expected } = issue === undefined ? { path: '', expected: '' } : describeIssue(issue);
+    throw new VoicectlError('bad-input', `Wrong scenario: ${path}: expected ${expected}`, {
+      details: { path: issue?.path ?? [] },
+    });
+  }
+  const { faults, devices, ...everyone } = checked.data;
+  const forAll = await ready(everyone, folder, []);
+  const forDevice = await Promise.all(
+    Object.entries(devices).map(
+      async ([device, part]) => [device, await ready(part, folder, ['devices', device])] as const,
+    ),
+  );
+  return {
+    faults,
+    cast(active, otherwise) {
+      const play = (one: Omit<Performance, 'faults'>) =>
+        one.part.steps.length === 0 ? otherwise : perform({ ...one, faults: active });
+      const everyone = play(forAll);
+      const single = new Map(forDevice.map(([device, one]) => [device, play(one)]));
+      return (voice) => (single.get(voice.device) ?? everyone)(voice);
+    },
+  };
+}
+
+async function ready(part: ScenarioPart, folder: string, at: readonly PropertyKey[]) {
+  const clips = await prepareClips(part, folder).catch((thrown: VoicectlError) => {
+    const path = [...at, ...((thrown.details?.path as PropertyKey[] | undefined) ?? [])];
+    throw new VoicectlError(thrown.code, thrown.message, { cause: thrown.cause, details: { path } });
+  });
+  return { part, clips };
+}

@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest';
+import { createEmulatorEvents } from '../../../src/emulator/events.ts';
+import { createFaults } from '../../../src/emulator/faults.ts';
+import { createRandom } from '../../../src/emulator/random.ts';
+import { silence as silentReply } from '../../../src/emulator/replies/silence.ts';
+import { loadScenario } from '../../../src/emulator/scenario/scenario.ts';
+import type { ScenarioInput } from '../../../src/emulator/scenario/scenario-schema.ts';
+import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
+import { fixture, fixturePcm } from '../../helpers/voicectl.ts';
+
+async function play(input: ScenarioInput) {
+  const scenario = await loadScenario(input);
+  const faults = createFaults({
+    initial: scenario.faults,
+    random: createRandom(1),
+    events: createEmulatorEvents(() => 0),
+  });
+  const stage = speakWith(scenario.cast(faults, silentReply));
+  await stage.clock.run(10);
+  return {
+    ...stage,
+    faults,
+    /** What was sent since the last look, but for the reports of turns. */
+    async next(): Promise<string[]> {
+      await stage.clock.run(10);
+      return stage.log.splice(0).filter((line) => !line.startsWith('turn'));
+    },
+    async turn(ms = 300) {
+      stage.hear(Buffer.concat([speech(ms), silence(1_000)]));
+    },
+  };
+}
+
+const note = (text: string) => ({ send: text });
+
+describe('a step waits for', () => {
+  test('nothing, when it is for the beginning', async () => {
+    const { next } = await play({ steps: [{ when: 'connected', do: [note('hi')] }] });
+    expect(await next()).toEqual(['listening', '"hi"']);
+  });
+
+  test('the user to begin, and to end', async () => {
+    const { next, hear } = await play({
+      steps: [
+        { when: 'speech-start', do: [note('begun')] },
+        { when: 'speech-end', do: [note('ended')] },
+      ],
+    });
+    await next();
+    hear(speech(300));
+    expect(await next()).toEqual(['"begun"']);
+    hear(silence(1_000));
+    expect(await next()).toEqual(['"ended"']);
+  });
+
+  test('a time after the step before', async () => {
+    const { next, clock } = await play({ steps: [{ when: { after: '2s' }, do: [note('late')] }] });
+    await clock.run(1_900);
+    expect(await next()).toEqual(['listening']);
+    await clock.run(100);
+    expect(await next()).toEqual(['"late"']);
+  });
+
+  test('so much audio of the user, since the step before', async () => {
+    const { next, hear } = await play({
+      steps: [{ when: { bytes: 640 }, do: [note('heard')] }],
+      repeat: true,
+    });
+    await next();
+    hear(Buffer.alloc(600));
+    expect(await next()).toEqual([]);
+    hear(Buffer.alloc(40));
+    expect(await next()).toEqual(['"heard"']);
+    expect(await next()).toEqual([]);
+    hear(Buffer.alloc(640));
+    expect(await next()).toEqual(['"heard"']);
+  });
+
+  test('an event that is told over the control API, by its name', async () => {
+    const { next, reply } = await play({ steps: [{ when: { event: 'door' }, do: [note('open')] }] });
+    await next();
+    reply.event?.('window');
+    expect(await next()).toEqual([]);
+    reply.event?.('door');
+    expect(await next()).toEqual(['"open"']);
+  });
+
+  test('what came while the step before was at work', async () => {
+    const { next, turn, clock } = await play({
+      steps: [
+        { when: 'connected', do: [{ wait: '5s' }] },
+        { when: 'speech-end', do: [note('I heard you')] },
+      ],
+    });
+    await turn();
+    expect(await next()).toEqual(['listening']);
+    await clock.run(5_000);
+    expect(await next()).toEqual(['"I heard you"']);
+  });
+});
+
+describe('a step', () => {
+  test('says a file, a tone, silence and what the user said, each when the one before is said', async () => {
+    const { next, turn, said, finishSpeaking } = await play({
+      steps: [
+        { when: 'speech-end', do: [{ say: fixture('hello.wav') }, { say: { tone: 440, for: '100ms' } }] },
+        { when: 'connected', do: [{ say: { silence: '50ms' } }, { say: { utterance: true } }] },
+      ],
+    });
+    await turn(500);
+    for (let count = 0; count < 4; count += 1) {
+      await next();
+      expect(said).toHaveLength(count + 1);
+      finishSpeaking();
+    }
+    const [file, tone, quiet, utterance] = said;
+    expect(file).toEqual(fixturePcm('hello.wav'));
+    expect(tone).toHaveLength(3_200);
+    expect(quiet).toEqual(Buffer.alloc(1_600));
+    expect(utterance?.length).toBeGreaterThanOrEqual(500 * 32);
+  });
+
+  test('stops saying when the user talks over it, and goes on with what follows', async () => {
+    const { next, turn, hear } = await play({
+      steps: [{ when: 'speech-end', do: [{ say: { tone: 440 } }, note('next')] }],
+    });
+    await turn();
+    expect(await next()).toEqual(['listening', 'speaking', 'say']);
+    hear(speech(200));
+    expect(await next()).toEqual(['stop', 'listening', '"next"']);
+  });
+
+  test('talks over the user where it is told not to stop', async () => {
+    const { next, turn, hear, finishSpeaking } = await play({
+      steps: [{ when: 'speech-end', do: [{ say: { tone: 440, 'barge-in': false } }, note('next')] }],
+    });
+    await turn();
+    await next();
+    hear(speech(200));
+    expect(await next()).toEqual([]);
+    finishSpeaking();
+    expect(await next()).toEqual(['listening', '"next"']);
+  });
+
+  test('sends a status, an error and any JSON, and closes', async () => {
+    const { next } = await play({
+      steps: [
+        {
+          when: 'connected',
+          do: [
+            { status: 'speaking' },
+            { error: { code: 'OOPS', message: 'no' } },
+            { send: { type: 'lights', on: true } },
+            { close: { code: 4001, reason: 'bye' } },
+          ],
+        },
+      ],
+    });
+    expect(await next()).toEqual([
+      'listening',
+      'speaking',
+      'error OOPS: no',
+      '{"type":"lights","on":true}',
+      'close 4001 bye',
+    ]);
+  });
+
+  test('adds faults for its own stream and device, and clears them', async () => {
+    const { next, faults, turn } = await play({
+      faults: ['mute'],
+      steps: [
+        {
+          when: 'connected',
+          do: [{ fault: 'drop:probability=0.5' }, { fault: { name: 'token-hang', times: 1 } }],
+        },
+        { when: 'speech-end', do: [{ 'clear-faults': true }] },
+      ],
+    });
+    await next();
+    expect(faults.list().map(({ fault }) => fault)).toMatchObject([
+      { name: 'mute' },
+      { name: 'drop', stream: 1, probability: 0.5 },
+      { name: 'token-hang', device: 'd1', times: 1 },
+    ]);
+    await turn();
+    await next();
+    expect(faults.list()).toEqual([]);
+  });
+
+  test('that fails is told of, and the stream goes on without the rest', async () => {
+    const fault = { fault: 'mute' };
+    const { next } = await play({ steps: [{ when: 'connected', do: Array(1_001).fill(fault) }] });
+    expect(await next()).toEqual(['listening', 'failed: More than 1000 faults']);
+  });
+});
+
+test('a device has steps of its own in place of those of all', async () => {
+  const { next } = await play({
+    steps: [{ when: 'connected', do: [note('all')] }],
+    devices: { d1: { steps: [{ when: 'connected', do: [note('d1')] }] } },
+  });
+  expect(await next()).toEqual(['listening', '"d1"']);
+});
+
+test('where a scenario has no steps, the reply mode speaks', async () => {
+  const { next, log } = await play({ faults: ['mute'], devices: { d2: { steps: [] } } });
+  await next();
+  expect(log).toEqual([]);
+});
+
+test('steps that are repeated begin again after the last one', async () => {
+  const { next, turn } = await play({ steps: [{ when: 'speech-end', do: [note('ok')] }], repeat: true });
+  await turn();
+  await next();
+  await turn();
+  expect(await next()).toEqual(['"ok"']);
+});
+
+test('a stream that has ended is not spoken to any more', async () => {
+  const { next, reply, clock } = await play({ steps: [{ when: { after: '1s' }, do: [note('late')] }] });
+  reply.close?.();
+  await clock.run(2_000);
+  expect(await next()).toEqual(['listening']);
+});
+
+describe('refused is', () => {
+  test.each([
+    [{ steps: [{ when: 'connected' }], repeat: true }, /other than connected/, []],
+    [
+      { steps: [{ when: 'connected', do: [{ say: 'no.wav' }] }] },
+      /Cannot read/,
+      ['steps', 0, 'do', 0, 'say'],
+    ],
+    [
+      { devices: { d: { steps: [{ when: 'connected', do: [{ say: 'no.wav' }] }] } } },
+      /Cannot read/,
+      ['devices', 'd', 'steps', 0, 'do', 0, 'say'],
+    ],
+    [{ faults: ['nope'] }, /"nope"/, ['faults', 0]],
+    [{ steps: [{ when: 'never' }] }, /expected one of "connected", "speech-start"/, ['steps', 0, 'when']],
+  ])('%j', async (input, message, path) => {
+    const refusal = loadScenario(input as ScenarioInput);
+    await expect(refusal).rejects.toMatchObject({
+      code: 'bad-input',
+      message: expect.stringMatching(message),
+      details: { path },
+    });
+  });
+});

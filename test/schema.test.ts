@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { schemas } from '../docs/schemas.ts';
+
+const root = new URL('../', import.meta.url);
+
+test.each(Object.entries(schemas))(
+  'schema/%s is what the code says (npm run docs writes it anew)',
+  async (file, schema) => {
+    await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(`../schema/${file}`);
+  },
+);
+
+describe('the published schema of scenarios', () => {
+  const validate = new Ajv2020({ strict: false }).compile(schemas['scenario.schema.json'] ?? {});
+  const folder = new URL('examples/scenarios/', root);
+
+  test.each(readdirSync(folder))('finds nothing wrong with %s', (file) => {
+    validate(parse(readFileSync(new URL(file, folder), 'utf8')));
+    expect(validate.errors).toBeNull();
+  });
+
+  test('finds a step without a trigger, an action that does nothing, and one that does two things', () => {
+    expect(validate({ steps: [{ do: [] }] })).toBe(false);
+    expect(validate({ steps: [{ when: 'connected', do: [{}] }] })).toBe(false);
+    expect(validate({ steps: [{ when: 'connected', do: [{ wait: 1, status: 'speaking' }] }] })).toBe(false);
+  });
+});
