@@ -4,7 +4,7 @@ import type { TokenClaims } from '../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import type { Connection } from './connection.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from './faults/faults.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
 /** A message of a client, as it arrived. */

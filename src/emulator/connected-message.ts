@@ -1,5 +1,5 @@
 import { writeConnected, writeMessage } from '../protocol/messages.ts';
-import type { FaultSubject } from './faults.ts';
+import type { FaultSubject } from './faults/faults.ts';
 import type { LiveStreamOptions } from './live-stream.ts';
 
 /** Confirms the stream, unless a fault has it late, spoilt or not at all. Specification: "WSS /voice-stream". */

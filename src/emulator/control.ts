@@ -4,7 +4,7 @@ import type { EmulatorState, StreamSelector } from '../protocol/control.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { type ReplyState, writeError, writeStatus } from '../protocol/messages.ts';
 import { version } from '../version.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from './faults/faults.ts';
 import type { Journal } from './journal.ts';
 import { playPcm } from './playable.ts';
 import type { RateLimiter } from './rate-limiter.ts';

@@ -14,7 +14,8 @@ import { createConnectionSlots } from './connection-slots.ts';
 import { createControl, type EmulatorControl } from './control.ts';
 import { createControlApi } from './control-api.ts';
 import { createEmulatorEvents, type EmulatorListener } from './events.ts';
-import { createFaults } from './faults.ts';
+import { createFaults } from './faults/faults.ts';
+import { createUpgradeFaults } from './faults/upgrade-faults.ts';
 import { createHttpServer } from './http-server.ts';
 import { createJournal } from './journal.ts';
 import { createRandom } from './random.ts';
@@ -24,7 +25,6 @@ import type { Scenario } from './scenario/scenario.ts';
 import { createTicker } from './ticker.ts';
 import { createTokenAuthority } from './token-authority.ts';
 import { createTokenEndpoint } from './token-endpoint.ts';
-import { createUpgradeFaults } from './upgrade-faults.ts';
 import { createVoiceEndpoint } from './voice-endpoint.ts';
 
 export interface EmulatorOptions {

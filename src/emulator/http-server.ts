@@ -8,13 +8,13 @@ import { jsonMediaType, maxTokenRequestBytes } from '../protocol/token-request.t
 import { type Admission, type AdmissionOptions, admit, maxHeaders } from './admission.ts';
 import type { ControlApi } from './control-api.ts';
 import type { EmulatorEvents } from './events.ts';
+import type { Unanswered } from './faults/token-faults.ts';
+import type { UpgradeFaults } from './faults/upgrade-faults.ts';
 import { type HttpAnswer, sendAnswer, sendRawAnswer } from './http-answer.ts';
 import { readBody } from './http-body.ts';
 import { invalidRequest, refusal } from './refusal.ts';
 import { ServiceRequest } from './service-request.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
-import type { Unanswered } from './token-faults.ts';
-import type { UpgradeFaults } from './upgrade-faults.ts';
 import type { VoiceEndpoint } from './voice-endpoint.ts';
 
 export interface HttpServerOptions {

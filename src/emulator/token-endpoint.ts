@@ -3,12 +3,12 @@ import type { Dialect, RefusalCause } from '../protocol/dialect.ts';
 import { type RateLimit, retryAfterHeaderName, writeRateLimitHeaders } from '../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../protocol/token-request.ts';
 import type { EmulatorEvents } from './events.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from './faults/faults.ts';
+import { answerWithFaults, type Unanswered } from './faults/token-faults.ts';
 import type { HttpAnswer } from './http-answer.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { invalidRequest, refusal } from './refusal.ts';
 import type { TokenAuthority, WrongToken } from './token-authority.ts';
-import { answerWithFaults, type Unanswered } from './token-faults.ts';
 
 export interface TokenEndpointOptions {
   clock: Clock;

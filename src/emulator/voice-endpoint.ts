@@ -8,7 +8,7 @@ import { awaitToken } from './authorisation.ts';
 import { type Connection, createConnection } from './connection.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import type { EmulatorEvents } from './events.ts';
-import type { Faults } from './faults.ts';
+import type { Faults } from './faults/faults.ts';
 import { sendRawAnswer } from './http-answer.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { invalidRequest } from './refusal.ts';

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openStream, type StreamClient } from '../helpers/stream-client.ts';
 import { fixture, fixturePcm, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
@@ -288,4 +288,19 @@ describe('how serve ends', () => {
     const { stderr } = await sandbox.shell('voicectl serve --port 0 > /dev/full; echo "exit $?" >&2');
     expect(stderr).toMatch(/^voicectl: Cannot write to standard output: .*ENOSPC.*\nexit 8\n$/);
   });
+});
+
+test('a serve that runs out of descriptors answers again as soon as some are free', async () => {
+  const serve = sandbox.startShell('ulimit -n 60; voicectl serve --port 0 --json');
+  const [, baseUrl = ''] = /"baseUrl":"([^"]+)"/.exec(await serve.line(/"listening"/)) ?? [];
+  const sockets = Array.from({ length: 100 }, () => connect(Number(new URL(baseUrl).port), '127.0.0.1'));
+  const ends = sockets.map(
+    (socket) => new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)),
+  );
+  await Promise.race(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(ends);
+  expect((await askToken(baseUrl)).status).toBe(200);
+  serve.signal('SIGTERM');
+  expect((await serve.ended).code).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { VoicectlError } from '../../errors.ts';
 import type { Fault, FaultInput } from '../../protocol/faults.ts';
 import { type FaultPoint, faultCatalogue } from '../../protocol/faults.ts';
-import type { Faults } from '../faults.ts';
+import type { Faults } from '../faults/faults.ts';
 import type { CreateReply, Voice } from '../reply.ts';
 import type { Clips } from './clips.ts';
 import type { Action, ScenarioPart, SpeechAction } from './scenario-schema.ts';

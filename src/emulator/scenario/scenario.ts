@@ -1,7 +1,7 @@
 import { VoicectlError } from '../../errors.ts';
 import type { Fault } from '../../protocol/faults.ts';
 import { describeIssue } from '../../protocol/schema-problem.ts';
-import type { Faults } from '../faults.ts';
+import type { Faults } from '../faults/faults.ts';
 import type { CreateReply } from '../reply.ts';
 import { prepareClips } from './clips.ts';
 import { type Performance, perform } from './perform.ts';

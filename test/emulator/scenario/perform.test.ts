@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createEmulatorEvents } from '../../../src/emulator/events.ts';
-import { createFaults } from '../../../src/emulator/faults.ts';
+import { createFaults } from '../../../src/emulator/faults/faults.ts';
 import { createRandom } from '../../../src/emulator/random.ts';
 import { silence as silentReply } from '../../../src/emulator/replies/silence.ts';
 import { loadScenario } from '../../../src/emulator/scenario/scenario.ts';

@@ -1,4 +1,4 @@
-import { bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
+import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 
 /** Two messages of one, split within a sample. A message of less than two bytes stays whole. */
 export function splitSample(pcm: Buffer): Buffer[] {

@@ -1,7 +1,7 @@
-import type { FaultAt } from '../protocol/faults.ts';
-import { writeError, writeMessage } from '../protocol/messages.ts';
+import type { FaultAt } from '../../protocol/faults.ts';
+import { writeError, writeMessage } from '../../protocol/messages.ts';
+import type { LiveStreamOptions } from '../live-stream.ts';
 import type { FaultSubject, TakeFaults } from './faults.ts';
-import type { LiveStreamOptions } from './live-stream.ts';
 
 type Options = Pick<LiveStreamOptions, 'connection' | 'clock' | 'dialect' | 'faults'>;
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createEmulatorEvents } from '../../src/emulator/events.ts';
-import { createFaults } from '../../src/emulator/faults.ts';
-import { createFaultyAudio } from '../../src/emulator/faulty-audio.ts';
-import { createRandom } from '../../src/emulator/random.ts';
-import { readFault } from '../../src/protocol/faults.ts';
-import { createManualClock } from '../helpers/manual-clock.ts';
+import { createEmulatorEvents } from '../../../src/emulator/events.ts';
+import { createFaults } from '../../../src/emulator/faults/faults.ts';
+import { createFaultyAudio } from '../../../src/emulator/faults/faulty-audio.ts';
+import { createRandom } from '../../../src/emulator/random.ts';
+import { readFault } from '../../../src/protocol/faults.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
 
 /** Ten numbered 20 ms messages through the fault, with the time at which each left. */
 async function pass(...written: string[]) {

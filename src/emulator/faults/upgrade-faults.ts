@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
-import type { Clock, ClockTimer } from '../clock.ts';
-import { errorBody } from '../protocol/error-body.ts';
+import type { Clock, ClockTimer } from '../../clock.ts';
+import { errorBody } from '../../protocol/error-body.ts';
+import { sendRawAnswer } from '../http-answer.ts';
 import type { Faults } from './faults.ts';
-import { sendRawAnswer } from './http-answer.ts';
 
 /** Stands before each WebSocket upgrade. */
 export interface UpgradeFaults {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createEmulatorEvents, type EmulatorEvent } from '../../src/emulator/events.ts';
-import { createFaults } from '../../src/emulator/faults.ts';
-import { createRandom } from '../../src/emulator/random.ts';
-import { type FaultInput, readFault } from '../../src/protocol/faults.ts';
-import { setUpEmulators } from '../helpers/emulators.ts';
+import { createEmulatorEvents, type EmulatorEvent } from '../../../src/emulator/events.ts';
+import { createFaults } from '../../../src/emulator/faults/faults.ts';
+import { createRandom } from '../../../src/emulator/random.ts';
+import { type FaultInput, readFault } from '../../../src/protocol/faults.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
 
 const startEmulator = setUpEmulators();
 

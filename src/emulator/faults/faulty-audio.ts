@@ -1,6 +1,6 @@
-import type { Clock, ClockTimer } from '../clock.ts';
-import { msForBytes } from '../protocol/audio-format.ts';
-import type { FaultAt } from '../protocol/faults.ts';
+import type { Clock, ClockTimer } from '../../clock.ts';
+import { msForBytes } from '../../protocol/audio-format.ts';
+import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
 import { clip, resampleRoughly, splitSample, swapBytes } from './spoilt-pcm.ts';
 

@@ -1,4 +1,4 @@
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../../errors.ts';
 import {
   type Fault,
   type FaultAt,
@@ -6,9 +6,9 @@ import {
   type FaultPoint,
   parseFault,
   strikesAt,
-} from '../protocol/faults.ts';
-import type { EmulatorEvents } from './events.ts';
-import type { Random } from './random.ts';
+} from '../../protocol/faults.ts';
+import type { EmulatorEvents } from '../events.ts';
+import type { Random } from '../random.ts';
 
 /** A fault that waits for its opportunities. */
 export interface ActiveFault {
