@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import * as net from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openStream, type StreamClient } from '../helpers/stream-client.ts';
 import { fixture, fixturePcm, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
@@ -92,7 +92,7 @@ describe('what serve says when it starts', () => {
 
 describe('what serve refuses to start with', () => {
   test('a port that is taken: exit 2, and how to choose another', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
+    const server = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     sandbox.defer(() => server.close());
     const { port } = server.address() as { port: number };
@@ -291,9 +291,9 @@ describe('how serve ends', () => {
 });
 
 test('a serve that runs out of descriptors answers again as soon as some are free', async () => {
-  const serve = sandbox.startShell('ulimit -n 60; voicectl serve --port 0 --json');
+  const serve = sandbox.startShell('ulimit -n 60; exec voicectl serve --port 0 --json');
   const [, baseUrl = ''] = /"baseUrl":"([^"]+)"/.exec(await serve.line(/"listening"/)) ?? [];
-  const sockets = Array.from({ length: 100 }, () => connect(Number(new URL(baseUrl).port), '127.0.0.1'));
+  const sockets = Array.from({ length: 100 }, () => net.connect(Number(new URL(baseUrl).port), '127.0.0.1'));
   const ends = sockets.map(
     (socket) => new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)),
   );

@@ -21,7 +21,8 @@ export function createUpgradeFaults(faults: Faults, clock: Clock): UpgradeFaults
       waiting.delete(socket);
       timer?.cancel();
     });
-    // Without a reader its end would not be noticed.
+    // Node leaves such a socket half open; and without a reader its end would not be noticed.
+    socket.once('end', () => socket.destroy());
     socket.resume();
   };
 

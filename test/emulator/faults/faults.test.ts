@@ -1,8 +1,10 @@
+import * as net from 'node:net';
 import { expect, test } from 'vitest';
 import { createEmulatorEvents, type EmulatorEvent } from '../../../src/emulator/events.ts';
 import { createFaults } from '../../../src/emulator/faults/faults.ts';
 import { createRandom } from '../../../src/emulator/random.ts';
 import { type FaultInput, readFault } from '../../../src/protocol/faults.ts';
+import { streamPath } from '../../../src/protocol/paths.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 
 const startEmulator = setUpEmulators();
@@ -120,4 +122,17 @@ test('an upgrade that is kept waiting does not keep the emulator from closing', 
   emulator.open().opened.catch(() => {});
   await emulator.event('fault-struck');
   await emulator.close();
+});
+
+test('an upgrade that is kept waiting is let go of when the device gives up', async () => {
+  const emulator = await startEmulator({ faults: [readFault('upgrade-hang')] });
+  const socket = net.connect(emulator.port, '127.0.0.1');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.write(
+    `GET ${streamPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  );
+  await emulator.event('fault-struck');
+  socket.end();
+  // The emulator ends its half as well, or the socket would stay.
+  await closed;
 });
