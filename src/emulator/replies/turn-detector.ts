@@ -1,7 +1,8 @@
 import { createSpeechGate, type GateEvent } from '../../audio/speech-gate.ts';
 import type { ClockTimer } from '../../clock.ts';
-import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { Reply, Voice } from '../reply.ts';
+import { createUtteranceBuffer } from './utterance-buffer.ts';
 
 /** Silence after which a turn has ended, heard or not sent at all. */
 const hangOverMs = 700;
@@ -57,34 +58,5 @@ export function detectTurns(
       else heard.forgetBefore(prerollBytes);
     },
     close: () => silenceTimer?.cancel(),
-  };
-}
-
-/** The user's audio from some way before the turn; bounded by the preroll and the gate's longest turn. */
-function createUtteranceBuffer() {
-  const chunks: Buffer[] = [];
-  let start = 0;
-  let length = 0;
-  return {
-    push(pcm: Buffer) {
-      chunks.push(pcm);
-      length += pcm.length;
-    },
-    /** Drops whole chunks of which nothing is among the last `bytes`. */
-    forgetBefore(bytes: number) {
-      let drop = 0;
-      for (const chunk of chunks) {
-        if (length - chunk.length < bytes) break;
-        length -= chunk.length;
-        start += chunk.length;
-        drop += 1;
-      }
-      if (drop > 0) chunks.splice(0, drop);
-    },
-    /** The audio between two moments, in milliseconds since the stream began, as far as it is still held. */
-    slice(fromMs: number, toMs: number): Buffer {
-      const from = Math.max(0, bytesForMs(Math.max(fromMs, msForBytes(start))) - start);
-      return Buffer.concat(chunks).subarray(from, Math.max(from, bytesForMs(toMs) - start));
-    },
   };
 }
