@@ -37,9 +37,9 @@ const actions = {
     return print(context, catalogue, catalogueLines(catalogue));
   },
   async add(context: FaultContext, written = '') {
-    const { readFaultFlag } = await import('./emulator-settings.ts');
+    const { checkFault } = await import('../emulator/faults/faults.ts');
     const { faultLine } = await import('../report/fault-lines.ts');
-    const body = { ...readFaultFlag(written), ...scopeOf(context) };
+    const body = { ...checkFault(written), ...scopeOf(context) };
     const added = (await call(context, 'addFault', { body })) as ActiveFaultState;
     return print(context, added, [`Added ${faultLine(added)}`]);
   },

@@ -2,7 +2,6 @@ import type { emulatorOptions } from '../config/options.ts';
 import { readText, type Stdin } from '../config/target.ts';
 import type { EmulatorOptions } from '../emulator/emulator.ts';
 import { VoicectlError } from '../errors.ts';
-import { type FaultInput, readFault } from '../protocol/faults.ts';
 import type { CommandContext } from './command.ts';
 
 type EmulatorSetting = (typeof emulatorOptions)[number];
@@ -22,24 +21,12 @@ export async function emulatorSettings({
     maxConnections,
     allowHosts: allowHost,
     allowOrigins: allowOrigin,
-    faults: fault.map(readFaultFlag),
+    faults: fault,
     acceptKeys: await acceptedKeys(settings, input),
     ...(seed === undefined ? {} : { seed }),
     ...(scenario === undefined ? {} : { scenario: await openScenario(scenario, input) }),
     ...(dialect === undefined ? {} : { dialect: await loadDialect(dialect, input) }),
   };
-}
-
-/** A fault as it is written on the command line. Throws `usage`. */
-export function readFaultFlag(written: string): FaultInput {
-  try {
-    return readFault(written);
-  } catch (cause) {
-    throw new VoicectlError('usage', `Wrong fault ${written}: ${(cause as Error).message}`, {
-      hint: '`voicectl emulator fault list` shows what there is.',
-      cause,
-    });
-  }
 }
 
 async function openScenario(file: string, input: Stdin) {

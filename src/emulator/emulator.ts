@@ -52,8 +52,8 @@ export interface EmulatorOptions {
   clock?: Clock;
   /** Called for each event, from the first. */
   onEvent?: EmulatorListener;
-  /** Faults from the start, as the catalogue names them. */
-  faults?: readonly FaultInput[];
+  /** Faults from the start: `NAME:key=value,…` or objects. */
+  faults?: readonly (FaultInput | string)[];
   /** Plays on each stream; where it has no steps, `reply` speaks. */
   scenario?: Scenario;
 }

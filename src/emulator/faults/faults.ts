@@ -5,6 +5,7 @@ import {
   type FaultInput,
   type FaultPoint,
   parseFault,
+  readFault,
   strikesAt,
 } from '../../protocol/faults.ts';
 import type { EmulatorEvents } from '../events.ts';
@@ -29,7 +30,7 @@ export interface FaultSubject {
 /** The faults of an emulator. */
 export interface Faults {
   /** Adds a fault, after those that are there. Throws `usage` saying what was expected. */
-  add(input: FaultInput): ActiveFault;
+  add(input: FaultInput | string): ActiveFault;
   list(): readonly ActiveFault[];
   /** Takes one fault away, or all; the result is how many. */
   clear(id?: number): number;
@@ -47,7 +48,7 @@ export type TakeFaults = <Point extends FaultPoint>(
 ) => readonly FaultAt<Point>[];
 
 export interface FaultsOptions {
-  initial: readonly FaultInput[];
+  initial: readonly (FaultInput | string)[];
   random: Random;
   events: EmulatorEvents;
 }
@@ -61,7 +62,7 @@ export function createFaults({ initial, random, events }: FaultsOptions): Faults
   let nextId = 1;
   const listeners = new Set<(take: TakeFaults) => void>();
 
-  const add = (input: FaultInput): Entry => {
+  const add = (input: FaultInput | string): Entry => {
     const entry = { id: nextId++, fault: checkFault(input), struck: 0, chance: random.sequence() };
     if (active.length >= maxFaults) throw new VoicectlError('usage', `More than ${maxFaults} faults`);
     active.push(entry);
@@ -116,9 +117,10 @@ export function createFaults({ initial, random, events }: FaultsOptions): Faults
 
 type Entry = ActiveFault & { chance: () => number };
 
-function checkFault(input: FaultInput): Fault {
+/** A fault as it is written: `NAME:key=value,…` or an object. Throws `usage` saying what was expected. */
+export function checkFault(input: FaultInput | string): Fault {
   try {
-    return parseFault(input);
+    return typeof input === 'string' ? readFault(input) : parseFault(input);
   } catch (cause) {
     throw new VoicectlError('usage', `Wrong fault: ${(cause as Error).message}`, {
       hint: '`voicectl emulator fault list` shows what there is.',
