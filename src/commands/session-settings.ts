@@ -23,7 +23,7 @@ export async function sessionOptions(
   { settings, io, signal }: StreamContext,
   parts: SessionParts,
 ): Promise<Omit<SessionOptions, 'sinks'>> {
-  const { baseUrl, wsUrl, device, apiKey } = parts.target;
+  const { baseUrl, wsUrl, device, apiKey, ca } = parts.target;
   const { tokenFrom, apiVersion, retries } = settings;
   return {
     client: { requestToken, openVoiceStream },
@@ -32,6 +32,7 @@ export async function sessionOptions(
     baseUrl,
     wsUrl,
     device,
+    ca,
     auth:
       tokenFrom === undefined
         ? { apiKey, apiVersion, retries }

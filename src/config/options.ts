@@ -67,6 +67,13 @@ export const options = {
     parse: parseFlag,
     help: 'let a key go over plain HTTP to a host that is not loopback',
   }),
+  ca: define({
+    flag: '--ca <FILE>',
+    env: 'VOICECTL_CA',
+    defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
+    parse: parseText,
+    help: 'trust the certificates in this PEM file, and no others',
+  }),
   apiKey: define({
     flag: '--api-key <KEY>',
     env: 'VOICECTL_API_KEY',
@@ -205,6 +212,26 @@ export const options = {
     parse: parseText,
     repeatable: true,
     help: 'serve web pages of this origin too (repeatable)',
+  }),
+  tls: define({
+    flag: '--tls',
+    parse: parseFlag,
+    help: 'HTTPS and WSS, with a certificate that is made at start unless --cert gives one',
+  }),
+  cert: define({
+    flag: '--cert <FILE>',
+    parse: parseText,
+    help: 'certificate of this host, or chain, as PEM',
+  }),
+  key: define({
+    flag: '--key <FILE>',
+    parse: parseText,
+    help: 'private key of --cert, as PEM without a passphrase',
+  }),
+  certOut: define({
+    flag: '--cert-out <FILE>',
+    parse: parseText,
+    help: 'write the certificate to this file, for clients to trust',
   }),
   readyFile: define({
     flag: '--ready-file <FILE>',
@@ -443,6 +470,7 @@ export const connectionOptions = [
   'apiVersion',
   'local',
   'allowPlaintext',
+  'ca',
   'apiKey',
   'apiKeyFile',
   'device',

@@ -1,15 +1,23 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
+import { escapeText } from '../escape.ts';
 import { serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
-import { curlCommand } from './curl.ts';
+import { type CurlRequest, curlCommand } from './curl.ts';
 import type { Style } from './style.ts';
 
 /** Sent in examples; an emulator that no keys were given to accepts it like any other. */
 const exampleKey = 'any-key';
 
-/** What `serve` says first: the URLs, and a curl line that works. */
+export interface StartFacts {
+  reply: string;
+  anyKey: boolean;
+  /** With TLS: the file with the certificate, or that curl could not check it. */
+  trust?: CurlRequest['trust'];
+}
+
+/** What `serve` says first: the URLs, those to type on other machines too, and a curl line that works. */
 export function startLines(
-  { version, baseUrl, wsUrl }: EmulatorEvent & { type: 'listening' },
-  { reply, anyKey }: { reply: string; anyKey: boolean },
+  { version, baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
+  { reply, anyKey, trust }: StartFacts,
   style: Style,
 ): string[] {
   const tokenUrl = serviceUrl(baseUrl, tokenPath());
@@ -18,6 +26,23 @@ export function startLines(
     `${style.strong(`voicectl ${version}`)} emulates the service, replying with ${reply}`,
     `  token   ${tokenUrl}`,
     `  stream  ${serviceUrl(wsUrl, streamPath)}`,
-    `  try     ${curlCommand({ url: tokenUrl, device: 'device-1', ...key })}`,
+    ...lan.flatMap(lanLines),
+    ...trustLines(trust),
+    `  try     ${curlCommand({ url: tokenUrl, device: 'device-1', trust, ...key })}`,
   ];
+}
+
+function lanLines({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }, index: number): string[] {
+  const label = index === 0 ? 'network' : '';
+  return [
+    `  ${label.padEnd(8)}${serviceUrl(baseUrl, tokenPath())}`,
+    `          ${serviceUrl(wsUrl, streamPath)}`,
+  ];
+}
+
+function trustLines(trust: CurlRequest['trust']): string[] {
+  if (trust === undefined) return [];
+  if (trust === 'anybody')
+    return ['  trust   curl -k checks nothing; --cert-out FILE writes the certificate for clients that do'];
+  return [`  trust   ${escapeText(trust.file)}: --ca of voicectl, NODE_EXTRA_CA_CERTS of Node`];
 }

@@ -22,6 +22,8 @@ export interface SessionOptions {
   baseUrl: string;
   wsUrl: string;
   device: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
   auth: SessionAuth;
   source: AudioSource;
   /** What the source is, for people: a path, or "microphone". */

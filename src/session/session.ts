@@ -70,6 +70,7 @@ async function converse(
     const connectingAt = options.clock.now();
     stream = await options.client.openVoiceStream({
       wsUrl: options.wsUrl,
+      ca: options.ca,
       clock: options.clock,
       signal: until,
       onMessage: ledger.message,
@@ -115,7 +116,7 @@ function announce(
 }
 
 async function obtainToken(options: SessionOptions, ledger: Ledger, signal: AbortSignal): Promise<string> {
-  const { auth, baseUrl, device, client, clock } = options;
+  const { auth, baseUrl, device, ca, client, clock } = options;
   ledger.emit({ type: 'state', state: 'token' });
   if ('token' in auth) {
     ledger.given(auth.token);
@@ -125,6 +126,7 @@ async function obtainToken(options: SessionOptions, ledger: Ledger, signal: Abor
     ...auth,
     baseUrl,
     deviceId: device,
+    ca,
     clock,
     signal,
     onRetry: ({ attempt, delayMs, error: { code, message } }) =>

@@ -1,0 +1,56 @@
+import type { Server } from 'node:http';
+import { createServer, type ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { TlsCertificate } from './certificate.ts';
+import type { EmulatorEvents } from './events.ts';
+
+/** As long as the headers may take without TLS. */
+const handshakeDeadlineMs = 5_000;
+
+/** What OpenSSL's reasons mean to the developer of a device; others are told as they are. */
+const reasons: [pattern: RegExp, meaning: string][] = [
+  [/ERR_SSL_HTTP_REQUEST/, 'it speaks plain HTTP, and this port wants TLS'],
+  [/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/, 'it does not trust the certificate'],
+  [/CERTIFICATE_EXPIRED/, 'to its clock the certificate is not valid'],
+  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION/, 'it speaks a version of TLS before 1.2'],
+  [/NO_SHARED_CIPHER|HANDSHAKE_FAILURE|NO_SUITABLE/, 'it has no cipher or curve in common with us'],
+  [/WRONG_VERSION_NUMBER/, 'it does not speak TLS'],
+  [/ERR_TLS_HANDSHAKE_TIMEOUT/, 'the handshake did not end in time'],
+  [/ECONNRESET|EPIPE/, 'it hung up in the handshake'],
+];
+
+/** HTTP over TLS. A handshake that fails is an event: the device's own words for it are often fewer. */
+export function createTlsServer(
+  settings: ServerOptions,
+  { cert, key }: TlsCertificate,
+  events: EmulatorEvents,
+): Server {
+  const server = createServer({ ...settings, cert, key, handshakeTimeout: handshakeDeadlineMs });
+  // Without a listener Node would have it answered in HTTP, as a bad request.
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    events.emit({ type: 'tls-failed', remote: socket.remoteAddress ?? '', why: meaning(error) });
+    socket.destroy();
+  });
+  closeHandshakesToo(server);
+  return server;
+}
+
+function meaning({ code = '', message }: NodeJS.ErrnoException): string {
+  const found = reasons.find(([pattern]) => pattern.test(code));
+  return found === undefined ? message : found[1];
+}
+
+/** `closeAllConnections` knows of a connection only once its handshake is over. */
+function closeHandshakesToo(server: Server): void {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const closeRequests = server.closeAllConnections.bind(server);
+  server.closeAllConnections = () => {
+    closeRequests();
+    for (const socket of sockets) socket.destroy();
+  };
+}
