@@ -12,14 +12,15 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['src/cli.ts', 'src/index.ts'],
+  entryPoints: ['src/cli.ts', 'src/index.ts', 'src/testing.ts', 'src/vitest.ts'],
   outdir: 'dist',
   bundle: true,
   splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20.18',
-  external: ['naudiodon', 'decibri'],
+  // The test runner is the user's own.
+  external: ['naudiodon', 'decibri', 'vitest'],
   define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },

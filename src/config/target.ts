@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { VoicectlError } from '../errors.ts';
-import { isLoopbackHost } from '../protocol/loopback.ts';
+import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 import type { connectionOptions } from './options.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
@@ -60,8 +60,8 @@ function isLoopback(url: string): boolean {
 }
 
 function requireSafeTransport(url: string): void {
+  if (isSafeTransport(url)) return;
   const { protocol, host } = new URL(url);
-  if (protocol === 'https:' || protocol === 'wss:' || isLoopback(url)) return;
   throw new VoicectlError(
     'insecure-target',
     `Refusing to send a key or token to ${host} over plain ${protocol.replace(':', '').toUpperCase()}`,

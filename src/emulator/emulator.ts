@@ -14,6 +14,7 @@ import { certificateNames, checkCertificate, type TlsCertificate } from './certi
 import { createConnectionSlots } from './connection-slots.ts';
 import { createControl, type EmulatorControl } from './control.ts';
 import { createControlApi } from './control-api.ts';
+import { createEventWatch, type EventWatch } from './event-watch.ts';
 import { createEmulatorEvents, type EmulatorListener } from './events.ts';
 import { createFaults } from './faults/faults.ts';
 import { createUpgradeFaults } from './faults/upgrade-faults.ts';
@@ -62,7 +63,7 @@ export interface EmulatorOptions {
 }
 
 /** A running emulator of the token endpoint and the voice stream. */
-export interface Emulator extends Readonly<Addresses> {
+export interface Emulator extends Readonly<Addresses>, EventWatch {
   readonly port: number;
   /** Where other machines find it, if it listens on all addresses of this one. */
   readonly lan: readonly Addresses[];
@@ -95,6 +96,8 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const events = createEmulatorEvents(() => clock.now());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const journal = createJournal(events);
+  const gone = new AbortController();
+  const watch = createEventWatch(events, journal, gone.signal);
 
   const random = createRandom(options.seed);
   const authority = await createTokenAuthority({ clock, random, settings: dialect.token });
@@ -165,6 +168,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
       ticker.close();
       server.closeAllConnections();
       await stopped;
+      gone.abort();
     })();
     return closed;
   };
@@ -175,6 +179,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     port: address.port,
     certificate: tls?.cert,
     control,
+    ...watch,
     close,
     [Symbol.asyncDispose]: close,
   };
