@@ -16,7 +16,7 @@ export type TestHooks =
  * hooks are those of the runner's globals unless they are given. Until the first test begins the result may be passed
  * on, but has nothing to read.
  */
-export function useEmulator(
+export function setUpEmulator(
   options: EmulatorOptions = {},
   hooks: TestHooks = globalThis as unknown as TestHooks,
 ): Emulator {
@@ -57,7 +57,7 @@ export function useEmulator(
 function namedAlike(hooks: TestHooks): { before: Hook; afterEach: Hook; after: Hook } {
   if ('beforeAll' in hooks) return { ...hooks, before: hooks.beforeAll, after: hooks.afterAll };
   if ('before' in hooks) return hooks;
-  throw new VoicectlError('usage', 'There are no global hooks of a test runner: pass them to useEmulator', {
+  throw new VoicectlError('usage', 'There are no global hooks of a test runner: pass them to setUpEmulator', {
     hint: 'For Vitest there is voicectl/vitest; for others { beforeAll, afterEach, afterAll }.',
   });
 }

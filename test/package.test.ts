@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,15 +58,79 @@ test('the installed library starts an emulator', async () => {
   expect(stdout.trim()).toBe('200');
 });
 
+test('the example of a test runs where it is copied to, with one line for the emulator', async () => {
+  const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
+  expect(example.trim().split('\n').length).toBeLessThan(15);
+  await cp(join(root, 'examples'), join(elsewhere, 'examples'), { recursive: true });
+  // What its users have installed themselves.
+  for (const name of ['vitest', 'ws'])
+    await symlink(join(root, 'node_modules', name), join(elsewhere, 'node_modules', name));
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const args = [vitest, 'run', '--root', elsewhere, '--reporter', 'json', 'examples/doorbell.test.js'];
+  const { stdout } = await run(process.execPath, args, { cwd: elsewhere });
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 1, numTotalTests: 1 });
+});
+
+test('the test helper works in node:test, with its hooks', async () => {
+  await writeFile(
+    join(elsewhere, 'node.test.mjs'),
+    `import assert from 'node:assert';
+     import * as hooks from 'node:test';
+     import { openSession } from 'voicectl';
+     import { setUpEmulator } from 'voicectl/testing';
+     const emulator = setUpEmulator({ reply: 'echo' }, hooks);
+     hooks.test('hears an echo', async () => {
+       await using session = await openSession({ baseUrl: emulator.baseUrl, device: 'd1', apiKey: 'any' });
+       await session.send(Buffer.alloc(640, 1));
+       for await (const event of session) if (event.type === 'audio') return assert.equal(event.pcm.length, 640);
+     });`.replace('await using', 'const'),
+  );
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter', 'tap', 'node.test.mjs'], {
+    cwd: elsewhere,
+  });
+  expect(stdout).toMatch(/^# pass 1$/m);
+});
+
+test.each([
+  ['import()', `import('voicectl')`],
+  ['require(), where Node has it for modules', `Promise.resolve(require('voicectl'))`],
+])('CommonJS reaches the library by %s', async (_name, loading) => {
+  const program = `${loading}.then(async ({ createEmulator }) => {
+    const emulator = await createEmulator({ tls: true });
+    console.log(new URL(emulator.baseUrl).protocol);
+    await emulator.close();
+  });`;
+  if (loading.includes('require') && !process.features.require_module) return;
+  const { stdout } = await run(process.execPath, ['--input-type=commonjs', '-e', program], {
+    cwd: elsewhere,
+  });
+  expect(stdout.trim()).toBe('https:');
+});
+
 test('the types of the library are complete', async () => {
   await writeFile(
     join(elsewhere, 'use.ts'),
-    `import { createEmulator, type EmulatorEvent } from 'voicectl';
+    `import { type ClientEvent, createEmulator, type EmulatorEvent, openSession } from 'voicectl';
+     import { setUpEmulator } from 'voicectl/testing';
+     import { setUpEmulator as inVitest } from 'voicectl/vitest';
      const events: EmulatorEvent[] = [];
-     const emulator = await createEmulator({ reply: 'echo', onEvent: (event) => events.push(event) });
+     await using emulator = await createEmulator({ reply: 'echo', onEvent: (event) => events.push(event) });
      const url: string = emulator.baseUrl;
      // @ts-expect-error: a port is a number
-     await createEmulator({ port: url });`,
+     await createEmulator({ port: url });
+     const turn: { turnMs: number } = await emulator.waitFor('turn-ended', ({ device }) => device === 'd1');
+     // @ts-expect-error: there is no such event
+     emulator.on('turn', () => {});
+     await using session = await openSession({ baseUrl: url, device: 'd1', apiKey: 'any', ca: emulator.certificate });
+     for await (const event of session) {
+       const known: ClientEvent = event;
+       if (event.type === 'audio') await session.send(event.pcm);
+       else if (event.type === 'message') console.log(event.kind?.length, event.error?.code, known, turn.turnMs);
+     }
+     // @ts-expect-error: a key or a token
+     await openSession({ baseUrl: url, device: 'd1' });
+     const port: number = setUpEmulator({ tls: true }, { before() {}, afterEach() {}, after() {} }).port;
+     console.log(port, inVitest().wsUrl);`,
   );
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   const types = join(root, 'node_modules', '@types');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openSession } from '../src/session/open-session.ts';
-import { type Emulator, useEmulator } from '../src/testing.ts';
-import { useEmulator as useEmulatorInVitest } from '../src/vitest.ts';
+import { type Emulator, setUpEmulator } from '../src/testing.ts';
+import { setUpEmulator as setUpEmulatorInVitest } from '../src/vitest.ts';
 
 /** The hooks of a runner that is played by the test. */
 function playRunner() {
@@ -21,7 +21,7 @@ const session = ({ baseUrl }: Emulator, device = 'd1') => openSession({ baseUrl,
 describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with hooks that are %s', (kind) => {
   test('runs from before the first test until after the last', async () => {
     const runner = playRunner();
-    const emulator = useEmulator({ reply: 'echo' }, runner[kind]);
+    const emulator = setUpEmulator({ reply: 'echo' }, runner[kind]);
     expect(() => emulator.baseUrl).toThrow('The emulator has no baseUrl yet');
     await runner.run('before');
     const { baseUrl } = emulator;
@@ -35,7 +35,7 @@ describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with h
 
   test('begins each test without streams, windows and events of the one before', async () => {
     const runner = playRunner();
-    const emulator = useEmulator({ rateLimit: 1 }, runner[kind]);
+    const emulator = setUpEmulator({ rateLimit: 1 }, runner[kind]);
     await runner.run('before');
     const left = await session(emulator);
     const closing = await session(emulator, 'd2');
@@ -51,20 +51,20 @@ describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with h
 
 test('a failure to start is the failure of the hook, and the hooks after it fail for nothing else', async () => {
   const runner = playRunner();
-  useEmulator({ reply: 'nonsense' }, runner.jestLike);
+  setUpEmulator({ reply: 'nonsense' }, runner.jestLike);
   await expect(runner.run('before')).rejects.toMatchObject({ code: 'usage' });
   await runner.run('afterEach');
   await runner.run('after');
 });
 
 test('without hooks, and without a runner that has global ones, it says what to do', () => {
-  expect(() => useEmulator()).toThrow(
+  expect(() => setUpEmulator()).toThrow(
     expect.objectContaining({ hint: expect.stringContaining('voicectl/vitest') }),
   );
 });
 
 describe('in Vitest', () => {
-  const emulator = useEmulatorInVitest({ reply: 'silence' });
+  const emulator = setUpEmulatorInVitest({ reply: 'silence' });
   let before = '';
 
   test('one line is enough', async () => {
