@@ -32,7 +32,7 @@ export function createTlsServer(
     events.emit({ type: 'tls-failed', remote: socket.remoteAddress ?? '', why: meaning(error) });
     socket.destroy();
   });
-  closeHandshakesToo(server);
+  reachBeneath(server);
   return server;
 }
 
@@ -41,16 +41,31 @@ function meaning({ code = '', message }: NodeJS.ErrnoException): string {
   return found === undefined ? message : found[1];
 }
 
-/** `closeAllConnections` knows of a connection only once its handshake is over. */
-function closeHandshakesToo(server: Server): void {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+/**
+ * Makes good what Node's TLS sockets cannot: `closeAllConnections` does not know of a connection before its handshake
+ * is over, and `resetAndDestroy` throws (ERR_INVALID_HANDLE_TYPE). The TCP socket beneath can do both.
+ */
+function reachBeneath(server: Server): void {
+  const sockets = new Map<string, Socket>();
+  server.on('connection', (tcp: Socket) => {
+    const peer = peerOf(tcp);
+    sockets.set(peer, tcp);
+    tcp.once('close', () => sockets.delete(peer));
+  });
+  server.on('secureConnection', (tls: TLSSocket) => {
+    const tcp = sockets.get(peerOf(tls));
+    tls.resetAndDestroy = () => {
+      tcp?.resetAndDestroy();
+      return tls;
+    };
   });
   const closeRequests = server.closeAllConnections.bind(server);
   server.closeAllConnections = () => {
     closeRequests();
-    for (const socket of sockets) socket.destroy();
+    for (const tcp of sockets.values()) tcp.destroy();
   };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

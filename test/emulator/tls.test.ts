@@ -152,6 +152,33 @@ describe('an emulator with TLS', () => {
     );
   });
 
+  test('resets connections where faults say so', async () => {
+    const emulator = await startEmulator({ tls: true });
+    const ca = emulator.certificate!;
+    const { add, clear } = emulator.control.faults;
+    const ask = () =>
+      request(emulator.baseUrl + tokenPath(), {
+        method: 'POST',
+        ca,
+        agent: false,
+        headers: { 'Content-Type': 'application/json' },
+      }).end(body);
+    add({ name: 'token-reset' });
+    await expect(once(ask(), 'response')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    clear();
+    const [response] = await once(ask(), 'response');
+    const { token } = JSON.parse((await response.toArray()).join('')) as { token: string };
+    add({ name: 'upgrade-reset' });
+    await expect(openStream(emulator.wsUrl, { ca }).opened).rejects.toMatchObject({ code: 'ECONNRESET' });
+    clear();
+    const client = openStream(emulator.wsUrl, { ca });
+    await client.opened;
+    await client.send(token);
+    await client.connected;
+    add({ name: 'reset' });
+    expect(await client.closed).toMatchObject({ code: 1006 });
+  });
+
   test('turns away a Host that is not its own, as without TLS', async () => {
     const emulator = await startEmulator({ tls: true });
     const asking = request(emulator.baseUrl, {
