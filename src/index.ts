@@ -1,8 +1,8 @@
 export { loadPcm } from './audio/wav-source.ts';
 export type { Addresses } from './emulator/addresses.ts';
 export type { TlsCertificate } from './emulator/certificate.ts';
-export type { ControlMessage, EmulatorControl } from './emulator/control.ts';
 export { createEmulator, type Emulator, type EmulatorOptions } from './emulator/emulator.ts';
+export type { ControlMessage, EmulatorControl } from './emulator/emulator-control.ts';
 export type { EmulatorEvent } from './emulator/events.ts';
 export { type Playable, playPcm } from './emulator/playable.ts';
 export { takeTurns } from './emulator/replies/turns.ts';
