@@ -3,7 +3,9 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { transform } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readExamples } from './helpers/doc-examples.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
@@ -29,6 +31,19 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => rm(elsewhere, { recursive: true, force: true }));
+
+/** What the compiler says of files in the folder. */
+async function checkTypes(...files: string[]): Promise<string> {
+  const tsc = join(root, 'node_modules', '.bin', 'tsc');
+  // No types but Node's: what else the library needs, it must bring.
+  const types = join(elsewhere, 'node_modules', '@types');
+  await mkdir(types, { recursive: true });
+  await symlink(join(root, 'node_modules', '@types', 'node'), join(types, 'node')).catch(() => {});
+  const settings = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023'];
+  const args = [...settings, '--typeRoots', types, '--types', 'node', ...files];
+  const { stdout } = await run(tsc, args, { cwd: elsewhere }).catch((failed: { stdout: string }) => failed);
+  return stdout;
+}
 
 test('the packed package, installed elsewhere without install scripts, streams a file through a whole session', async () => {
   const file = join(root, 'fixtures', 'hello.wav');
@@ -132,26 +147,79 @@ test('the types of the library are complete', async () => {
      const port: number = setUpEmulator({ tls: true }, { before() {}, afterEach() {}, after() {} }).port;
      console.log(port, inVitest().wsUrl);`,
   );
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  // No types but Node's: what else the library needs, it must bring.
-  const types = join(elsewhere, 'node_modules', '@types');
-  await mkdir(types, { recursive: true });
-  await symlink(join(root, 'node_modules', '@types', 'node'), join(types, 'node'));
-  const args = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--typeRoots',
-    types,
-    '--types',
-    'node',
-    'use.ts',
-  ];
-  const { stdout } = await run(tsc, args, { cwd: elsewhere }).catch((failed: { stdout: string }) => failed);
-  expect(stdout).toBe('');
+  expect(await checkTypes('use.ts')).toBe('');
+});
+
+describe('the API documentation', async () => {
+  const examples = readExamples(await readFile(join(root, 'docs', 'API.md'), 'utf8'));
+  const programs = examples.filter(({ language }) => language === 'ts');
+  const [inVitest, withGlobals, withHooks] = examples.filter(({ heading }) => heading === 'Tests of an app');
+  const [reply] = examples.filter(({ heading }) => heading.startsWith('A reply'));
+  const node = (...args: string[]) => run(process.execPath, args, { cwd: elsewhere });
+
+  test('has an example for each thing', () => {
+    expect(programs.map(({ heading }) => heading)).toEqual([
+      'An emulator',
+      'Control',
+      'Events',
+      'A session as a client',
+      'TLS',
+      'Errors',
+    ]);
+    for (const { prints } of programs) expect(prints).not.toEqual([]);
+    const known = [...programs, inVitest, withGlobals, withHooks, reply];
+    expect(examples.filter((one) => one.language !== 'sh' && !known.includes(one))).toEqual([]);
+  });
+
+  test.each(programs)('says what its example prints: $heading', async ({ code, prints, heading }) => {
+    // Without `using`, which Node has from 24 on.
+    const { code: program } = await transform(code, { loader: 'ts', format: 'esm', target: 'node20' });
+    await writeFile(join(elsewhere, `${heading}.mjs`), program);
+    await cp(join(elsewhere, 'node_modules', 'voicectl', 'fixtures'), join(elsewhere, 'fixtures'), {
+      recursive: true,
+    });
+    const { stdout, stderr } = await node(`${heading}.mjs`);
+    expect({ stderr, lines: stdout.trim().split('\n') }).toEqual({ stderr: '', lines: prints });
+  });
+
+  test('has examples of the right types', async () => {
+    const files = programs.map((_program, index) => `example-${index}.ts`);
+    await Promise.all(programs.map(({ code }, index) => writeFile(join(elsewhere, files[index]!), code)));
+    expect(await checkTypes(...files)).toBe('');
+  });
+
+  test('shows the example of a test as it is', async () => {
+    expect(inVitest?.code).toBe(await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8'));
+  });
+
+  test('shows how the helper is used with global hooks, and with those of node:test', async () => {
+    const hears = `
+      import { test } from 'node:test';
+      test('there is an emulator', () => fetch(emulator.baseUrl));`;
+    await writeFile(
+      join(elsewhere, 'globals.mjs'),
+      `import * as hooks from 'node:test'; Object.assign(globalThis, hooks);`,
+    );
+    await writeFile(join(elsewhere, 'global-hooks.mjs'), withGlobals?.code + hears);
+    await writeFile(join(elsewhere, 'given-hooks.mjs'), withHooks?.code + hears);
+    const args = ['--test', '--test-reporter', 'tap'];
+    const runs = [
+      node('--import', './globals.mjs', ...args, 'global-hooks.mjs'),
+      node(...args, 'given-hooks.mjs'),
+    ];
+    for (const { stdout } of await Promise.all(runs)) expect(stdout).toMatch(/^# pass 1$/m);
+  });
+
+  test('has a reply that works', async () => {
+    await writeFile(join(elsewhere, 'reply.mjs'), reply?.code ?? '');
+    const program = `
+      import { createEmulator, openSession } from 'voicectl';
+      const { baseUrl, close } = await createEmulator({ reply: 'module:reply.mjs' });
+      const session = await openSession({ baseUrl, device: 'd1', apiKey: 'any' });
+      for await (const event of session) if (event.kind === 'greeting') break;
+      await close();`;
+    await node('--input-type=module', '-e', program);
+  });
 });
 
 test('the licences of everything in the bundle come with it', async () => {

@@ -2,7 +2,7 @@ import type { MovableClock } from '../clock.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { EmulatorState, StreamSelector } from '../protocol/control.ts';
 import type { Dialect } from '../protocol/dialect.ts';
-import { type ReplyState, writeError, writeStatus } from '../protocol/messages.ts';
+import { writeError, writeStatus } from '../protocol/messages.ts';
 import { version } from '../version.ts';
 import type { ControlMessage, EmulatorControl } from './emulator-control.ts';
 import type { Faults } from './faults/faults.ts';
