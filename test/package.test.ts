@@ -188,8 +188,10 @@ describe('the API documentation', async () => {
     expect(await checkTypes(...files)).toBe('');
   });
 
-  test('shows the example of a test as it is', async () => {
-    expect(inVitest?.code).toBe(await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8'));
+  test('shows the example of a test as it is, and so does the README', async () => {
+    const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
+    expect(inVitest?.code).toBe(example);
+    expect(await readFile(join(root, 'README.md'), 'utf8')).toContain(`\`\`\`js\n${example}\`\`\`\n`);
   });
 
   test('shows how the helper is used with global hooks, and with those of node:test', async () => {
