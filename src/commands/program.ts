@@ -7,6 +7,7 @@ import { version } from '../version.ts';
 import type { CommandGroup, CommandSpec } from './command.ts';
 import { emulatorCommand } from './emulator.ts';
 import { execCommand } from './exec.ts';
+import { inspectCommand } from './inspect.ts';
 import { serveCommand } from './serve.ts';
 import { streamCommand } from './stream.ts';
 import { tokenCommand } from './token.ts';
@@ -17,6 +18,7 @@ export const commands = [
   execCommand,
   tokenCommand,
   streamCommand,
+  inspectCommand,
   emulatorCommand,
 ] as readonly unknown[] as readonly (CommandSpec | CommandGroup)[];
 

@@ -287,6 +287,12 @@ export const options = {
     flagOnly: true,
     help: 'AI audio as WAV; - is raw PCM on standard output',
   }),
+  record: define({
+    flag: '--record <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'record the session into this new folder, for inspect and replay',
+  }),
   loop: define({ flag: '--loop', parse: parseFlag, flagOnly: true, help: 'repeat the file' }),
   duration: define({
     flag: '--duration <DURATION>',
@@ -298,6 +304,27 @@ export const options = {
     default: '64KiB',
     parse: parseBytes,
     help: 'how much may wait in the socket before the source is paused',
+  }),
+
+  // inspect
+  html: define({
+    flag: '--html <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write a page with both voices, turns, gaps and events; it needs nothing else',
+  }),
+  har: define({
+    flag: '--har <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write an HTTP archive (HAR 1.2) with the token request and the WebSocket messages',
+  }),
+  ascii: define({
+    flag: '--ascii',
+    defaultText: 'where the locale is not UTF-8',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'draw with ASCII characters only',
   }),
 
   // Control of a running emulator.
@@ -494,6 +521,7 @@ export const streamOptions = [
   'wait',
   'settle',
   'out',
+  'record',
   'loop',
   'duration',
   'maxFrameBuffer',
