@@ -10,7 +10,7 @@ const allowed: Record<string, readonly string[]> = {
   audio: ['protocol'],
   config: ['protocol'],
   client: ['protocol'],
-  emulator: ['protocol', 'audio'],
+  emulator: ['protocol', 'audio', 'recording'],
   session: ['client', 'audio', 'protocol'],
   recording: ['session/', 'client/', 'audio', 'protocol'],
   report: ['session/', 'emulator/events.ts', 'recording/', 'protocol'],

@@ -8,6 +8,7 @@ import type { CommandGroup, CommandSpec } from './command.ts';
 import { emulatorCommand } from './emulator.ts';
 import { execCommand } from './exec.ts';
 import { inspectCommand } from './inspect.ts';
+import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { streamCommand } from './stream.ts';
 import { tokenCommand } from './token.ts';
@@ -19,6 +20,7 @@ export const commands = [
   tokenCommand,
   streamCommand,
   inspectCommand,
+  replayCommand,
   emulatorCommand,
 ] as readonly unknown[] as readonly (CommandSpec | CommandGroup)[];
 

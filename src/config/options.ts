@@ -4,6 +4,7 @@ import {
   parseBytes,
   parseChoice,
   parseDuration,
+  parseFactor,
   parseFlag,
   parseInteger,
   parsePace,
@@ -159,7 +160,13 @@ export const options = {
     flag: '--reply <MODE>',
     default: 'parrot',
     parse: parseText,
-    help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND or module:PATH',
+    help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND, module:PATH or replay:DIR',
+  }),
+  speed: define({
+    flag: '--speed <FACTOR>',
+    default: '1',
+    parse: parseFactor,
+    help: 'how fast a recording is replayed: 2 is twice as fast',
   }),
   dialect: define({
     flag: '--dialect <FILE>',
@@ -239,6 +246,12 @@ export const options = {
     parse: parseText,
     flagOnly: true,
     help: 'headerless 16 kHz s16le mono to stream; - is standard input',
+  }),
+  replay: define({
+    flag: '--replay <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'recording whose user’s audio to stream, with its messages and timing',
   }),
   strictFormat: define({
     flag: '--strict-format',
@@ -488,6 +501,7 @@ export const generalOptions = [
 ] as const satisfies OptionName[];
 export const emulatorOptions = [
   'reply',
+  'speed',
   'dialect',
   'scenario',
   'acceptKey',
@@ -511,6 +525,7 @@ const expectationOptions = [
 export const streamOptions = [
   'file',
   'raw',
+  'replay',
   ...connectionOptions,
   'reply',
   'tokenFrom',

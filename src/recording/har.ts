@@ -4,6 +4,7 @@ import { version } from '../version.ts';
 import type { WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 import { redacted } from './redact.ts';
+import { pcmOf } from './replay.ts';
 
 type WebSocketMessage = NonNullable<Entry['_webSocketMessages']>[number];
 type Line<Type extends WireLine['type']> = Extract<WireLine, { type: Type }>;
@@ -103,14 +104,14 @@ function streamEntry(line: Line<'upgrade'>, recording: Recording, epoch: number)
 
 const opcodes = { text: 1, binary: 2 };
 
-function listMessages({ wire, audio }: Recording, epoch: number): WebSocketMessage[] {
+function listMessages(recording: Recording, epoch: number): WebSocketMessage[] {
   const secondsOf = (t: number) => (epoch + t) / 1000;
-  return wire.flatMap((line): WebSocketMessage[] => {
+  return recording.wire.flatMap((line): WebSocketMessage[] => {
     const time = secondsOf(line.t);
     if (line.type === 'token') return [{ type: 'send', time, opcode: opcodes.text, data: redacted }];
     if (line.type === 'text') return [{ type: 'receive', time, opcode: opcodes.text, data: line.text }];
     if (line.type !== 'audio') return [];
-    const pcm = audio[line.direction].subarray(line.at, line.at + line.bytes);
+    const pcm = pcmOf(recording, line);
     const type = line.direction === 'out' ? 'send' : 'receive';
     return [{ type, time, opcode: opcodes.binary, data: pcm.toString('base64') }];
   });

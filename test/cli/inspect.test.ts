@@ -64,7 +64,7 @@ describe('inspect', () => {
   test('writes a page and a HAR for the user alone', async () => {
     const ended = await sandbox.run(['inspect', 'r', '--html', 'p.html', '--har', 's.har']);
     expect(ended).toMatchObject({ code: 0, stdout: '', stderr: 'Wrote p.html\nWrote s.har\n' });
-    expect(sandbox.read('p.html')).toMatch(/^<!doctype html>[^]*<\/html>\n$/);
+    expect(sandbox.read('p.html')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     const { log } = JSON.parse(sandbox.read('s.har'));
     expect(log.entries).toMatchObject([
       { request: { method: 'POST', postData: { text: '{"apiKey":"[redacted]","deviceId":"d1"}' } } },
