@@ -43,7 +43,7 @@ export interface LiveStreamOptions {
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
   const subject = { device: claims.sub, stream: connection.id };
-  if (options.createReply.confirms !== true) sendConnected(options, subject);
+  if (options.createReply.confirms?.(claims.sub) !== true) sendConnected(options, subject);
   const { reply, voice } = startReply(options);
   const align = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
   const hear = (data: Buffer) => {

@@ -47,6 +47,6 @@ export interface Reply {
 
 /** Makes the reply of a new stream. */
 export type CreateReply = ((voice: Voice) => Reply) & {
-  /** Whether the reply sends the confirmation of the stream itself. */
-  readonly confirms?: boolean;
+  /** Whether the reply itself sends the confirmation of a stream of this device. */
+  readonly confirms?: (device: string) => boolean;
 };

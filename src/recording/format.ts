@@ -185,22 +185,3 @@ export const eventSchema = z
 /** An event as it is recorded: audio is in the WAVs and in wire.jsonl, the summary in its own file. */
 export type RecordedEvent = Extract<SessionEvent, { type: RecordedType }>;
 export type RecordedSummary = SessionSummary;
-
-/** The format as one JSON Schema, with a definition for each file. */
-export function recordingJsonSchema(): object {
-  const parts = { manifest: manifestSchema, event: eventSchema, wire: wireSchema, summary: summarySchema };
-  const $defs = Object.fromEntries(
-    Object.entries(parts).map(([name, schema]) => {
-      const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-      return [name, rest];
-    }),
-  );
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'A recording of voicectl',
-    description:
-      'The folder that `voicectl stream --record` writes: recording.json (manifest), events.jsonl (an event a line), wire.jsonl (a wire a line), summary.json, and the voices you.wav and ai.wav (16 kHz, 16-bit, mono) on the time axis of `t`.',
-    $defs,
-    anyOf: Object.keys(parts).map((name) => ({ $ref: `#/$defs/${name}` })),
-  };
-}

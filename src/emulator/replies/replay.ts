@@ -41,7 +41,7 @@ export async function replayRecording(folder: string, speed: number): Promise<Cr
       },
     };
   };
-  return Object.assign(createReply, { confirms: true });
+  return Object.assign(createReply, { confirms: () => true });
 }
 
 /** What the service did, in order. */

@@ -10,7 +10,7 @@ const connected = '{ "type": "service_voice_connected" }';
 async function replay(fill: (writer: BundleWriter) => void, speed = 1) {
   const { folder } = await bundles.write(fill);
   const createReply = await replayRecording(folder, speed);
-  expect(createReply.confirms).toBe(true);
+  expect(createReply.confirms?.('d1')).toBe(true);
   return speakWith(createReply);
 }
 
