@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
+import { VoicectlError } from '../errors.ts';
 import { escapeText } from '../escape.ts';
 import { sampleRate } from '../protocol/audio-format.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
@@ -12,12 +13,20 @@ import { describeEvent, timeText } from './session-lines.ts';
 import { createStyle } from './style.ts';
 
 const plain = createStyle(false);
+/** About 250 MB of page: browsers still open it. */
+const longestMs = 60 * 60_000;
 
 /**
  * A recording as one page that needs nothing else: no network, and no script but its own. It holds both voices whole,
- * about 5 MB a minute at most.
+ * about 5 MB a minute at most. Throws `bad-input` for more than an hour.
  */
 export async function recordingPage(recording: Recording, timeline: Timeline): Promise<string> {
+  if (timeline.durationMs > longestMs) {
+    throw new VoicectlError(
+      'bad-input',
+      `The recording is longer than ${longestMs / 60_000} minutes, the most that fits one page`,
+    );
+  }
   const { manifest, summary, events, problems, audio } = recording;
   const [style, script] = [await readAsset('page.css'), await readScript()];
   const title =
@@ -128,7 +137,7 @@ function player({ durationMs }: Timeline): Html {
   return html`<section class="player" aria-label="Player">
 <div class="controls">
 <button type="button" id="play">▶ Play</button>
-<span class="time"><output id="now">0:00.000</output> <span>/ ${timeText(durationMs).trim()} s</span></span>
+<span class="time"><output id="now">0:00.000</output> <span>/ <span id="end"></span></span></span>
 <fieldset><legend>Voices to hear</legend>
 <label><input type="radio" name="hear" value="both" checked> both</label>
 <label><input type="radio" name="hear" value="out"> <span class="swatch out"></span> you</label>

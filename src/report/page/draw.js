@@ -91,7 +91,8 @@ function drawWave(context, { start, pxPerMs, width, colors, data, peaks }, voice
 function drawTurns(context, { colors, data }, x, voice) {
   const { top, height } = rows[voice];
   const strip = rows[`${voice}Turns`];
-  for (const turn of data.turns.filter((one) => one.voice === voice)) {
+  const turns = data.turns.filter((one) => one.voice === voice);
+  for (const [index, turn] of turns.entries()) {
     const [left, right] = [x(turn.startMs), x(turn.endMs)];
     context.fillStyle = colorOf(colors, voice);
     context.globalAlpha = 0.11;
@@ -99,7 +100,8 @@ function drawTurns(context, { colors, data }, x, voice) {
     context.globalAlpha = 1;
     context.fillRect(left, strip.top + 1, right - left, 2);
     const texts = [turn.label, turn.label.split(',')[0]];
-    const text = texts.find((one) => textWidth(context, one) < right - left + 40);
+    const room = x(turns[index + 1]?.startMs ?? Number.POSITIVE_INFINITY) - left - 8;
+    const text = texts.find((one) => textWidth(context, one) < room);
     if (text !== undefined) label(context, text, left, middle(strip) + 2, colors.ink);
   }
 }
@@ -171,7 +173,7 @@ function drawEvents(context, { width, colors, data }, x) {
   for (const { t, tone, name } of inView.toSorted(
     (a, b) => gravity.indexOf(a.tone) - gravity.indexOf(b.tone),
   )) {
-    const from = x(t) - 5;
+    const from = Math.max(gutter, x(t) - 5);
     const to = from + textWidth(context, name) + 10;
     if (taken.some((other) => from < other.to && to > other.from)) continue;
     taken.push({ from, to });

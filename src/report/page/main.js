@@ -199,5 +199,6 @@ for (const type of ['play', 'pause', 'ended']) {
 audio.addEventListener('seeked', movePlayhead);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
 new ResizeObserver(draw).observe(timeline);
+find('end').textContent = timeText(durationMs);
 hear('both');
 draw();

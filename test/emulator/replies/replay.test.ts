@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { replayRecording } from '../../../src/emulator/replies/replay.ts';
+import { loadScenario } from '../../../src/emulator/scenario/scenario.ts';
 import type { BundleWriter } from '../../../src/recording/bundle-writer.ts';
 import { setUpBundles } from '../../helpers/bundles.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
 import { speakWith } from '../../helpers/fake-voice.ts';
 
 const bundles = setUpBundles();
+const startEmulator = setUpEmulators();
 const connected = '{ "type": "service_voice_connected" }';
 
 async function replay(fill: (writer: BundleWriter) => void, speed = 1) {
@@ -76,5 +79,36 @@ describe('a recording as the AI', () => {
 
   test('needs a stream', async () => {
     await expect(replay(() => {})).rejects.toMatchObject({ code: 'bad-input' });
+  });
+});
+
+describe('over a real stream', () => {
+  test.each([4000, 1005, 1006])('the close %i of the recording is that of the replay', async (code) => {
+    const { folder } = await bundles.write((writer) => {
+      writer.wire({ t: 0, type: 'text', text: connected });
+      writer.wire({ t: 5, type: 'close', by: 'service', code, reason: code === 4000 ? 'bye' : '' });
+    });
+    const emulator = await startEmulator({ reply: `replay:${folder}` });
+    const { closed } = await emulator.connect();
+    expect(await closed).toEqual({ code, reason: code === 4000 ? 'bye' : '' });
+  });
+
+  test('it is confirmed once, and beside it a scenario plays for another device', async () => {
+    const { folder } = await bundles.write((writer) => {
+      writer.wire({ t: 0, type: 'text', text: '{"type":"service_voice_connected","from":"recording"}' });
+      writer.wire({ t: 1, type: 'text', text: '{"type":"last"}' });
+    });
+    const steps = [{ when: 'connected', do: [{ send: { type: 'last' } }] }];
+    const scenario = await loadScenario({ devices: { d2: { steps } } } as never);
+    const emulator = await startEmulator({ reply: `replay:${folder}`, scenario });
+    const messagesOf = async (device: string) => {
+      const client = await emulator.connect(device);
+      await client.until(() => client.messages.some(({ type }) => type === 'last'));
+      return client.messages;
+    };
+    const confirmations = async (device: string) =>
+      (await messagesOf(device)).filter(({ type }) => type === 'service_voice_connected');
+    expect(await confirmations('d1')).toEqual([{ type: 'service_voice_connected', from: 'recording' }]);
+    expect(await confirmations('d2')).toEqual([{ type: 'service_voice_connected' }]);
   });
 });
