@@ -54,8 +54,10 @@ export function timelineLines(picture: Picture, { ascii, style }: PictureOptions
   const toColumn = (t: number) =>
     Math.min(columns - 1, Math.max(0, Math.floor((t / Math.max(1, picture.durationMs)) * columns)));
   const turnsOf = (voice: Turn['voice']) => picture.turns.filter((turn) => turn.voice === voice);
-  const row = (label: string, text: string) =>
-    label === '' && text.trim() === '' ? '' : `${style.dim(label.padEnd(labelColumns))}${text.trimEnd()}`;
+  const row = (label: string, text: string) => {
+    const shown = text.trimEnd();
+    return shown === '' ? style.dim(label) : `${style.dim(label.padEnd(labelColumns))}${shown}`;
+  };
   const waves = (label: string, peaks: readonly number[], gaps: readonly Gap[] = []) =>
     drawWave(peaks, glyphs).map((cells, index) => {
       if (index < rowsPerVoice - 1) return row('', cells.join(''));
