@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
@@ -28,6 +28,8 @@ const { metafile } = await build({
   metafile: true,
 });
 await writeFile(join(root, 'dist', 'LICENSES.txt'), await licensesOf(metafile));
+// Read as text at run time: the page that `inspect --html` writes.
+await cp(join(root, 'src', 'report', 'page'), join(root, 'dist', 'page'), { recursive: true });
 await removeStale(join(root, 'dist'), Object.keys(metafile.outputs));
 
 /** Chunks of an earlier build; only now, so that there is no moment without a program. */

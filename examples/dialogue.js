@@ -23,7 +23,8 @@ function beep(hz) {
 
 /**
  * Called for each stream; `voice` says, sends, and reports.
- * @type {import('voicectl').CreateReply}
+ * @param {import('voicectl').Voice} voice
+ * @returns {import('voicectl').Reply}
  */
 export function createReply(voice) {
   let turns = 0;

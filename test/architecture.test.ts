@@ -10,18 +10,25 @@ const allowed: Record<string, readonly string[]> = {
   audio: ['protocol'],
   config: ['protocol'],
   client: ['protocol'],
-  emulator: ['protocol', 'audio'],
+  emulator: ['protocol', 'audio', 'recording'],
   session: ['client', 'audio', 'protocol'],
-  report: ['session/', 'emulator/events.ts', 'protocol'],
+  recording: ['session/', 'client/', 'audio', 'protocol'],
+  report: ['session/', 'emulator/events.ts', 'recording/', 'protocol'],
   ui: ['session/events.ts', 'emulator/events.ts'],
-  commands: ['config', 'protocol', 'audio', 'client', 'emulator', 'session', 'report', 'ui'],
+  commands: ['config', 'protocol', 'audio', 'client', 'emulator', 'session', 'recording', 'report', 'ui'],
 };
 
 /** Files at the root that every room but `protocol` may import. */
 const base = ['errors.ts', 'clock.ts', 'version.ts', 'escape.ts', 'io.ts'];
 
 /** Rooms whose imports of a foreign room are types only. */
-const typesOnly = new Set(['report>session', 'report>emulator']);
+const typesOnly = new Set([
+  'report>session',
+  'report>emulator',
+  'report>recording',
+  'recording>session',
+  'recording>client',
+]);
 
 interface Import {
   from: string;

@@ -5,24 +5,27 @@ import type { Settings } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
-type SourceSettings = Settings<'file' | 'raw' | 'strictFormat' | 'loop' | 'apiKeyFile' | 'tokenFrom'>;
+type SourceSettings = Settings<
+  'file' | 'raw' | 'replay' | 'strictFormat' | 'loop' | 'apiKeyFile' | 'tokenFrom'
+>;
 
 /** The one source that the flags name, opened. Throws `usage` for none or two, `bad-input` for one that cannot be read. */
 export async function openSource(
-  { file, raw, strictFormat, loop, apiKeyFile, tokenFrom }: SourceSettings,
+  { file, raw, replay, strictFormat, loop, apiKeyFile, tokenFrom }: SourceSettings,
   io: Io,
   signal: AbortSignal,
 ): Promise<{ source: AudioSource; name: string }> {
-  if ((file === undefined) === (raw === undefined)) {
+  const given = [file, raw, replay].filter((one) => one !== undefined);
+  if (given.length !== 1) {
     throw new VoicectlError(
       'usage',
-      file === undefined ? 'Nothing to stream' : 'More than one source to stream',
+      given.length === 0 ? 'Nothing to stream' : 'More than one source to stream',
       {
-        hint: 'Give one of --file PATH and --raw PATH.',
+        hint: 'Give one of --file PATH, --raw PATH and --replay DIR.',
       },
     );
   }
-  const path = file ?? raw ?? '';
+  const path = given[0] ?? '';
   if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
     throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
   }
@@ -33,7 +36,11 @@ export async function openSource(
   }
   return { source, name };
 
-  function open(): Promise<AudioSource> {
+  async function open(): Promise<AudioSource> {
+    if (replay !== undefined) {
+      const { openReplaySource } = await import('../recording/replay-source.ts');
+      return openReplaySource(replay);
+    }
     if (file === undefined)
       return path === '-' ? openRawStream(io.stdin, { signal }) : openRawFile(path, { signal });
     const options = { strictFormat, signal };

@@ -7,6 +7,8 @@ import { version } from '../version.ts';
 import type { CommandGroup, CommandSpec } from './command.ts';
 import { emulatorCommand } from './emulator.ts';
 import { execCommand } from './exec.ts';
+import { inspectCommand } from './inspect.ts';
+import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { streamCommand } from './stream.ts';
 import { tokenCommand } from './token.ts';
@@ -17,6 +19,8 @@ export const commands = [
   execCommand,
   tokenCommand,
   streamCommand,
+  inspectCommand,
+  replayCommand,
   emulatorCommand,
 ] as readonly unknown[] as readonly (CommandSpec | CommandGroup)[];
 

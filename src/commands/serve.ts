@@ -1,21 +1,23 @@
-import { emulatorOptions } from '../config/options.ts';
+import { emulatorOptions, type OptionName } from '../config/options.ts';
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { defineCommand } from './command.ts';
+
+export const serveOptions = [
+  'host',
+  'port',
+  ...emulatorOptions,
+  'tls',
+  'cert',
+  'key',
+  'certOut',
+  'controlSecretFile',
+  'readyFile',
+] as const satisfies OptionName[];
 
 export const serveCommand = defineCommand({
   name: 'serve',
   summary: 'run the emulator of the whole service: token endpoint and voice stream',
-  options: [
-    'host',
-    'port',
-    ...emulatorOptions,
-    'tls',
-    'cert',
-    'key',
-    'certOut',
-    'controlSecretFile',
-    'readyFile',
-  ],
+  options: serveOptions,
   examples: [
     'voicectl serve',
     'voicectl serve --port 0 --reply echo --json',

@@ -17,7 +17,7 @@ export const streamCommand = defineCommand({
     const { openSinks } = await import('./open-sinks.ts');
     const { openTarget } = await import('./local-emulator.ts');
     const { sessionOptions } = await import('./session-settings.ts');
-    const { runSession } = await import('../session/session.ts');
+    const { startSession } = await import('./start-session.ts');
     const { foldAudio } = await import('../session/fold-audio.ts');
     const { isWarning, sessionLines } = await import('../report/session-lines.ts');
     const { jsonLine } = await import('../escape.ts');
@@ -35,9 +35,11 @@ export const streamCommand = defineCommand({
     });
     try {
       const options = await sessionOptions(context, { target, source, sourceName: name });
-      // Last of all: a file that is there is emptied only for a session that begins.
-      const sinks = await openSinks(settings.out, io.stdout);
-      const events = runSession({ ...options, sinks }, signal);
+      const events = await startSession(options, {
+        folder: settings.record,
+        openSinks: () => openSinks(settings.out, io.stdout),
+        signal,
+      });
       for await (const event of verbose ? events : foldAudio(events, 1_000)) {
         if (json) await lines.write(jsonLine(event));
         else if (!quiet) for (const line of sessionLines(event, style)) await lines.write(`${line}\n`);

@@ -4,6 +4,7 @@ import {
   parseBytes,
   parseChoice,
   parseDuration,
+  parseFactor,
   parseFlag,
   parseInteger,
   parsePace,
@@ -166,7 +167,13 @@ export const options = {
     flag: '--reply <MODE>',
     default: 'parrot',
     parse: parseText,
-    help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND or module:PATH',
+    help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND, module:PATH or replay:DIR',
+  }),
+  speed: define({
+    flag: '--speed <FACTOR>',
+    default: '1',
+    parse: parseFactor,
+    help: 'how fast a recording is replayed: 2 is twice as fast',
   }),
   dialect: define({
     flag: '--dialect <FILE>',
@@ -267,6 +274,12 @@ export const options = {
     flagOnly: true,
     help: 'headerless 16 kHz s16le mono to stream; - is standard input',
   }),
+  replay: define({
+    flag: '--replay <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'recording whose user’s audio to stream, with its messages and timing',
+  }),
   strictFormat: define({
     flag: '--strict-format',
     parse: parseFlag,
@@ -314,6 +327,12 @@ export const options = {
     flagOnly: true,
     help: 'AI audio as WAV; - is raw PCM on standard output',
   }),
+  record: define({
+    flag: '--record <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'record the session into this new folder, for inspect and replay',
+  }),
   loop: define({ flag: '--loop', parse: parseFlag, flagOnly: true, help: 'repeat the file' }),
   duration: define({
     flag: '--duration <DURATION>',
@@ -325,6 +344,27 @@ export const options = {
     default: '64KiB',
     parse: parseBytes,
     help: 'how much may wait in the socket before the source is paused',
+  }),
+
+  // inspect
+  html: define({
+    flag: '--html <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write a page with both voices, turns, gaps and events; it needs nothing else',
+  }),
+  har: define({
+    flag: '--har <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write an HTTP archive (HAR 1.2) with the token request and the WebSocket messages',
+  }),
+  ascii: define({
+    flag: '--ascii',
+    defaultText: 'where the locale is not UTF-8',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'draw with ASCII characters only',
   }),
 
   // Control of a running emulator.
@@ -489,6 +529,7 @@ export const generalOptions = [
 ] as const satisfies OptionName[];
 export const emulatorOptions = [
   'reply',
+  'speed',
   'dialect',
   'scenario',
   'acceptKey',
@@ -512,6 +553,7 @@ const expectationOptions = [
 export const streamOptions = [
   'file',
   'raw',
+  'replay',
   ...connectionOptions,
   'reply',
   'tokenFrom',
@@ -522,6 +564,7 @@ export const streamOptions = [
   'wait',
   'settle',
   'out',
+  'record',
   'loop',
   'duration',
   'maxFrameBuffer',

@@ -39,6 +39,8 @@ export interface EmulatorOptions {
   acceptKeys?: readonly string[];
   /** A reply mode, as on the command line. Default `parrot`. */
   reply?: string;
+  /** How fast `replay:` says a recording again: 2 is twice as fast. Default 1. */
+  replaySpeed?: number | undefined;
   /** Choices that the specification leaves open; whatever is left out has its default. */
   dialect?: DialectInput;
   /** Token requests per device and minute. Default 60. */
@@ -90,7 +92,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     });
   }
   const dialect = checkDialect(options.dialect);
-  const replyMode = await createReplyMode(options.reply ?? 'parrot');
+  const replyMode = await createReplyMode(options.reply ?? 'parrot', options);
   const tls = await prepareTls(options.tls, () => certificateNames(host, options.allowHosts ?? []));
   const baseClock = options.clock ?? systemClock;
   const clock = createMovableClock(baseClock);

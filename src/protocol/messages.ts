@@ -45,6 +45,8 @@ export interface ServiceMessage {
   body: unknown;
   /** Set for `error`. */
   error?: ReadError;
+  /** The message as it came. */
+  text: string;
 }
 
 /** Fields under which services name the kind of a message; the specification shows none. */
@@ -52,6 +54,10 @@ const kindFields = ['type', 'kind', 'event', 'name'] as const;
 
 /** Reads any text message of a service. Never throws: unknown kinds and shapes come back as `other`. */
 export function readServiceMessage(text: string): ServiceMessage {
+  return { ...classify(text), text };
+}
+
+function classify(text: string): Omit<ServiceMessage, 'text'> {
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -41,7 +41,11 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
         one.part.steps.length === 0 ? otherwise : perform({ ...one, faults: active });
       const everyone = play(forAll);
       const single = new Map(forDevice.map(([device, one]) => [device, play(one)]));
-      return (voice) => (single.get(voice.device) ?? everyone)(voice);
+      const replyOf = (device: string) => single.get(device) ?? everyone;
+      const createReply: CreateReply = (voice) => replyOf(voice.device)(voice);
+      return Object.assign(createReply, {
+        confirms: (device: string) => replyOf(device).confirms?.(device) ?? false,
+      });
     },
   };
 }
