@@ -48,10 +48,13 @@ export async function sessionOptions(
     maxBufferedBytes: settings.maxFrameBuffer,
     expectations: {
       audioMs: settings.expectAudio,
+      audibleMs: settings.expectAudible,
+      maxAudioMs: settings.maxAudio,
       maxFirstAudioMs: settings.maxFirstAudio,
+      maxGapMs: settings.maxGap,
+      maxJitterMs: settings.maxJitter,
       events: settings.expectEvent,
       forbiddenEvents: settings.forbidEvent,
-      maxGapMs: settings.maxGap,
       closeCode: settings.expectClose,
     },
   };

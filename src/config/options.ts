@@ -386,6 +386,17 @@ export const options = {
     preset: '0',
     help: 'fail without (this much) AI audio',
   }),
+  expectAudible: define({
+    flag: '--expect-audible [DURATION]',
+    parse: parseDuration,
+    preset: '0',
+    help: 'fail without (this much) AI audio that can be heard, louder than −60 dBFS',
+  }),
+  maxAudio: define({
+    flag: '--max-audio <DURATION>',
+    parse: parseDuration,
+    help: 'fail when there is more AI audio than this',
+  }),
   maxFirstAudio: define({
     flag: '--max-first-audio <DURATION>',
     parse: parseDuration,
@@ -407,6 +418,11 @@ export const options = {
     flag: '--max-gap <DURATION>',
     parse: parseDuration,
     help: 'fail when a reply pauses for longer than this',
+  }),
+  maxJitter: define({
+    flag: '--max-jitter <DURATION>',
+    parse: parseDuration,
+    help: 'fail when the 95th percentile of the jitter is above this',
   }),
   expectClose: define({
     flag: '--expect-close <CODE>',
@@ -474,10 +490,13 @@ export const emulatorOptions = [
 ] as const satisfies OptionName[];
 const expectationOptions = [
   'expectAudio',
+  'expectAudible',
+  'maxAudio',
   'maxFirstAudio',
+  'maxGap',
+  'maxJitter',
   'expectEvent',
   'forbidEvent',
-  'maxGap',
   'expectClose',
 ] as const satisfies OptionName[];
 

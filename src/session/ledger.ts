@@ -2,6 +2,8 @@ import { measureLevel } from '../audio/level.ts';
 import type { GateEvent } from '../audio/speech-gate.ts';
 import type { TokenGrant } from '../client/token.ts';
 import type { StreamClose } from '../client/voice-stream.ts';
+import type { VoicectlError } from '../errors.ts';
+import { describeFailure } from '../failure-kind.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
@@ -32,7 +34,7 @@ export interface Ledger {
   received(pcm: Buffer): void;
   closed(close: StreamClose): void;
   observed(): Observed;
-  summary(ok: boolean, verdicts: Verdict[]): SessionSummary;
+  summary(failure: VoicectlError | undefined, verdicts: Verdict[]): SessionSummary;
 }
 
 export function createLedger(options: SessionOptions, emit: (body: SessionEventBody) => void): Ledger {
@@ -107,15 +109,16 @@ export function createLedger(options: SessionOptions, emit: (body: SessionEventB
       emit({ type: 'close', ...facts.close });
     },
     observed: () => ({ ...metrics.snapshot(), events, closeCode: facts.close?.code ?? null }),
-    summary: (ok, verdicts) => ({
+    summary: (failure, verdicts) => ({
       device,
-      ok,
+      ok: failure === undefined,
       elapsedMs: roundMs(clock.now() - startedAt),
       ...facts,
       ...metrics.snapshot(),
       underruns: null,
       events,
       verdicts,
+      failure: failure === undefined ? null : describeFailure(failure),
     }),
   };
 }

@@ -20,6 +20,8 @@ export interface Spread {
 export interface MetricsSnapshot {
   out: AudioTotals;
   in: AudioTotals;
+  /** AI audio louder than −60 dBFS, message by message. */
+  audibleMs: number;
   /** From the end of the last speech that was sent to the first AI audio after it. Null where none came. */
   firstAudioMs: number | null;
   /** How far the time between two AI messages of one reply was from the audio in the first of them. */
@@ -68,6 +70,7 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
   let speechEndedAt: number | undefined;
   let firstAudioAt: number | undefined;
   let lastAudibleAt: number | undefined;
+  let audibleBytes = 0;
   let longestGapMs: number | null = null;
   let previous: { at: number; audioMs: number } | undefined;
 
@@ -109,7 +112,10 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
         arrivals.push(now);
         while ((arrivals[0] ?? now) < now - gateMemoryMs) arrivals.shift();
       } else firstAudioAt ??= now;
-      if (level.rmsDbfs > audibleDbfs) lastAudibleAt = now;
+      if (level.rmsDbfs > audibleDbfs) {
+        lastAudibleAt = now;
+        audibleBytes += pcm.length;
+      }
       if (previous !== undefined && now - previous.at < settleMs) {
         longestGapMs = Math.max(longestGapMs ?? 0, now - previous.at);
         jitter.add(Math.abs(now - previous.at - previous.audioMs));
@@ -119,6 +125,7 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
     snapshot: () => ({
       out: { ...out },
       in: { ...incoming },
+      audibleMs: msForBytes(audibleBytes),
       firstAudioMs:
         firstAudioAt === undefined || speechEndedAt === undefined
           ? null

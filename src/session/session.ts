@@ -91,7 +91,7 @@ async function converse(
 
   const verdicts = judge(options.expectations, ledger.observed());
   failure = conclude(failure, verdicts, options.expectations);
-  ledger.emit({ type: 'summary', ...ledger.summary(failure === undefined, verdicts) });
+  ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts) });
   if (failure !== undefined) throw failure;
 }
 
@@ -189,9 +189,13 @@ function conclude(
   const isJudged = failure === undefined || (closeCode !== undefined && closes.includes(failure.code));
   if (!isJudged) return failure;
   const failed = verdicts.filter(({ ok }) => !ok);
-  if (failed.length === 0) return undefined;
+  const [first] = failed;
+  if (first === undefined) return undefined;
   const texts = failed.map(
     ({ name, expected, measured }) => `${name}: expected ${expected}, measured ${measured}`,
   );
-  return new VoicectlError('expectation-failed', `Not as expected: ${texts.join('; ')}`, { cause: failure });
+  return new VoicectlError('expectation-failed', `Not as expected: ${texts.join('; ')}`, {
+    cause: failure,
+    details: { kind: first.kind },
+  });
 }
