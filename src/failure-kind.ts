@@ -96,3 +96,10 @@ export function describeFailure(error: VoicectlError): Failure {
   const { code, exitCode, message } = error;
   return { kind: failureKind(error), code, exitCode, message };
 }
+
+/** `late-audio × 2, unreachable × 1`. */
+export function kindCountsText(counts: Partial<Record<FailureKind, number>>): string {
+  return Object.entries(counts)
+    .map(([kind, count]) => `${kind} × ${count}`)
+    .join(', ');
+}

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { streamOptions } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import { defineCommand } from './command.ts';
@@ -17,36 +18,45 @@ export const streamCommand = defineCommand({
     const { openSinks } = await import('./open-sinks.ts');
     const { openTarget } = await import('./local-emulator.ts');
     const { sessionOptions } = await import('./session-settings.ts');
+    const { withReports } = await import('./run-reports.ts');
+    const { requireRepeatable } = await import('./repetition.ts');
     const { runSession } = await import('../session/session.ts');
+    const { runRepeatedly } = await import('../session/repeat.ts');
     const { foldAudio } = await import('../session/fold-audio.ts');
-    const { isWarning, sessionLines } = await import('../report/session-lines.ts');
-    const { jsonLine } = await import('../escape.ts');
+    const { printEvent } = await import('./print-event.ts');
 
-    if (settings.local !== true && context.origin('reply') === 'flag') {
-      throw new VoicectlError(
-        'usage',
-        '--reply is for the emulator of --local; another service replies as it does',
-      );
-    }
-    const { source, name } = await openSource(settings, io, signal);
-    const target = await openTarget(context, {
-      reply: settings.reply,
-      needsKey: settings.tokenFrom === undefined,
-    });
-    try {
-      const options = await sessionOptions(context, { target, source, sourceName: name });
-      // Last of all: a file that is there is emptied only for a session that begins.
-      const sinks = await openSinks(settings.out, io.stdout);
-      const events = runSession({ ...options, sinks }, signal);
-      for await (const event of verbose ? events : foldAudio(events, 1_000)) {
-        if (json) await lines.write(jsonLine(event));
-        else if (!quiet) for (const line of sessionLines(event, style)) await lines.write(`${line}\n`);
-        else if (isWarning(event))
-          for (const line of sessionLines(event, style)) await io.stderr.write(`${line}\n`);
+    const { file, raw, repeat, warmup, junit } = settings;
+    const subject = basename(file ?? raw ?? '');
+    await withReports(context, { command: 'stream', subject, junit }, async (reports) => {
+      if (settings.local !== true && context.origin('reply') === 'flag') {
+        throw new VoicectlError(
+          'usage',
+          '--reply is for the emulator of --local; another service replies as it does',
+        );
       }
-      return 0;
-    } finally {
-      await target.close();
-    }
+      const { source, name } = await openSource(settings, io, signal);
+      requireRepeatable(settings, source);
+      const target = await openTarget(context, {
+        reply: settings.reply,
+        needsKey: settings.tokenFrom === undefined,
+      });
+      try {
+        const options = await sessionOptions(context, { target, source, sourceName: name });
+        const startRun = async function* () {
+          // Last of all: a file that is there is emptied only for a session that begins.
+          const sinks = await openSinks(settings.out, io.stdout);
+          const events = runSession({ ...options, sinks }, signal);
+          yield* verbose ? events : foldAudio(events, 1_000);
+        };
+        const several = { clock: options.clock, device: options.device, repeat, warmup, onRun: reports.ran };
+        for await (const event of runRepeatedly(startRun, several, signal)) {
+          if (event.type === 'summary' && 'runs' in event) reports.total(event);
+          await printEvent(event, { io, lines, json, quiet, verbose, style });
+        }
+      } finally {
+        await target.close();
+      }
+    });
+    return 0;
   },
 });

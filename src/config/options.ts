@@ -429,6 +429,24 @@ export const options = {
     parse: parseInteger(1000, 4999),
     help: 'fail unless the stream closes with this code',
   }),
+  repeat: define({
+    flag: '--repeat <N>',
+    default: '1',
+    parse: parseInteger(1, 10_000),
+    help: 'hold this many sessions one after the other, and tell how the metrics are spread',
+  }),
+  warmup: define({
+    flag: '--warmup <N>',
+    default: '0',
+    parse: parseInteger(0, 1_000),
+    help: 'sessions before those that do not count',
+  }),
+  junit: define({
+    flag: '--junit <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write the verdicts in the form that pipelines read',
+  }),
 };
 
 export type OptionName = keyof typeof options;
@@ -498,6 +516,9 @@ const expectationOptions = [
   'expectEvent',
   'forbidEvent',
   'expectClose',
+  'repeat',
+  'warmup',
+  'junit',
 ] as const satisfies OptionName[];
 
 export const streamOptions = [
