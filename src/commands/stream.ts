@@ -25,8 +25,8 @@ export const streamCommand = defineCommand({
     const { foldAudio } = await import('../session/fold-audio.ts');
     const { printEvent } = await import('./print-event.ts');
 
-    const { file, raw, repeat, warmup, junit } = settings;
-    const subject = basename(file ?? raw ?? '');
+    const { file, raw, expectFile, repeat, warmup, junit } = settings;
+    const subject = basename(file ?? raw ?? expectFile ?? '');
     await withReports(context, { command: 'stream', subject, junit }, async (reports) => {
       if (settings.local !== true && context.origin('reply') === 'flag') {
         throw new VoicectlError(
@@ -34,14 +34,14 @@ export const streamCommand = defineCommand({
           '--reply is for the emulator of --local; another service replies as it does',
         );
       }
-      const { source, name } = await openSource(settings, io, signal);
+      const { source, name, conversation } = await openSource(settings, io, signal);
       requireRepeatable(settings, source);
       const target = await openTarget(context, {
         reply: settings.reply,
         needsKey: settings.tokenFrom === undefined,
       });
       try {
-        const options = await sessionOptions(context, { target, source, sourceName: name });
+        const options = await sessionOptions(context, { target, source, sourceName: name, conversation });
         const startRun = async function* () {
           // Last of all: a file that is there is emptied only for a session that begins.
           const sinks = await openSinks(settings.out, io.stdout);

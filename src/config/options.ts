@@ -429,6 +429,12 @@ export const options = {
     parse: parseInteger(1000, 4999),
     help: 'fail unless the stream closes with this code',
   }),
+  expectFile: define({
+    flag: '--expect-file <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'a whole conversation, YAML or JSON: what is said when, and what must follow; in place of --file',
+  }),
   repeat: define({
     flag: '--repeat <N>',
     default: '1',
@@ -516,6 +522,7 @@ const expectationOptions = [
   'expectEvent',
   'forbidEvent',
   'expectClose',
+  'expectFile',
   'repeat',
   'warmup',
   'junit',

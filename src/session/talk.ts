@@ -24,6 +24,8 @@ export async function talk(parts: TalkParts): Promise<void> {
   await send(parts, readSource(options.source, options.loop, signal), pacer);
   ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
+  // A conversation has heard out the reply to its last turn.
+  if (options.conversation !== undefined) return;
   // Silence is no use before its time: it leaves in real time also where the source did not.
   const tailPacer = pace === 'max' ? startPacer(parts, 1) : pacer;
   if (tailMs === undefined) {
