@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { duration } from './duration-schema.ts';
+import { durationSchema as duration } from '../protocol/duration.ts';
 import { parseYamlFile, type YamlFile } from './yaml-file.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
