@@ -13,9 +13,9 @@ RUN npm run build && npm pack --ignore-scripts --pack-destination /tmp
 
 FROM node:22-slim
 COPY --from=build /tmp/voicectl-*.tgz /tmp/
-RUN npm install --global --ignore-scripts --omit=optional /tmp/voicectl-*.tgz && rm /tmp/voicectl-*.tgz
+RUN npm install --prefix /opt/voicectl --ignore-scripts --omit=optional /tmp/voicectl-*.tgz && rm /tmp/voicectl-*.tgz
 USER node
 WORKDIR /work
 EXPOSE 8787
-ENTRYPOINT ["voicectl"]
+ENTRYPOINT ["/opt/voicectl/node_modules/.bin/voicectl"]
 CMD ["--help"]
