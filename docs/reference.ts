@@ -1,20 +1,10 @@
 import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/program.ts';
-import { expectFileSchema } from '../src/config/expect-file.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
 import { exitCodesOf, type FailureKind, failureKinds } from '../src/failure-kind.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
 import { describeCatalogue, faultPoints } from '../src/protocol/faults.ts';
-
-/** What is published for editors and other programs, by its path in the package. */
-export const publishedSchemas: Record<string, object> = {
-  'schema/expect-file.schema.json': publish(expectFileSchema, 'voicectl conversation file'),
-};
-
-function publish(schema: z.ZodType, title: string): object {
-  return { title, ...z.toJSONSchema(schema, { io: 'input' }) };
-}
 
 /** The parts of the README that are generated from the code, by the name of their marker. */
 export const references: Record<string, string> = {

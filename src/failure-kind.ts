@@ -15,7 +15,7 @@ export const failureKinds = {
   'wrong-field': 'a service message came, but a field of it was not as expected',
   'unexpected-audio': 'the AI spoke where it must not',
   'not-interrupted': 'the AI went on speaking when the user spoke',
-  'turn-skipped': 'a turn of the conversation could not be said: what it waited for never came',
+  'turn-skipped': 'a turn of the conversation could not be said, or not heard out',
   'wrong-close': 'the stream closed with another code',
   'token-refused': 'the token endpoint refused the key',
   'stream-refused': 'the stream refused the token',

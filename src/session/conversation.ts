@@ -99,13 +99,14 @@ export function createConversation(
         const name = plan.name === undefined ? `turn ${index + 1}` : `turn ${index + 1} (${plan.name})`;
         const said = turns[index];
         const missed = index === turns.length ? skippedFor : undefined;
+        const isWhole = said?.turn.audio.clipEndedAt !== undefined;
+        const saidAtText = said && `${roundMs(said.saidAt - (beganAt ?? 0))} ms into the stream`;
         const judged = verdict('said', 'turn-skipped', {
-          ok: said !== undefined,
+          ok: isWhole,
           expected: cueText(plan.when),
-          measured:
-            said === undefined
-              ? `not said: ${missed ?? 'the session ended before'}`
-              : `${roundMs(said.saidAt - (beganAt ?? 0))} ms into the stream`,
+          measured: saidAtText
+            ? `${saidAtText}${isWhole ? '' : ', but the session ended before all of it was said'}`
+            : `not said: ${missed ?? 'the session ended before'}`,
         });
         return [judged, ...(said?.turn.verdicts(now) ?? [])].map((one) => ({
           ...one,

@@ -88,21 +88,19 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
     return verdict('expect event', kind, { ok, expected, measured });
   };
 
-  const judgeAbsence = (absence: Absence): Verdict => {
-    if (absence.type === 'audio') {
-      const heard = audio.firstAudibleAt !== undefined;
-      return verdict('absent audio', 'unexpected-audio', {
-        ok: !heard,
-        expected: 'no AI audio that can be heard',
-        measured: heard ? 'AI audio' : 'none',
-      });
+  const judgeAbsence = (absence: Absence, now: number): Verdict => {
+    const isAudio = absence.type === 'audio';
+    const name = isAudio ? 'absent audio' : 'absent event';
+    const expected = isAudio ? 'no AI audio that can be heard' : `no ${eventText(absence.event)}`;
+    const times = isAudio ? Number(audio.firstAudibleAt !== undefined) : (intrusions.get(absence) ?? 0);
+    if (times > 0) {
+      const kind = isAudio ? 'unexpected-audio' : 'forbidden-event';
+      return verdict(name, kind, { ok: false, expected, measured: isAudio ? 'AI audio' : `${times} times` });
     }
-    const times = intrusions.get(absence) ?? 0;
-    return verdict('absent event', 'forbidden-event', {
-      ok: times === 0,
-      expected: `no ${eventText(absence.event)}`,
-      measured: `${times} times`,
-    });
+    // What a service had no time to do is not absent.
+    const isHeardOut = passedOnAt !== undefined || audio.replyState(now) !== 'awaited';
+    const measured = isHeardOut ? 'none' : 'none, but the session ended before a reply could come';
+    return verdict(name, 'turn-skipped', { ok: isHeardOut, expected, measured });
   };
 
   return {
@@ -144,7 +142,7 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
     verdicts: (now) => [
       ...audio.judge(plan),
       ...awaited.map((one) => judgeFollowing(one, now)),
-      ...plan.absent.map(judgeAbsence),
+      ...plan.absent.map((absence) => judgeAbsence(absence, now)),
     ],
   };
 }

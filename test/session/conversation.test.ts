@@ -118,6 +118,16 @@ describe('a turn is said', () => {
     expect(session.outcome).toBe('ok');
   });
 
+  test('not whole where the service closes the stream within it', async () => {
+    const { session, verdicts } = await converse([first()], {
+      onLive: (service) => service.at(700, () => service.close(1000)),
+    });
+    expect(session.outcome).toMatchObject({ exitCode: 1 });
+    expect(verdicts['turn 1: said']).toBe(
+      'turn-skipped: 0 ms into the stream, but the session ended before all of it was said',
+    );
+  });
+
   test('not at all after a break of the stream, which is the failure', async () => {
     const { session, verdicts } = await converse([first(), turn()], {
       onLive: (service) => service.at(1_800, () => service.close(1011, '', failure('stream-broken'))),
@@ -295,6 +305,16 @@ describe('what must be absent', () => {
     expect(verdicts['turn 1: absent audio']).toBe('none');
   });
 
+  test('is not absent where the service had no time for it', async () => {
+    const absent = [{ type: 'audio' }, { type: 'event', event: { kind: 'error', where: {} } }] as const;
+    const { session, verdicts } = await converse([first({ absent })], {
+      onLive: (service) => service.at(2_000, () => service.close(1000)),
+    });
+    expect(session.outcome).toMatchObject({ exitCode: 1 });
+    const measured = 'turn-skipped: none, but the session ended before a reply could come';
+    expect(verdicts).toMatchObject({ 'turn 1: absent audio': measured, 'turn 1: absent event': measured });
+  });
+
   test('an event, within the turn and not the next', async () => {
     const absent = [{ type: 'event', event: { kind: 'error', where: {} } }] as const;
     const turns = [first({ absent }), turn({ absent })];
@@ -305,7 +325,7 @@ describe('what must be absent', () => {
       },
     });
     expect(verdicts).toMatchObject({
-      'turn 1: absent event': '0 times',
+      'turn 1: absent event': 'none',
       'turn 2: absent event': 'forbidden-event: 2 times',
     });
   });
