@@ -1,9 +1,11 @@
 import * as z from 'zod';
+import { expectFileSchema } from '../src/config/expect-file.ts';
 import { scenarioSchema } from '../src/emulator/scenario/scenario-schema.ts';
 import { eventSchema, manifestSchema, summarySchema, wireSchema } from '../src/recording/format.ts';
 
 /** The JSON Schemas that are published for editors, by the name of their file in `schema/`. */
 export const schemas: Record<string, object> = {
+  'expect-file.schema.json': z.toJSONSchema(expectFileSchema, { io: 'input', reused: 'ref' }),
   'scenario.schema.json': z.toJSONSchema(scenarioSchema, { io: 'input', reused: 'ref' }),
   'recording.schema.json': recordingSchema(),
 };

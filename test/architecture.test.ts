@@ -19,7 +19,7 @@ const allowed: Record<string, readonly string[]> = {
 };
 
 /** Files at the root that every room but `protocol` may import. */
-const base = ['errors.ts', 'clock.ts', 'version.ts', 'escape.ts', 'io.ts'];
+const base = ['errors.ts', 'failure-kind.ts', 'clock.ts', 'version.ts', 'escape.ts', 'io.ts'];
 
 /** Rooms whose imports of a foreign room are types only. */
 const typesOnly = new Set([

@@ -1,35 +1,48 @@
 import { openRawFile, openRawStream } from '../audio/raw-source.ts';
 import type { AudioSource } from '../audio/source.ts';
+import { describeFormat, wireFormat } from '../audio/source-format.ts';
 import { openWavFile, openWavStream } from '../audio/wav-source.ts';
 import type { Settings } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import { type ConversationFile, openConversation } from './open-conversation.ts';
 
 type SourceSettings = Settings<
-  'file' | 'raw' | 'replay' | 'strictFormat' | 'loop' | 'apiKeyFile' | 'tokenFrom'
+  'file' | 'raw' | 'replay' | 'expectFile' | 'strictFormat' | 'loop' | 'pace' | 'apiKeyFile' | 'tokenFrom'
 >;
+
+interface OpenedSource {
+  source: AudioSource;
+  name: string;
+  /** Of `--expect-file`: then the source is empty. */
+  conversation?: ConversationFile;
+}
 
 /** The one source that the flags name, opened. Throws `usage` for none or two, `bad-input` for one that cannot be read. */
 export async function openSource(
-  { file, raw, replay, strictFormat, loop, apiKeyFile, tokenFrom }: SourceSettings,
+  { file, raw, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom }: SourceSettings,
   io: Io,
   signal: AbortSignal,
-): Promise<{ source: AudioSource; name: string }> {
-  const given = [file, raw, replay].filter((one) => one !== undefined);
-  if (given.length !== 1) {
-    throw new VoicectlError(
-      'usage',
-      given.length === 0 ? 'Nothing to stream' : 'More than one source to stream',
-      {
-        hint: 'Give one of --file PATH, --raw PATH and --replay DIR.',
-      },
-    );
+): Promise<OpenedSource> {
+  const path = file ?? raw ?? replay ?? expectFile;
+  const named = [file, raw, replay, expectFile].filter((one) => one !== undefined);
+  if (path === undefined || named.length > 1) {
+    const what = path === undefined ? 'Nothing to stream' : 'More than one source to stream';
+    throw new VoicectlError('usage', what, {
+      hint: 'Give one of --file PATH, --raw PATH, --replay DIR and --expect-file FILE.',
+    });
   }
-  const path = given[0] ?? '';
   if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
     throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
   }
   const name = path === '-' ? 'standard input' : path;
+  if (expectFile !== undefined) {
+    if (loop) throw new VoicectlError('usage', 'A conversation has an end: --loop is for --file');
+    if (pace === 'max')
+      throw new VoicectlError('usage', 'A conversation takes its time: not with --pace max');
+    const conversation = await openConversation(path, { strictFormat, stdin: io.stdin, signal });
+    return { source: nothing, name, conversation };
+  }
   const source = await open();
   if (loop && !source.repeatable) {
     throw new VoicectlError('usage', `--loop needs a file that can be read again, and ${name} cannot`);
@@ -41,9 +54,18 @@ export async function openSource(
       const { openReplaySource } = await import('../recording/replay-source.ts');
       return openReplaySource(replay);
     }
-    if (file === undefined)
-      return path === '-' ? openRawStream(io.stdin, { signal }) : openRawFile(path, { signal });
+    const isInput = path === '-';
+    if (raw !== undefined)
+      return isInput ? openRawStream(io.stdin, { signal }) : openRawFile(raw, { signal });
     const options = { strictFormat, signal };
-    return path === '-' ? openWavStream(io.stdin, options) : openWavFile(path, options);
+    return isInput ? openWavStream(io.stdin, options) : openWavFile(path ?? '', options);
   }
 }
+
+/** In the place of a source where a conversation has its own. */
+const nothing: AudioSource = {
+  description: describeFormat(wireFormat),
+  durationMs: 0,
+  repeatable: true,
+  async *read() {},
+};

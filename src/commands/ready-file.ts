@@ -1,6 +1,5 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
 import type { Emulator } from '../emulator/emulator.ts';
-import { VoicectlError } from '../errors.ts';
+import { writeWhole } from './write-whole.ts';
 
 /** Writes the URLs, and with TLS what to trust, as JSON. */
 export async function writeReadyFile(path: string, emulator: Emulator): Promise<void> {
@@ -14,16 +13,4 @@ export async function writeReadyFile(path: string, emulator: Emulator): Promise<
     ...(certificate === undefined ? {} : { certificate }),
   };
   await writeWhole(path, `${JSON.stringify(ready)}\n`);
-}
-
-/** The file appears whole: whoever waits for it never reads half of it. Throws `input-output`. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}`;
-  try {
-    await writeFile(draft, text, { flag: 'wx' });
-    await rename(draft, path);
-  } catch (cause) {
-    await rm(draft, { force: true });
-    throw new VoicectlError('input-output', `Cannot write ${path}: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -35,7 +35,8 @@ export const serveCommand = defineCommand({
     const { randomBytes } = await import('node:crypto');
     const { isLoopbackHost } = await import('../protocol/loopback.ts');
     const { readControlSecret } = await import('./control-secret.ts');
-    const { writeReadyFile, writeWhole } = await import('./ready-file.ts');
+    const { writeReadyFile } = await import('./ready-file.ts');
+    const { writeWhole } = await import('./write-whole.ts');
     const { curlTrust, tlsSettings } = await import('./tls-settings.ts');
 
     const options = await emulatorSettings(context);

@@ -6,9 +6,11 @@ import type { streamOptions } from '../config/options.ts';
 import { readText, type Stdin, type Target } from '../config/target.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import type { Expectations } from '../session/expectations.ts';
 import type { SessionOptions } from '../session/options.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
+import type { ConversationFile } from './open-conversation.ts';
 
 type StreamContext = CommandContext<(typeof streamOptions)[number]>;
 
@@ -16,6 +18,8 @@ export interface SessionParts {
   target: Target;
   source: AudioSource;
   sourceName: string;
+  /** Of `--expect-file`, in place of the source. */
+  conversation?: ConversationFile | undefined;
 }
 
 /** What the flags of `stream` ask of the session, but for where its audio goes. */
@@ -47,14 +51,23 @@ export async function sessionOptions(
     loop: settings.loop ?? false,
     durationMs: settings.duration,
     maxBufferedBytes: settings.maxFrameBuffer,
-    expectations: {
-      audioMs: settings.expectAudio,
-      maxFirstAudioMs: settings.maxFirstAudio,
-      events: settings.expectEvent,
-      forbiddenEvents: settings.forbidEvent,
-      maxGapMs: settings.maxGap,
-      closeCode: settings.expectClose,
-    },
+    expectations: expectationsOf(settings, parts.conversation?.expectations),
+    conversation: parts.conversation?.plan,
+  };
+}
+
+/** What the flags ask for, and where they say nothing the file. */
+function expectationsOf(flags: StreamContext['settings'], file: Expectations = {}): Expectations {
+  return {
+    audioMs: flags.expectAudio ?? file.audioMs,
+    audibleMs: flags.expectAudible ?? file.audibleMs,
+    maxAudioMs: flags.maxAudio ?? file.maxAudioMs,
+    maxFirstAudioMs: flags.maxFirstAudio ?? file.maxFirstAudioMs,
+    maxGapMs: flags.maxGap ?? file.maxGapMs,
+    maxJitterMs: flags.maxJitter ?? file.maxJitterMs,
+    events: [...(file.events ?? []), ...flags.expectEvent],
+    forbiddenEvents: [...(file.forbiddenEvents ?? []), ...flags.forbidEvent],
+    closeCode: flags.expectClose ?? file.closeCode,
   };
 }
 

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { streamOptions } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import { defineCommand } from './command.ts';
@@ -18,37 +19,46 @@ export const streamCommand = defineCommand({
     const { openTarget } = await import('./local-emulator.ts');
     const { sessionOptions } = await import('./session-settings.ts');
     const { startSession } = await import('./start-session.ts');
+    const { withReports } = await import('./run-reports.ts');
+    const { requireRepeatable } = await import('./repetition.ts');
+    const { runRepeatedly } = await import('../session/repeat.ts');
     const { foldAudio } = await import('../session/fold-audio.ts');
-    const { isWarning, sessionLines } = await import('../report/session-lines.ts');
-    const { jsonLine } = await import('../escape.ts');
+    const { printEvent } = await import('./print-event.ts');
 
-    if (settings.local !== true && context.origin('reply') === 'flag') {
-      throw new VoicectlError(
-        'usage',
-        '--reply is for the emulator of --local; another service replies as it does',
-      );
-    }
-    const { source, name } = await openSource(settings, io, signal);
-    const target = await openTarget(context, {
-      reply: settings.reply,
-      needsKey: settings.tokenFrom === undefined,
-    });
-    try {
-      const options = await sessionOptions(context, { target, source, sourceName: name });
-      const events = await startSession(options, {
-        folder: settings.record,
-        openSinks: () => openSinks(settings.out, io.stdout),
-        signal,
-      });
-      for await (const event of verbose ? events : foldAudio(events, 1_000)) {
-        if (json) await lines.write(jsonLine(event));
-        else if (!quiet) for (const line of sessionLines(event, style)) await lines.write(`${line}\n`);
-        else if (isWarning(event))
-          for (const line of sessionLines(event, style)) await io.stderr.write(`${line}\n`);
+    const { file, raw, replay, expectFile, repeat, warmup, junit } = settings;
+    const subject = basename(file ?? raw ?? replay ?? expectFile ?? '');
+    await withReports(context, { command: 'stream', subject, junit }, async (reports) => {
+      if (settings.local !== true && context.origin('reply') === 'flag') {
+        throw new VoicectlError(
+          'usage',
+          '--reply is for the emulator of --local; another service replies as it does',
+        );
       }
-      return 0;
-    } finally {
-      await target.close();
-    }
+      const { source, name, conversation } = await openSource(settings, io, signal);
+      requireRepeatable(settings, source);
+      const target = await openTarget(context, {
+        reply: settings.reply,
+        needsKey: settings.tokenFrom === undefined,
+      });
+      try {
+        const options = await sessionOptions(context, { target, source, sourceName: name, conversation });
+        const startRun = async function* () {
+          const events = await startSession(options, {
+            folder: settings.record,
+            openSinks: () => openSinks(settings.out, io.stdout),
+            signal,
+          });
+          yield* verbose ? events : foldAudio(events, 1_000);
+        };
+        const several = { clock: options.clock, device: options.device, repeat, warmup, onRun: reports.ran };
+        for await (const event of runRepeatedly(startRun, several, signal)) {
+          if (event.type === 'summary' && 'runs' in event) reports.total(event);
+          await printEvent(event, { io, lines, json, quiet, verbose, style });
+        }
+      } finally {
+        await target.close();
+      }
+    });
+    return 0;
   },
 });

@@ -2,9 +2,12 @@ import { measureLevel } from '../audio/level.ts';
 import type { GateEvent } from '../audio/speech-gate.ts';
 import type { TokenGrant } from '../client/token.ts';
 import type { StreamClose } from '../client/voice-stream.ts';
+import type { VoicectlError } from '../errors.ts';
+import { describeFailure } from '../failure-kind.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
+import type { Conversation } from './conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { Observed, Verdict } from './expectations.ts';
 import { createMetrics, type Metrics, roundMs } from './metrics.ts';
@@ -32,10 +35,14 @@ export interface Ledger {
   received(pcm: Buffer): void;
   closed(close: StreamClose): void;
   observed(): Observed;
-  summary(ok: boolean, verdicts: Verdict[]): SessionSummary;
+  summary(failure: VoicectlError | undefined, verdicts: Verdict[]): SessionSummary;
 }
 
-export function createLedger(options: SessionOptions, emit: (body: SessionEventBody) => void): Ledger {
+export function createLedger(
+  options: SessionOptions,
+  emit: (body: SessionEventBody) => void,
+  conversation?: Conversation,
+): Ledger {
   const { clock, settleMs, device, expectations } = options;
   const startedAt = clock.now();
   const metrics = createMetrics({ settleMs });
@@ -89,33 +96,39 @@ export function createLedger(options: SessionOptions, emit: (body: SessionEventB
     took(step, since) {
       facts[step] = roundMs(clock.now() - since);
     },
-    message({ category, kind, body }) {
+    message(message) {
+      const { category, kind, body } = message;
+      conversation?.message(message);
       countKind(kind ?? '(none)');
       emit({ type: 'message', category, kind, body });
     },
     sent(frame) {
       tellSpeech(metrics.sent(frame, clock.now()));
       tellAudio('out', frame);
+      conversation?.sent(frame);
     },
     sourceEnded: () => tellSpeech(metrics.finishSpeech()),
     received(pcm) {
       const now = clock.now();
-      metrics.received(pcm, tellAudio('in', pcm), now);
+      const level = tellAudio('in', pcm);
+      metrics.received(pcm, level, now);
+      conversation?.received(pcm, level);
     },
     closed({ code, reason }) {
       facts.close = { code, reason, name: closeCodeName(code) };
       emit({ type: 'close', ...facts.close });
     },
     observed: () => ({ ...metrics.snapshot(), events, closeCode: facts.close?.code ?? null }),
-    summary: (ok, verdicts) => ({
+    summary: (failure, verdicts) => ({
       device,
-      ok,
+      ok: failure === undefined,
       elapsedMs: roundMs(clock.now() - startedAt),
       ...facts,
       ...metrics.snapshot(),
       underruns: null,
       events,
       verdicts,
+      failure: failure === undefined ? null : describeFailure(failure),
     }),
   };
 }

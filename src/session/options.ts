@@ -3,6 +3,7 @@ import type { AudioSource } from '../audio/source.ts';
 import type { TokenGrant, TokenOptions } from '../client/token.ts';
 import type { VoiceStream, VoiceStreamOptions } from '../client/voice-stream.ts';
 import type { Clock } from '../clock.ts';
+import type { ConversationPlan } from './conversation-plan.ts';
 import type { Expectations } from './expectations.ts';
 import type { AudioSink } from './output.ts';
 
@@ -43,4 +44,6 @@ export interface SessionOptions {
   /** What may wait in the socket before the source is paused. */
   maxBufferedBytes: number;
   expectations: Expectations;
+  /** What is said and must follow, turn by turn: in place of the source. */
+  conversation?: ConversationPlan | undefined;
 }

@@ -2,6 +2,7 @@ import type { VoiceStream } from '../client/voice-stream.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../errors.ts';
 import { abortable } from './abortable.ts';
 import { type Backpressure, createBackpressure } from './backpressure.ts';
+import { createConversation } from './conversation.ts';
 import { createEventQueue } from './event-queue.ts';
 import type { SessionEvent, SessionEventBody } from './events.ts';
 import { type Expectations, judge, type Verdict } from './expectations.ts';
@@ -49,11 +50,10 @@ interface Surroundings {
   emit: Emit;
 }
 
-async function converse(
-  options: SessionOptions,
-  { signal, backpressure, emit }: Surroundings,
-): Promise<void> {
-  const ledger = createLedger(options, emit);
+async function converse(given: SessionOptions, { signal, backpressure, emit }: Surroundings): Promise<void> {
+  const conversation = given.conversation && createConversation(given.conversation, given);
+  const options = conversation === undefined ? given : { ...given, source: conversation.source };
+  const ledger = createLedger(options, emit, conversation);
   // Ends whatever is under way when the stream breaks or a sink fails.
   const halt = new AbortController();
   const until = AbortSignal.any([signal, halt.signal]);
@@ -90,9 +90,9 @@ async function converse(
   failure = (await output.close(signal)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 
-  const verdicts = judge(options.expectations, ledger.observed());
+  const verdicts = [...(conversation?.verdicts() ?? []), ...judge(options.expectations, ledger.observed())];
   failure = conclude(failure, verdicts, options.expectations);
-  ledger.emit({ type: 'summary', ...ledger.summary(failure === undefined, verdicts) });
+  ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts) });
   if (failure !== undefined) throw failure;
 }
 
@@ -191,9 +191,13 @@ function conclude(
   const isJudged = failure === undefined || (closeCode !== undefined && closes.includes(failure.code));
   if (!isJudged) return failure;
   const failed = verdicts.filter(({ ok }) => !ok);
-  if (failed.length === 0) return undefined;
+  const [first] = failed;
+  if (first === undefined) return undefined;
   const texts = failed.map(
     ({ name, expected, measured }) => `${name}: expected ${expected}, measured ${measured}`,
   );
-  return new VoicectlError('expectation-failed', `Not as expected: ${texts.join('; ')}`, { cause: failure });
+  return new VoicectlError('expectation-failed', `Not as expected: ${texts.join('; ')}`, {
+    cause: failure,
+    details: { kind: first.kind },
+  });
 }

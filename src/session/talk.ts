@@ -28,6 +28,8 @@ export async function talk(parts: TalkParts): Promise<void> {
   else await sendMessages(parts, source.messages);
   ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
+  // A conversation has heard out the reply to its last turn.
+  if (options.conversation !== undefined) return;
   // Silence is no use before its time: it leaves in real time also where the source did not.
   const tailPacer = pace === 'max' ? startPacer(parts, 1) : pacer;
   if (tailMs === undefined) {
