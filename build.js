@@ -12,7 +12,14 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['src/cli.ts', 'src/index.ts', 'src/testing.ts', 'src/vitest.ts'],
+  entryPoints: {
+    cli: 'src/cli.ts',
+    index: 'src/index.ts',
+    testing: 'src/testing.ts',
+    vitest: 'src/vitest.ts',
+    // The program of a process of its own, beside whatever starts it.
+    'device-host': 'src/devices/device-host.ts',
+  },
   outdir: 'dist',
   bundle: true,
   splitting: true,

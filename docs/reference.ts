@@ -64,10 +64,10 @@ export function withReferences(readme: string): string {
 
 function optionTable(names: readonly OptionName[]): string {
   const rows = names.map((name) => {
-    const { flag, help, env, default: fallback, defaultText, flagOnly } = optionSpec(name);
+    const { flag, help, env, default: fallback, defaultText, flagOnly, negatable } = optionSpec(name);
     const origins = [env === undefined ? '' : `\`${env}\``, flagOnly ? '' : `\`${name}\``];
     return [
-      `\`${flag}\``,
+      negatable ? `\`${flag}\`, \`${flag.replace('--', '--no-')}\`` : `\`${flag}\``,
       fallback === undefined ? (defaultText ?? '') : `\`${fallback}\``,
       ...origins,
       help,

@@ -13,9 +13,21 @@ const allowed: Record<string, readonly string[]> = {
   emulator: ['protocol', 'audio', 'recording'],
   session: ['client', 'audio', 'protocol'],
   recording: ['session/', 'client/', 'audio', 'protocol'],
+  devices: ['audio', 'protocol'],
   report: ['session/', 'emulator/events.ts', 'recording/', 'protocol'],
   ui: ['session/events.ts', 'emulator/events.ts'],
-  commands: ['config', 'protocol', 'audio', 'client', 'emulator', 'session', 'recording', 'report', 'ui'],
+  commands: [
+    'config',
+    'protocol',
+    'audio',
+    'client',
+    'emulator',
+    'session',
+    'recording',
+    'report',
+    'ui',
+    'devices',
+  ],
 };
 
 /** Files at the root that every room but `protocol` may import. */

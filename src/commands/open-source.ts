@@ -8,7 +8,16 @@ import type { Io } from '../io.ts';
 import { type ConversationFile, openConversation } from './open-conversation.ts';
 
 type SourceSettings = Settings<
-  'file' | 'raw' | 'replay' | 'expectFile' | 'strictFormat' | 'loop' | 'pace' | 'apiKeyFile' | 'tokenFrom'
+  | 'file'
+  | 'raw'
+  | 'mic'
+  | 'replay'
+  | 'expectFile'
+  | 'strictFormat'
+  | 'loop'
+  | 'pace'
+  | 'apiKeyFile'
+  | 'tokenFrom'
 >;
 
 interface OpenedSource {
@@ -18,20 +27,24 @@ interface OpenedSource {
   conversation?: ConversationFile;
 }
 
-/** The one source that the flags name, opened. Throws `usage` for none or two, `bad-input` for one that cannot be read. */
+/**
+ * The file that the flags name, opened; undefined where they name the microphone. Throws `usage` for no source or two,
+ * `bad-input` for one that cannot be read.
+ */
 export async function openSource(
-  { file, raw, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom }: SourceSettings,
+  { file, raw, mic, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom }: SourceSettings,
   io: Io,
   signal: AbortSignal,
-): Promise<OpenedSource> {
+): Promise<OpenedSource | undefined> {
   const path = file ?? raw ?? replay ?? expectFile;
-  const named = [file, raw, replay, expectFile].filter((one) => one !== undefined);
-  if (path === undefined || named.length > 1) {
-    const what = path === undefined ? 'Nothing to stream' : 'More than one source to stream';
+  const named = [file, raw, replay, expectFile, mic || undefined].filter((one) => one !== undefined);
+  if (named.length !== 1) {
+    const what = named.length === 0 ? 'Nothing to stream' : 'More than one source to stream';
     throw new VoicectlError('usage', what, {
-      hint: 'Give one of --file PATH, --raw PATH, --replay DIR and --expect-file FILE.',
+      hint: 'Give one of --file PATH, --raw PATH, --mic, --replay DIR and --expect-file FILE.',
     });
   }
+  if (path === undefined) return undefined;
   if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
     throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
   }

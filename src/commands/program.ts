@@ -70,7 +70,10 @@ function buildCommand(spec: CommandSpec, program: Command, run: RunCommand): Com
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
   for (const [name, help] of spec.args ?? []) command.argument(name, help);
   if (spec.passThrough) command.passThroughOptions();
-  for (const name of [...spec.options, ...generalOptions]) command.addOption(buildOption(name));
+  for (const name of [...spec.options, ...generalOptions]) {
+    command.addOption(buildOption(name));
+    if (optionSpec(name).negatable) command.addOption(buildOpposite(name));
+  }
   return command.action(async () => {
     exitCodes.set(program, await run(spec, command.opts(), command.args));
   });
@@ -88,6 +91,11 @@ function buildOption(name: OptionName): Option {
   return repeatable
     ? option.argParser((value, before: string[] | undefined) => [...(before ?? []), value])
     : option;
+}
+
+function buildOpposite(name: OptionName): Option {
+  const { flag } = optionSpec(name);
+  return new Option(flag.replace('--', '--no-'), `the opposite of ${flag}`);
 }
 
 /** Reads the command line and runs what it asks for. Throws `usage` where it cannot be read. */

@@ -4,17 +4,24 @@ import { VoicectlError } from '../errors.ts';
 
 /** Throws `usage` where several sessions are asked for with what serves one only. */
 export function requireRepeatable(
-  { repeat, warmup, out, record, tokenFrom }: Settings<'repeat' | 'warmup' | 'out' | 'record' | 'tokenFrom'>,
-  source: AudioSource,
+  {
+    repeat,
+    warmup,
+    out,
+    play,
+    record,
+    tokenFrom,
+  }: Settings<'repeat' | 'warmup' | 'out' | 'play' | 'record' | 'tokenFrom'>,
+  source: AudioSource | undefined,
 ): void {
   if (repeat + warmup === 1) return;
   const flag = repeat > 1 ? '--repeat' : '--warmup';
-  if (!source.repeatable) {
+  if (!source?.repeatable) {
     throw new VoicectlError('usage', `${flag} needs a file that can be read again, and the source cannot`);
   }
-  if (out !== undefined || record !== undefined) {
-    const kept = out === undefined ? '--record' : '--out';
-    throw new VoicectlError('usage', `${kept} holds one session, and with ${flag} there are several`);
+  const kept = out !== undefined ? '--out' : record !== undefined ? '--record' : play ? '--play' : undefined;
+  if (kept !== undefined) {
+    throw new VoicectlError('usage', `${kept} is for one session, and with ${flag} there are several`);
   }
   if (tokenFrom !== undefined) {
     throw new VoicectlError('usage', `A token is good for one session, and with ${flag} there are several`);

@@ -10,16 +10,24 @@ import type { Expectations } from '../session/expectations.ts';
 import type { SessionOptions } from '../session/options.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
+import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
 
 type StreamContext = CommandContext<(typeof streamOptions)[number]>;
 
+/** A source, and what it is called. */
+export interface NamedSource {
+  source: AudioSource;
+  name: string;
+}
+
 export interface SessionParts {
   target: Target;
-  source: AudioSource;
-  sourceName: string;
+  /** A file, or the microphone. */
+  source: NamedSource;
   /** Of `--expect-file`, in place of the source. */
   conversation?: ConversationFile | undefined;
+  live: LiveEnds | undefined;
 }
 
 /** What the flags of `stream` ask of the session, but for where its audio goes. */
@@ -41,9 +49,10 @@ export async function sessionOptions(
       tokenFrom === undefined
         ? { apiKey, apiVersion, retries }
         : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) },
-    source: parts.source,
-    sourceName: parts.sourceName,
-    pace: settings.pace,
+    source: parts.source.source,
+    sourceName: parts.source.name,
+    // A microphone sets the pace itself: by its own clock, which another would fall behind or run ahead of.
+    pace: settings.mic ? 'max' : settings.pace,
     frameMs: settings.frameMs,
     tailMs: settings.tail,
     waitMs: settings.wait,
@@ -51,6 +60,8 @@ export async function sessionOptions(
     loop: settings.loop ?? false,
     durationMs: settings.duration,
     maxBufferedBytes: settings.maxFrameBuffer,
+    bargeIn: settings.bargeIn ?? false,
+    notices: parts.live?.notices,
     expectations: expectationsOf(settings, parts.conversation?.expectations),
     conversation: parts.conversation?.plan,
   };

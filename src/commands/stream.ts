@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { streamOptions } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import { defineCommand } from './command.ts';
+import type { LiveEnds } from './live-ends.ts';
 
 export const streamCommand = defineCommand({
   name: 'stream',
@@ -10,6 +11,7 @@ export const streamCommand = defineCommand({
   examples: [
     'voicectl stream --file hello.wav --local --expect-audio',
     'voicectl stream --file hello.wav --out reply.wav --json',
+    'voicectl stream --mic --local',
     'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
   ],
   async run(context) {
@@ -25,8 +27,10 @@ export const streamCommand = defineCommand({
     const { foldAudio } = await import('../session/fold-audio.ts');
     const { printEvent } = await import('./print-event.ts');
 
-    const { file, raw, replay, expectFile, repeat, warmup, junit } = settings;
-    const subject = basename(file ?? raw ?? replay ?? expectFile ?? '');
+    const { raw, replay, expectFile, repeat, warmup, junit } = settings;
+    const subject = basename(
+      settings.file ?? raw ?? replay ?? expectFile ?? (settings.mic ? 'microphone' : ''),
+    );
     await withReports(context, { command: 'stream', subject, junit }, async (reports) => {
       if (settings.local !== true && context.origin('reply') === 'flag') {
         throw new VoicectlError(
@@ -34,18 +38,26 @@ export const streamCommand = defineCommand({
           '--reply is for the emulator of --local; another service replies as it does',
         );
       }
-      const { source, name, conversation } = await openSource(settings, io, signal);
-      requireRepeatable(settings, source);
+      const isLive = settings.mic || settings.play || settings.recordMic !== undefined;
+      const file = await openSource(settings, io, signal);
+      requireRepeatable(settings, file?.source);
       const target = await openTarget(context, {
         reply: settings.reply,
         needsKey: settings.tokenFrom === undefined,
       });
+      let live: LiveEnds | undefined;
       try {
-        const options = await sessionOptions(context, { target, source, sourceName: name, conversation });
+        live = isLive ? await (await import('./live-ends.ts')).openLiveEnds(context) : undefined;
+        const source = file ?? live?.microphone;
+        if (source === undefined) throw new TypeError('a session without a file has a microphone');
+        const { conversation } = file ?? {};
+        const options = await sessionOptions(context, { target, source, conversation, live });
+        const heard = live?.sinks ?? [];
+        live?.listenForKeys();
         const startRun = async function* () {
           const events = await startSession(options, {
             folder: settings.record,
-            openSinks: () => openSinks(settings.out, io.stdout),
+            openSinks: async () => [...(await openSinks(settings.out, io.stdout)), ...heard],
             signal,
           });
           yield* verbose ? events : foldAudio(events, 1_000);
@@ -56,6 +68,7 @@ export const streamCommand = defineCommand({
           await printEvent(event, { io, lines, json, quiet, verbose, style });
         }
       } finally {
+        await live?.close();
         await target.close();
       }
     });

@@ -28,6 +28,8 @@ interface OptionSpec<T> {
   repeatable?: true;
   /** What `--name` alone means, where the value is optional. */
   preset?: string;
+  /** A switch with an opposite, `--no-NAME`. */
+  negatable?: true;
   /** Never read from a config file: it makes sense for one command only. */
   flagOnly?: true;
 }
@@ -279,6 +281,60 @@ export const options = {
     parse: parseText,
     flagOnly: true,
     help: 'recording whose user’s audio to stream, with its messages and timing',
+  }),
+  mic: define({
+    flag: '--mic',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'stream the microphone, until Ctrl-C or --duration',
+  }),
+  play: define({
+    flag: '--play',
+    parse: parseFlag,
+    negatable: true,
+    defaultText: 'on with --mic',
+    help: 'AI audio on the loudspeaker',
+  }),
+  inputDevice: define({
+    flag: '--input-device <DEVICE>',
+    defaultText: 'the system’s',
+    parse: parseText,
+    help: 'microphone: number of voicectl devices, or part of its name',
+  }),
+  outputDevice: define({
+    flag: '--output-device <DEVICE>',
+    defaultText: 'the system’s',
+    parse: parseText,
+    help: 'loudspeaker: number of voicectl devices, or part of its name',
+  }),
+  audioBackend: define({
+    flag: '--audio-backend <NAME>',
+    defaultText: 'the first that works',
+    parse: parseText,
+    help: 'way to the sound devices: naudiodon, pulse, pipewire, alsa, decibri, ffmpeg or sox',
+  }),
+  deviceTimeout: define({
+    flag: '--device-timeout <DURATION>',
+    default: '0',
+    parse: parseDuration,
+    help: 'how long a sound device that was lost is waited for',
+  }),
+  volume: define({
+    flag: '--volume <PERCENT>',
+    default: '100',
+    parse: parseInteger(0, 400),
+    help: 'loudness of the AI audio on the loudspeaker',
+  }),
+  bargeIn: define({
+    flag: '--barge-in',
+    parse: parseFlag,
+    help: 'stop what is being played when you begin to speak; use headphones',
+  }),
+  recordMic: define({
+    flag: '--record-mic <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'what the microphone sent, as WAV',
   }),
   strictFormat: define({
     flag: '--strict-format',
@@ -597,10 +653,20 @@ const expectationOptions = [
   'junit',
 ] as const satisfies OptionName[];
 
+/** Which sound devices, and by which way. */
+export const deviceOptions = ['inputDevice', 'outputDevice', 'audioBackend'] as const satisfies OptionName[];
+
 export const streamOptions = [
   'file',
   'raw',
   'replay',
+  'mic',
+  'play',
+  ...deviceOptions,
+  'deviceTimeout',
+  'volume',
+  'bargeIn',
+  'recordMic',
   ...connectionOptions,
   'reply',
   'tokenFrom',

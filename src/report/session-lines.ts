@@ -42,7 +42,9 @@ export function describeEvent(
     case 'speech':
       return `· speech ${event.state === 'start' ? 'starts' : 'ends'} at ${(event.audioMs / 1000).toFixed(2)} s of the sent audio`;
     case 'warning':
-      return style.note(`! ${escapeText(event.message)}`);
+      return style.note(
+        `! ${escapeText(event.message)}${event.hint === undefined ? '' : `. ${escapeText(event.hint)}`}`,
+      );
     case 'close':
       return `← close ${event.code} ${event.name}${event.reason === '' ? '' : `: ${escapeText(event.reason)}`}`;
   }

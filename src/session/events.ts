@@ -31,7 +31,7 @@ export type SessionEventBody =
   | { type: 'message'; category: string; kind: string | undefined; body: unknown }
   | ({ type: 'audio' } & AudioFacts)
   | { type: 'speech'; state: 'start' | 'end'; audioMs: number }
-  | { type: 'warning'; code: string; message: string }
+  | { type: 'warning'; code: string; message: string; hint?: string }
   | { type: 'close'; code: number; reason: string; name: string }
   | ({ type: 'summary' } & SessionSummary);
 

@@ -35,7 +35,7 @@ export interface Ledger {
   received(pcm: Buffer): void;
   closed(close: StreamClose): void;
   observed(): Observed;
-  summary(failure: VoicectlError | undefined, verdicts: Verdict[]): SessionSummary;
+  summary(failure: VoicectlError | undefined, verdicts: Verdict[], underruns: number | null): SessionSummary;
 }
 
 export function createLedger(
@@ -119,13 +119,13 @@ export function createLedger(
       emit({ type: 'close', ...facts.close });
     },
     observed: () => ({ ...metrics.snapshot(), events, closeCode: facts.close?.code ?? null }),
-    summary: (failure, verdicts) => ({
+    summary: (failure, verdicts, underruns) => ({
       device,
       ok: failure === undefined,
       elapsedMs: roundMs(clock.now() - startedAt),
       ...facts,
       ...metrics.snapshot(),
-      underruns: null,
+      underruns,
       events,
       verdicts,
       failure: failure === undefined ? null : describeFailure(failure),

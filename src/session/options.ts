@@ -46,4 +46,19 @@ export interface SessionOptions {
   expectations: Expectations;
   /** What is said and must follow, turn by turn: in place of the source. */
   conversation?: ConversationPlan | undefined;
+  /** Whether playback is flushed when speech begins in the sent audio. */
+  bargeIn?: boolean;
+  /** What the devices have to say while the session runs: told as its warnings. */
+  notices?: NoticeSource | undefined;
+}
+
+/** Something that the user should know, and what to do about it. */
+export interface SessionNotice {
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+export interface NoticeSource {
+  listen(listener: (notice: SessionNotice) => void): void;
 }

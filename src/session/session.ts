@@ -1,5 +1,6 @@
 import type { VoiceStream } from '../client/voice-stream.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../errors.ts';
+import { isInterruption } from '../protocol/messages.ts';
 import { abortable } from './abortable.ts';
 import { type Backpressure, createBackpressure } from './backpressure.ts';
 import { createConversation } from './conversation.ts';
@@ -53,7 +54,11 @@ interface Surroundings {
 async function converse(given: SessionOptions, { signal, backpressure, emit }: Surroundings): Promise<void> {
   const conversation = given.conversation && createConversation(given.conversation, given);
   const options = conversation === undefined ? given : { ...given, source: conversation.source };
-  const ledger = createLedger(options, emit, conversation);
+  const tell: Emit = (body) => {
+    emit(body);
+    if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.flush();
+  };
+  const ledger = createLedger(options, tell, conversation);
   // Ends whatever is under way when the stream breaks or a sink fails.
   const halt = new AbortController();
   const until = AbortSignal.any([signal, halt.signal]);
@@ -63,6 +68,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
     onFailure: (failure) => halt.abort(failure),
   });
   announce(options, ledger);
+  options.notices?.listen((notice) => ledger.emit({ type: 'warning', ...notice }));
   let failure: VoicectlError | undefined;
   try {
     const token = await obtainToken(options, ledger, until);
@@ -73,7 +79,10 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
       ca: options.ca,
       clock: options.clock,
       signal: until,
-      onMessage: ledger.message,
+      onMessage(message) {
+        ledger.message(message);
+        if (isInterruption(message)) output.flush();
+      },
       onAudio(pcm) {
         ledger.received(pcm);
         output.write(pcm);
@@ -87,12 +96,12 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
     failure = toVoicectlError(until.aborted ? until.reason : thrown);
   }
   if (stream !== undefined) ledger.closed(await stream.close());
-  failure = (await output.close(signal)) ?? failure;
+  failure = (await output.close(signal, failure)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 
   const verdicts = [...(conversation?.verdicts() ?? []), ...judge(options.expectations, ledger.observed())];
   failure = conclude(failure, verdicts, options.expectations);
-  ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts) });
+  ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.underruns) });
   if (failure !== undefined) throw failure;
 }
 

@@ -1,0 +1,56 @@
+import { designFilterBank } from './resample-filter.ts';
+
+/**
+ * Plays mono samples a little faster or slower, as a tape would: for two clocks that differ by parts of a percent.
+ * What comes out is 25 samples late.
+ */
+export interface Stretcher {
+  /** How many new samples the next `count` are made of, at this speed. */
+  needed(count: number, speed: number): number;
+  /** The next `count` samples. Takes exactly `needed(count, speed)` new ones. */
+  stretch(samples: Float32Array, count: number, speed: number): Float32Array;
+}
+
+/** Half the length of the filter in samples: at 16 kHz flat up to 6.5 kHz. */
+const halfLength = 24;
+
+/** A stretcher by a windowed sinc, for speeds of about 1. */
+export function createStretcher(): Stretcher {
+  // A fraction with so many phases that the rows are interpolated: any position occurs.
+  const { coefficients, taps, phases } = designFilterBank(8192, 8191, halfLength);
+  let history = new Float32Array(taps);
+  /** How far the next output stands after the sample that it begins from: 0 to 1. */
+  let part = 0;
+
+  return {
+    needed: (count, speed) => Math.floor(part + count * speed),
+    stretch(samples, count, speed) {
+      const window = new Float32Array(history.length + samples.length);
+      window.set(history);
+      window.set(samples, history.length);
+      const output = new Float32Array(count);
+      for (let index = 0; index < count; index += 1) {
+        const at = part + index * speed;
+        const start = Math.floor(at);
+        output[index] = interpolate(window, start, (at - start) * phases);
+      }
+      const end = part + count * speed;
+      part = end - Math.floor(end);
+      history = window.slice(-taps);
+      return output;
+    },
+  };
+
+  function interpolate(window: Float32Array, start: number, place: number): number {
+    const row = Math.floor(place);
+    const weight = place - row;
+    let before = 0;
+    let after = 0;
+    for (let tap = 0, at = row * taps; tap < taps; tap += 1, at += 1) {
+      const sample = window[start + tap] ?? 0;
+      before += (coefficients[at] ?? 0) * sample;
+      after += (coefficients[at + taps] ?? 0) * sample;
+    }
+    return before + weight * (after - before);
+  }
+}
