@@ -15,6 +15,8 @@ import { openNaudiodon } from './native-naudiodon.ts';
 const maxWaitingBytes = 64 * 1024;
 /** How long the device may take to stop. Native code that hangs then hangs with the process killed. */
 const stopMs = 200;
+/** Frames that are taken closer together than this are taken at once. */
+const sameBurstMs = 5;
 
 const control = new Socket({ fd: 4, readable: true, writable: true });
 const tell = (message: HostMessage) => void control.write(writeHostMessage(message));
@@ -71,17 +73,38 @@ async function play(devices: NativeDevices, device: number | undefined): Promise
     waiting = Buffer.concat([waiting, pcm]);
   });
   tell({ type: 'ready', ...output.format });
+  const bursts = createBurstCounter();
   try {
     for (;;) {
       const isOurs = waiting.length >= frameBytes;
       const frame = isOurs ? waiting.subarray(0, frameBytes) : silence;
       if (isOurs) waiting = waiting.subarray(frameBytes);
       await output.write(frame);
-      tell({ type: 'took', frames: isOurs ? 1 : 0 });
+      tell({ type: 'took', frames: isOurs ? 1 : 0, burst: bursts.count() });
     }
   } catch (thrown) {
     fail(thrown as Error);
   }
+}
+
+/** Some devices take a frame every 20 ms, others ten at once every 200. */
+function createBurstCounter() {
+  let isFull = false;
+  let lastAt = systemClock.now();
+  let inBurst = 0;
+  let longest = 1;
+  return {
+    count() {
+      const now = systemClock.now();
+      const isSameBurst = now - lastAt < sameBurstMs;
+      lastAt = now;
+      inBurst = isSameBurst ? inBurst + 1 : 1;
+      // The first frames only fill the library's queue.
+      isFull ||= !isSameBurst;
+      if (isFull) longest = Math.max(longest, inBurst);
+      return longest;
+    },
+  };
 }
 
 function fail({ message }: Error): void {

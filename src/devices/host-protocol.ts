@@ -22,8 +22,11 @@ export interface DeviceFacts {
 export type HostMessage =
   /** The device is open, in this format: s16le, interleaved. */
   | { readonly type: 'ready'; readonly sampleRate: number; readonly channels: number }
-  /** The device took so many 20 ms frames of ours; 0: it took silence, for want of one. */
-  | { readonly type: 'took'; readonly frames: number }
+  /**
+   * The device took so many 20 ms frames of ours; 0: it took silence, for want of one. `burst` is the most that it has
+   * taken at once so far.
+   */
+  | { readonly type: 'took'; readonly frames: number; readonly burst: number }
   /** Audio was lost before it could be handed on. */
   | { readonly type: 'overrun'; readonly frames: number }
   | { readonly type: 'devices'; readonly devices: DeviceFacts[] }

@@ -47,17 +47,17 @@ const maxWaitingBytes = bytesForMs(5 * 60_000);
 const defaultTargetMs = 60;
 const longestTargetMs = 400;
 /** Held beyond the lateness that was measured. */
-const reserveMs = 20;
+const reserveMs = 30;
 /** A pause in what comes: shorter, it is a gap in a reply, and an underrun; longer, the reply has ended. */
 const patienceMs = 300;
 /** A delay that is off by less is left as it is: audio then passes at exactly its own speed. */
-const toleranceMs = 20;
+const toleranceMs = 40;
 /** Beyond it, it is brought back at this pace: 1 ms in `correctionMs` for each ms that it is off. */
 const correctionMs = 10_000;
 /** As much as nobody hears: a twelfth of a semitone. */
 const maxCorrection = 0.005;
-/** The delay is the least of so many frames: more waits between two messages than just before one. */
-const marginFrames = 50;
+/** What waits is judged by the least of so many frames: right after a burst of messages there is more. */
+const marginFrames = 250;
 /** Audio that is late by this much more than its target is caught up with in pauses. */
 const maxLateMs = 100;
 const pauseFrames = 10;
@@ -93,8 +93,11 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   };
   const isFilled = (now: number) =>
     isEnded || now - filledSince >= targetMs() || queue.ms >= firstMs + targetMs();
-  /** How much more waits than should: what came ahead of time is meant to wait. */
-  const excess = (now: number) => margin.value - targetMs() - arrivals.aheadMs(now);
+  /** How much more waits than should, at the worst of moments; what came ahead of time is meant to wait. */
+  const excess = (now: number) => {
+    const wantedMs = Math.max(reserveMs, leastMs - arrivals.latenessMs);
+    return margin.value - wantedMs - arrivals.aheadMs(now);
+  };
 
   const skipPause = (now: number) => {
     const isQuiet = queue.peek(frameSamples).every((sample) => Math.abs(sample) < pauseLevel);

@@ -28,6 +28,8 @@ export interface Speaker {
 export const frameMs = 20;
 /** Frames that are given to the device ahead of its wants, against delays in this process. */
 const leadFrames = 2;
+/** However much a device takes at once. */
+const maxLeadFrames = 20;
 const firstFrameMs = 3_000;
 const stallMs = 1_000;
 
@@ -47,6 +49,7 @@ export async function openSpeaker(backend: Backend, options: DeviceOptions): Pro
 /** The device host says what the device has taken: its own clock sets the pace. */
 async function openHosted(backend: string, child: DeviceProcess, clock: Clock): Promise<Speaker> {
   let inFlight = 0;
+  let lead = leadFrames;
   let convert = createConverter({ sampleRate, channels });
   let wake = () => {};
   let open = () => {};
@@ -65,6 +68,7 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
     watchdog.expect(stallMs);
     open();
     inFlight -= message.frames;
+    lead = Math.min(maxLeadFrames, leadFrames - 1 + message.burst);
     wake();
   });
   await Promise.race([opened, lost]);
@@ -72,7 +76,7 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
     backend,
     lost,
     async ready() {
-      while (inFlight >= leadFrames && !signal.aborted) {
+      while (inFlight >= lead && !signal.aborted) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
