@@ -5,6 +5,8 @@ import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
 import type { CommandGroup, CommandSpec } from './command.ts';
+import { devicesCommand } from './devices.ts';
+import { doctorCommand } from './doctor.ts';
 import { emulatorCommand } from './emulator.ts';
 import { execCommand } from './exec.ts';
 import { inspectCommand } from './inspect.ts';
@@ -21,6 +23,8 @@ export const commands = [
   streamCommand,
   inspectCommand,
   replayCommand,
+  devicesCommand,
+  doctorCommand,
   emulatorCommand,
 ] as readonly unknown[] as readonly (CommandSpec | CommandGroup)[];
 

@@ -54,11 +54,13 @@ export function startDeviceProcess({ command, args, env, pcm }: DeviceCommand, c
   if (pcm !== 'stdout') listen(child.stdout);
   for (const stream of child.stdio) stream?.on('error', () => {});
 
+  // The device host says by itself why it fails; what native code prints is about anything.
+  const lastWords = () => (hosted ? undefined : lastLine(chatter));
   const ended = new Promise<string>((resolve) => {
     child.once('error', (thrown) => resolve(`cannot be started: ${thrown.message}`));
     child.once('exit', (code, signal) => {
       // Its last words may still be on their way; whoever inherited its streams may hold them open.
-      const tell = () => resolve(lastLine(chatter) ?? howEnded(code, signal));
+      const tell = () => resolve(lastWords() ?? howEnded(code, signal));
       child.once('close', tell);
       clock.after(lastWordsMs, tell, { background: true });
     });

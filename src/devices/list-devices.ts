@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { type Clock, waitUntil } from '../clock.ts';
+import { toVoicectlError } from '../errors.ts';
 import type { Backend } from './backend.ts';
-import type { Surroundings } from './find-backends.ts';
+import { findBackends, type Surroundings } from './find-backends.ts';
 import { type DeviceFacts, readHostMessages } from './host-protocol.ts';
 import { parseAlsaNames, parsePipewireDump, parsePulseList } from './listings.ts';
+import { noDevice, type Refusal } from './no-device.ts';
 import { deviceError, startHost } from './open-process.ts';
 
 const listMs = 5_000;
@@ -32,6 +34,26 @@ export async function listDevices(
     return [...parseAlsaNames('input', inputs), ...parseAlsaNames('output', outputs)];
   }
   return undefined;
+}
+
+/** The devices of the first backend that knows any. Throws `audio-device` where none does, `usage` for an unknown one. */
+export async function listFirst(
+  forced: string | undefined,
+  options: { clock: Clock; surroundings: Surroundings },
+): Promise<{ backend: string; devices: DeviceFacts[] }> {
+  const refusals: Refusal[] = [];
+  for (const { backend, reason } of await findBackends('capture', forced, options.surroundings)) {
+    try {
+      if (reason !== undefined) throw deviceError(reason);
+      const devices = await listDevices(backend, options);
+      if (devices === undefined) throw deviceError('it has no list of devices, and takes one by its name');
+      if (devices.length > 0) return { backend: backend.name, devices };
+      throw deviceError('it knows no device');
+    } catch (thrown) {
+      refusals.push({ backend, reason: toVoicectlError(thrown).message });
+    }
+  }
+  throw noDevice('sound device', refusals, options.surroundings.host);
 }
 
 async function listNative(

@@ -1,7 +1,8 @@
-import { toVoicectlError, VoicectlError } from '../errors.ts';
-import { type Backend, backends, fitsHost, type Host, type Role } from './backend.ts';
+import { toVoicectlError } from '../errors.ts';
+import type { Backend, Role } from './backend.ts';
 import { type Candidate, findBackends } from './find-backends.ts';
 import { listDevices } from './list-devices.ts';
+import { noDevice, type Refusal } from './no-device.ts';
 import type { DeviceOptions } from './open-process.ts';
 import { selectDevice } from './select-device.ts';
 
@@ -12,12 +13,6 @@ export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
   readonly device: string | undefined;
   /** This backend and no other. */
   readonly backend: string | undefined;
-}
-
-/** Why a backend was not used. */
-export interface Refusal {
-  readonly backend: Backend;
-  readonly reason: string;
 }
 
 /**
@@ -44,7 +39,7 @@ export async function openFirst<Device>(
       refusals.push({ backend: candidate.backend, reason: message });
     }
   }
-  throw noDevice(role, refusals, surroundings.host);
+  throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
 }
 
 /** The backend's own name for the device that the user means. */
@@ -63,30 +58,4 @@ async function findDevice(
         device,
         known.filter((one) => one.role === role),
       ).id;
-}
-
-function noDevice(role: Role, refusals: readonly Refusal[], host: Host): VoicectlError {
-  const what = role === 'capture' ? 'microphone' : 'loudspeaker';
-  const here = refusals.filter(({ backend }) => fitsHost(backend, host));
-  const isNothingInstalled = here.every(({ reason }) => reason.endsWith('not installed'));
-  const reasons = here.map(({ backend, reason }) => `${backend.name}: ${reason}`).join('; ');
-  const message = `No ${what} can be reached (${reasons === '' ? 'no backend fits this machine' : reasons})`;
-  return new VoicectlError('audio-device', message, {
-    hint: isNothingInstalled ? installHint(host) : `${startHint(host)} voicectl doctor says more.`,
-    details: {
-      role,
-      backends: refusals.map(({ backend, reason }) => ({ name: backend.name, reason })),
-    },
-  });
-}
-
-/** What to install on this kind of machine. */
-export function installHint(host: Host): string {
-  const fitting = backends.filter((backend) => fitsHost(backend, host));
-  return `Install one of: ${fitting.map(({ install }) => install).join('; ')}.`;
-}
-
-function startHint({ platform }: Host): string {
-  if (platform === 'linux') return 'Is a sound server running, and a device there?';
-  return 'Is a device there, and is the terminal allowed to use it?';
 }
