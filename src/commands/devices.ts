@@ -43,6 +43,7 @@ async function list({ settings, io, json, style }: DevicesContext): Promise<unde
 async function test(context: DevicesContext): Promise<undefined> {
   const { io, json, signal, note } = context;
   const { openCapture } = await import('../devices/capture.ts');
+  const { systemClock } = await import('../clock.ts');
   const { testLoop } = await import('../devices/loop-test.ts');
   const { openFirst } = await import('../devices/open-first.ts');
   const { openSpeaker } = await import('../devices/speaker.ts');
@@ -64,6 +65,7 @@ async function test(context: DevicesContext): Promise<undefined> {
         onRecording: (ms) => void note(`Recording ${ms / 1000} s: say something`),
         onPlaying: () => void note('Playing it back'),
         onMeasuring: () => void note('Measuring the delay, with a chirp'),
+        clock: systemClock,
         signal,
       });
       await io.stdout.write(
