@@ -4,7 +4,7 @@ export interface Concealer {
   played(samples: Float32Array): Float32Array;
   /** The next samples of the gap: silence after 40 ms. */
   conceal(count: number): Float32Array;
-  /** Whether a gap is open that can still be heard. */
+  /** Whether what was played last can still be heard in a gap, or would be. */
   readonly fading: boolean;
 }
 
@@ -17,7 +17,7 @@ export function createConcealer(): Concealer {
   let gapAt: number | undefined = fadeOutSamples;
   return {
     get fading() {
-      return gapAt !== undefined && gapAt < fadeOutSamples;
+      return gapAt === undefined || gapAt < fadeOutSamples;
     },
     played(samples) {
       if (samples.length === 0) return samples;

@@ -42,7 +42,8 @@ export interface JitterBuffer {
   readonly stats: JitterStats;
 }
 
-const frameSamples = bytesForMs(20) / bytesPerSample;
+const frameMs = 20;
+const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 const maxWaitingBytes = bytesForMs(5 * 60_000);
 const defaultTargetMs = 60;
 const longestTargetMs = 400;
@@ -50,8 +51,10 @@ const longestTargetMs = 400;
 const reserveMs = 30;
 /** A pause in what comes: shorter, it is a gap in a reply, and an underrun; longer, the reply has ended. */
 const patienceMs = 300;
-/** A delay that is off by less is left as it is: audio then passes at exactly its own speed. */
-const toleranceMs = 40;
+/** A delay that is off by less is left as it is: audio then passes at exactly its own speed. Too short is worse than too long. */
+const tolerance = { shortMs: 5, longMs: 40 };
+/** Of a service that is ahead of real time by more, no delay is corrected: its audio is meant to wait. */
+const realTimeMs = 100;
 /** Beyond it, it is brought back at this pace: 1 ms in `correctionMs` for each ms that it is off. */
 const correctionMs = 10_000;
 /** As much as nobody hears: a twelfth of a semitone. */
@@ -93,10 +96,10 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   };
   const isFilled = (now: number) =>
     isEnded || now - filledSince >= targetMs() || queue.ms >= firstMs + targetMs();
-  /** How much more waits than should, at the worst of moments; what came ahead of time is meant to wait. */
+  /** How much more waits than should, at the worst of moments. */
   const excess = (now: number) => {
-    const wantedMs = Math.max(reserveMs, leastMs - arrivals.latenessMs);
-    return margin.value - wantedMs - arrivals.aheadMs(now);
+    if (arrivals.aheadMs(now) > realTimeMs) return 0;
+    return margin.value - Math.max(reserveMs, leastMs - frameMs - arrivals.latenessMs);
   };
 
   const skipPause = (now: number) => {
@@ -104,11 +107,11 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     quietFrames = isQuiet ? quietFrames + 1 : 0;
     if (quietFrames > pauseFrames && excess(now) > maxLateMs) {
       queue.skip(frameSamples);
-      margin.shift(-20);
+      margin.shift(-frameMs);
     }
   };
   const play = (now: number) => {
-    margin.add(queue.ms);
+    margin.add(queue.ms - frameMs);
     skipPause(now);
     const speed = 1 + correction(excess(now));
     const wanted = stretcher.needed(frameSamples, speed);
@@ -176,7 +179,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
 
 /** How much faster to play, for a delay that is off by so much. */
 function correction(offMs: number): number {
-  const beyondMs = Math.sign(offMs) * Math.max(0, Math.abs(offMs) - toleranceMs);
+  const beyondMs = offMs > 0 ? Math.max(0, offMs - tolerance.longMs) : Math.min(0, offMs + tolerance.shortMs);
   return Math.max(-maxCorrection, Math.min(maxCorrection, beyondMs / correctionMs));
 }
 
