@@ -1,3 +1,4 @@
+import { dot } from './dot.ts';
 import { designFilterBank } from './resample-filter.ts';
 
 /**
@@ -32,7 +33,9 @@ export function createStretcher(): Stretcher {
       for (let index = 0; index < count; index += 1) {
         const at = part + index * speed;
         const start = Math.floor(at);
-        output[index] = convolve(window, start, Math.round((at - start) * phases));
+        // The nearest row will do: its error is below −65 dB up to 4 kHz.
+        const row = Math.round((at - start) * phases);
+        output[index] = dot(coefficients, row * taps, window, start, taps);
       }
       const end = part + count * speed;
       part = end - Math.floor(end);
@@ -40,13 +43,4 @@ export function createStretcher(): Stretcher {
       return output;
     },
   };
-
-  /** The window from `start`, weighted by one row. The nearest will do: its error is below −65 dB up to 4 kHz. */
-  function convolve(window: Float32Array, start: number, row: number): number {
-    let sum = 0;
-    for (let tap = 0, at = row * taps; tap < taps; tap += 1, at += 1) {
-      sum += (coefficients[at] ?? 0) * (window[start + tap] ?? 0);
-    }
-    return sum;
-  }
 }

@@ -30,7 +30,9 @@ export const frameMs = 20;
 const leadFrames = 2;
 /** However much a device takes at once. */
 const maxLeadFrames = 20;
+/** An idle sound server took 1.8 s to begin; until then only the library's queue takes frames. */
 const firstFrameMs = 3_000;
+const queueFrames = 10;
 const stallMs = 1_000;
 
 /** Opens a loudspeaker. Throws `audio-device`, with the reason as the message. */
@@ -49,6 +51,7 @@ export async function openSpeaker(backend: Backend, options: DeviceOptions): Pro
 /** The device host says what the device has taken: its own clock sets the pace. */
 async function openHosted(backend: string, child: DeviceProcess, clock: Clock): Promise<Speaker> {
   let inFlight = 0;
+  let taken = 0;
   let lead = leadFrames;
   let convert = createConverter({ sampleRate, channels });
   let wake = () => {};
@@ -65,7 +68,8 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
     if (message.type === 'failed') lose(message.message);
     if (message.type === 'ready') convert = createConverter(message);
     if (message.type !== 'took') return;
-    watchdog.expect(stallMs);
+    taken += 1;
+    watchdog.expect(taken <= queueFrames ? firstFrameMs : stallMs);
     open();
     inFlight -= message.frames;
     lead = Math.min(maxLeadFrames, leadFrames - 1 + message.burst);

@@ -18,7 +18,7 @@ export function deviceLines(
     devices.length === 0
       ? ['     none']
       : devices.map(({ index, id, name, isDefault }) => {
-          const apart = name.includes(id) || /^\d+$/.test(id) ? '' : `  [${escapeText(id)}]`;
+          const apart = name.startsWith(id) || /^\d+$/.test(id) ? '' : `  [${escapeText(id)}]`;
           const line = `${isDefault ? '*' : ' '} ${String(index).padStart(2)}  ${escapeText(name)}${apart}`;
           return isDefault ? style.strong(line) : line;
         });
