@@ -25,7 +25,7 @@ export interface CaptureOptions extends DeviceOptions {
   onOverrun: (lostMs: number) => void;
 }
 
-/** The first audio of an idle sound server took 1.8 s. */
+/** To start the process, and again for the first audio: that of an idle sound server took 1.8 s. */
 const firstAudioMs = 3_000;
 const silenceMs = 1_000;
 /** Audio that may wait to be read; beyond it the oldest is dropped. */
@@ -50,7 +50,10 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   let convert = createConverter({ sampleRate, channels });
   if (child.control !== undefined) {
     readHostMessages(child.control, (message) => {
-      if (message.type === 'ready') convert = createConverter(message);
+      if (message.type === 'ready') {
+        convert = createConverter(message);
+        watchdog.expect(firstAudioMs);
+      }
       if (message.type === 'overrun') onOverrun(message.frames * hostFrameMs);
       if (message.type === 'failed') lose(message.message);
     });
@@ -61,13 +64,12 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
     if (pcm.length === 0) return;
     waiting.push(pcm);
     waitingBytes += pcm.length;
-    let droppedBytes = 0;
-    while (waitingBytes > maxWaitingBytes) {
-      const oldest = waiting.shift()?.length ?? 0;
-      waitingBytes -= oldest;
-      droppedBytes += oldest;
+    if (waitingBytes > maxWaitingBytes) {
+      const newest = Buffer.concat(waiting).subarray(-maxWaitingBytes);
+      onOverrun(msForBytes(waitingBytes - newest.length));
+      waiting = [newest];
+      waitingBytes = newest.length;
     }
-    if (droppedBytes > 0) onOverrun(msForBytes(droppedBytes));
     wake();
   });
   void child.ended.then(lose);

@@ -80,11 +80,13 @@ export function startDeviceProcess({ command, args, env, pcm }: DeviceCommand, c
       stopping ??= (async () => {
         child.stdin?.end();
         control?.end();
-        const ask = clock.after(graceMs, () => child.kill('SIGTERM'));
-        const kill = clock.after(graceMs + killAfterMs, () => child.kill('SIGKILL'));
+        const ask = () => child.kill('SIGTERM');
+        const asking = graceMs > 0 ? clock.after(graceMs, ask) : undefined;
+        if (asking === undefined) ask();
+        const killing = clock.after(graceMs + killAfterMs, () => child.kill('SIGKILL'));
         await ended;
-        ask.cancel();
-        kill.cancel();
+        asking?.cancel();
+        killing.cancel();
       })();
       return stopping;
     },

@@ -32,9 +32,6 @@ export interface PlaybackOptions {
   signal: AbortSignal;
 }
 
-/** What the device still holds when the last frame was given to it. */
-const deviceTailMs = 250;
-
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
   const { open, clock, notices, volume, signal } = options;
@@ -130,7 +127,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       // A device that is away is waited for no longer than the session.
       await (isUrgent ? speaker.stop() : playing);
       signal.removeEventListener('abort', cut);
-      await speaker.stop(isCut || failure !== undefined ? undefined : deviceTailMs);
+      await (isCut || failure !== undefined ? speaker.stop() : speaker.finish());
     },
     get underruns() {
       return buffer.stats.underruns;

@@ -21,8 +21,10 @@ export interface Speaker {
   write(frame: Buffer): void;
   /** Rejects with `audio-device` when the device is lost; never resolves. */
   readonly lost: Promise<never>;
-  /** Ends it; with `graceMs` only after it has played what it has, for at most that long. */
-  stop(graceMs?: number): Promise<void>;
+  /** Lets it play what it has, and ends it. */
+  finish(): Promise<void>;
+  /** Ends it at once. */
+  stop(): Promise<void>;
 }
 
 export const frameMs = 20;
@@ -34,6 +36,8 @@ const maxLeadFrames = 20;
 const firstFrameMs = 3_000;
 const queueFrames = 10;
 const stallMs = 1_000;
+/** What a library and its device still hold when the last frame was given to them. */
+const hostedTailMs = 250;
 
 /** Opens a loudspeaker. Throws `audio-device`, with the reason as the message. */
 export async function openSpeaker(backend: Backend, options: DeviceOptions): Promise<Speaker> {
@@ -66,7 +70,10 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
   if (child.control === undefined) throw new TypeError('a device host has a control stream');
   readHostMessages(child.control, (message) => {
     if (message.type === 'failed') lose(message.message);
-    if (message.type === 'ready') convert = createConverter(message);
+    if (message.type === 'ready') {
+      convert = createConverter(message);
+      watchdog.expect(firstFrameMs);
+    }
     if (message.type !== 'took') return;
     taken += 1;
     watchdog.expect(taken <= queueFrames ? firstFrameMs : stallMs);
@@ -91,9 +98,14 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
       inFlight += 1;
       (child.pcm as Writable).write(convert(frame));
     },
-    stop(graceMs) {
+    async finish() {
+      await waitFor(clock, hostedTailMs);
       watchdog.stop();
-      return graceMs === undefined ? child.stop() : waitFor(clock, graceMs).then(() => child.stop());
+      await child.stop();
+    },
+    stop() {
+      watchdog.stop();
+      return child.stop();
     },
   };
 }
@@ -104,6 +116,8 @@ const settleMs = 250;
 const maxStuckBytes = bytesForMs(1_000);
 /** So late, the frames are counted from now on: after a pause, or when this process was held up. */
 const maxLateMs = 200;
+/** A program that goes on playing for longer than this after its input has ended is ended. */
+const programTailMs = 1_000;
 
 /** A program takes what it is given, seconds ahead if it is let: the machine's clock sets the pace. */
 async function openProgram(backend: string, child: DeviceProcess, clock: Clock): Promise<Speaker> {
@@ -118,13 +132,16 @@ async function openProgram(backend: string, child: DeviceProcess, clock: Clock):
       if (input.writableLength > maxStuckBytes) lose('the program takes no audio');
       const now = clock.now();
       if (now - nextAt > maxLateMs) nextAt = now - leadFrames * frameMs;
-      await waitUntil(clock, nextAt, signal);
+      signal.throwIfAborted();
+      if (now < nextAt) await waitUntil(clock, nextAt, signal);
     },
     write(frame) {
       nextAt += frameMs;
       input.write(frame);
     },
-    stop: (graceMs) => child.stop(graceMs),
+    // At the end of its input it plays the rest, and ends by itself.
+    finish: () => child.stop(programTailMs),
+    stop: () => child.stop(),
   };
 }
 
