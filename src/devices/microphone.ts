@@ -64,7 +64,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
     if (timeoutMs === 0) throw new VoicectlError('audio-device', message, { hint, cause: loss });
     notices.tell({ code: 'device-lost', message, hint });
     await capture.stop();
-    capture = await reopen(open, { clock, timeoutMs, signal });
+    capture = await reopen(open, { clock, timeoutMs, signal, loss });
     notices.tell({ code: 'device-returned', message: 'The microphone is back' });
   };
   const readDevice = async function* () {

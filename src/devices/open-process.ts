@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../clock.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError, type VoicectlErrorOptions } from '../errors.ts';
 import type { Backend, ProgramBackend, Role } from './backend.ts';
 import { type DeviceProcess, startDeviceProcess } from './device-process.ts';
 import type { Surroundings } from './find-backends.ts';
@@ -15,8 +15,8 @@ export interface DeviceOptions {
 }
 
 /** An error of a device: `audio-device`, exit 8. */
-export function deviceError(message: string, hint?: string): VoicectlError {
-  return new VoicectlError('audio-device', message, { hint, retryable: true });
+export function deviceError(message: string, options: VoicectlErrorOptions = {}): VoicectlError {
+  return new VoicectlError('audio-device', message, { retryable: true, ...options });
 }
 
 /** Starts the process by which a backend reaches a device. Throws `audio-device` where the backend cannot do that. */

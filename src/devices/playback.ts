@@ -3,7 +3,7 @@ import { toVoicectlError, VoicectlError } from '../errors.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import type { Notices } from './notices.ts';
 import { reopen } from './reopen.ts';
-import type { Speaker } from './speaker.ts';
+import { type Speaker, stalled } from './speaker.ts';
 
 /** The AI's voice on a loudspeaker: takes audio as it comes, without ever making the receiving side wait. */
 export interface Playback {
@@ -32,6 +32,9 @@ export interface PlaybackOptions {
   signal: AbortSignal;
 }
 
+/** A native library that has got stuck, as after an underflow, is started anew once; a sound server that hangs is not waited for. */
+const restartMs = 800;
+
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
   const { open, clock, notices, volume, signal } = options;
@@ -55,15 +58,25 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
         ? `It is waited for, ${timeoutMs / 1000} s.`
         : 'Is the sound server still running? --device-timeout 10s would wait for it to come back.';
     const message = `The loudspeaker was lost: ${loss.message}`;
-    if (timeoutMs === 0) throw new VoicectlError('audio-device', message, { hint, cause: loss });
-    notices.tell({ code: 'device-lost', message, hint });
+    const isStall = loss.details[stalled] === true;
+    if (timeoutMs === 0 && !isStall) throw new VoicectlError('audio-device', message, { hint, cause: loss });
+    if (timeoutMs > 0) notices.tell({ code: 'device-lost', message, hint });
     isAway = true;
     buffer.flush();
     await speaker.stop();
-    speaker = await reopen(open, { clock, timeoutMs, signal: AbortSignal.any([signal, ending.signal]) });
+    speaker = await reopen(open, {
+      clock,
+      timeoutMs: timeoutMs || restartMs,
+      signal: AbortSignal.any([signal, ending.signal]),
+      loss: new VoicectlError('audio-device', message, { hint, cause: loss }),
+    }).catch((thrown) => {
+      const { message: why } = toVoicectlError(thrown);
+      throw new VoicectlError('audio-device', timeoutMs > 0 ? why : message, { hint, cause: thrown });
+    });
     isAway = false;
     if (isCut) return speaker.stop();
-    notices.tell({ code: 'device-returned', message: 'The loudspeaker is back' });
+    const returned = isStall ? 'The loudspeaker had stalled, and was opened anew' : 'The loudspeaker is back';
+    notices.tell({ code: 'device-returned', message: returned });
   };
   const rest = () =>
     new Promise<void>((resolve) => {

@@ -28,6 +28,8 @@ export interface Speaker {
 }
 
 export const frameMs = 20;
+/** Among the details of a loss: the process is there, and its device takes nothing. */
+export const stalled = 'stalled';
 /** Frames that are given to the device ahead of its wants, against delays in this process. */
 const leadFrames = 2;
 /** However much a device takes at once. */
@@ -35,7 +37,7 @@ const maxLeadFrames = 20;
 /** An idle sound server took 1.8 s to begin; until then only the library's queue takes frames. */
 const firstFrameMs = 3_000;
 const queueFrames = 10;
-const stallMs = 1_000;
+const stallMs = 800;
 /** What a library and its device still hold when the last frame was given to them. */
 const hostedTailMs = 250;
 
@@ -64,7 +66,7 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const watchdog = createWatchdog(clock, () => lose('the device takes no audio'));
+  const watchdog = createWatchdog(clock, () => lose('the device takes no audio', { [stalled]: true }));
   watchdog.expect(firstFrameMs);
   void child.ended.then(watchdog.stop);
   if (child.control === undefined) throw new TypeError('a device host has a control stream');
@@ -154,11 +156,11 @@ function createLoss(child: DeviceProcess, onLost = () => {}) {
   });
   // Handled also where nobody waits for it.
   lost.catch(() => {});
-  const lose = (why: string) => {
-    controller.abort(deviceError(why));
+  const lose = (why: string, details = {}) => {
+    controller.abort(deviceError(why, { details }));
     onLost();
   };
-  void child.ended.then(lose);
+  void child.ended.then((why) => lose(why));
   return { signal, lost, lose };
 }
 

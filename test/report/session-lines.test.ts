@@ -115,6 +115,7 @@ const events: [SessionEvent, RegExp][] = [
   [{ t: 6, type: 'speech', state: 'start', audioMs: 180 }, /speech starts at 0\.18 s/],
   [{ t: 6, type: 'speech', state: 'end', audioMs: 1960 }, /speech ends at 1\.96 s/],
   [{ t: 7, type: 'warning', code: 'late', message: `late ${evil}` }, /! late/],
+  [{ t: 7, type: 'warning', code: 'overrun', message: 'lost', hint: `do ${evil}` }, /! lost\. do /],
   [{ t: 8, type: 'close', code: 1000, reason: '', name: 'normal' }, /← close 1000 normal$/],
   [{ t: 8, type: 'close', code: 4401, reason: evil, name: 'application' }, /← close 4401 application: /],
   [summary, /result {2,}failed \(missing-event\) in 9\.0 s$/],
@@ -215,6 +216,7 @@ test('warnings, retries and errors are worth a line where only those are wanted;
   expect(kept.map((event) => (event.type === 'message' ? event.category : event.type))).toEqual([
     'retry',
     'malformed',
+    'warning',
     'warning',
   ]);
   expect(isWarning({ t: 1, type: 'message', category: 'error', kind: 'error', body: {} })).toBe(true);
