@@ -96,16 +96,17 @@ export function openNaudiodon(require: NodeJS.Require): NativeDevices {
       const own = { sampleRate: device.defaultSampleRate, channels: Math.min(2, device.maxOutputChannels) };
       const { stream, format } = open('outOptions', device, { own, maxQueue: outputQueue });
       const frameBytes = nativeFrameBytes(format);
+      const write = (frame: Buffer) =>
+        new Promise<void>((resolve, reject) => {
+          stream.write(frame, (thrown) => (thrown ? reject(thrown) : resolve()));
+        });
       // It must have something to play from its first moment on.
-      for (let i = 0; i < outputQueue; i += 1) stream.write(Buffer.alloc(frameBytes));
+      for (let i = 0; i < outputQueue; i += 1) await write(Buffer.alloc(frameBytes));
       stream.start();
       return {
         format,
         frameBytes,
-        write: (frame) =>
-          new Promise((resolve, reject) => {
-            stream.write(frame, (thrown) => (thrown ? reject(thrown) : resolve()));
-          }),
+        write,
         stop: () => stream.quit(),
       };
     },

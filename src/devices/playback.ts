@@ -33,7 +33,7 @@ export interface PlaybackOptions {
 }
 
 /** A native library that has got stuck, as after an underflow, is started anew once; a sound server that hangs is not waited for. */
-const restartMs = 800;
+const restartMs = 1_000;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {

@@ -178,8 +178,8 @@ describe('playback', () => {
       },
     });
     first.lose('the device takes no audio', { stalled: true });
-    await clock.timer(800);
-    await clock.run(800);
+    await clock.timer(1_000);
+    await clock.run(1_000);
     await expect(playback.failed).resolves.toMatchObject({
       code: 'audio-device',
       message: 'The loudspeaker was lost: the device takes no audio',
