@@ -10,7 +10,7 @@ import type { EmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
 import { createFaultyAudio } from './faults/faulty-audio.ts';
 import { injectLiveFaults } from './faults/live-faults.ts';
-import type { CreateReply, Reply, Voice } from './reply.ts';
+import type { Reply, ReplyMode, Voice } from './reply.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Ticker } from './ticker.ts';
 
@@ -33,7 +33,7 @@ export interface LiveStreamOptions {
   dialect: Dialect;
   events: EmulatorEvents;
   faults: Faults;
-  createReply: CreateReply;
+  createReply: ReplyMode;
 }
 
 /**

@@ -46,7 +46,10 @@ export interface Reply {
 }
 
 /** Makes the reply of a new stream. */
-export interface CreateReply {
+export type CreateReply = (voice: Voice) => Reply;
+
+/** How the streams of an emulator are answered. */
+export interface ReplyMode {
   (voice: Voice): Reply;
   /** Whether the reply itself sends the confirmation of a stream of this device. */
   readonly confirms?: (device: string) => boolean;

@@ -114,6 +114,7 @@ export const summarySchema = z
     authoriseMs: ms.nullable(),
     out: totals,
     in: totals,
+    audibleMs: ms,
     firstAudioMs: ms.nullable(),
     jitterMs: spread,
     longestGapMs: ms.nullable(),
@@ -122,6 +123,9 @@ export const summarySchema = z
     events: z.record(z.string(), count),
     rateLimit: rateLimit.nullable(),
     close: close.nullable(),
+    failure: z
+      .object({ kind: z.string(), code: z.string(), exitCode: count, message: z.string() })
+      .nullable(),
     verdicts: z.array(
       z.looseObject({ name: z.string(), ok: z.boolean(), expected: z.string(), measured: z.string() }),
     ),

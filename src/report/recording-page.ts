@@ -45,6 +45,7 @@ export async function recordingPage(recording: Recording, timeline: Timeline): P
 <body>
 <header>
 ${heading(recording)}
+${failureText(summary)}
 ${problems.length === 0 ? '' : html`<ul class="problems">${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`}
 ${metrics(summary, timeline)}
 </header>
@@ -108,6 +109,11 @@ function heading({ manifest, summary, durationMs }: Recording): Html {
   const { source, wsUrl, device, startedAt } = manifest;
   return html`<h1>${source} <span class="arrow">→</span> ${URL.canParse(wsUrl) ? new URL(wsUrl).host : wsUrl} ${badge}</h1>
 <p class="facts">${startedAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${length} · device ${device} · ${wsUrl}</p>`;
+}
+
+function failureText(summary: RecordedSummary | undefined): Html | undefined {
+  const failure = summary?.failure ?? undefined;
+  return failure && html`<p class="bad">${failure.kind}: ${failure.message}</p>`;
 }
 
 function metrics(summary: RecordedSummary | undefined, { turns, gaps }: Timeline): Html {

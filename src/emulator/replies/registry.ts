@@ -1,5 +1,5 @@
 import { VoicectlError } from '../../errors.ts';
-import type { CreateReply } from '../reply.ts';
+import type { CreateReply, ReplyMode } from '../reply.ts';
 import { echo } from './echo.ts';
 import { runCommand } from './exec.ts';
 import { sayFile } from './file.ts';
@@ -12,7 +12,7 @@ import { tone } from './tone.ts';
 const plain: Record<string, CreateReply> = { parrot, echo, tone, silence };
 
 /** Reply modes that take something after the colon. */
-const withArgument: Record<string, (argument: string, options: ReplyOptions) => Promise<CreateReply>> = {
+const withArgument: Record<string, (argument: string, options: ReplyOptions) => Promise<ReplyMode>> = {
   file: sayFile,
   exec: async (command) => runCommand(command),
   module: loadModule,
@@ -37,7 +37,7 @@ export const replyModes: readonly string[] = [
 ];
 
 /** Makes a reply out of its name. Throws `usage` for an unknown one, `bad-input` for a file that is not what it should be. */
-export async function createReplyMode(mode: string, options: ReplyOptions = {}): Promise<CreateReply> {
+export async function createReplyMode(mode: string, options: ReplyOptions = {}): Promise<ReplyMode> {
   const simple = Object.hasOwn(plain, mode) ? plain[mode] : undefined;
   if (simple !== undefined) return simple;
   const colon = mode.indexOf(':');

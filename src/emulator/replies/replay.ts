@@ -1,7 +1,7 @@
 import type { ClockTimer } from '../../clock.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { pcmOf, replayOrigin } from '../../recording/replay.ts';
-import type { CreateReply, Voice } from '../reply.ts';
+import type { CreateReply, ReplyMode, Voice } from '../reply.ts';
 
 interface Step {
   /** After the confirmation; before it where it is negative. */
@@ -14,7 +14,7 @@ interface Step {
  * counted from the confirmation and divided by `speed`, and the close where it was the service that closed. Throws
  * `bad-input` for what is no recording, and for one without a stream.
  */
-export async function replayRecording(folder: string, speed: number): Promise<CreateReply> {
+export async function replayRecording(folder: string, speed: number): Promise<ReplyMode> {
   const steps = listSteps(await readRecording(folder));
   const createReply: CreateReply = (voice) => {
     const startedAt = voice.clock.now();
