@@ -25,7 +25,7 @@ export interface TurnAudio {
   reachedAt(goalMs: number): number | undefined;
   /** When AI audio that can be heard came last in this turn, be it of the reply before. */
   readonly lastAudibleAt: number | undefined;
-  /** When the first of the reply that can be heard came. */
+  /** When AI audio that can be heard came first after an end of speech, be it between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
   replyState(now: number): ReplyState;
   /** Until when one who plays the reply as it comes hears it. */
@@ -69,7 +69,6 @@ export function createTurnAudio({ beganAt, settleMs, waitMs, goalsMs }: TurnAudi
   const forget = () => {
     reply = createMetrics({ settleMs });
     replyBegunAt = undefined;
-    firstAudibleAt = undefined;
     replyBytes = 0;
     audibleBytes = 0;
     reached.clear();

@@ -298,6 +298,14 @@ describe('what must be absent', () => {
     if (ms === 0) expect(session.summary.elapsedMs).toBeGreaterThanOrEqual(1_380 + 3_000);
   });
 
+  test('AI audio between two sentences of the turn counts', async () => {
+    const say = sourceOf(speech(600), silence(1_500), speech(600));
+    const { verdicts } = await converse([first({ say, absent: [{ type: 'audio' }] })], {
+      onLive: (service) => replies(service, [1_400, 300]),
+    });
+    expect(verdicts['turn 1: absent audio']).toBe('unexpected-audio: AI audio');
+  });
+
   test('AI audio that cannot be heard does not count', async () => {
     const { verdicts } = await converse([first({ absent: [{ type: 'audio' }] })], {
       onLive: (service) => service.at(2_000, () => service.speakInTime(silence(500))),
