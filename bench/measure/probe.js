@@ -5,7 +5,7 @@
 process.on('message', (/** @type {{ ask?: string }} */ message) => {
   if (message.ask === 'cpu') {
     const { user, system } = process.cpuUsage();
-    process.send?.({ answer: 'cpu', ms: (user + system) / 1000, system: system/1000 });
+    process.send?.({ answer: 'cpu', ms: (user + system) / 1000, system: system / 1000 });
   }
   if (message.ask === 'memory') {
     global.gc?.();
