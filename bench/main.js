@@ -2,7 +2,7 @@
  * Measures the built program beside its floors: `npm run bench`, or `npm run bench -- NAME…`. README.md says more.
  */
 import { parseArgs } from 'node:util';
-import { catalogue } from './catalogue.js';
+import { createCatalogue } from './catalogue.js';
 import { busyness, describeMachine } from './measure/machine.js';
 import { runInTurns } from './measure/turns.js';
 import { detailLine, summarise, textTable } from './report.js';
@@ -14,9 +14,12 @@ const { values: flags, positionals: names } = parseArgs({
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     turns: { type: 'string' },
+    minutes: { type: 'string', default: '10' },
+    peers: { type: 'string' },
   },
 });
 
+const catalogue = createCatalogue({ minutes: Number(flags.minutes), peers: flags.peers });
 const unknown = names.filter((name) => !catalogue.some((benchmark) => benchmark.name === name));
 if (unknown.length > 0) {
   console.error(

@@ -48,7 +48,7 @@ function connectAsker(port, { nextDevice, onAnswer }) {
     onread: {
       buffer: Buffer.allocUnsafeSlow(16 * 1024),
       callback(bytes, buffer) {
-        text += Buffer.from(buffer.buffer, buffer.byteOffset, bytes).latin1Slice();
+        text += Buffer.from(buffer.buffer, buffer.byteOffset, bytes).toString('latin1');
         const end = text.indexOf('\r\n\r\n');
         if (end < 0) return true;
         const length = Number(/content-length: (\d+)/i.exec(text)?.[1]);

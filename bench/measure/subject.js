@@ -70,6 +70,42 @@ export async function startFloor(name, args = []) {
   return subjectOf(child, port, false);
 }
 
+/**
+ * Starts the service of `floors/`, which tells when the frames of a stream arrived.
+ *
+ * @returns {Promise<Subject & { arrivals(): Promise<number[]> }>}
+ */
+export async function startService() {
+  const child = forkMeasured(join(root, 'bench', 'floors', 'service.js'), [], []);
+  const { port } = await withLimit(messageOf(child, (message) => 'port' in message));
+  return {
+    ...subjectOf(child, port, false),
+    arrivals: async () => (await messageOf(child, (message) => 'arrivals' in message)).arrivals,
+  };
+}
+
+/**
+ * Runs a program to its end, which must be a good one, and tells the most memory that it held.
+ *
+ * @param {string[]} args
+ * @param {Record<string, string>} [env]
+ * @returns {Promise<{ peakBytes: number }>}
+ */
+export async function forkToEnd([file = '', ...args], env = {}) {
+  const child = fork(file, args, {
+    execArgv: ['--import', probe],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, ...env },
+  });
+  let peakBytes = 0;
+  child.on('message', (/** @type {any} */ message) => {
+    if (message.answer === 'peak') peakBytes = message.bytes;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}`);
+  return { peakBytes };
+}
+
 /** @param {string} file @param {string[]} args @param {string[]} nodeArgs */
 function forkMeasured(file, args, nodeArgs) {
   return fork(file, args, {

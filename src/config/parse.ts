@@ -1,4 +1,4 @@
-import { longestDurationMs, readDuration } from '../protocol/duration.ts';
+import { longestDurationMs, readDuration } from '../protocol/read-duration.ts';
 import { apiVersions } from '../protocol/paths.ts';
 
 /** Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. */

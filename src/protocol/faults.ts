@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isSendableCloseCode, maxCloseReasonBytes } from './close-codes.ts';
-import { durationSchema } from './duration-schema.ts';
+import { durationSchema } from './duration.ts';
 
 /**
  * The fault catalogue: whatever a real service could do to a device, by name. The emulator injects them, the

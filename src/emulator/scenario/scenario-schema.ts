@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
-import { durationSchema } from '../../protocol/duration-schema.ts';
+import { durationSchema } from '../../protocol/duration.ts';
 import { type Fault, faultSchema, readFault } from '../../protocol/faults.ts';
 
 /**
