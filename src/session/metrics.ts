@@ -30,6 +30,9 @@ export interface MetricsSnapshot {
   sendLatenessMs: Spread | null;
 }
 
+/** What a session is judged by while it runs. */
+export type Figures = Omit<MetricsSnapshot, 'out' | 'in'>;
+
 export interface MetricsOptions {
   /** AI audio that pauses for longer than this is another reply. */
   settleMs: number;
@@ -40,18 +43,24 @@ export interface Metrics {
   /** Takes a message that was sent; returns what the speech gate found in it. */
   sent(pcm: Buffer, now: number): GateEvent[];
   sentLate(lateMs: number): void;
-  received(pcm: Buffer, level: Level, now: number): void;
+  /** Takes AI audio that came; returns the silence that was heard before it within its reply, where that was long. */
+  received(pcm: Buffer, level: Level, now: number): number | undefined;
   /** Nothing but silence will follow: speech that the gate holds open has ended. Returns that end. */
   finishSpeech(): GateEvent[];
   /** When the first AI audio came that answers the last speech, or any audio where none was spoken. */
   readonly replyBegunAt: number | undefined;
   /** When AI audio that can be heard came last. */
   readonly lastAudibleAt: number | undefined;
+  /** Whether AI audio could be heard when this moment of the sent audio left. */
+  wasHeardAt(positionMs: number): boolean;
   snapshot(): MetricsSnapshot;
+  figures(): Figures;
 }
 
 /** Quieter AI audio than this is a pause: some services, and an echo of our own tail, send silence without end. */
 const audibleDbfs = -60;
+/** A shorter pause within a reply is no gap to a listener. */
+const shortestGapMs = 100;
 /** The gate tells the end of speech this much audio after the fact, at most. */
 const gateMemoryMs = 1_000;
 
@@ -70,7 +79,11 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
   let lastAudibleAt: number | undefined;
   let longestGapMs: number | null = null;
   let previous: { at: number; audioMs: number } | undefined;
+  /** Until when what came, and what of it can be heard, lasts for one who plays it at once. */
+  let playedUntil = 0;
+  let heardUntil = 0;
 
+  const departedAt = (moment: number) => departures.find(({ positionMs }) => positionMs >= moment)?.at ?? 0;
   const follow = (events: GateEvent[]) => {
     events.forEach(onGate);
     return events;
@@ -80,10 +93,20 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
       arrivals = [];
       return;
     }
-    const endedAt = departures.find(({ positionMs }) => positionMs >= event.atMs)?.at ?? 0;
+    const endedAt = departedAt(event.atMs);
     speechEndedAt = endedAt;
     firstAudioAt = arrivals.find((at) => at >= endedAt);
   };
+
+  const figures = (): Figures => ({
+    firstAudioMs:
+      firstAudioAt === undefined || speechEndedAt === undefined
+        ? null
+        : roundMs(firstAudioAt - speechEndedAt),
+    jitterMs: jitter.read(),
+    longestGapMs: longestGapMs === null ? null : roundMs(longestGapMs),
+    sendLatenessMs: lateness.read(),
+  });
 
   return {
     get replyBegunAt() {
@@ -104,7 +127,7 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
     received(pcm, level, now) {
       count(incoming, pcm);
       // An empty message is no audio.
-      if (pcm.length === 0) return;
+      if (pcm.length === 0) return undefined;
       if (gate.speaking) {
         arrivals.push(now);
         while ((arrivals[0] ?? now) < now - gateMemoryMs) arrivals.shift();
@@ -114,19 +137,16 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
         longestGapMs = Math.max(longestGapMs ?? 0, now - previous.at);
         jitter.add(Math.abs(now - previous.at - previous.audioMs));
       }
+      const silenceMs = now - playedUntil;
+      const isGap = previous !== undefined && now - previous.at < settleMs && silenceMs >= shortestGapMs;
       previous = { at: now, audioMs: msForBytes(pcm.length) };
+      playedUntil = Math.max(playedUntil, now) + previous.audioMs;
+      if (level.rmsDbfs > audibleDbfs) heardUntil = playedUntil;
+      return isGap ? roundMs(silenceMs) : undefined;
     },
-    snapshot: () => ({
-      out: { ...out },
-      in: { ...incoming },
-      firstAudioMs:
-        firstAudioAt === undefined || speechEndedAt === undefined
-          ? null
-          : roundMs(firstAudioAt - speechEndedAt),
-      jitterMs: jitter.read(),
-      longestGapMs: longestGapMs === null ? null : roundMs(longestGapMs),
-      sendLatenessMs: lateness.read(),
-    }),
+    wasHeardAt: (positionMs) => departedAt(positionMs) < heardUntil,
+    snapshot: () => ({ out: { ...out }, in: { ...incoming }, ...figures() }),
+    figures,
   };
 }
 

@@ -1,6 +1,5 @@
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
-import type { AudioSource } from '../audio/source.ts';
 import type { VoiceStream } from '../client/voice-stream.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { abortable } from './abortable.ts';
@@ -21,7 +20,7 @@ export async function talk(parts: TalkParts): Promise<void> {
   const { pace, tailMs } = options;
   ledger.emit({ type: 'state', state: 'live' });
   const pacer = startPacer(parts, pace);
-  await send(parts, readSource(options.source, options.loop, signal), pacer);
+  await send(parts, readSource(options, signal), pacer);
   ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
   // Silence is no use before its time: it leaves in real time also where the source did not.
@@ -79,10 +78,24 @@ async function send(
   }
 }
 
-async function* readSource(source: AudioSource, loop: boolean, signal: AbortSignal): AsyncGenerator<Buffer> {
-  do yield* source.read(signal);
-  while (loop && source.repeatable);
+async function* readSource(
+  { source, loop, enough = never }: SessionOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const either = AbortSignal.any([signal, enough]);
+  try {
+    do {
+      for await (const chunk of source.read(either)) {
+        if (enough.aborted) return;
+        yield chunk;
+      }
+    } while (loop && source.repeatable && !enough.aborted);
+  } catch (thrown) {
+    if (!enough.aborted || signal.aborted) throw thrown;
+  }
 }
+
+const never = new AbortController().signal;
 
 const silenceChunkMs = 100;
 

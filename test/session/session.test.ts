@@ -27,7 +27,7 @@ describe('a session', () => {
       onLive: (service) => service.at(2_500, () => service.speakInTime(speech(400))),
     });
     expect(session.outcome).toBe('ok');
-    const steps = session.events.filter(({ type }) => type !== 'audio');
+    const steps = session.events.filter(({ type }) => type !== 'figures' && type !== 'audio');
     expect(steps.map((event) => (event.type === 'state' ? event.state : event.type))).toEqual(
       [
         'session',
