@@ -12,14 +12,16 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['src/cli.ts', 'src/index.ts'],
+  entryPoints: ['src/cli.ts', 'src/index.ts', { in: 'src/ui/draw-worker.ts', out: 'draw-worker' }],
   outdir: 'dist',
   bundle: true,
   splitting: true,
   format: 'esm',
+  jsx: 'automatic',
   platform: 'node',
   target: 'node20.18',
-  external: ['naudiodon', 'decibri'],
+  // React's own tools for developers are asked for in development only.
+  external: ['naudiodon', 'decibri', 'react-devtools-core'],
   define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },

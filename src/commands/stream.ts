@@ -1,6 +1,7 @@
 import { streamOptions } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import { defineCommand } from './command.ts';
+import type { StreamContext, StreamView } from './stream-view.ts';
 
 export const streamCommand = defineCommand({
   name: 'stream',
@@ -12,15 +13,12 @@ export const streamCommand = defineCommand({
     'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
   ],
   async run(context) {
-    const { settings, io, lines, json, quiet, verbose, signal, style } = context;
+    const { settings, io, signal } = context;
     const { openSource } = await import('./open-source.ts');
     const { openSinks } = await import('./open-sinks.ts');
     const { openTarget } = await import('./local-emulator.ts');
     const { sessionOptions } = await import('./session-settings.ts');
     const { runSession } = await import('../session/session.ts');
-    const { foldAudio } = await import('../session/fold-audio.ts');
-    const { isWarning, sessionLines } = await import('../report/session-lines.ts');
-    const { jsonLine } = await import('../escape.ts');
 
     if (settings.local !== true && context.origin('reply') === 'flag') {
       throw new VoicectlError(
@@ -29,24 +27,40 @@ export const streamCommand = defineCommand({
       );
     }
     const { source, name } = await openSource(settings, io, signal);
-    const target = await openTarget(context, {
-      reply: settings.reply,
-      needsKey: settings.tokenFrom === undefined,
-    });
+    // First of all: the thread that draws starts while the rest gets ready.
+    const view = await openView(context, { sourceName: name, repeatable: source.repeatable });
     try {
-      const options = await sessionOptions(context, { target, source, sourceName: name });
-      // Last of all: a file that is there is emptied only for a session that begins.
-      const sinks = await openSinks(settings.out, io.stdout);
-      const events = runSession({ ...options, sinks }, signal);
-      for await (const event of verbose ? events : foldAudio(events, 1_000)) {
-        if (json) await lines.write(jsonLine(event));
-        else if (!quiet) for (const line of sessionLines(event, style)) await lines.write(`${line}\n`);
-        else if (isWarning(event))
-          for (const line of sessionLines(event, style)) await io.stderr.write(`${line}\n`);
+      const target = await openTarget(context, {
+        reply: settings.reply,
+        needsKey: settings.tokenFrom === undefined,
+      });
+      try {
+        const options = await sessionOptions(context, { target, source, sourceName: name });
+        await view.run(async (until, enough) => {
+          // Last of all: a file that is there is emptied only for a session that begins.
+          const sinks = await openSinks(settings.out, io.stdout);
+          return runSession({ ...options, ...(enough === undefined ? {} : { enough }), sinks }, until);
+        });
+        return 0;
+      } finally {
+        await target.close();
       }
-      return 0;
     } finally {
-      await target.close();
+      await view.close();
     }
   },
 });
+
+async function openView(
+  context: StreamContext,
+  { sourceName, repeatable }: { sourceName: string; repeatable: boolean },
+): Promise<StreamView> {
+  const { settings, io, output } = context;
+  if (output !== 'tui' || io.terminal === undefined) {
+    const { createStreamLines } = await import('./stream-view.ts');
+    return createStreamLines(context);
+  }
+  const { createStreamScreen } = await import('./stream-screen.ts');
+  const canReconnect = repeatable && settings.tokenFrom === undefined && settings.out === undefined;
+  return createStreamScreen(context, { device: io.terminal, sourceName, canReconnect });
+}

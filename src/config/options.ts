@@ -115,9 +115,9 @@ export const options = {
   // What it prints.
   output: define({
     flag: '--output <FORM>',
-    defaultText: 'plain',
-    parse: parseChoice(['plain', 'json']),
-    help: 'plain or json',
+    defaultText: 'tui on a terminal, else plain',
+    parse: parseChoice(['tui', 'plain', 'json']),
+    help: 'tui (stream and serve, on a terminal only), plain or json',
   }),
   json: define({ flag: '--json', parse: parseFlag, flagOnly: true, help: 'short for --output json' }),
   color: define({
@@ -126,6 +126,7 @@ export const options = {
     flagOnly: true,
     help: 'no colour, as with NO_COLOR',
   }),
+  ascii: define({ flag: '--ascii', parse: parseFlag, help: 'no characters beyond ASCII on the screen' }),
   quiet: define({ flag: '-q, --quiet', parse: parseFlag, flagOnly: true, help: 'warnings and errors only' }),
   verbose: define({ flag: '-v, --verbose', parse: parseFlag, flagOnly: true, help: 'more detail' }),
   debug: define({ flag: '--debug', parse: parseFlag, flagOnly: true, help: 'a stack with each error' }),
@@ -497,5 +498,6 @@ export const streamOptions = [
   'loop',
   'duration',
   'maxFrameBuffer',
+  'ascii',
   ...expectationOptions,
 ] as const satisfies OptionName[];

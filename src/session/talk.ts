@@ -79,15 +79,17 @@ async function send(
 }
 
 async function* readSource(
-  { source, loop, enough = never }: SessionOptions,
+  { source, loop, frameMs, enough = never }: SessionOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const either = AbortSignal.any([signal, enough]);
   try {
     do {
       for await (const chunk of source.read(either)) {
-        if (enough.aborted) return;
-        yield chunk;
+        for (let at = 0; at < chunk.length; at += bytesForMs(frameMs)) {
+          if (enough.aborted) return;
+          yield chunk.subarray(at, at + bytesForMs(frameMs));
+        }
       }
     } while (loop && source.repeatable && !enough.aborted);
   } catch (thrown) {

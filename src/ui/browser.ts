@@ -1,0 +1,177 @@
+import { jsonLine, jsonLines } from '../escape.ts';
+import {
+  addRows,
+  type EventList,
+  emptyList,
+  markedRow,
+  moveMark,
+  type NewRow,
+  toggleHold,
+} from './event-list.ts';
+import { bindingsFor, type Command, commandOf } from './keys.ts';
+import type { Action, FrameRequest, ScreenStart } from './port.ts';
+import type { Key } from './read-keys.ts';
+
+/** What lies over the list, or asks for text. */
+export type Overlay =
+  | { type: 'help'; top: number }
+  | { type: 'detail'; title: string; lines: readonly string[]; top: number }
+  | { type: 'prompt'; purpose: 'filter' | 'send'; text: string };
+
+/** What both screens have in common: the moment, the list of events, and what lies over it. */
+export interface Browser {
+  start: ScreenStart;
+  /** The moment that is drawn: on the axis of the events, and since the epoch. */
+  now: number;
+  wall: number;
+  list: EventList;
+  overlay: Overlay | undefined;
+  notice: { text: string; until: number } | undefined;
+}
+
+export const noticeMs = 4_000;
+
+export function createBrowser(start: ScreenStart): Browser {
+  return { start, now: 0, wall: 0, list: emptyList, overlay: undefined, notice: undefined };
+}
+
+export function moveTo<Model extends Browser>(
+  model: Model,
+  { now, wall }: Pick<FrameRequest, 'now' | 'wall'>,
+): Model {
+  const notice = model.notice !== undefined && model.notice.until > wall ? model.notice : undefined;
+  return { ...model, now, wall, notice };
+}
+
+export function tell<Model extends Browser>(model: Model, text: string): Model {
+  return { ...model, notice: { text, until: model.wall + noticeMs } };
+}
+
+export function append<Model extends Browser>(model: Model, rows: readonly NewRow[]): Model {
+  return { ...model, list: addRows(model.list, rows) };
+}
+
+/** What a key did: to the screen, and to be done by the program. `command` is set where it is for the screen to do. */
+export interface Pressed<Model> {
+  model: Model;
+  actions: readonly Action[];
+  command?: Command;
+  /** What was typed after `send`. */
+  typed?: string;
+}
+
+/** Does what a key means on any screen. `page`: how many lines the list shows. */
+export function pressKey<Model extends Browser>(model: Model, key: Key, page: number): Pressed<Model> {
+  const { overlay } = model;
+  if (overlay?.type === 'prompt') return typeKey(model, overlay, key);
+  const command = commandOf(key, model.start);
+  if (command === undefined) return { model, actions: [] };
+  if (overlay !== undefined) {
+    const isOver =
+      command === 'back' || command === 'open' || (command === 'help' && overlay.type === 'help');
+    if (isOver) return only({ ...model, overlay: undefined });
+    const by = scrollOf(command, page);
+    if (by !== undefined)
+      return only({ ...model, overlay: { ...overlay, top: scrolled(model, overlay, by, page) } });
+    if (command !== 'copyJson' && command !== 'quit') return only(model);
+  }
+  return runCommand(model, command, page);
+}
+
+function runCommand<Model extends Browser>(model: Model, command: Command, page: number): Pressed<Model> {
+  const { list } = model;
+  const by = scrollOf(command, page);
+  if (by !== undefined) return only({ ...model, list: moveMark(list, by) });
+  switch (command) {
+    case 'follow':
+      return only({ ...model, list: { ...list, marked: undefined, heldAfter: undefined } });
+    case 'pause':
+      return only({ ...model, list: toggleHold(list) });
+    case 'filter':
+      return only({ ...model, overlay: { type: 'prompt', purpose: 'filter', text: list.filter } });
+    case 'back':
+      return only({ ...model, list: { ...list, filter: '' } });
+    case 'help':
+      return only({ ...model, overlay: { type: 'help', top: 0 } });
+    case 'open':
+      return only(openRow(model));
+    case 'copyJson': {
+      const row = markedRow(list);
+      if (row === undefined) return only(model);
+      return { model, actions: [{ type: 'copy', text: jsonLine(row.event).trimEnd(), what: 'the event' }] };
+    }
+    case 'copyCurl':
+      return { model, actions: [{ type: 'copyCurl' }] };
+    case 'save':
+      return {
+        model,
+        actions: [{ type: 'save', text: list.rows.map(({ event }) => jsonLine(event)).join('') }],
+      };
+    case 'quit':
+      return { model, actions: [{ type: 'quit' }] };
+    default:
+      return { model, actions: [], command };
+  }
+}
+
+function openRow<Model extends Browser>(model: Model): Model {
+  const row = markedRow(model.list);
+  if (row === undefined) return model;
+  const lines = jsonLines(row.event).trimEnd().split('\n');
+  return { ...model, overlay: { type: 'detail', title: row.kind, lines, top: 0 } };
+}
+
+function typeKey<Model extends Browser>(
+  model: Model,
+  overlay: Overlay & { type: 'prompt' },
+  key: Key,
+): Pressed<Model> {
+  const { purpose, text } = overlay;
+  const withText = (typed: string): Pressed<Model> => {
+    const next = { ...model, overlay: { ...overlay, text: typed } };
+    // A filter acts while it is typed.
+    return only(purpose === 'filter' ? { ...next, list: { ...model.list, filter: typed.trim() } } : next);
+  };
+  const closed = { ...model, overlay: undefined };
+  if (key === 'escape') {
+    return only(purpose === 'filter' ? { ...closed, list: { ...model.list, filter: '' } } : closed);
+  }
+  if (key === 'enter') {
+    return purpose === 'send' && text.trim() !== ''
+      ? { model: closed, actions: [], typed: text.trim() }
+      : only(closed);
+  }
+  if (key === 'backspace') return withText([...text].slice(0, -1).join(''));
+  if (key === 'space') return withText(`${text} `);
+  return [...key].length === 1 ? withText(text + key) : only(model);
+}
+
+const farAway = 1_000_000;
+
+/** By how many lines a command moves; undefined where it moves nothing. */
+function scrollOf(command: Command, page: number): number | undefined {
+  switch (command) {
+    case 'up':
+      return -1;
+    case 'down':
+      return 1;
+    case 'pageUp':
+      return -Math.max(1, page - 1);
+    case 'pageDown':
+      return Math.max(1, page - 1);
+    case 'first':
+      return -farAway;
+    default:
+      return undefined;
+  }
+}
+
+function scrolled({ start }: Browser, overlay: Overlay, by: number, page: number): number {
+  if (overlay.type === 'prompt') return 0;
+  const lines = overlay.type === 'help' ? bindingsFor(start).length : overlay.lines.length;
+  return Math.max(0, Math.min(lines - page, overlay.top + by));
+}
+
+function only<Model>(model: Model): Pressed<Model> {
+  return { model, actions: [] };
+}

@@ -1,0 +1,86 @@
+import { Box, Text } from 'ink';
+import type { Browser, Overlay } from '../browser.ts';
+import { cutTo, padTo, steady } from '../cells.ts';
+import { heldCount, rowsInView, shownRows } from '../event-list.ts';
+import { toAscii } from '../glyphs.ts';
+import { bindingsFor } from '../keys.ts';
+import { useGlyphs } from '../theme.ts';
+import { EventLines } from './EventLines.tsx';
+import { Rule } from './Rule.tsx';
+
+interface ListPanelProps {
+  model: Browser;
+  title: string;
+  width: number;
+  /** Lines below the heading. */
+  lines: number;
+}
+
+/** The events, or what was opened in their place. */
+export function ListPanel({ model, title, width, lines }: ListPanelProps) {
+  const { overlay, list, start } = model;
+  if (overlay?.type === 'help')
+    return <HelpLines model={model} top={overlay.top} width={width} lines={lines} />;
+  if (overlay?.type === 'detail')
+    return <DetailLines model={model} detail={overlay} width={width} lines={lines} />;
+  return (
+    <Box flexDirection="column">
+      <Rule title={title} note={listNote(model)} width={width} />
+      <EventLines rows={rowsInView(list, lines)} marked={list.marked} width={width} isAscii={start.ascii} />
+    </Box>
+  );
+}
+
+/** How many events there are, and which of them are shown. */
+export function listNote({ list, start }: Browser): string {
+  const all = list.rows.length;
+  const filter = start.ascii ? toAscii(list.filter) : steady(list.filter);
+  const count =
+    list.filter === '' ? String(all) : `${shownRows({ ...list }).length} of ${all} with ${filter}`;
+  if (list.heldAfter !== undefined) return `${count}, paused, ${heldCount(list)} more`;
+  return list.marked === undefined ? `${count}, following` : count;
+}
+
+function DetailLines({
+  model,
+  detail,
+  width,
+  lines,
+}: Omit<ListPanelProps, 'title'> & { detail: Overlay & { type: 'detail' } }) {
+  const { ellipsis } = useGlyphs();
+  const { title, top } = detail;
+  const show = (text: string) => cutTo(model.start.ascii ? toAscii(text) : steady(text), width - 1, ellipsis);
+  const shown = detail.lines.slice(top, top + lines);
+  const note =
+    detail.lines.length > lines ? `${top + 1} to ${top + shown.length} of ${detail.lines.length} lines` : '';
+  return (
+    <Box flexDirection="column">
+      <Rule title={show(title)} note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
+      {shown.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
+        <Text key={index} wrap="truncate">
+          {' '}
+          {show(line)}
+        </Text>
+      ))}
+    </Box>
+  );
+}
+
+function HelpLines({ model, top, width, lines }: Omit<ListPanelProps, 'title'> & { top: number }) {
+  const { ellipsis } = useGlyphs();
+  const bindings = bindingsFor(model.start);
+  const shown = bindings.slice(top, top + lines);
+  const note = bindings.length > lines ? `${top + 1} to ${top + shown.length} of ${bindings.length}` : '';
+  return (
+    <Box flexDirection="column">
+      <Rule title="keys" note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
+      {shown.map(({ command, shown: keys, help }) => (
+        <Text key={command} wrap="truncate">
+          {' '}
+          <Text bold>{padTo(keys, 8)}</Text> {cutTo(help, width - 10, ellipsis)}
+        </Text>
+      ))}
+    </Box>
+  );
+}

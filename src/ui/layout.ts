@@ -1,0 +1,64 @@
+/** How the lines of a screen are shared out: panels fold away by priority, and the list takes the rest. */
+export interface StreamLayout {
+  /** Every screen is drawn in at least this room; what a smaller terminal cannot show is cut off. */
+  columns: number;
+  rows: number;
+  /** The steps of the session, below the head. */
+  steps: boolean;
+  /** Token and levels with headings, side by side; else the levels alone. */
+  panels: boolean;
+  /** Lines of the token panel: claims that identify, claims of time. */
+  panelLines: number;
+  /** Lines of each voice on the timeline, and whether it has a heading and an axis. */
+  voiceLines: number;
+  axis: boolean;
+  figureLines: number;
+  /** Empty lines between panels. */
+  spaces: boolean;
+  listLines: number;
+}
+
+export const smallest = { columns: 40, rows: 10 };
+
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
+export function layoutStream(terminal: Size): StreamLayout {
+  const { columns, rows } = roomOf(terminal);
+  const panels = rows >= 20;
+  const axis = rows >= 18;
+  const spaces = rows >= 40;
+  const shape = {
+    columns,
+    rows,
+    steps: rows >= 20,
+    panels,
+    panelLines: rows >= 36 ? 4 : 3,
+    voiceLines: rows >= 44 ? 3 : rows >= 30 ? 2 : 1,
+    axis,
+    figureLines: columns >= 76 ? 1 : 2,
+    spaces,
+  };
+  return { ...shape, listLines: Math.max(1, rows - streamLinesWithoutList(shape)) };
+}
+
+function streamLinesWithoutList(shape: Omit<StreamLayout, 'listLines'>): number {
+  const head = 1 + Number(shape.steps);
+  const levels = shape.panels ? 1 + shape.panelLines : 2;
+  const timeline = 2 * shape.voiceLines + (shape.axis ? 2 : 0);
+  const listAndFoot = 2;
+  return head + levels + timeline + shape.figureLines + listAndFoot + (shape.spaces ? 4 : 0);
+}
+
+export function roomOf({ columns, rows }: Size): Size {
+  return { columns: Math.max(smallest.columns, columns), rows: Math.max(smallest.rows, rows) };
+}
+
+/** Two panels side by side: the columns of each, with the gap between them. */
+export function halves(columns: number): { left: number; right: number; gap: number } {
+  const gap = 2;
+  const left = Math.floor((columns - gap) / 2);
+  return { left, right: columns - gap - left, gap };
+}
