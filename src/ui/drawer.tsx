@@ -2,7 +2,7 @@ import { Box, renderToString } from 'ink';
 import type { Band } from './bands.ts';
 import { widthOf } from './cells.ts';
 import { glyphsFor } from './glyphs.ts';
-import type { Size } from './layout.ts';
+import { margin, type Size } from './layout.ts';
 import { GlyphProvider } from './theme.ts';
 
 /** Turns the bands of a screen into what has to be written to the terminal. */
@@ -22,7 +22,7 @@ export function createDrawer(isAscii: boolean): Drawer {
     if (before !== undefined && isSame(before.on, dependencies)) return before.lines;
     const text = renderToString(
       <GlyphProvider value={glyphs}>
-        <Box flexDirection="column" width={columns} height={lines} overflow="hidden">
+        <Box flexDirection="column" width={columns} height={lines} paddingX={margin} overflow="hidden">
           {draw()}
         </Box>
       </GlyphProvider>,

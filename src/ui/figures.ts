@@ -11,7 +11,7 @@ export interface FigureView {
 /** Limits where the user has set none. */
 const defaults = { firstAudioMs: 1_500, gapMs: 250, jitterMs: 40, latenessMs: 20, underruns: 0 };
 
-/** The figures of a session. `underruns`: undefined where nothing is played. */
+/** The figures of a session; jitter and lateness are those of the worst frame in twenty. `underruns`: undefined where nothing is played. */
 export function figureViews(
   figures: Figures | undefined,
   limits: ScreenStart['limits'],
@@ -19,14 +19,14 @@ export function figureViews(
 ): FigureView[] {
   const view = (name: string, value: number | null | undefined, limit: number, unit = ' ms'): FigureView => ({
     name,
-    text: value === null || value === undefined ? '–' : `${value}${unit}`,
+    text: value === null || value === undefined ? '–' : `${value < 10 ? value : Math.round(value)}${unit}`,
     isPast: typeof value === 'number' && value > limit,
   });
   return [
     view('first audio', figures?.firstAudioMs, limits?.firstAudioMs ?? defaults.firstAudioMs),
     view('gap', figures?.longestGapMs, limits?.gapMs ?? defaults.gapMs),
-    view('jitter p95', figures?.jitterMs?.p95, defaults.jitterMs),
+    view('jitter', figures?.jitterMs?.p95, defaults.jitterMs),
     view('under-runs', underruns, defaults.underruns, ''),
-    view('sent late p95', figures?.sendLatenessMs?.p95, defaults.latenessMs),
+    view('sent late', figures?.sendLatenessMs?.p95, defaults.latenessMs),
   ];
 }

@@ -1,6 +1,6 @@
 /** How the lines of a screen are shared out: panels fold away by priority, and the list takes the rest. */
 export interface StreamLayout {
-  /** Every screen is drawn in at least this room; what a smaller terminal cannot show is cut off. */
+  /** Between the margins. */
   columns: number;
   rows: number;
   /** The steps of the session, below the head. */
@@ -18,6 +18,9 @@ export interface StreamLayout {
   listLines: number;
 }
 
+/** Empty columns at either side. */
+export const margin = 1;
+
 export const smallest = { columns: 40, rows: 10 };
 
 export interface Size {
@@ -26,7 +29,8 @@ export interface Size {
 }
 
 export function layoutStream(terminal: Size): StreamLayout {
-  const { columns, rows } = roomOf(terminal);
+  const { columns: all, rows } = roomOf(terminal);
+  const columns = all - 2 * margin;
   const panels = rows >= 20;
   const axis = rows >= 18;
   const spaces = rows >= 40;

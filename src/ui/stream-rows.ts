@@ -2,6 +2,9 @@ import { escapeText, jsonText } from '../escape.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { NewRow } from './event-list.ts';
 
+/** Nothing but zeros, to a meter. */
+const silentDbfs = -99;
+
 /** The lines of the event list that an event makes; none where a panel shows it. */
 export function streamRows(event: SessionEvent): NewRow[] {
   const row = (
@@ -37,7 +40,8 @@ export function streamRows(event: SessionEvent): NewRow[] {
     }
     case 'audio': {
       const clipped = event.clipped ? ', clipped' : '';
-      const text = `${event.frames} frames  ${seconds(event.audioMs, 2)}  peak ${event.peakDbfs.toFixed(1)} dBFS${clipped}`;
+      const loudness = event.peakDbfs <= silentDbfs ? 'silence' : `peak ${event.peakDbfs.toFixed(1)} dBFS`;
+      const text = `${event.frames} frames  ${seconds(event.audioMs, 2)}  ${loudness}${clipped}`;
       return row(event.direction, 'audio', text, event.clipped ? 'warning' : undefined);
     }
     case 'speech': {

@@ -46,19 +46,19 @@ function columnMs(columns: number): number {
   return timelineSpanMs / columns;
 }
 
-/** The loudest of each column, in dBFS; undefined where there was no audio. What is still to be heard is left out. */
+/** How loud each column was on the whole, in dBFS; undefined where there was no audio. What is still to be heard is left out. */
 export function readVoice(voice: Voice, axis: Axis): (number | undefined)[] {
   const perColumn = columnMs(axis.columns) / bucketMs;
   return Array.from({ length: axis.columns }, (_, index) => {
     const column = firstColumn(axis) + index;
     const from = Math.floor(column * perColumn);
     const until = Math.max(from + 1, Math.floor((column + 1) * perColumn));
-    let loudest: number | undefined;
+    const levels: number[] = [];
     for (let bucket = from; bucket < until && bucket * bucketMs <= axis.now; bucket += 1) {
       const level = voice.levels[bucket - voice.first];
-      if (level !== undefined) loudest = Math.max(loudest ?? -100, level);
+      if (level !== undefined) levels.push(level);
     }
-    return loudest;
+    return levels.length === 0 ? undefined : levels.reduce((sum, level) => sum + level, 0) / levels.length;
   });
 }
 

@@ -13,7 +13,7 @@ interface EventLinesProps {
 
 /** The event list: time, direction, kind and content of each, on a line of its own. */
 export function EventLines({ rows, marked, width, isAscii }: EventLinesProps) {
-  const kindWidth = Math.min(24, Math.max(9, Math.floor(width / 5)));
+  const kindWidth = width < 70 ? 12 : width < 100 ? 18 : 23;
   return (
     <>
       {rows.map((row) => (
@@ -44,7 +44,7 @@ function EventLine({ row, isMarked, width, kindWidth, isAscii }: EventLineProps)
   const time = (row.t / 1000).toFixed(3).padStart(8);
   const mark = row.mark === undefined ? ' ' : '!';
   const kind = padTo(show(row.kind), kindWidth, glyphs.ellipsis);
-  const text = cutTo(show(row.text), width - kindWidth - 15, glyphs.ellipsis);
+  const text = cutTo(show(row.text), width - kindWidth - 16, glyphs.ellipsis);
   const direction = glyphs[row.direction];
   const colour = row.mark === 'error' ? colours.bad : colours.warning;
   const voice = row.direction === 'out' ? colours.you : colours.ai;
@@ -61,7 +61,11 @@ function EventLine({ row, isMarked, width, kindWidth, isAscii }: EventLineProps)
         </Text>
       )}{' '}
       <Text bold={row.mark !== undefined}>{kind}</Text>{' '}
-      {row.mark === 'error' ? <Text color={colour}>{text}</Text> : text}
+      {row.mark === 'error' ? (
+        <Text color={colour}>{text}</Text>
+      ) : (
+        <Text dimColor={row.kind === 'audio'}>{text}</Text>
+      )}
     </Text>
   );
 }

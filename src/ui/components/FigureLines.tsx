@@ -21,7 +21,7 @@ export function FigureLines({
         <Text key={line} wrap="truncate">
           {views.slice(line * perLine, (line + 1) * perLine).map(({ name, text, isPast }, index) => (
             <Text key={name}>
-              {index === 0 ? '' : '   '}
+              {index === 0 ? '' : '  '}
               <Text dimColor>{name}</Text>{' '}
               {isPast ? (
                 <Text color={colours.bad} bold>

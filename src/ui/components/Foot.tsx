@@ -16,14 +16,12 @@ export function Foot({ model, width }: { model: Browser; width: number }) {
     const typed = [...show(overlay.text)].slice(-(width - label.length - 5)).join('');
     return (
       <Text wrap="truncate">
-        {' '}
         <Text bold>{label}:</Text> {typed}
         <Text inverse> </Text>
       </Text>
     );
   }
-  if (notice !== undefined)
-    return <Text wrap="truncate"> {cutTo(show(notice.text), width - 1, ellipsis)}</Text>;
+  if (notice !== undefined) return <Text wrap="truncate">{cutTo(show(notice.text), width, ellipsis)}</Text>;
   return <Hints model={model} width={width} />;
 }
 
@@ -39,8 +37,8 @@ function Hints({ model, width }: { model: Browser; width: number }) {
     <Text wrap="truncate">
       {hints.map(({ key, hint }) => (
         <Text key={hint}>
-          {' '}
-          <Text bold>{key}</Text> <Text dimColor>{hint}</Text>{' '}
+          <Text bold>{key}</Text> <Text dimColor>{hint}</Text>
+          {'   '}
         </Text>
       ))}
     </Text>

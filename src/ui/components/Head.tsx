@@ -26,7 +26,7 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width, isA
   const glyphs = useGlyphs();
   const name = ` voicectl ${command} `;
   const mark = glyphs[stateKind];
-  const end = `${mark} ${state}  ${durationText(elapsedMs)} `;
+  const end = `${mark} ${state}  ${durationText(elapsedMs)}`;
   const room = width - name.length - widthOf(end) - 3;
   const colour = stateColours[stateKind];
   return (
@@ -39,7 +39,7 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width, isA
       <Text {...(colour === undefined ? { dimColor: true } : { color: colour })}>{mark}</Text>{' '}
       <Text bold>{state}</Text>
       {'  '}
-      {durationText(elapsedMs)}{' '}
+      {durationText(elapsedMs)}
     </Text>
   );
 }

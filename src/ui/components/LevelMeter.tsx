@@ -11,6 +11,8 @@ const zones = [
   { from: partOf(-3), colour: colours.bad },
 ] as const;
 
+const labelWidth = 4;
+
 /** Where a level stands on a meter, from 0 to 1. */
 export function partOf(dbfs: number): number {
   return Math.min(1, Math.max(0, 1 - dbfs / bottomDbfs));
@@ -30,10 +32,10 @@ export function LevelMeter({ label, reading, colour, width, instead }: LevelMete
   const { minus } = useGlyphs();
   const { rmsDbfs, heldDbfs, isClipped } = reading;
   const level = instead ?? levelText(rmsDbfs, minus);
-  const barWidth = Math.max(4, width - 16);
+  const barWidth = Math.max(4, width - 18);
   return (
     <Text wrap="truncate">
-      {padTo(label, 4)}
+      {padTo(label, labelWidth)}
       <Bar value={partOf(rmsDbfs)} width={barWidth} colour={colour} hold={partOf(heldDbfs)} zones={zones} />
       {isClipped ? (
         <Text color={colours.bad} bold inverse>
@@ -42,25 +44,25 @@ export function LevelMeter({ label, reading, colour, width, instead }: LevelMete
       ) : (
         '     '
       )}
-      {padStartTo(level, 7)}
+      {padStartTo(level, 9)}
     </Text>
   );
 }
 
 /** A level for people; silence has none. */
 export function levelText(dbfs: number, minus = '−'): string {
-  if (dbfs <= -99) return 'silent';
-  return `${dbfs < -0.05 ? minus : ''}${Math.abs(dbfs).toFixed(1)}`;
+  if (dbfs <= bottomDbfs) return 'silent';
+  return `${dbfs < -0.05 ? minus : ''}${Math.abs(dbfs).toFixed(1)} dB`;
 }
 
 /** The scale below the meters. */
 export function LevelScale({ width }: { width: number }) {
   const { minus } = useGlyphs();
-  const barWidth = Math.max(4, width - 16);
-  const cells = Array.from({ length: barWidth + 8 }, () => ' ');
-  for (const dbfs of [-60, -40, -20, -9, 0]) {
+  const barWidth = Math.max(4, width - 18);
+  const cells = Array.from({ length: barWidth + labelWidth + 6 }, () => ' ');
+  for (const dbfs of barWidth < 40 ? [-60, -40, -20, 0] : [-60, -50, -40, -30, -20, -9, 0]) {
     const text = dbfs === 0 ? '0 dBFS' : `${minus}${-dbfs}`;
-    const at = 4 + Math.min(barWidth - 1, Math.round(partOf(dbfs) * barWidth));
+    const at = labelWidth + Math.min(barWidth - 1, Math.round(partOf(dbfs) * barWidth));
     for (const [index, character] of [...text].entries()) cells[at + index] = character;
   }
   return (

@@ -10,7 +10,6 @@ export function Steps({ state }: { state: SessionState | undefined }) {
   const at = state === undefined ? -1 : steps.indexOf(state);
   return (
     <Text wrap="truncate">
-      {' '}
       {steps.map((step, index) => (
         <Text key={step}>
           {index === 0 ? '' : <Text dimColor>{` ${next} `}</Text>}

@@ -1,9 +1,8 @@
 import { Box, Text } from 'ink';
-import type { StreamModel } from '../stream-model.ts';
+import type { Mark, StreamModel } from '../stream-model.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
 import { type Axis, columnOf, readVoice, timelineSpanMs } from '../timeline.ts';
 import { runs } from './Bar.tsx';
-import { partOf } from './LevelMeter.tsx';
 import { Rule } from './Rule.tsx';
 
 interface TimelineProps {
@@ -16,6 +15,12 @@ interface TimelineProps {
 const labelWidth = 4;
 /** Quieter than this is silence. */
 const audibleDbfs = -60;
+/** Speech moves between these: the height of a column is to show its shape. */
+const [lowDbfs, highDbfs] = [-42, -9];
+
+function heightOf(dbfs: number): number {
+  return Math.min(1, Math.max(0, (dbfs - lowDbfs) / (highDbfs - lowDbfs)));
+}
 
 /** The last half minute: both voices on one axis of time, with what went wrong between them. */
 export function Timeline({ model, width, voiceLines, hasAxis }: TimelineProps) {
@@ -46,7 +51,7 @@ function VoiceLines({ label, levels, lines, colour }: VoiceLinesProps) {
   const cellOf = (level: number | undefined, line: number) => {
     if (level === undefined) return ' ';
     if (level <= audibleDbfs) return line === lines - 1 ? dot : ' ';
-    const height = Math.max(1, Math.round(partOf(level) * lines * steps.length));
+    const height = Math.max(1, Math.round(heightOf(level) * lines * steps.length));
     const inLine = Math.min(steps.length, height - (lines - 1 - line) * steps.length);
     return inLine <= 0 ? ' ' : (steps[inLine - 1] ?? ' ');
   };
@@ -90,14 +95,20 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
     put(Math.round(axis.columns * (1 - (seconds * 1000) / timelineSpanMs)), `${minus}${seconds} s`);
   }
   put(axis.columns - 3, 'now');
-  const marked = new Map<number, (typeof model.marks)[number]['what']>();
-  for (const { t, what } of model.marks) {
+  const marked = new Map<number, Mark['what']>();
+  // The newest come first: older ones that have no room for their name beside them are marks alone.
+  for (const { t, what } of model.marks.toReversed()) {
     const column = columnOf(t, axis);
     if (column === undefined) continue;
-    const name = what === 'gap' ? `${gap} gap` : `${bargeIn} barge-in`;
+    const sign = what === 'gap' ? gap : bargeIn;
+    const name = `${sign} ${what}`;
     const at = Math.min(column, axis.columns - name.length);
-    put(at, name);
-    for (let index = 0; index < name.length; index += 1) marked.set(at + index, what);
+    const isFree = Array.from({ length: name.length + 1 }, (_, index) => at + index).every(
+      (one) => !marked.has(one),
+    );
+    const text = isFree ? name : sign;
+    put(isFree ? at : column, text);
+    for (let index = 0; index < text.length; index += 1) marked.set((isFree ? at : column) + index, what);
   }
   return (
     <Text wrap="truncate">

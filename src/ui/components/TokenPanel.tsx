@@ -17,13 +17,12 @@ export function TokenPanel({ model, width, lines }: { model: StreamModel; width:
   const claim = (name: string) =>
     claims[name] === undefined ? dash : show(escapeText(String(claims[name])));
   const limit = token?.rateLimit;
-  const title = token === undefined ? 'token' : 'token received';
-  const answered = token?.ms === undefined ? '' : `${token.ms} ms`;
+  const answered = token?.ms === undefined ? '' : `came in ${Math.round(token.ms)} ms`;
   return (
     <Box flexDirection="column" width={width}>
-      <Rule title={title} note={answered} width={width} />
+      <Rule title="token" note={answered} width={width} />
       <Text wrap="truncate">
-        {cutTo(`${claim('sub')}  aud ${claim('aud')}  iss ${claim('iss')}`, width, ellipsis)}
+        {cutTo(`sub ${claim('sub')}  aud ${claim('aud')}  iss ${claim('iss')}`, width, ellipsis)}
       </Text>
       <Share
         label="valid"
@@ -39,7 +38,7 @@ export function TokenPanel({ model, width, lines }: { model: StreamModel; width:
             ? undefined
             : { left: limit.remaining, whole: limit.limit }
         }
-        say={({ left, whole }) => `${left} of ${whole}${resetText(limit?.resetAtMs, wall)}`}
+        say={({ left, whole }) => `${left} of ${whole}${resetText(limit?.resetAtMs, wall, width >= 60)}`}
       />
       {lines > 3 && (
         <Text dimColor wrap="truncate">
@@ -67,10 +66,9 @@ interface ShareProps {
   say: (share: Part) => string;
 }
 
-const sayWidth = 24;
-
 function Share({ label, width, share, say }: ShareProps): ReactNode {
   const { dash } = useGlyphs();
+  const sayWidth = width >= 60 ? 26 : 16;
   const barWidth = Math.max(4, width - sayWidth - 7);
   if (share === undefined) {
     return (
@@ -94,9 +92,9 @@ export function lifeLeft({ iat, exp }: Record<string, unknown>, wall: number): P
   return { left: Math.min(whole, Math.max(0, exp * 1000 - wall)), whole };
 }
 
-function resetText(resetAtMs: number | undefined, wall: number): string {
-  if (resetAtMs === undefined) return '';
-  return resetAtMs <= wall ? ', reset' : `, reset in ${seconds(resetAtMs - wall)}`;
+function resetText(resetAtMs: number | undefined, wall: number, isRoomy: boolean): string {
+  if (resetAtMs === undefined || resetAtMs <= wall) return '';
+  return `${isRoomy ? ', resets in' : ', '} ${seconds(resetAtMs - wall)}`;
 }
 
 function seconds(ms: number): string {
