@@ -12,12 +12,25 @@ export function startLines(
   { reply, anyKey }: { reply: string; anyKey: boolean },
   style: Style,
 ): string[] {
-  const tokenUrl = serviceUrl(baseUrl, tokenPath());
-  const key = anyKey ? { publicKey: exampleKey } : {};
+  const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { anyKey });
   return [
     `${style.strong(`voicectl ${version}`)} emulates the service, replying with ${reply}`,
     `  token   ${tokenUrl}`,
-    `  stream  ${serviceUrl(wsUrl, streamPath)}`,
-    `  try     ${curlCommand({ url: tokenUrl, device: 'device-1', ...key })}`,
+    `  stream  ${streamUrl}`,
+    `  try     ${curl}`,
   ];
+}
+
+/** Where an emulator is reached, and a command that asks it for a token. */
+export function serviceFacts(
+  { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
+  { anyKey }: { anyKey: boolean },
+): { tokenUrl: string; streamUrl: string; curl: string } {
+  const tokenUrl = serviceUrl(baseUrl, tokenPath());
+  const key = anyKey ? { publicKey: exampleKey } : {};
+  return {
+    tokenUrl,
+    streamUrl: serviceUrl(wsUrl, streamPath),
+    curl: curlCommand({ url: tokenUrl, device: 'device-1', ...key }),
+  };
 }

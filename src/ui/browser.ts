@@ -1,4 +1,4 @@
-import { jsonLine, jsonLines } from '../escape.ts';
+import { escapeText, jsonLine, jsonLines } from '../escape.ts';
 import {
   addRows,
   type EventList,
@@ -16,7 +16,17 @@ import type { Key } from './read-keys.ts';
 export type Overlay =
   | { type: 'help'; top: number }
   | { type: 'detail'; title: string; lines: readonly string[]; top: number }
-  | { type: 'prompt'; purpose: 'filter' | 'send'; text: string };
+  | { type: 'choice'; title: string; items: readonly ChoiceItem[]; at: number }
+  | { type: 'prompt'; purpose: PromptPurpose; text: string };
+
+export type PromptPurpose = 'filter' | 'send' | 'fault';
+
+/** One of several things to choose from; `clears` is set where choosing it ends something. */
+export interface ChoiceItem {
+  value: string;
+  help: string;
+  clears?: number;
+}
 
 /** What both screens have in common: the moment, the list of events, and what lies over it. */
 export interface Browser {
@@ -44,7 +54,7 @@ export function moveTo<Model extends Browser>(
 }
 
 export function tell<Model extends Browser>(model: Model, text: string): Model {
-  return { ...model, notice: { text, until: model.wall + noticeMs } };
+  return { ...model, notice: { text: escapeText(text), until: model.wall + noticeMs } };
 }
 
 export function append<Model extends Browser>(model: Model, rows: readonly NewRow[]): Model {
@@ -56,8 +66,9 @@ export interface Pressed<Model> {
   model: Model;
   actions: readonly Action[];
   command?: Command;
-  /** What was typed after `send`. */
-  typed?: string;
+  /** What was typed, or chosen. */
+  typed?: { purpose: PromptPurpose; text: string };
+  chosen?: ChoiceItem;
 }
 
 /** Does what a key means on any screen. `page`: how many lines the list shows. */
@@ -66,13 +77,17 @@ export function pressKey<Model extends Browser>(model: Model, key: Key, page: nu
   if (overlay?.type === 'prompt') return typeKey(model, overlay, key);
   const command = commandOf(key, model.start);
   if (command === undefined) return { model, actions: [] };
+  if (overlay?.type === 'choice' && command === 'open') {
+    const chosen = overlay.items[overlay.at];
+    const closed = { ...model, overlay: undefined };
+    return chosen === undefined ? only(closed) : { model: closed, actions: [], chosen };
+  }
   if (overlay !== undefined) {
     const isOver =
       command === 'back' || command === 'open' || (command === 'help' && overlay.type === 'help');
     if (isOver) return only({ ...model, overlay: undefined });
     const by = scrollOf(command, page);
-    if (by !== undefined)
-      return only({ ...model, overlay: { ...overlay, top: scrolled(model, overlay, by, page) } });
+    if (by !== undefined) return only({ ...model, overlay: scrolled(model, overlay, by, page) });
     if (command !== 'copyJson' && command !== 'quit') return only(model);
   }
   return runCommand(model, command, page);
@@ -137,8 +152,8 @@ function typeKey<Model extends Browser>(
     return only(purpose === 'filter' ? { ...closed, list: { ...model.list, filter: '' } } : closed);
   }
   if (key === 'enter') {
-    return purpose === 'send' && text.trim() !== ''
-      ? { model: closed, actions: [], typed: text.trim() }
+    return purpose !== 'filter' && text.trim() !== ''
+      ? { model: closed, actions: [], typed: { purpose, text: text.trim() } }
       : only(closed);
   }
   if (key === 'backspace') return withText([...text].slice(0, -1).join(''));
@@ -166,10 +181,23 @@ function scrollOf(command: Command, page: number): number | undefined {
   }
 }
 
-function scrolled({ start }: Browser, overlay: Overlay, by: number, page: number): number {
-  if (overlay.type === 'prompt') return 0;
-  const lines = overlay.type === 'help' ? bindingsFor(start).length : overlay.lines.length;
-  return Math.max(0, Math.min(lines - page, overlay.top + by));
+function scrolled<Shown extends Overlay>(
+  { start }: Browser,
+  overlay: Shown,
+  by: number,
+  page: number,
+): Overlay {
+  const within = (to: number, last: number) => Math.max(0, Math.min(last, to));
+  switch (overlay.type) {
+    case 'prompt':
+      return overlay;
+    case 'choice':
+      return { ...overlay, at: within(overlay.at + by, overlay.items.length - 1) };
+    case 'help':
+      return { ...overlay, top: within(overlay.top + by, bindingsFor(start).length - page) };
+    case 'detail':
+      return { ...overlay, top: within(overlay.top + by, overlay.lines.length - page) };
+  }
 }
 
 function only<Model>(model: Model): Pressed<Model> {

@@ -23,6 +23,7 @@ export type Command =
   | 'advance'
   | 'close'
   | 'send'
+  | 'faults'
   | 'help'
   | 'quit';
 
@@ -106,6 +107,15 @@ const bindings: readonly Binding[] = [
     needs: 'close',
   },
   {
+    command: 'faults',
+    keys: ['f'],
+    shown: 'f',
+    help: 'faults: add one of the catalogue, or end one',
+    hint: 'faults',
+    screen: 'serve',
+    needs: 'fault',
+  },
+  {
     command: 'send',
     keys: ['e'],
     shown: 'e',
@@ -125,8 +135,8 @@ const bindings: readonly Binding[] = [
   { command: 'pause', keys: ['p'], shown: 'p', help: 'hold the list still, or go on', hint: 'pause' },
   {
     command: 'follow',
-    keys: ['f', 'end', 'G'],
-    shown: 'f end',
+    keys: ['end', 'G'],
+    shown: 'end G',
     help: 'follow the newest event',
     hint: 'follow',
   },

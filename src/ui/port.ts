@@ -12,6 +12,8 @@ export interface ScreenStart {
   subject: string;
   /** Limits past which a figure is marked, in milliseconds; what is left out has its default. */
   limits?: { firstAudioMs?: number | undefined; gapMs?: number | undefined };
+  /** The emulator: whether it takes any key, and the faults that can be added. */
+  emulator?: { anyKey: boolean; faults: readonly { name: string; summary: string }[] };
 }
 
 /** What has come in since the last frame, and the moment to draw. */
@@ -39,7 +41,9 @@ export type Action =
   | { type: 'reconnect' }
   | { type: 'advance'; ms: number }
   | { type: 'close'; stream: number }
-  | { type: 'send'; stream: number; text: string };
+  | { type: 'send'; stream: number; text: string }
+  | { type: 'fault'; text: string }
+  | { type: 'clearFault'; id: number };
 
 export type ActionType = Action['type'];
 
@@ -55,4 +59,6 @@ export interface Frame {
 export interface Notice {
   type: 'notice';
   text: string;
+  /** Shown in the event list too. */
+  stays?: true;
 }

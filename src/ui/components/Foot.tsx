@@ -11,7 +11,7 @@ export function Foot({ model, width }: { model: Browser; width: number }) {
   const { overlay, notice, start } = model;
   const show = (text: string) => (start.ascii ? toAscii(text) : steady(text));
   if (overlay?.type === 'prompt') {
-    const label = overlay.purpose === 'filter' ? 'filter' : 'send';
+    const label = overlay.purpose;
     // The end of what is typed is where the typing goes on.
     const typed = [...show(overlay.text)].slice(-(width - label.length - 5)).join('');
     return (

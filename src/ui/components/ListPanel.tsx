@@ -21,6 +21,8 @@ export function ListPanel({ model, title, width, lines }: ListPanelProps) {
   const { overlay, list, start } = model;
   if (overlay?.type === 'help')
     return <HelpLines model={model} top={overlay.top} width={width} lines={lines} />;
+  if (overlay?.type === 'choice')
+    return <ChoiceLines model={model} choice={overlay} width={width} lines={lines} />;
   if (overlay?.type === 'detail')
     return <DetailLines model={model} detail={overlay} width={width} lines={lines} />;
   return (
@@ -61,6 +63,29 @@ function DetailLines({
         <Text key={index} wrap="truncate">
           {' '}
           {show(line)}
+        </Text>
+      ))}
+    </Box>
+  );
+}
+
+function ChoiceLines({
+  model,
+  choice,
+  width,
+  lines,
+}: Omit<ListPanelProps, 'title'> & { choice: Overlay & { type: 'choice' } }) {
+  const { ellipsis, cursor } = useGlyphs();
+  const { items, at, title } = choice;
+  const top = Math.min(Math.max(0, items.length - lines), Math.max(0, at - Math.floor(lines / 2)));
+  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text));
+  return (
+    <Box flexDirection="column">
+      <Rule title={title} note={`${at + 1} of ${items.length}, enter chooses, esc closes`} width={width} />
+      {items.slice(top, top + lines).map(({ value, help, clears }, index) => (
+        <Text key={clears ?? value} wrap="truncate" inverse={top + index === at}>
+          {top + index === at ? cursor : ' '}
+          <Text bold>{padTo(show(value), 22, ellipsis)}</Text> {padTo(show(help), width - 24, ellipsis)}
         </Text>
       ))}
     </Box>

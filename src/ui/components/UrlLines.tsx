@@ -1,0 +1,35 @@
+import { Box, Text } from 'ink';
+import { cutTo } from '../cells.ts';
+import { useGlyphs } from '../theme.ts';
+
+/** Where the emulator is reached, and a command that shows it. */
+export function UrlLines({
+  address,
+  width,
+  lines,
+}: {
+  /** Undefined until it listens. */
+  address: { tokenUrl: string; streamUrl: string; curl: string } | undefined;
+  width: number;
+  lines: number;
+}) {
+  const { ellipsis } = useGlyphs();
+  const { tokenUrl, streamUrl, curl } = address ?? { tokenUrl: '', streamUrl: '', curl: '' };
+  const rows: [label: string, text: string][] = [
+    ['token', tokenUrl],
+    ['stream', streamUrl],
+    ['try', curl],
+  ];
+  // On two lines the stream's address is left to the event list.
+  const shown = lines >= 3 ? rows : rows.filter(([label]) => label !== 'stream');
+  return (
+    <Box flexDirection="column">
+      {shown.slice(0, lines).map(([label, text]) => (
+        <Text key={label} wrap="truncate">
+          <Text dimColor>{label.padEnd(7)}</Text>
+          {cutTo(lines < 3 && label === 'token' ? `${text}   ${streamUrl}` : text, width - 7, ellipsis)}
+        </Text>
+      ))}
+    </Box>
+  );
+}
