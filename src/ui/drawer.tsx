@@ -34,9 +34,14 @@ export function createDrawer(isAscii: boolean): Drawer {
     return exactly;
   };
 
+  const forget = (names: ReadonlySet<string>) => {
+    for (const name of drawn.keys()) if (!names.has(name)) drawn.delete(name);
+  };
+
   return {
     draw(bands, { columns, rows }, fresh) {
       const lines = bands.flatMap((band) => linesOf(band, columns)).slice(0, rows);
+      forget(new Set(bands.map(({ name }) => name)));
       const patch = fresh ? clear + patchLines([], lines, columns) : patchLines(shown, lines, columns);
       shown = lines;
       return patch === '' ? '' : beginUpdate + patch + endUpdate;

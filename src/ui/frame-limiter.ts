@@ -15,8 +15,8 @@ export interface FrameLimiterOptions {
 
 /** Decides when to draw: one frame at a time, and never more than the eye and the machine can use. */
 export interface FrameLimiter {
-  /** There is something new to draw. */
-  request(): void;
+  /** There is something new to draw; `urgent`: a person waits for it, whatever drawing costs. */
+  request(options?: { urgent: boolean }): void;
   /** Draws no more. */
   close(): void;
 }
@@ -24,30 +24,35 @@ export interface FrameLimiter {
 export function createFrameLimiter({ clock, draw }: FrameLimiterOptions): FrameLimiter {
   let timer: ClockTimer | undefined;
   let isWanted = true;
+  let isUrgent = true;
   let isDrawing = false;
   let isClosed = false;
   let earliest = clock.now();
+  let soonest = earliest;
 
   const arm = () => {
     timer?.cancel();
     if (isDrawing || isClosed) return;
-    const at = isWanted ? earliest : earliest + idleMs;
+    const at = isUrgent ? soonest : isWanted ? earliest : earliest + idleMs;
     timer = clock.after(at - clock.now(), run, { background: true });
   };
   const run = async () => {
     isDrawing = true;
     isWanted = false;
+    isUrgent = false;
     const startedAt = clock.now();
     const tookMs = await draw();
-    earliest = startedAt + Math.max(1000 / maxFramesPerSecond, tookMs * shareOfCore);
+    soonest = startedAt + 1000 / maxFramesPerSecond;
+    earliest = Math.max(soonest, startedAt + tookMs * shareOfCore);
     isDrawing = false;
     arm();
   };
   arm();
   return {
-    request() {
-      if (isWanted) return;
+    request({ urgent } = { urgent: false }) {
+      if (isWanted && (isUrgent || !urgent)) return;
       isWanted = true;
+      isUrgent ||= urgent;
       arm();
     },
     close() {

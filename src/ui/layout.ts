@@ -71,30 +71,36 @@ export interface ServeLayout {
   listLines: number;
 }
 
-export function layoutServe(terminal: Size): ServeLayout {
+/** How many lines the panels could use: the most devices and sessions that there were at once. */
+export interface ServeContent {
+  devices: number;
+  sessions: number;
+}
+
+const fewestPanelLines = 3;
+
+export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, sessions: 0 }): ServeLayout {
   const { columns: all, rows } = roomOf(terminal);
   const columns = all - 2 * margin;
   const isWide = columns >= 130;
-  const urlLines = rows >= 30 ? 3 : rows >= 20 ? 2 : 0;
+  const urlLines = rows >= 24 ? 3 : rows >= 20 ? 2 : 0;
   const spaces = rows >= 40;
   const headAndFoot = 3;
-  const panels = isWide ? 1 : rows >= 20 ? 2 : 1;
-  const free = rows - headAndFoot - urlLines - (spaces ? 3 : 0) - panels - 1;
+  const hasDevices = isWide || rows >= 20;
+  const headings = hasDevices && !isWide ? 3 : 2;
+  const free = rows - headAndFoot - urlLines - (spaces ? 3 : 0) - headings;
   // The journal keeps at least as much room as the panels take.
-  const forPanels = Math.floor(free / 2);
-  const sessionLines = isWide || panels === 1 ? forPanels : Math.ceil(forPanels * 0.65);
-  const deviceLines = isWide ? forPanels : panels === 1 ? 0 : forPanels - sessionLines;
-  const panelLines = isWide ? forPanels : sessionLines + deviceLines;
-  return {
-    columns,
-    rows,
-    urlLines,
-    isWide,
-    deviceLines,
-    sessionLines,
-    spaces,
-    listLines: Math.max(1, free - panelLines),
-  };
+  const room = Math.floor(free / 2);
+  const wanted = (count: number) => Math.max(fewestPanelLines, count);
+  if (isWide) {
+    const lines = Math.min(room, wanted(Math.max(most.devices, most.sessions)));
+    const listLines = Math.max(1, free - lines);
+    return { columns, rows, urlLines, isWide, deviceLines: lines, sessionLines: lines, spaces, listLines };
+  }
+  const deviceLines = hasDevices ? Math.min(Math.floor(room * 0.4), wanted(most.devices)) : 0;
+  const sessionLines = Math.min(room - deviceLines, wanted(most.sessions));
+  const listLines = Math.max(1, free - deviceLines - sessionLines);
+  return { columns, rows, urlLines, isWide, deviceLines, sessionLines, spaces, listLines };
 }
 
 export function roomOf({ columns, rows }: Size): Size {

@@ -16,7 +16,7 @@ interface ScreenKind<Model extends Browser> {
   press: (model: Model, key: Key, page: number) => Pressed<Model>;
   /** Does what time alone makes happen. */
   settle?: (model: Model) => Pressed<Model>;
-  layout: (terminal: Size) => { listLines: number };
+  layout: (terminal: Size, model: Model) => { listLines: number };
   bands: (model: Model, terminal: Size) => Band[];
 }
 
@@ -31,7 +31,7 @@ export function createScreenModel(start: ScreenStart): NextScreen {
       reduce: (model, request) =>
         reduceServe(model, { ...request, events: request.events as readonly ServeNews[] }),
       press: pressServeKey,
-      layout: layoutServe,
+      layout: (terminal, { most }) => layoutServe(terminal, most),
       bands: serveBands,
     });
   }
@@ -55,7 +55,8 @@ function run<Model extends Browser>(kind: ScreenKind<Model>): NextScreen {
       actions.push(...pressed.actions);
     };
     model = kind.reduce(model, request);
-    for (const key of readKeys(request.input)) apply(kind.press(model, key, kind.layout(request).listLines));
+    for (const key of readKeys(request.input))
+      apply(kind.press(model, key, kind.layout(request, model).listLines));
     if (kind.settle !== undefined) apply(kind.settle(model));
     return { bands: kind.bands(model, request), actions };
   };

@@ -118,7 +118,7 @@ export function openScreen<Event>(options: ScreenOptions<Event>): Screen<Event> 
     device.suspend({ group });
     // Whatever was drawn before is gone.
     isFresh = true;
-    limiter.request();
+    limiter.request({ urgent: true });
   };
 
   const limiter = createFrameLimiter({ clock, draw });
@@ -132,11 +132,11 @@ export function openScreen<Event>(options: ScreenOptions<Event>): Screen<Event> 
           input += key;
         }
       }
-      limiter.request();
+      limiter.request({ urgent: true });
     },
     onResize() {
       isFresh = true;
-      limiter.request();
+      limiter.request({ urgent: true });
     },
     onGone: (error) => end('terminal', error),
     onSuspend: () => suspend(false),

@@ -13,6 +13,7 @@ import {
   tell,
 } from './browser.ts';
 import type { NewRow } from './event-list.ts';
+import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
@@ -33,6 +34,8 @@ export interface ServeModel extends Browser {
   state: EmulatorState | undefined;
   /** Levels of each stream: what the device says, and what it hears. */
   meters: Readonly<Record<number, { in: Meter; out: Meter }>>;
+  /** The most devices and sessions that there were at once: the panels do not shrink. */
+  most: ServeContent;
   isStopping: boolean;
   /** Where the arrows go. */
   panel: 'events' | 'sessions';
@@ -47,6 +50,7 @@ export function createServeModel(start: ScreenStart): ServeModel {
     counters: noCounters,
     state: undefined,
     meters: {},
+    most: { devices: 0, sessions: 0 },
     isStopping: false,
     panel: 'events',
     session: undefined,
@@ -90,7 +94,11 @@ function look(model: ServeModel, state: EmulatorState): ServeModel {
       raiseMeter(meter, model.now, { rmsDbfs: dbfs, peakDbfs: dbfs });
     return [stream, { in: raise(before.in, inDbfs), out: raise(before.out, outDbfs) }] as const;
   });
-  return { ...model, state, meters: Object.fromEntries(meters) };
+  const most = {
+    devices: Math.max(model.most.devices, state.devices.length),
+    sessions: Math.max(model.most.sessions, state.streams.length),
+  };
+  return { ...model, state, most, meters: Object.fromEntries(meters) };
 }
 
 /** The session that keys act on. */

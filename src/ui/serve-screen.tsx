@@ -5,18 +5,18 @@ import { CounterLine } from './components/CounterLine.tsx';
 import { DevicesPanel } from './components/DevicesPanel.tsx';
 import { Foot } from './components/Foot.tsx';
 import { Head } from './components/Head.tsx';
-import { ListPanel } from './components/ListPanel.tsx';
 import { SessionsPanel } from './components/SessionsPanel.tsx';
 import { UrlLines } from './components/UrlLines.tsx';
 import { halves, layoutServe, type Size } from './layout.ts';
+import { listBands } from './list-bands.tsx';
 import type { ServeModel } from './serve-model.ts';
 
 /** The screen of the emulator, from top to bottom. */
 export function serveBands(model: ServeModel, terminal: Size): Band[] {
-  const layout = layoutServe(terminal);
+  const layout = layoutServe(terminal, model.most);
   const { columns, urlLines, isWide, deviceLines, sessionLines, listLines } = layout;
   const { left, right, gap } = halves(columns, 0.42);
-  const { start, now, state, meters, counters, list, overlay, panel, session } = model;
+  const { start, now, state, meters, counters, overlay, panel, session } = model;
   const address =
     model.listening === undefined
       ? undefined
@@ -78,12 +78,8 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
     ...(layout.spaces ? [space('above panels', 1)] : []),
     ...(isWide ? [side] : stacked),
     ...(layout.spaces ? [space('above journal', 1)] : []),
-    {
-      name: 'list',
-      lines: 1 + listLines + (layout.spaces ? 1 : 0),
-      on: [list, overlay],
-      draw: () => <ListPanel model={model} title="journal" width={columns} lines={listLines} />,
-    },
+    ...listBands(model, { title: 'journal', width: columns, lines: listLines }),
+    ...(layout.spaces ? [space('above foot', 1)] : []),
     {
       name: 'foot',
       lines: 1,

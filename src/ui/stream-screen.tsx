@@ -5,20 +5,23 @@ import { FigureLines } from './components/FigureLines.tsx';
 import { Foot } from './components/Foot.tsx';
 import { Head } from './components/Head.tsx';
 import { Levels } from './components/Levels.tsx';
-import { ListPanel } from './components/ListPanel.tsx';
 import { Steps } from './components/Steps.tsx';
 import { Timeline } from './components/Timeline.tsx';
 import { TokenPanel } from './components/TokenPanel.tsx';
 import { figureViews } from './figures.ts';
 import { halves, layoutStream, type Size } from './layout.ts';
+import { listBands } from './list-bands.tsx';
 import type { StreamModel } from './stream-model.ts';
+
+/** The timeline moves in steps of this: finer ones could not be seen. */
+const timelineStepMs = 200;
 
 /** The screen of a session, from top to bottom. */
 export function streamBands(model: StreamModel, terminal: Size): Band[] {
   const layout = layoutStream(terminal);
   const { columns, panelLines, voiceLines, axis, figureLines, listLines } = layout;
   const { left, right, gap } = halves(columns);
-  const { start, now, wall, list, overlay, figures, summary, meters, voices, marks } = model;
+  const { start, now, wall, overlay, figures, summary, meters, marks } = model;
   const moment = Math.floor((summary?.elapsedMs ?? now) / 100);
   const views = figureViews(figures, start.limits, summary?.underruns);
   return [
@@ -50,7 +53,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
     {
       name: 'timeline',
       lines: 2 * voiceLines + (axis ? 2 : 0),
-      on: [voices, marks, Math.floor((summary?.t ?? now) / (30_000 / columns))],
+      on: [marks, Math.floor((summary?.t ?? now) / timelineStepMs)],
       draw: () => <Timeline model={model} width={columns} voiceLines={voiceLines} hasAxis={axis} />,
     },
     ...(layout.spaces ? [space('above figures', 1)] : []),
@@ -61,12 +64,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
       draw: () => <FigureLines views={views} lines={figureLines} isAscii={start.ascii} />,
     },
     ...(layout.spaces ? [space('above list', 1)] : []),
-    {
-      name: 'list',
-      lines: 1 + listLines,
-      on: [list, overlay],
-      draw: () => <ListPanel model={model} title="events" width={columns} lines={listLines} />,
-    },
+    ...listBands(model, { title: 'events', width: columns, lines: listLines }),
     {
       name: 'foot',
       lines: 1,

@@ -26,19 +26,19 @@ export function Foot({ model, width }: { model: Browser; width: number }) {
 }
 
 function Hints({ model, width }: { model: Browser; width: number }) {
-  let left = width;
+  let left = width + 3;
   const hints = bindingsFor(model.start).flatMap(({ shown, hint }) => {
     const key = shown.split(' ')[0] ?? '';
     if (hint === undefined) return [];
-    left -= key.length + hint.length + 3;
+    left -= key.length + 1 + hint.length + 3;
     return left < 0 ? [] : [{ key, hint }];
   });
   return (
     <Text wrap="truncate">
-      {hints.map(({ key, hint }) => (
+      {hints.map(({ key, hint }, index) => (
         <Text key={hint}>
+          {index === 0 ? '' : '   '}
           <Text bold>{key}</Text> <Text dimColor>{hint}</Text>
-          {'   '}
         </Text>
       ))}
     </Text>

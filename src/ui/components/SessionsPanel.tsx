@@ -52,7 +52,9 @@ function SessionLine({ session, model, width, isMarked }: SessionLineProps) {
   const nameWidth = Math.max(8, Math.floor(width * 0.18));
   const meterWidth = Math.max(3, Math.floor(width * 0.1));
   const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text));
-  const room = width - 22 - nameWidth - 2 * meterWidth;
+  const isLabelled = width >= 72;
+  const room = width - (isLabelled ? 24 : 17) - nameWidth - 2 * meterWidth;
+  const label = (text: string) => (isLabelled ? <Text dimColor>{text} </Text> : '');
   const meters = model.meters[stream] ?? { in: restingMeter, out: restingMeter };
   const level = (meter: typeof restingMeter, colour: Colour) => (
     <Bar value={partOf(readMeter(meter, model.now).rmsDbfs)} width={meterWidth} colour={colour} />
@@ -64,7 +66,8 @@ function SessionLine({ session, model, width, isMarked }: SessionLineProps) {
         {padStartTo(String(stream), 4)}{' '}
         {padTo(show(escapeText(device ?? '(no token yet)')), nameWidth, ellipsis)}
       </Text>
-      {padStartTo(durationText(durationMs), 8)} {level(meters.in, colours.you)}{' '}
+      {padStartTo(durationText(durationMs), 8)} {label('you')}
+      {level(meters.in, colours.you)} {label('AI')}
       {level(meters.out, colours.ai)}{' '}
       {remarks[0] === undefined ? (
         <Text>

@@ -20,14 +20,12 @@ export function UrlLines({
     ['stream', streamUrl],
     ['try', curl],
   ];
-  // On two lines the stream's address is left to the event list.
-  const shown = lines >= 3 ? rows : rows.filter(([label]) => label !== 'stream');
   return (
     <Box flexDirection="column">
-      {shown.slice(0, lines).map(([label, text]) => (
+      {rows.slice(0, lines).map(([label, text]) => (
         <Text key={label} wrap="truncate">
           <Text dimColor>{label.padEnd(7)}</Text>
-          {cutTo(lines < 3 && label === 'token' ? `${text}   ${streamUrl}` : text, width - 7, ellipsis)}
+          {cutTo(text, width - 7, ellipsis)}
         </Text>
       ))}
     </Box>

@@ -1,53 +1,34 @@
 import { Text } from 'ink';
+import { escapeText } from '../../escape.ts';
 import { cutTo, padTo, steady } from '../cells.ts';
 import type { Row } from '../event-list.ts';
 import { toAscii } from '../glyphs.ts';
 import { colours, useGlyphs } from '../theme.ts';
 
-interface EventLinesProps {
-  rows: readonly Row[];
-  marked: number | undefined;
-  width: number;
-  isAscii: boolean;
-}
-
-/** The event list: time, direction, kind and content of each, on a line of its own. */
-export function EventLines({ rows, marked, width, isAscii }: EventLinesProps) {
-  const kindWidth = width < 70 ? 12 : width < 100 ? 18 : 23;
-  return (
-    <>
-      {rows.map((row) => (
-        <EventLine
-          key={row.id}
-          row={row}
-          isMarked={row.id === marked}
-          width={width}
-          kindWidth={kindWidth}
-          isAscii={isAscii}
-        />
-      ))}
-    </>
-  );
-}
-
 interface EventLineProps {
   row: Row;
   isMarked: boolean;
   width: number;
-  kindWidth: number;
   isAscii: boolean;
+  /** Which direction is the user's: the other is the AI's. */
+  yours: 'in' | 'out';
+  /** Whether the stream and the device stand on each line. */
+  hasWho: boolean;
 }
 
-function EventLine({ row, isMarked, width, kindWidth, isAscii }: EventLineProps) {
+/** An event in the list: time, direction, kind and content on one line. */
+export function EventLine({ row, isMarked, width, isAscii, yours, hasWho }: EventLineProps) {
   const glyphs = useGlyphs();
+  const kindWidth = hasWho ? (width < 100 ? 10 : 23) : width < 70 ? 12 : width < 100 ? 18 : 23;
   const show = (text: string) => (isAscii ? toAscii(text) : steady(text));
   const time = (row.t / 1000).toFixed(3).padStart(8);
+  const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 18 : 28) : 0;
   const mark = row.mark === undefined ? ' ' : '!';
   const kind = padTo(show(row.kind), kindWidth, glyphs.ellipsis);
-  const text = cutTo(show(row.text), width - kindWidth - 16, glyphs.ellipsis);
+  const text = cutTo(show(row.text), width - kindWidth - whoWidth - 16, glyphs.ellipsis);
   const direction = glyphs[row.direction];
   const colour = row.mark === 'error' ? colours.bad : colours.warning;
-  const voice = row.direction === 'out' ? colours.you : colours.ai;
+  const voice = row.direction === yours ? colours.you : colours.ai;
   return (
     <Text wrap="truncate" inverse={isMarked}>
       {isMarked ? glyphs.cursor : ' '}
@@ -60,6 +41,7 @@ function EventLine({ row, isMarked, width, kindWidth, isAscii }: EventLineProps)
           {mark}
         </Text>
       )}{' '}
+      {hasWho && <Text dimColor={!isMarked}>{padTo(show(whoText(row)), whoWidth, glyphs.ellipsis)}</Text>}
       <Text bold={row.mark !== undefined}>{kind}</Text>{' '}
       {row.mark === 'error' ? (
         <Text color={colour}>{text}</Text>
@@ -68,4 +50,9 @@ function EventLine({ row, isMarked, width, kindWidth, isAscii }: EventLineProps)
       )}
     </Text>
   );
+}
+
+function whoText({ stream, device }: Row): string {
+  const number = (stream === undefined ? '' : String(stream)).padStart(4);
+  return `${number} ${device === undefined ? '' : escapeText(device)}`;
 }

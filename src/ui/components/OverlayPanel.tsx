@@ -1,36 +1,32 @@
 import { Box, Text } from 'ink';
 import type { Browser, Overlay } from '../browser.ts';
 import { cutTo, padTo, steady } from '../cells.ts';
-import { heldCount, rowsInView, shownRows } from '../event-list.ts';
+import { heldCount, shownRows } from '../event-list.ts';
 import { toAscii } from '../glyphs.ts';
 import { bindingsFor } from '../keys.ts';
 import { useGlyphs } from '../theme.ts';
-import { EventLines } from './EventLines.tsx';
 import { Rule } from './Rule.tsx';
 
 interface ListPanelProps {
   model: Browser;
-  title: string;
   width: number;
   /** Lines below the heading. */
   lines: number;
 }
 
-/** The events, or what was opened in their place. */
-export function ListPanel({ model, title, width, lines }: ListPanelProps) {
-  const { overlay, list, start } = model;
-  if (overlay?.type === 'help')
-    return <HelpLines model={model} top={overlay.top} width={width} lines={lines} />;
-  if (overlay?.type === 'choice')
-    return <ChoiceLines model={model} choice={overlay} width={width} lines={lines} />;
-  if (overlay?.type === 'detail')
-    return <DetailLines model={model} detail={overlay} width={width} lines={lines} />;
-  return (
-    <Box flexDirection="column">
-      <Rule title={title} note={listNote(model)} width={width} />
-      <EventLines rows={rowsInView(list, lines)} marked={list.marked} width={width} isAscii={start.ascii} />
-    </Box>
-  );
+/** What was opened in place of the events. */
+export function OverlayPanel({ model, width, lines }: ListPanelProps) {
+  const { overlay } = model;
+  switch (overlay?.type) {
+    case 'help':
+      return <HelpLines model={model} top={overlay.top} width={width} lines={lines} />;
+    case 'choice':
+      return <ChoiceLines model={model} choice={overlay} width={width} lines={lines} />;
+    case 'detail':
+      return <DetailLines model={model} detail={overlay} width={width} lines={lines} />;
+    default:
+      return null;
+  }
 }
 
 /** How many events there are, and which of them are shown. */
@@ -48,7 +44,7 @@ function DetailLines({
   detail,
   width,
   lines,
-}: Omit<ListPanelProps, 'title'> & { detail: Overlay & { type: 'detail' } }) {
+}: ListPanelProps & { detail: Overlay & { type: 'detail' } }) {
   const { ellipsis } = useGlyphs();
   const { title, top } = detail;
   const show = (text: string) => cutTo(model.start.ascii ? toAscii(text) : steady(text), width - 1, ellipsis);
@@ -74,7 +70,7 @@ function ChoiceLines({
   choice,
   width,
   lines,
-}: Omit<ListPanelProps, 'title'> & { choice: Overlay & { type: 'choice' } }) {
+}: ListPanelProps & { choice: Overlay & { type: 'choice' } }) {
   const { ellipsis, cursor } = useGlyphs();
   const { items, at, title } = choice;
   const top = Math.min(Math.max(0, items.length - lines), Math.max(0, at - Math.floor(lines / 2)));
@@ -92,7 +88,7 @@ function ChoiceLines({
   );
 }
 
-function HelpLines({ model, top, width, lines }: Omit<ListPanelProps, 'title'> & { top: number }) {
+function HelpLines({ model, top, width, lines }: ListPanelProps & { top: number }) {
   const { ellipsis } = useGlyphs();
   const bindings = bindingsFor(model.start);
   const shown = bindings.slice(top, top + lines);
