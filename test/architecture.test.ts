@@ -13,15 +13,22 @@ const allowed: Record<string, readonly string[]> = {
   emulator: ['protocol', 'audio'],
   session: ['client', 'audio', 'protocol'],
   report: ['session/', 'emulator/events.ts', 'protocol'],
-  ui: ['session/events.ts', 'emulator/events.ts'],
+  ui: [
+    'session/events.ts',
+    'session/fold-audio.ts',
+    'session/metrics.ts',
+    'emulator/events.ts',
+    'report',
+    'protocol',
+  ],
   commands: ['config', 'protocol', 'audio', 'client', 'emulator', 'session', 'report', 'ui'],
 };
 
 /** Files at the root that every room but `protocol` may import. */
-const base = ['errors.ts', 'clock.ts', 'version.ts', 'escape.ts', 'io.ts'];
+const base = ['errors.ts', 'clock.ts', 'version.ts', 'escape.ts', 'io.ts', 'terminal-device.ts'];
 
 /** Rooms whose imports of a foreign room are types only. */
-const typesOnly = new Set(['report>session', 'report>emulator']);
+const typesOnly = new Set(['report>session', 'report>emulator', 'ui>emulator']);
 
 interface Import {
   from: string;

@@ -28,7 +28,8 @@ export function createDrawer(isAscii: boolean): Drawer {
       </GlyphProvider>,
       { columns },
     );
-    const split = text.split('\n');
+    // Ink cuts what is too long with an ellipsis of its own.
+    const split = (isAscii ? text.replaceAll('…', glyphs.ellipsis) : text).split('\n');
     const exactly = Array.from({ length: lines }, (_, index) => split[index] ?? '');
     drawn.set(name, { on: dependencies, lines: exactly });
     return exactly;

@@ -94,7 +94,6 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
   for (const seconds of [30, 20, 10]) {
     put(Math.round(axis.columns * (1 - (seconds * 1000) / timelineSpanMs)), `${minus}${seconds} s`);
   }
-  put(axis.columns - 3, 'now');
   const marked = new Map<number, Mark['what']>();
   // The newest come first: older ones that have no room for their name beside them are marks alone.
   for (const { t, what } of model.marks.toReversed()) {
@@ -110,6 +109,7 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
     put(isFree ? at : column, text);
     for (let index = 0; index < text.length; index += 1) marked.set((isFree ? at : column) + index, what);
   }
+  if (!marked.has(axis.columns - 3)) put(axis.columns - 3, 'now');
   return (
     <Text wrap="truncate">
       {' '.repeat(labelWidth)}

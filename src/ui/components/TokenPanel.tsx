@@ -94,7 +94,7 @@ export function lifeLeft({ iat, exp }: Record<string, unknown>, wall: number): P
 
 function resetText(resetAtMs: number | undefined, wall: number, isRoomy: boolean): string {
   if (resetAtMs === undefined || resetAtMs <= wall) return '';
-  return `${isRoomy ? ', resets in' : ', '} ${seconds(resetAtMs - wall)}`;
+  return `${isRoomy ? ', resets in ' : ', '}${seconds(resetAtMs - wall)}`;
 }
 
 function seconds(ms: number): string {
