@@ -41,7 +41,9 @@ export function EventLine({ row, isMarked, width, isAscii, yours, hasWho }: Even
           {mark}
         </Text>
       )}{' '}
-      {hasWho && <Text dimColor={!isMarked}>{padTo(show(whoText(row)), whoWidth, glyphs.ellipsis)}</Text>}
+      {hasWho && (
+        <Text dimColor={!isMarked}>{padTo(show(whoText(row, whoWidth)), whoWidth, glyphs.ellipsis)}</Text>
+      )}
       <Text bold={row.mark !== undefined}>{kind}</Text>{' '}
       {row.mark === 'error' ? (
         <Text color={colour}>{text}</Text>
@@ -52,7 +54,8 @@ export function EventLine({ row, isMarked, width, isAscii, yours, hasWho }: Even
   );
 }
 
-function whoText({ stream, device }: Row): string {
+/** The number of the stream, and the device where there is room for it. */
+function whoText({ stream, device }: Row, width: number): string {
   const number = (stream === undefined ? '' : String(stream)).padStart(4);
-  return `${number} ${device === undefined ? '' : escapeText(device)}`;
+  return width < 10 || device === undefined ? number : `${number} ${escapeText(device)}`;
 }
