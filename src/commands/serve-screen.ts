@@ -14,7 +14,6 @@ import type { StateSeen } from '../ui/serve-model.ts';
 import { drawWorker } from '../ui/worker-file.ts';
 import { version } from '../version.ts';
 import { parseMessage } from './control-message.ts';
-import { readFaultFlag } from './emulator-settings.ts';
 import { runOwnAction } from './screen-actions.ts';
 import type { ServeContext, ServeView } from './serve-view.ts';
 
@@ -102,7 +101,7 @@ export function createServeScreen(
         tell(`Sent to session ${action.stream}`);
         break;
       case 'fault':
-        tell(`Added fault ${control.faults.add(readFaultFlag(action.text)).fault.name}`);
+        tell(`Added fault ${control.faults.add(action.text).fault.name}`);
         break;
       case 'clearFault':
         control.faults.clear(action.id);
