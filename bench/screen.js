@@ -157,7 +157,7 @@ async function firstFrame() {
 function timeInTerminal(command, text) {
   return new Promise((resolve) => {
     const startedAt = performance.now();
-    const child = spawn('script', ['-qec', `stty cols 160 rows 50; exec ${command}`, '/dev/null'], {
+    const child = spawn('script', ['-qec', `stty cols 80 rows 24; exec ${command}`, '/dev/null'], {
       env: { ...process.env, TERM: 'xterm-256color', CI: '' },
     });
     let written = '';

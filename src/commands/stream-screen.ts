@@ -18,7 +18,7 @@ export interface StreamScreenOptions {
   device: TerminalDevice;
   /** What is streamed, for people. */
   sourceName: string;
-  /** Whether another session can be had: the source can be read again, and another token asked for. */
+  /** Whether another session can be had: another token asked for, and nothing lost of what the first has written. */
   canReconnect: boolean;
 }
 
