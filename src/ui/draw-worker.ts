@@ -10,7 +10,8 @@ const start = workerData as ScreenStart;
 const drawer = createDrawer(start.ascii);
 const next = createScreenModel(start);
 
-parentPort?.on('message', (request: FrameRequest) => {
+parentPort?.on('message', (text: string) => {
+  const request = JSON.parse(text) as FrameRequest;
   const startedAt = systemClock.now();
   const { bands, actions } = next(request);
   const patch = drawer.draw(bands, { columns: roomOf(request).columns, rows: request.rows }, request.fresh);

@@ -3,7 +3,7 @@ import type { Clock, ClockTimer } from '../clock.ts';
 /** At most this many frames a second. */
 const maxFramesPerSecond = 15;
 /** Drawing takes at most one part in this many of a core, however large the screen. */
-const shareOfCore = 8;
+const shareOfCore = 10;
 /** A screen on which nothing happens is drawn this often, for its clocks. */
 const idleMs = 250;
 
