@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { boundEvent } from '../../src/ui/bounded-event.ts';
 
-const nested = (depth: number): unknown => JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
+const nested = (depth: number): unknown => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 
 describe('what came over the network, before it goes to a screen', () => {
   test('is left as it is where it is small', () => {

@@ -91,9 +91,6 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
   const put = (at: number, text: string) => {
     for (const [index, character] of [...text].entries()) cells[at + index] = character;
   };
-  for (const seconds of [30, 20, 10]) {
-    put(Math.round(axis.columns * (1 - (seconds * 1000) / timelineSpanMs)), `${minus}${seconds} s`);
-  }
   const marked = new Map<number, Mark['what']>();
   // The newest come first: older ones that have no room for their name beside them are marks alone.
   for (const { t, what } of model.marks.toReversed()) {
@@ -109,7 +106,17 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
     put(isFree ? at : column, text);
     for (let index = 0; index < text.length; index += 1) marked.set((isFree ? at : column) + index, what);
   }
-  if (!marked.has(axis.columns - 3)) put(axis.columns - 3, 'now');
+  // The axis gives way to what happened on it.
+  const label = (at: number, text: string) => {
+    const isFree = Array.from({ length: text.length + 1 }, (_, index) => at + index).every(
+      (one) => !marked.has(one),
+    );
+    if (isFree) put(at, text);
+  };
+  for (const seconds of [30, 20, 10]) {
+    label(Math.round(axis.columns * (1 - (seconds * 1000) / timelineSpanMs)), `${minus}${seconds} s`);
+  }
+  label(axis.columns - 3, 'now');
   return (
     <Text wrap="truncate">
       {' '.repeat(labelWidth)}

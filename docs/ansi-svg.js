@@ -1,28 +1,17 @@
 import stringWidth from 'string-width';
 
-/** What one cell of a terminal shows. */
-interface Cell {
-  text: string;
-  cells: number;
-  style: Style;
-}
+/**
+ * A stretch of a line in one style.
+ *
+ * @typedef {{ text: string, cells: number, style: Style }} Stretch
+ * @typedef {{ colour?: string, bold?: boolean, dim?: boolean, inverse?: boolean, underline?: boolean }} Style
+ *
+ * The colours of a page, and of the eight that a terminal numbers.
+ * @typedef {{ background: string, text: string, colours: readonly string[] }} Palette
+ */
 
-interface Style {
-  colour?: string | undefined;
-  bold?: boolean;
-  dim?: boolean;
-  inverse?: boolean;
-  underline?: boolean;
-}
-
-/** The colours of a page, and of the eight that a terminal numbers. */
-export interface Palette {
-  background: string;
-  text: string;
-  colours: readonly string[];
-}
-
-export const dark: Palette = {
+/** @type {Palette} */
+export const dark = {
   background: '#16191f',
   text: '#c9d1d9',
   colours: ['#484f58', '#ff7b72', '#56d364', '#e3b341', '#79c0ff', '#d2a8ff', '#56d4dd', '#c9d1d9'],
@@ -32,22 +21,34 @@ const cellWidth = 8.4;
 const lineHeight = 18;
 const padding = 14;
 
-/** A screen as `tmux capture-pane -e` prints it, as a picture that can be scaled. */
-export function ansiToSvg(screen: string, columns: number, palette: Palette = dark): string {
+/**
+ * A screen as `tmux capture-pane -e` prints it, as a picture that can be scaled.
+ *
+ * @param {string} screen
+ * @param {{ columns: number, title: string, palette?: Palette }} options
+ */
+export function ansiToSvg(screen, { columns, title, palette = dark }) {
   const lines = screen.replace(/\n+$/, '').split('\n');
   const [width, height] = [columns * cellWidth + 2 * padding, lines.length * lineHeight + 2 * padding];
   const rows = lines.map((line, row) => svgLine(readLine(line), row, palette)).join('\n');
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14">
+<title>${escapeXml(title)}</title>
 <rect width="100%" height="100%" rx="8" fill="${palette.background}"/>
 ${rows}
 </svg>
 `;
 }
 
-/** Splits a line into stretches of one style. Only the sequences that tmux writes are read: those of SGR. */
-function readLine(line: string): Cell[] {
-  const found: Cell[] = [];
-  let style: Style = {};
+/**
+ * Splits a line into stretches of one style. Only the sequences that tmux writes are read: those of SGR.
+ *
+ * @param {string} line
+ */
+function readLine(line) {
+  /** @type {Stretch[]} */
+  const found = [];
+  /** @type {Style} */
+  let style = {};
   for (const [part] of line.matchAll(/\u001b\[[0-9;]*m|[^\u001b]+|\u001b./g)) {
     if (part.startsWith('\u001b')) style = nextStyle(style, part);
     else found.push({ text: part, cells: stringWidth(part), style });
@@ -55,24 +56,39 @@ function readLine(line: string): Cell[] {
   return found;
 }
 
-function nextStyle(style: Style, sequence: string): Style {
-  const codes = sequence.slice(2, -1).split(';').map(Number);
-  return codes.reduce<Style>((before, code) => {
-    if (code === 0) return {};
-    if (code === 1) return { ...before, bold: true };
-    if (code === 2) return { ...before, dim: true };
-    if (code === 4) return { ...before, underline: true };
-    if (code === 7) return { ...before, inverse: true };
-    if (code === 22) return { ...before, bold: false, dim: false };
-    if (code === 24) return { ...before, underline: false };
-    if (code === 27) return { ...before, inverse: false };
-    if (code === 39) return { ...before, colour: undefined };
-    if (code >= 30 && code <= 37) return { ...before, colour: String(code - 30) };
-    return before;
-  }, style);
+/**
+ * @param {Style} style
+ * @param {string} sequence
+ * @returns {Style}
+ */
+function nextStyle(style, sequence) {
+  let next = style;
+  for (const code of sequence.slice(2, -1).split(';').map(Number)) {
+    if (code === 0) next = {};
+    else if (code >= 30 && code <= 37) next = { ...next, colour: String(code - 30) };
+    else next = { ...next, ...changes[code] };
+  }
+  return next;
 }
 
-function svgLine(line: readonly Cell[], row: number, { background, text, colours }: Palette): string {
+/** @type {Record<number, Style>} */
+const changes = {
+  1: { bold: true },
+  2: { dim: true },
+  4: { underline: true },
+  7: { inverse: true },
+  22: { bold: false, dim: false },
+  24: { underline: false },
+  27: { inverse: false },
+  39: { colour: undefined },
+};
+
+/**
+ * @param {readonly Stretch[]} line
+ * @param {number} row
+ * @param {Palette} palette
+ */
+function svgLine(line, row, { background, text, colours }) {
   let at = 0;
   const parts = line.map(({ text: content, cells, style }) => {
     const x = padding + at * cellWidth;
@@ -98,6 +114,7 @@ function svgLine(line: readonly Cell[], row: number, { background, text, colours
   return parts.join('');
 }
 
-function escapeXml(text: string): string {
+/** @param {string} text */
+function escapeXml(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
