@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
@@ -12,7 +12,16 @@ const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['src/cli.ts', 'src/index.ts', { in: 'src/ui/draw-worker.ts', out: 'draw-worker' }],
+  entryPoints: {
+    cli: 'src/cli.ts',
+    index: 'src/index.ts',
+    testing: 'src/testing.ts',
+    vitest: 'src/vitest.ts',
+    // The program of a process of its own, beside whatever starts it.
+    'device-host': 'src/devices/device-host.ts',
+    // The thread that draws, beside whatever opens a screen.
+    'draw-worker': 'src/ui/draw-worker.ts',
+  },
   outdir: 'dist',
   bundle: true,
   splitting: true,
@@ -20,8 +29,8 @@ const { metafile } = await build({
   jsx: 'automatic',
   platform: 'node',
   target: 'node20.18',
-  // React's own tools for developers are asked for in development only.
-  external: ['naudiodon', 'decibri', 'react-devtools-core'],
+  // The test runner is the user's own; React's tools for developers are asked for in development only.
+  external: ['naudiodon', 'decibri', 'vitest', 'react-devtools-core'],
   define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
@@ -29,6 +38,8 @@ const { metafile } = await build({
   metafile: true,
 });
 await writeFile(join(root, 'dist', 'LICENSES.txt'), await licensesOf(metafile));
+// Read as text at run time: the page that `inspect --html` writes.
+await cp(join(root, 'src', 'report', 'page'), join(root, 'dist', 'page'), { recursive: true });
 await removeStale(join(root, 'dist'), Object.keys(metafile.outputs));
 
 /** Chunks of an earlier build; only now, so that there is no moment without a program. */

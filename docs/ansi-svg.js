@@ -4,7 +4,7 @@ import stringWidth from 'string-width';
  * A stretch of a line in one style.
  *
  * @typedef {{ text: string, cells: number, style: Style }} Stretch
- * @typedef {{ colour?: string, bold?: boolean, dim?: boolean, inverse?: boolean, underline?: boolean }} Style
+ * @typedef {{ colour?: string | undefined, bold?: boolean, dim?: boolean, inverse?: boolean, underline?: boolean }} Style
  *
  * The colours of a page, and of the eight that a terminal numbers.
  * @typedef {{ background: string, text: string, colours: readonly string[] }} Palette

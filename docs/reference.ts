@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/program.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
+import { exitCodesOf, type FailureKind, failureKinds } from '../src/failure-kind.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
 import { describeCatalogue, faultPoints } from '../src/protocol/faults.ts';
 
@@ -13,6 +14,14 @@ export const references: Record<string, string> = {
         `### \`${['voicectl', name, ...args.map(([arg]) => arg)].join(' ')}\`\n\n${sentence(summary)}\n\n${optionTable(options)}`,
     )
     .join('\n\n'),
+  failures: table(
+    ['kind', 'exit code', 'meaning'],
+    Object.entries(failureKinds).map(([kind, meaning]) => [
+      `\`${kind}\``,
+      exitCodesOf(kind as FailureKind).join(', '),
+      meaning,
+    ]),
+  ),
   general: optionTable(generalOptions),
   faults: Object.entries(faultPoints)
     .map(([point, chance]) => `Strike ${chance}:\n\n${faultTable(point)}`)
@@ -55,10 +64,10 @@ export function withReferences(readme: string): string {
 
 function optionTable(names: readonly OptionName[]): string {
   const rows = names.map((name) => {
-    const { flag, help, env, default: fallback, defaultText, flagOnly } = optionSpec(name);
+    const { flag, help, env, default: fallback, defaultText, flagOnly, negatable } = optionSpec(name);
     const origins = [env === undefined ? '' : `\`${env}\``, flagOnly ? '' : `\`${name}\``];
     return [
-      `\`${flag}\``,
+      negatable ? `\`${flag}\`, \`${flag.replace('--', '--no-')}\`` : `\`${flag}\``,
       fallback === undefined ? (defaultText ?? '') : `\`${fallback}\``,
       ...origins,
       help,

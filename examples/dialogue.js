@@ -9,7 +9,10 @@ import { playPcm, takeTurns } from 'voicectl';
 
 const sampleRate = 16_000;
 
-/** A beep of 150 ms and a pause as long, as 16 kHz s16le mono. */
+/**
+ * A beep of 150 ms and a pause as long, as 16 kHz s16le mono.
+ * @param {number} hz
+ */
 function beep(hz) {
   const pcm = Buffer.alloc(sampleRate * 0.3 * 2);
   for (let i = 0; i < sampleRate * 0.15; i += 1) {
@@ -18,7 +21,11 @@ function beep(hz) {
   return pcm;
 }
 
-/** Called for each stream; `voice` says, sends, and reports. */
+/**
+ * Called for each stream; `voice` says, sends, and reports.
+ * @param {import('voicectl').Voice} voice
+ * @returns {import('voicectl').Reply}
+ */
 export function createReply(voice) {
   let turns = 0;
   return takeTurns((utterance) => {

@@ -1,4 +1,5 @@
 import { toVoicectlError, type VoicectlError } from './errors.ts';
+import { failureKind } from './failure-kind.ts';
 import { createProcessIo, type Io } from './io.ts';
 import { guessOutputForm, type OutputForm } from './report/output-form.ts';
 import { version } from './version.ts';
@@ -53,7 +54,7 @@ async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<n
   if (form.json) {
     const { code, message, hint, details } = error;
     await form.lines
-      .write(jsonLine({ type: 'error', code, exitCode, message, hint, details }))
+      .write(jsonLine({ type: 'error', code, kind: failureKind(error), exitCode, message, hint, details }))
       .catch(() => {});
   }
   return exitCode;

@@ -2,7 +2,7 @@
  * Every way in which voicectl can fail, and the exit code that it ends with. The codes are
  * part of the command line contract: scripts group failures by them.
  */
-const exitCodes = {
+export const exitCodes = {
   'expectation-failed': 1,
   usage: 2,
   'bad-config': 2,

@@ -5,6 +5,8 @@ import { createTerminalDevice, type TerminalDevice } from './terminal-device.ts'
 /** A stream that the program writes to, and that tells when it could not. */
 export interface OutputStream {
   readonly isTTY: boolean;
+  /** How wide the terminal is; undefined where there is none. */
+  readonly columns?: number | undefined;
   /** Resolves when the system has taken it. Throws `input-output`: a closed pipe, a full disk. */
   write(data: string | Uint8Array): Promise<void>;
 }
@@ -44,11 +46,14 @@ export function createProcessIo(): Io {
   };
 }
 
-function checkedOutput(stream: Writable & { isTTY?: boolean }, name: string): OutputStream {
+function checkedOutput(stream: Writable & { isTTY?: boolean; columns?: number }, name: string): OutputStream {
   // Without a listener a closed pipe would end the process with a stack.
   stream.on('error', () => {});
   return {
     isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
     write: (data) =>
       new Promise((resolve, reject) => {
         stream.write(data, (cause) => {

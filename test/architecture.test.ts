@@ -10,9 +10,11 @@ const allowed: Record<string, readonly string[]> = {
   audio: ['protocol'],
   config: ['protocol'],
   client: ['protocol'],
-  emulator: ['protocol', 'audio'],
+  emulator: ['protocol', 'audio', 'recording'],
   session: ['client', 'audio', 'protocol'],
-  report: ['session/', 'emulator/events.ts', 'protocol'],
+  recording: ['session/', 'client/', 'audio', 'protocol'],
+  devices: ['audio', 'protocol'],
+  report: ['session/', 'emulator/events.ts', 'recording/', 'protocol'],
   ui: [
     'session/events.ts',
     'session/fold-audio.ts',
@@ -21,14 +23,40 @@ const allowed: Record<string, readonly string[]> = {
     'report',
     'protocol',
   ],
-  commands: ['config', 'protocol', 'audio', 'client', 'emulator', 'session', 'report', 'ui'],
+  commands: [
+    'config',
+    'protocol',
+    'audio',
+    'client',
+    'emulator',
+    'session',
+    'recording',
+    'report',
+    'ui',
+    'devices',
+  ],
 };
 
 /** Files at the root that every room but `protocol` may import. */
-const base = ['errors.ts', 'clock.ts', 'version.ts', 'escape.ts', 'io.ts', 'terminal-device.ts'];
+const base = [
+  'errors.ts',
+  'failure-kind.ts',
+  'clock.ts',
+  'version.ts',
+  'escape.ts',
+  'io.ts',
+  'terminal-device.ts',
+];
 
 /** Rooms whose imports of a foreign room are types only. */
-const typesOnly = new Set(['report>session', 'report>emulator', 'ui>emulator']);
+const typesOnly = new Set([
+  'report>session',
+  'report>emulator',
+  'report>recording',
+  'ui>emulator',
+  'recording>session',
+  'recording>client',
+]);
 
 interface Import {
   from: string;

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { transform } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readExamples } from './helpers/doc-examples.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
@@ -29,6 +31,19 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => rm(elsewhere, { recursive: true, force: true }));
+
+/** What the compiler says of files in the folder. */
+async function checkTypes(...files: string[]): Promise<string> {
+  const tsc = join(root, 'node_modules', '.bin', 'tsc');
+  // No types but Node's: what else the library needs, it must bring.
+  const types = join(elsewhere, 'node_modules', '@types');
+  await mkdir(types, { recursive: true });
+  await symlink(join(root, 'node_modules', '@types', 'node'), join(types, 'node')).catch(() => {});
+  const settings = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023'];
+  const args = [...settings, '--typeRoots', types, '--types', 'node', ...files];
+  const { stdout } = await run(tsc, args, { cwd: elsewhere }).catch((failed: { stdout: string }) => failed);
+  return stdout;
+}
 
 test('the packed package, installed elsewhere without install scripts, streams a file through a whole session', async () => {
   const file = join(root, 'fixtures', 'hello.wav');
@@ -58,33 +73,163 @@ test('the installed library starts an emulator', async () => {
   expect(stdout.trim()).toBe('200');
 });
 
+test('the example of a test runs where it is copied to, with one line for the emulator', async () => {
+  const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
+  expect(example.trim().split('\n').length).toBeLessThan(15);
+  await cp(join(root, 'examples'), join(elsewhere, 'examples'), { recursive: true });
+  // What its users have installed themselves.
+  for (const name of ['vitest', 'ws'])
+    await symlink(join(root, 'node_modules', name), join(elsewhere, 'node_modules', name));
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const args = [vitest, 'run', '--root', elsewhere, '--reporter', 'json', 'examples/doorbell.test.js'];
+  const { stdout } = await run(process.execPath, args, { cwd: elsewhere });
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 1, numTotalTests: 1 });
+});
+
+test('the test helper works in node:test, with its hooks', async () => {
+  await writeFile(
+    join(elsewhere, 'node.test.mjs'),
+    `import assert from 'node:assert';
+     import * as hooks from 'node:test';
+     import { openSession } from 'voicectl';
+     import { setUpEmulator } from 'voicectl/testing';
+     const emulator = setUpEmulator({ reply: 'echo' }, hooks);
+     hooks.test('hears an echo', async () => {
+       await using session = await openSession({ baseUrl: emulator.baseUrl, device: 'd1', apiKey: 'any' });
+       await session.send(Buffer.alloc(640, 1));
+       for await (const event of session) if (event.type === 'audio') return assert.equal(event.pcm.length, 640);
+     });`.replace('await using', 'const'),
+  );
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter', 'tap', 'node.test.mjs'], {
+    cwd: elsewhere,
+  });
+  expect(stdout).toMatch(/^# pass 1$/m);
+});
+
+const startsWithTls = (loading: string) => `${loading}.then(async ({ createEmulator }) => {
+  const emulator = await createEmulator({ tls: true });
+  console.log(new URL(emulator.baseUrl).protocol);
+  await emulator.close();
+});`;
+const runCommonJs = (program: string) =>
+  run(process.execPath, ['--input-type=commonjs', '-e', program], { cwd: elsewhere });
+
+test('CommonJS reaches the library by import()', async () => {
+  expect((await runCommonJs(startsWithTls(`import('voicectl')`))).stdout.trim()).toBe('https:');
+});
+
+test.skipIf(!process.features.require_module)(
+  'CommonJS reaches it by require(), where Node has that for modules',
+  async () => {
+    const { stdout } = await runCommonJs(startsWithTls(`Promise.resolve(require('voicectl'))`));
+    expect(stdout.trim()).toBe('https:');
+  },
+);
+
 test('the types of the library are complete', async () => {
   await writeFile(
     join(elsewhere, 'use.ts'),
-    `import { createEmulator, type EmulatorEvent } from 'voicectl';
+    `import { type ClientEvent, createEmulator, type EmulatorEvent, openSession } from 'voicectl';
+     import { setUpEmulator } from 'voicectl/testing';
+     import { setUpEmulator as inVitest } from 'voicectl/vitest';
      const events: EmulatorEvent[] = [];
-     const emulator = await createEmulator({ reply: 'echo', onEvent: (event) => events.push(event) });
+     await using emulator = await createEmulator({ reply: 'echo', onEvent: (event) => events.push(event) });
      const url: string = emulator.baseUrl;
      // @ts-expect-error: a port is a number
-     await createEmulator({ port: url });`,
+     await createEmulator({ port: url });
+     const turn: { turnMs: number } = await emulator.waitFor('turn-ended', ({ device }) => device === 'd1');
+     // @ts-expect-error: there is no such event
+     emulator.on('turn', () => {});
+     await using session = await openSession({ baseUrl: url, device: 'd1', apiKey: 'any', ca: emulator.certificate });
+     for await (const event of session) {
+       const known: ClientEvent = event;
+       if (event.type === 'audio') await session.send(event.pcm);
+       else if (event.type === 'message') console.log(event.kind?.length, event.error?.code, known, turn.turnMs);
+     }
+     // @ts-expect-error: a key or a token
+     await openSession({ baseUrl: url, device: 'd1' });
+     const port: number = setUpEmulator({ tls: true }, { before() {}, afterEach() {}, after() {} }).port;
+     console.log(port, inVitest().wsUrl);`,
   );
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  const types = join(root, 'node_modules', '@types');
-  const args = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--typeRoots',
-    types,
-    '--types',
-    'node',
-    'use.ts',
-  ];
-  const { stdout } = await run(tsc, args, { cwd: elsewhere }).catch((failed: { stdout: string }) => failed);
-  expect(stdout).toBe('');
+  expect(await checkTypes('use.ts')).toBe('');
+});
+
+describe('the API documentation', async () => {
+  const examples = readExamples(await readFile(join(root, 'docs', 'API.md'), 'utf8'));
+  const programs = examples.filter(({ language }) => language === 'ts');
+  const [inVitest, withGlobals, withHooks] = examples.filter(({ heading }) => heading === 'Tests of an app');
+  const [reply] = examples.filter(({ heading }) => heading.startsWith('A reply'));
+  const node = (...args: string[]) => run(process.execPath, args, { cwd: elsewhere });
+
+  test('has an example for each thing', () => {
+    expect(programs.map(({ heading }) => heading)).toEqual([
+      'An emulator',
+      'Control',
+      'Control',
+      'Events',
+      'A session as a client',
+      'TLS',
+      'Errors',
+    ]);
+    for (const { prints } of programs) expect(prints).not.toEqual([]);
+    const known = [...programs, inVitest, withGlobals, withHooks, reply];
+    expect(examples.filter((one) => one.language !== 'sh' && !known.includes(one))).toEqual([]);
+  });
+
+  test.each(programs.map((example, index) => ({ ...example, index })))(
+    'says what its example $index prints: $heading',
+    async ({ code, prints, index }) => {
+      // Without `using`, which Node has from 24 on.
+      const { code: program } = await transform(code, { loader: 'ts', format: 'esm', target: 'node20' });
+      await writeFile(join(elsewhere, `example-${index}.mjs`), program);
+      await cp(join(elsewhere, 'node_modules', 'voicectl', 'fixtures'), join(elsewhere, 'fixtures'), {
+        recursive: true,
+      });
+      const { stdout, stderr } = await node(`example-${index}.mjs`);
+      expect({ stderr, lines: stdout.trim().split('\n') }).toEqual({ stderr: '', lines: prints });
+    },
+  );
+
+  test('has examples of the right types', async () => {
+    const files = programs.map((_program, index) => `example-${index}.ts`);
+    await Promise.all(programs.map(({ code }, index) => writeFile(join(elsewhere, files[index]!), code)));
+    expect(await checkTypes(...files)).toBe('');
+  });
+
+  test('shows the example of a test as it is, and so does the README', async () => {
+    const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
+    expect(inVitest?.code).toBe(example);
+    expect(await readFile(join(root, 'README.md'), 'utf8')).toContain(`\`\`\`js\n${example}\`\`\`\n`);
+  });
+
+  test('shows how the helper is used with global hooks, and with those of node:test', async () => {
+    const hears = `
+      import { test } from 'node:test';
+      test('there is an emulator', () => fetch(emulator.baseUrl));`;
+    await writeFile(
+      join(elsewhere, 'globals.mjs'),
+      `import * as hooks from 'node:test'; Object.assign(globalThis, hooks);`,
+    );
+    await writeFile(join(elsewhere, 'global-hooks.mjs'), withGlobals?.code + hears);
+    await writeFile(join(elsewhere, 'given-hooks.mjs'), withHooks?.code + hears);
+    const args = ['--test', '--test-reporter', 'tap'];
+    const runs = [
+      node('--import', './globals.mjs', ...args, 'global-hooks.mjs'),
+      node(...args, 'given-hooks.mjs'),
+    ];
+    for (const { stdout } of await Promise.all(runs)) expect(stdout).toMatch(/^# pass 1$/m);
+  });
+
+  test('has a reply that works', async () => {
+    await writeFile(join(elsewhere, 'reply.mjs'), reply?.code ?? '');
+    const program = `
+      import { createEmulator, openSession } from 'voicectl';
+      const { baseUrl, close } = await createEmulator({ reply: 'module:reply.mjs' });
+      const session = await openSession({ baseUrl, device: 'd1', apiKey: 'any' });
+      for await (const event of session) if (event.kind === 'greeting') break;
+      await close();`;
+    await node('--input-type=module', '-e', program);
+  });
 });
 
 test('the licences of everything in the bundle come with it', async () => {

@@ -21,10 +21,13 @@ const maxExactCoefficients = 262_144;
 /** Rows per sample of the lower rate for interpolation: its error is then about −118 dB. */
 const interpolatedPhases = 1024;
 
-/** The filter for changing a rate by `up / down`, a fraction in its lowest terms. */
-export function designFilterBank(up: number, down: number): FilterBank {
+/**
+ * The filter for changing a rate by `up / down`, a fraction in its lowest terms. A shorter `length` costs less,
+ * and its transition is wider.
+ */
+export function designFilterBank(up: number, down: number, length = halfLength): FilterBank {
   const scale = Math.min(1, up / down);
-  const half = 2 * Math.ceil(halfLength / scale / 2);
+  const half = 2 * Math.ceil(length / scale / 2);
   const taps = 2 * half;
   const exact = up * taps <= maxExactCoefficients;
   const phases = exact ? up : Math.max(32, Math.ceil(interpolatedPhases * scale));

@@ -18,6 +18,12 @@ export interface SourceFormat extends SampleFormat {
   readonly text: string;
 }
 
+/** A message of its own, and when it is sent, in milliseconds from the begin of the talk. */
+export interface TimedMessage {
+  readonly atMs: number;
+  readonly pcm: Buffer;
+}
+
 /** Audio to send: wherever it came from, it reads as 16 kHz s16le mono. */
 export interface AudioSource {
   readonly description: SourceFormat;
@@ -31,4 +37,9 @@ export interface AudioSource {
   read(signal?: AbortSignal): AsyncIterable<Buffer>;
   /** Whether `read` may be called again for the same audio. */
   readonly repeatable: boolean;
+  /**
+   * Set where the audio has messages and a timing of its own, such as a recording: it is sent like that, in place
+   * of frames at an even pace, and the silence at its end is part of it.
+   */
+  readonly messages?: readonly TimedMessage[];
 }

@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { VoicectlError } from '../errors.ts';
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
-import { systemCode } from './refusal.ts';
 import { wireFormat } from './source-format.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
+import { writeFailure } from './write-failure.ts';
 
 /** How much audio may be missing from the header after a kill. */
 const headerEveryBytes = bytesForMs(1000);
@@ -24,15 +24,23 @@ export interface WavFile {
   close(): Promise<void>;
 }
 
+export interface WavFileOptions {
+  /** For the user alone (mode 0600), and only where no file is there yet. */
+  isPrivate?: boolean;
+}
+
 /**
  * Creates a WAV file, or empties the one that is there. At every moment it is a valid WAV of all audio but the last
  * second, also when the process is killed. Into a pipe or device goes one header that says "until the end".
  * Errors: `input-output` when it cannot be created.
  */
-export async function createWavFile(path: string): Promise<WavFile> {
+export async function createWavFile(
+  path: string,
+  { isPrivate = false }: WavFileOptions = {},
+): Promise<WavFile> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(path, 'w');
+    handle = await (isPrivate ? open(path, 'wx', 0o600) : open(path, 'w'));
     const seekable = (await handle.stat()).isFile();
     await writeAll(
       handle,
@@ -126,30 +134,6 @@ async function writeAll(handle: FileHandle, bytes: Buffer, position: number | nu
   }
 }
 
-const plainReasons: Record<string, string> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the file has reached the largest size allowed',
-  EROFS: 'the file system is read-only',
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'a part of its path is not a folder',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EPIPE: 'nobody reads from it any more',
-  ENXIO: 'it is not a file or pipe that can be opened',
-};
-
 function tooSlow(path: string): VoicectlError {
   return new VoicectlError('input-output', `Cannot write ${path}: the disk is slower than the audio`);
-}
-
-function writeFailure(path: string, thrown: unknown): VoicectlError {
-  if (thrown instanceof VoicectlError) return thrown;
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const reason = plainReasons[systemCode(thrown) ?? ''] ?? message;
-  return new VoicectlError('input-output', `Cannot write ${path}: ${reason}`, {
-    cause: thrown,
-    details: { output: path },
-  });
 }

@@ -21,8 +21,11 @@ const tlsCodes =
 export function connectionError(thrown: unknown, host: string): VoicectlError {
   const code = systemCode(thrown);
   if (tlsCodes.test(code)) {
+    const isOther = code === 'ERR_TLS_CERT_ALTNAME_INVALID';
     return new VoicectlError('tls-failed', `Cannot connect to ${host}: TLS failed (${code})`, {
-      hint: 'Trust a private certificate authority with NODE_EXTRA_CA_CERTS=FILE.',
+      hint: isOther
+        ? 'The certificate is for other names: use one of them in the address.'
+        : 'Trust a private certificate authority, or a self-signed certificate, with --ca FILE.',
       cause: thrown,
     });
   }

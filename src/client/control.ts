@@ -1,3 +1,4 @@
+import { Client, type Dispatcher } from 'undici';
 import { VoicectlError } from '../errors.ts';
 import { type ControlOperation, controlOperation, controlPrefix } from '../protocol/control.ts';
 import { readError } from '../protocol/error-body.ts';
@@ -5,9 +6,13 @@ import { isLoopbackHost } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import { connectionError } from './connection-error.ts';
+import { isSuccess } from './http.ts';
+import { trusting } from './trusting.ts';
 
 export interface ControlTarget {
   baseUrl: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
   /** Bearer secret, where the emulator asks for one. */
   secret: string | undefined;
   signal: AbortSignal;
@@ -28,10 +33,15 @@ export async function callControl(
   name: ControlOperation,
   call: ControlCall = {},
 ): Promise<unknown> {
-  const response = await request(target, name, call);
-  return response.json().catch((cause) => {
+  const { body, end } = await request(target, name, call);
+  try {
+    return await body.json();
+  } catch (cause) {
+    target.signal.throwIfAborted();
     throw new VoicectlError('protocol-violation', `${target.baseUrl} is not a voicectl emulator`, { cause });
-  });
+  } finally {
+    await end();
+  }
 }
 
 /** Events of the emulator, as they happen. Ends when the emulator does. */
@@ -39,27 +49,44 @@ export async function* followJournal(
   target: ControlTarget,
   query: ControlCall['query'] = {},
 ): AsyncGenerator<unknown> {
-  const { body } = await request(target, 'live', { query });
-  let text = '';
-  // Node's stream can be iterated, which the type of fetch does not know.
-  const chunks = (body ?? []) as unknown as AsyncIterable<Uint8Array>;
+  const { body, end } = await request(target, 'live', { query });
   const decoder = new TextDecoder();
-  for await (const chunk of chunks) {
-    text += decoder.decode(chunk, { stream: true });
-    const blocks = text.split('\n\n');
-    text = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const data = /^data: (.*)$/m.exec(block)?.[1];
-      if (data !== undefined) yield JSON.parse(data);
+  let text = '';
+  try {
+    for await (const chunk of untilCut(body, target.signal)) {
+      text += decoder.decode(chunk, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data !== undefined) yield JSON.parse(data);
+      }
     }
+  } finally {
+    await end();
   }
 }
 
+/** The chunks of a body that has no end of its own: it is over when the connection is. Throws the signal's reason. */
+async function* untilCut(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch {
+    signal.throwIfAborted();
+  }
+}
+
+interface Answer {
+  body: Dispatcher.ResponseData['body'];
+  /** Ends the connection, whether or not the body was read. */
+  end(): Promise<void>;
+}
+
 async function request(
-  { baseUrl, secret, signal }: ControlTarget,
+  { baseUrl, ca, secret, signal }: ControlTarget,
   name: ControlOperation,
   { query = {}, body }: ControlCall,
-) {
+): Promise<Answer> {
   const { method, path } = controlOperation(name);
   const url = new URL(serviceUrl(baseUrl, controlPrefix + path));
   for (const [key, value] of Object.entries(query)) {
@@ -75,21 +102,29 @@ async function request(
     );
   }
   const isBytes = body instanceof Uint8Array;
-  const response = await fetch(url, {
-    method,
-    signal,
-    redirect: 'error',
-    headers: {
-      ...(secret === undefined ? {} : { Authorization: `Bearer ${secret}` }),
-      ...(body === undefined ? {} : { 'Content-Type': isBytes ? 'application/octet-stream' : jsonMediaType }),
-    },
-    ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
-  }).catch((thrown) => {
+  // A journal that is followed is silent for as long as nothing happens.
+  const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
+  const end = () => client.destroy();
+  try {
+    const response = await client.request({
+      method,
+      path: url.pathname + url.search,
+      signal,
+      headers: {
+        ...(secret === undefined ? {} : { Authorization: `Bearer ${secret}` }),
+        ...(body === undefined
+          ? {}
+          : { 'Content-Type': isBytes ? 'application/octet-stream' : jsonMediaType }),
+      },
+      ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
+    });
+    if (isSuccess(response.statusCode)) return { body: response.body, end };
+    throw refused(response.statusCode, await response.body.json().catch(() => undefined), baseUrl);
+  } catch (thrown) {
+    await end();
     if (signal.aborted) throw signal.reason;
-    throw connectionError(thrown, url.host);
-  });
-  if (!response.ok) throw refused(response.status, await response.json().catch(() => undefined), baseUrl);
-  return response;
+    throw thrown instanceof VoicectlError ? thrown : connectionError(thrown, url.host);
+  }
 }
 
 function refused(status: number, body: unknown, baseUrl: string): VoicectlError {

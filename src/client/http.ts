@@ -4,6 +4,7 @@ import { VoicectlError } from '../errors.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import { readJsonBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
+import { trusting } from './trusting.ts';
 
 export interface HttpResult {
   status: number;
@@ -30,13 +31,13 @@ export function isSuccess(status: number): boolean {
 export async function postJson(
   url: string,
   body: unknown,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, signal, ca }: { clock: Clock; signal: AbortSignal; ca?: string | undefined },
 ): Promise<HttpResult> {
   signal.throwIfAborted();
   const { origin, pathname, search, host } = new URL(url);
   // The deadline below takes the place of undici's own timers, which no clock moves.
   const client = new Client(origin, {
-    connect: { timeout: connectTimeoutMs },
+    connect: { timeout: connectTimeoutMs, ...trusting(ca) },
     headersTimeout: 0,
     bodyTimeout: 0,
   });

@@ -17,6 +17,8 @@ export interface TokenOptions extends TokenRequest {
   apiVersion?: ApiVersion | undefined;
   /** Attempts after the first. */
   retries: number;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
   /** Told of each wait before a further attempt. */
@@ -85,9 +87,9 @@ function delayBefore(
 type Attempt = Omit<TokenGrant, 'timing'> & { firstByteMs: number };
 
 async function attemptOnce(options: TokenOptions): Promise<Attempt> {
-  const { baseUrl, apiVersion, apiKey, deviceId, clock, signal } = options;
+  const { baseUrl, apiVersion, apiKey, deviceId, ca, clock, signal } = options;
   const url = serviceUrl(baseUrl, tokenPath(apiVersion));
-  const result = await postJson(url, { apiKey, deviceId }, { clock, signal });
+  const result = await postJson(url, { apiKey, deviceId }, { clock, signal, ca });
   const { status, headers, firstByteMs } = result;
   // By the service's own time where it tells it: a reset is a moment of that, and our clock may be wrong.
   const nowMs = readMoment(headers.date, clock.wall()) ?? clock.wall();

@@ -9,6 +9,7 @@ import { withDeadline } from './deadline.ts';
 import { awaitUpgrade } from './handshake.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { closeError } from './refusal-error.ts';
+import { trusting } from './trusting.ts';
 
 /** How a stream ended. */
 export interface StreamClose {
@@ -18,6 +19,8 @@ export interface StreamClose {
 
 export interface VoiceStreamOptions {
   wsUrl: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
   /** AI audio: any number of bytes, odd ones included. */
@@ -67,10 +70,10 @@ const socketOptions = {
  * signal's reason.
  */
 export async function openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream> {
-  const { wsUrl, clock, signal, onAudio, onMessage } = options;
+  const { wsUrl, ca, clock, signal, onAudio, onMessage } = options;
   signal.throwIfAborted();
   const url = serviceUrl(wsUrl, streamPath);
-  const socket = new WebSocket(url, socketOptions);
+  const socket = new WebSocket(url, { ...socketOptions, ...trusting(ca) });
   const closed = new Promise<StreamClose>((resolve) => {
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
   });

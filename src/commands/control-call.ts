@@ -1,7 +1,7 @@
 import type { OptionName } from '../config/options.ts';
 import type { CommandContext } from './command.ts';
 
-export const reachOptions = ['baseUrl', 'controlSecretFile', 'timeout'] as const satisfies OptionName[];
+export const reachOptions = ['baseUrl', 'ca', 'controlSecretFile', 'timeout'] as const satisfies OptionName[];
 export const streamOptions = [...reachOptions, 'onStream', 'onDevice'] as const satisfies OptionName[];
 
 export type ReachContext = CommandContext<(typeof reachOptions)[number]>;
@@ -21,7 +21,13 @@ type CallDetails = Parameters<typeof import('../client/control.ts').callControl>
 
 export async function controlTarget({ settings, io, signal }: ReachContext) {
   const { readControlSecret } = await import('./control-secret.ts');
-  return { baseUrl: settings.baseUrl, secret: await readControlSecret({ settings, io, signal }), signal };
+  const { readTrusted } = await import('../config/trusted.ts');
+  return {
+    baseUrl: settings.baseUrl,
+    ca: await readTrusted(settings.ca, { stdin: io.stdin, signal }),
+    secret: await readControlSecret({ settings, io, signal }),
+    signal,
+  };
 }
 
 export async function print(

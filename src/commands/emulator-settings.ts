@@ -17,6 +17,7 @@ export async function emulatorSettings({
   const input = { stdin: io.stdin, signal };
   return {
     reply,
+    replaySpeed: settings.speed,
     rateLimit,
     maxConnections,
     allowHosts: allowHost,

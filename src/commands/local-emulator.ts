@@ -27,5 +27,5 @@ export async function openTarget(
   const device = context.settings.device ?? defaultDevice();
   const { createEmulator } = await import('../emulator/emulator.ts');
   const { baseUrl, wsUrl, close } = await createEmulator(reply === undefined ? {} : { reply });
-  return { baseUrl, wsUrl, device, apiKey: developmentKey, close };
+  return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, close };
 }

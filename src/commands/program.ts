@@ -5,8 +5,12 @@ import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
 import type { CommandGroup, CommandSpec } from './command.ts';
+import { devicesCommand } from './devices.ts';
+import { doctorCommand } from './doctor.ts';
 import { emulatorCommand } from './emulator.ts';
 import { execCommand } from './exec.ts';
+import { inspectCommand } from './inspect.ts';
+import { replayCommand } from './replay.ts';
 import { serveCommand } from './serve.ts';
 import { streamCommand } from './stream.ts';
 import { tokenCommand } from './token.ts';
@@ -17,6 +21,10 @@ export const commands = [
   execCommand,
   tokenCommand,
   streamCommand,
+  inspectCommand,
+  replayCommand,
+  devicesCommand,
+  doctorCommand,
   emulatorCommand,
 ] as readonly unknown[] as readonly (CommandSpec | CommandGroup)[];
 
@@ -66,7 +74,10 @@ function buildCommand(spec: CommandSpec, program: Command, run: RunCommand): Com
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
   for (const [name, help] of spec.args ?? []) command.argument(name, help);
   if (spec.passThrough) command.passThroughOptions();
-  for (const name of [...spec.options, ...generalOptions]) command.addOption(buildOption(name));
+  for (const name of [...spec.options, ...generalOptions]) {
+    command.addOption(buildOption(name));
+    if (optionSpec(name).negatable) command.addOption(buildOpposite(name));
+  }
   return command.action(async () => {
     exitCodes.set(program, await run(spec, command.opts(), command.args));
   });
@@ -84,6 +95,11 @@ function buildOption(name: OptionName): Option {
   return repeatable
     ? option.argParser((value, before: string[] | undefined) => [...(before ?? []), value])
     : option;
+}
+
+function buildOpposite(name: OptionName): Option {
+  const { flag } = optionSpec(name);
+  return new Option(flag.replace('--', '--no-'), `the opposite of ${flag}`);
 }
 
 /** Reads the command line and runs what it asks for. Throws `usage` where it cannot be read. */

@@ -6,16 +6,17 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import { faultCatalogue } from '../protocol/faults.ts';
 import { emulatorLines } from '../report/emulator-lines.ts';
 import { countEvent, counterTexts, noCounters } from '../report/serve-counters.ts';
-import { serviceFacts, startLines } from '../report/start-lines.ts';
+import { type StartFacts, serviceFacts, startLines } from '../report/start-lines.ts';
 import type { TerminalDevice } from '../terminal-device.ts';
 import type { Action } from '../ui/port.ts';
 import { openScreen, type ScreenEnd } from '../ui/screen.ts';
-import type { StateSeen } from '../ui/serve-model.ts';
+import type { Looked } from '../ui/serve-model.ts';
 import { drawWorker } from '../ui/worker-file.ts';
 import { version } from '../version.ts';
 import { parseMessage } from './control-message.ts';
 import { runOwnAction } from './screen-actions.ts';
 import type { ServeContext, ServeView } from './serve-view.ts';
+import { speaksUnicode } from './speaks-unicode.ts';
 
 /** How often the emulator as a whole is looked at. */
 const lookEveryMs = 250;
@@ -25,7 +26,7 @@ export function createServeScreen(
   { settings, io, style, colour }: ServeContext,
   { device, anyKey }: { device: TerminalDevice; anyKey: boolean },
 ): ServeView {
-  const screen = openScreen<EmulatorEvent | StateSeen>({
+  const screen = openScreen<EmulatorEvent | Looked>({
     device,
     clock: systemClock,
     worker: drawWorker,
@@ -33,11 +34,10 @@ export function createServeScreen(
     start: {
       screen: 'serve',
       version,
-      ascii: settings.ascii === true,
+      ascii: settings.ascii ?? !speaksUnicode(io.env),
       subject: `replying with ${settings.reply}`,
       can: ['copy', 'copyCurl', 'save', 'advance', 'close', 'send', 'fault'],
       emulator: {
-        anyKey,
         faults: Object.entries(faultCatalogue).map(([name, { summary }]) => ({ name, summary })),
       },
     },
@@ -50,6 +50,7 @@ export function createServeScreen(
   let emulator: Emulator | undefined;
   let listening: (EmulatorEvent & { type: 'listening' }) | undefined;
   let counters = noCounters;
+  let trust: StartFacts['trust'];
   let look: ClockTimer | undefined;
   let end: (failure?: VoicectlError) => void = () => {};
   const ended = new Promise<void>((resolve, reject) => {
@@ -112,7 +113,7 @@ export function createServeScreen(
   }
 
   function curl() {
-    return listening === undefined ? '' : serviceFacts(listening, { anyKey }).curl;
+    return emulator === undefined ? '' : serviceFacts(emulator, { anyKey, trust }).curl;
   }
 
   function showState() {
@@ -133,8 +134,10 @@ export function createServeScreen(
     async note(text) {
       screen.show({ type: 'notice', text, stays: true });
     },
-    attach(running) {
+    attach(running, known) {
       emulator = running;
+      trust = known;
+      screen.show({ type: 'addresses', ...serviceFacts(running, { anyKey, trust }) });
       showState();
     },
     async close() {
@@ -142,7 +145,7 @@ export function createServeScreen(
       await screen.close();
       if (!isOnScreen || listening === undefined) return;
       const lines = [
-        ...startLines(listening, { reply: settings.reply, anyKey }, style),
+        ...startLines(listening, { reply: settings.reply, anyKey, trust }, style),
         counterTexts(counters).join(', '),
       ];
       for (const line of lines) await io.stdout.write(`${line}\n`);

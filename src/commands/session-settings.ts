@@ -6,16 +6,28 @@ import type { streamOptions } from '../config/options.ts';
 import { readText, type Stdin, type Target } from '../config/target.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
+import type { Expectations } from '../session/expectations.ts';
 import type { SessionOptions } from '../session/options.ts';
 import { version } from '../version.ts';
 import type { CommandContext } from './command.ts';
+import type { LiveEnds } from './live-ends.ts';
+import type { ConversationFile } from './open-conversation.ts';
 
 type StreamContext = CommandContext<(typeof streamOptions)[number]>;
 
+/** A source, and what it is called. */
+export interface NamedSource {
+  source: AudioSource;
+  name: string;
+}
+
 export interface SessionParts {
   target: Target;
-  source: AudioSource;
-  sourceName: string;
+  /** A file, or the microphone. */
+  source: NamedSource;
+  /** Of `--expect-file`, in place of the source. */
+  conversation?: ConversationFile | undefined;
+  live: LiveEnds | undefined;
 }
 
 /** What the flags of `stream` ask of the session, but for where its audio goes. */
@@ -23,7 +35,7 @@ export async function sessionOptions(
   { settings, io, signal }: StreamContext,
   parts: SessionParts,
 ): Promise<Omit<SessionOptions, 'sinks'>> {
-  const { baseUrl, wsUrl, device, apiKey } = parts.target;
+  const { baseUrl, wsUrl, device, apiKey, ca } = parts.target;
   const { tokenFrom, apiVersion, retries } = settings;
   return {
     client: { requestToken, openVoiceStream },
@@ -32,13 +44,15 @@ export async function sessionOptions(
     baseUrl,
     wsUrl,
     device,
+    ca,
     auth:
       tokenFrom === undefined
         ? { apiKey, apiVersion, retries }
         : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) },
-    source: parts.source,
-    sourceName: parts.sourceName,
-    pace: settings.pace,
+    source: parts.source.source,
+    sourceName: parts.source.name,
+    // A microphone sets the pace itself: by its own clock, which another would fall behind or run ahead of.
+    pace: settings.mic ? 'max' : settings.pace,
     frameMs: settings.frameMs,
     tailMs: settings.tail,
     waitMs: settings.wait,
@@ -46,14 +60,25 @@ export async function sessionOptions(
     loop: settings.loop ?? false,
     durationMs: settings.duration,
     maxBufferedBytes: settings.maxFrameBuffer,
-    expectations: {
-      audioMs: settings.expectAudio,
-      maxFirstAudioMs: settings.maxFirstAudio,
-      events: settings.expectEvent,
-      forbiddenEvents: settings.forbidEvent,
-      maxGapMs: settings.maxGap,
-      closeCode: settings.expectClose,
-    },
+    bargeIn: settings.bargeIn ?? false,
+    notices: parts.live?.notices,
+    expectations: expectationsOf(settings, parts.conversation?.expectations),
+    conversation: parts.conversation?.plan,
+  };
+}
+
+/** What the flags ask for, and where they say nothing the file. */
+function expectationsOf(flags: StreamContext['settings'], file: Expectations = {}): Expectations {
+  return {
+    audioMs: flags.expectAudio ?? file.audioMs,
+    audibleMs: flags.expectAudible ?? file.audibleMs,
+    maxAudioMs: flags.maxAudio ?? file.maxAudioMs,
+    maxFirstAudioMs: flags.maxFirstAudio ?? file.maxFirstAudioMs,
+    maxGapMs: flags.maxGap ?? file.maxGapMs,
+    maxJitterMs: flags.maxJitter ?? file.maxJitterMs,
+    events: [...(file.events ?? []), ...flags.expectEvent],
+    forbiddenEvents: [...(file.forbiddenEvents ?? []), ...flags.forbidEvent],
+    closeCode: flags.expectClose ?? file.closeCode,
   };
 }
 

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { developmentKey } from '../config/target.ts';
+import type { MuteSwitch } from '../devices/microphone.ts';
 import { VoicectlError } from '../errors.ts';
 import { serviceUrl, tokenPath } from '../protocol/paths.ts';
 import { curlCommand } from '../report/curl.ts';
@@ -12,6 +13,7 @@ import { openScreen, type ScreenEnd } from '../ui/screen.ts';
 import { drawWorker } from '../ui/worker-file.ts';
 import { version } from '../version.ts';
 import { runOwnAction } from './screen-actions.ts';
+import { speaksUnicode } from './speaks-unicode.ts';
 import type { BeginSession, StreamContext, StreamView } from './stream-view.ts';
 
 export interface StreamScreenOptions {
@@ -20,6 +22,8 @@ export interface StreamScreenOptions {
   sourceName: string;
   /** Whether another session can be had: another token asked for, and nothing lost of what the first has written. */
   canReconnect: boolean;
+  /** Whether there is a microphone. */
+  canMute: boolean;
 }
 
 /**
@@ -28,7 +32,14 @@ export interface StreamScreenOptions {
  */
 export function createStreamScreen(context: StreamContext, options: StreamScreenOptions): StreamView {
   const { settings, io, style, signal, colour } = context;
-  const own: readonly ActionType[] = ['copy', 'copyCurl', 'save'];
+  const { canReconnect, canMute } = options;
+  const can: readonly ActionType[] = [
+    'copy',
+    'copyCurl',
+    'save',
+    ...(canReconnect ? (['reconnect'] as const) : []),
+    ...(canMute ? (['mute'] as const) : []),
+  ];
   const screen = openScreen<SessionEvent>({
     device: options.device,
     clock: systemClock,
@@ -37,9 +48,9 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     start: {
       screen: 'stream',
       version,
-      ascii: settings.ascii === true,
+      ascii: settings.ascii ?? !speaksUnicode(io.env),
       subject: options.sourceName,
-      can: options.canReconnect ? [...own, 'reconnect'] : own,
+      can,
       limits: { firstAudioMs: settings.maxFirstAudio, gapMs: settings.maxGap },
     },
     fold: foldSessionEvents,
@@ -50,6 +61,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   /** Lines that stay behind when the screen is gone. */
   const kept: string[] = [];
   let isOnScreen = true;
+  let microphone: MuteSwitch | undefined;
   let session: LiveSession | undefined;
   let announced: { baseUrl: string; device: string } | undefined;
   let choose: (choice: 'quit' | 'reconnect') => void = () => {};
@@ -68,6 +80,8 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     } else if (action.type === 'reconnect') {
       if (session === undefined) choose('reconnect');
       else tell('The session is still open: q ends it, then r connects again');
+    } else if (action.type === 'mute') {
+      microphone?.mute(action.on);
     } else if (action.type === 'copy' || action.type === 'copyCurl' || action.type === 'save') {
       await runOwnAction(action, { cwd: io.cwd, curl, copy: screen.copy, tell });
     }
@@ -104,7 +118,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     kept.length = 0;
     screen.startAt(systemClock.now());
     try {
-      for await (const event of await begin(session.signal, session.enough)) await show(event);
+      for await (const event of begin(session.signal, session.enough)) await show(event as SessionEvent);
       return undefined;
     } catch (thrown) {
       return { thrown };
@@ -112,6 +126,14 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   };
 
   return {
+    isDetailed: true,
+    attach(live) {
+      microphone = live?.microphone?.switch;
+    },
+    async note(text) {
+      if (isOnScreen) tell(text);
+      else await context.note(text);
+    },
     async run(begin) {
       for (;;) {
         const failure = await runOne(begin);
@@ -130,7 +152,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   };
 
   function nextChoice(): Promise<'quit' | 'reconnect'> {
-    tell(`The session is over: ${options.canReconnect ? 'r connects again, ' : ''}q leaves`);
+    tell(`The session is over: ${canReconnect ? 'r connects again, ' : ''}q leaves`);
     return new Promise((resolve) => {
       choose = resolve;
       signal.addEventListener('abort', () => resolve('quit'), { once: true });

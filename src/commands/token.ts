@@ -12,13 +12,14 @@ export const tokenCommand = defineCommand({
   ],
   async run(context) {
     const { settings, io, json, verbose, quiet, signal, note } = context;
-    const { apiVersion, retries, curl, decode, baseUrl, device } = settings;
+    const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
     const { serviceUrl, tokenPath } = await import('../protocol/paths.ts');
     const { defaultDevice } = await import('../config/target.ts');
     if (curl) {
       const { curlCommand } = await import('../report/curl.ts');
       const url = serviceUrl(baseUrl, tokenPath(apiVersion));
-      await io.stdout.write(`${curlCommand({ url, device: device ?? defaultDevice() })}\n`);
+      const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
+      await io.stdout.write(`${curlCommand({ url, device: device ?? defaultDevice(), trust })}\n`);
       return 0;
     }
     const { openTarget } = await import('./local-emulator.ts');
@@ -34,6 +35,7 @@ export const tokenCommand = defineCommand({
         baseUrl: target.baseUrl,
         apiKey: target.apiKey,
         deviceId: target.device,
+        ca: target.ca,
         apiVersion,
         retries,
         clock: systemClock,

@@ -4,6 +4,7 @@ import {
   parseBytes,
   parseChoice,
   parseDuration,
+  parseFactor,
   parseFlag,
   parseInteger,
   parsePace,
@@ -27,6 +28,8 @@ interface OptionSpec<T> {
   repeatable?: true;
   /** What `--name` alone means, where the value is optional. */
   preset?: string;
+  /** A switch with an opposite, `--no-NAME`. */
+  negatable?: true;
   /** Never read from a config file: it makes sense for one command only. */
   flagOnly?: true;
 }
@@ -66,6 +69,13 @@ export const options = {
     flag: '--allow-plaintext',
     parse: parseFlag,
     help: 'let a key go over plain HTTP to a host that is not loopback',
+  }),
+  ca: define({
+    flag: '--ca <FILE>',
+    env: 'VOICECTL_CA',
+    defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
+    parse: parseText,
+    help: 'trust the certificates in this PEM file, and no others',
   }),
   apiKey: define({
     flag: '--api-key <KEY>',
@@ -126,7 +136,6 @@ export const options = {
     flagOnly: true,
     help: 'no colour, as with NO_COLOR',
   }),
-  ascii: define({ flag: '--ascii', parse: parseFlag, help: 'no characters beyond ASCII on the screen' }),
   quiet: define({ flag: '-q, --quiet', parse: parseFlag, flagOnly: true, help: 'warnings and errors only' }),
   verbose: define({ flag: '-v, --verbose', parse: parseFlag, flagOnly: true, help: 'more detail' }),
   debug: define({ flag: '--debug', parse: parseFlag, flagOnly: true, help: 'a stack with each error' }),
@@ -160,7 +169,13 @@ export const options = {
     flag: '--reply <MODE>',
     default: 'parrot',
     parse: parseText,
-    help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND or module:PATH',
+    help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND, module:PATH or replay:DIR',
+  }),
+  speed: define({
+    flag: '--speed <FACTOR>',
+    default: '1',
+    parse: parseFactor,
+    help: 'how fast a recording is replayed: 2 is twice as fast',
   }),
   dialect: define({
     flag: '--dialect <FILE>',
@@ -207,6 +222,26 @@ export const options = {
     repeatable: true,
     help: 'serve web pages of this origin too (repeatable)',
   }),
+  tls: define({
+    flag: '--tls',
+    parse: parseFlag,
+    help: 'HTTPS and WSS, with a certificate that is made at start unless --cert gives one',
+  }),
+  cert: define({
+    flag: '--cert <FILE>',
+    parse: parseText,
+    help: 'certificate of this host, or chain, as PEM',
+  }),
+  key: define({
+    flag: '--key <FILE>',
+    parse: parseText,
+    help: 'private key of --cert, as PEM without a passphrase',
+  }),
+  certOut: define({
+    flag: '--cert-out <FILE>',
+    parse: parseText,
+    help: 'write the certificate to this file, for clients to trust',
+  }),
   readyFile: define({
     flag: '--ready-file <FILE>',
     parse: parseText,
@@ -240,6 +275,66 @@ export const options = {
     parse: parseText,
     flagOnly: true,
     help: 'headerless 16 kHz s16le mono to stream; - is standard input',
+  }),
+  replay: define({
+    flag: '--replay <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'recording whose user’s audio to stream, with its messages and timing',
+  }),
+  mic: define({
+    flag: '--mic',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'stream the microphone, until Ctrl-C or --duration',
+  }),
+  play: define({
+    flag: '--play',
+    parse: parseFlag,
+    negatable: true,
+    defaultText: 'on with --mic',
+    help: 'AI audio on the loudspeaker',
+  }),
+  inputDevice: define({
+    flag: '--input-device <DEVICE>',
+    defaultText: 'the system’s',
+    parse: parseText,
+    help: 'microphone: number of voicectl devices, or part of its name',
+  }),
+  outputDevice: define({
+    flag: '--output-device <DEVICE>',
+    defaultText: 'the system’s',
+    parse: parseText,
+    help: 'loudspeaker: number of voicectl devices, or part of its name',
+  }),
+  audioBackend: define({
+    flag: '--audio-backend <NAME>',
+    defaultText: 'the first that works',
+    parse: parseText,
+    help: 'way to the sound devices: naudiodon, pulse, pipewire, alsa, decibri, ffmpeg or sox',
+  }),
+  deviceTimeout: define({
+    flag: '--device-timeout <DURATION>',
+    default: '0',
+    parse: parseDuration,
+    help: 'how long a sound device that was lost is waited for',
+  }),
+  volume: define({
+    flag: '--volume <PERCENT>',
+    default: '100',
+    parse: parseInteger(0, 400),
+    help: 'loudness of the AI audio on the loudspeaker',
+  }),
+  bargeIn: define({
+    flag: '--barge-in',
+    parse: parseFlag,
+    help: 'stop what is being played when you begin to speak; use headphones',
+  }),
+  recordMic: define({
+    flag: '--record-mic <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'what the microphone sent, as WAV',
   }),
   strictFormat: define({
     flag: '--strict-format',
@@ -288,6 +383,12 @@ export const options = {
     flagOnly: true,
     help: 'AI audio as WAV; - is raw PCM on standard output',
   }),
+  record: define({
+    flag: '--record <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'record the session into this new folder, for inspect and replay',
+  }),
   loop: define({ flag: '--loop', parse: parseFlag, flagOnly: true, help: 'repeat the file' }),
   duration: define({
     flag: '--duration <DURATION>',
@@ -299,6 +400,27 @@ export const options = {
     default: '64KiB',
     parse: parseBytes,
     help: 'how much may wait in the socket before the source is paused',
+  }),
+
+  // inspect
+  html: define({
+    flag: '--html <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write a page with both voices, turns, gaps and events; it needs nothing else',
+  }),
+  har: define({
+    flag: '--har <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write an HTTP archive (HAR 1.2) with the token request and the WebSocket messages',
+  }),
+  ascii: define({
+    flag: '--ascii',
+    defaultText: 'where the locale is not UTF-8',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'draw with ASCII characters only',
   }),
 
   // Control of a running emulator.
@@ -387,6 +509,17 @@ export const options = {
     preset: '0',
     help: 'fail without (this much) AI audio',
   }),
+  expectAudible: define({
+    flag: '--expect-audible [DURATION]',
+    parse: parseDuration,
+    preset: '0',
+    help: 'fail without (this much) AI audio that can be heard, louder than −60 dBFS',
+  }),
+  maxAudio: define({
+    flag: '--max-audio <DURATION>',
+    parse: parseDuration,
+    help: 'fail when there is more AI audio than this',
+  }),
   maxFirstAudio: define({
     flag: '--max-first-audio <DURATION>',
     parse: parseDuration,
@@ -409,10 +542,39 @@ export const options = {
     parse: parseDuration,
     help: 'fail when a reply pauses for longer than this',
   }),
+  maxJitter: define({
+    flag: '--max-jitter <DURATION>',
+    parse: parseDuration,
+    help: 'fail when the 95th percentile of the jitter is above this',
+  }),
   expectClose: define({
     flag: '--expect-close <CODE>',
     parse: parseInteger(1000, 4999),
     help: 'fail unless the stream closes with this code',
+  }),
+  expectFile: define({
+    flag: '--expect-file <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'a whole conversation, YAML or JSON: what is said when, and what must follow; in place of --file',
+  }),
+  repeat: define({
+    flag: '--repeat <N>',
+    default: '1',
+    parse: parseInteger(1, 10_000),
+    help: 'hold this many sessions one after the other, and tell how the metrics are spread',
+  }),
+  warmup: define({
+    flag: '--warmup <N>',
+    default: '0',
+    parse: parseInteger(0, 1_000),
+    help: 'sessions before those that do not count',
+  }),
+  junit: define({
+    flag: '--junit <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'write the verdicts in the form that pipelines read',
   }),
 };
 
@@ -444,6 +606,7 @@ export const connectionOptions = [
   'apiVersion',
   'local',
   'allowPlaintext',
+  'ca',
   'apiKey',
   'apiKeyFile',
   'device',
@@ -462,6 +625,7 @@ export const generalOptions = [
 ] as const satisfies OptionName[];
 export const emulatorOptions = [
   'reply',
+  'speed',
   'dialect',
   'scenario',
   'acceptKey',
@@ -475,16 +639,34 @@ export const emulatorOptions = [
 ] as const satisfies OptionName[];
 const expectationOptions = [
   'expectAudio',
+  'expectAudible',
+  'maxAudio',
   'maxFirstAudio',
+  'maxGap',
+  'maxJitter',
   'expectEvent',
   'forbidEvent',
-  'maxGap',
   'expectClose',
+  'expectFile',
+  'repeat',
+  'warmup',
+  'junit',
 ] as const satisfies OptionName[];
+
+/** Which sound devices, and by which way. */
+export const deviceOptions = ['inputDevice', 'outputDevice', 'audioBackend'] as const satisfies OptionName[];
 
 export const streamOptions = [
   'file',
   'raw',
+  'replay',
+  'mic',
+  'play',
+  ...deviceOptions,
+  'deviceTimeout',
+  'volume',
+  'bargeIn',
+  'recordMic',
   ...connectionOptions,
   'reply',
   'tokenFrom',
@@ -495,6 +677,7 @@ export const streamOptions = [
   'wait',
   'settle',
   'out',
+  'record',
   'loop',
   'duration',
   'maxFrameBuffer',

@@ -54,11 +54,16 @@ export function parseUrl(...protocols: string[]): Parse<string> {
 export const parsePace: Parse<number | 'max'> = (text) => {
   if (text === 'max') return 'max';
   if (text === 'realtime') return 1;
-  const factor = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
-  return factor >= 0.01 && factor <= 1_000
-    ? factor
-    : expected('realtime, max, or a factor from 0.01 to 1000');
+  return readFactor(text) ?? expected('realtime, max, or a factor from 0.01 to 1000');
 };
+
+export const parseFactor: Parse<number> = (text) =>
+  readFactor(text) ?? expected('a factor from 0.01 to 1000');
+
+function readFactor(text: string): number | undefined {
+  const factor = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  return factor >= 0.01 && factor <= 1_000 ? factor : undefined;
+}
 
 export const parseProbability: Parse<number> = (text) => {
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;

@@ -3,10 +3,11 @@ import { hostname } from 'node:os';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { VoicectlError } from '../errors.ts';
-import { isLoopbackHost } from '../protocol/loopback.ts';
+import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 import type { connectionOptions } from './options.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
+import { readTrusted } from './trusted.ts';
 
 /** Accepted by an emulator that no keys were given to. */
 export const developmentKey = 'voicectl-development-key';
@@ -16,6 +17,8 @@ export interface Target {
   wsUrl: string;
   device: string;
   apiKey: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca: string | undefined;
 }
 
 type Connection = ResolvedSettings<(typeof connectionOptions)[number]>;
@@ -43,7 +46,8 @@ export async function resolveTarget(
   const wsUrl = connection.settings.wsUrl ?? wsUrlFor(baseUrl);
   if (!allowPlaintext) [baseUrl, wsUrl].forEach(requireSafeTransport);
   const apiKey = needsKey ? await resolveKey(connection, input, isLoopback(baseUrl)) : '';
-  return { baseUrl, wsUrl, device: device ?? defaultDevice(), apiKey };
+  const ca = await readTrusted(connection.settings.ca, input);
+  return { baseUrl, wsUrl, device: device ?? defaultDevice(), apiKey, ca };
 }
 
 /** `voicectl-HOSTNAME`: the same in each run on a machine. */
@@ -56,8 +60,8 @@ function isLoopback(url: string): boolean {
 }
 
 function requireSafeTransport(url: string): void {
+  if (isSafeTransport(url)) return;
   const { protocol, host } = new URL(url);
-  if (protocol === 'https:' || protocol === 'wss:' || isLoopback(url)) return;
   throw new VoicectlError(
     'insecure-target',
     `Refusing to send a key or token to ${host} over plain ${protocol.replace(':', '').toUpperCase()}`,

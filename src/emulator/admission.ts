@@ -50,7 +50,15 @@ function hostName(header: string): string {
 }
 
 function isBoundAddress(name: string, { socket }: IncomingMessage): boolean {
-  return isIP(name) !== 0 && name === socket.localAddress?.replace(/^::ffff:/, '');
+  return (
+    isIP(name) !== 0 && canonical(name) === canonical(socket.localAddress?.replace(/^::ffff:/, '') ?? '')
+  );
+}
+
+/** An address in the one form in which two can be compared: IPv6 has many, and a zone is no part of it. */
+function canonical(address: string): string {
+  const url = `http://[${address.replace(/%.*/, '')}]`;
+  return isIP(address) === 6 && URL.canParse(url) ? new URL(url).hostname : address;
 }
 
 function isLoopbackOrigin(origin: string): boolean {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../clock.ts';
+import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
 import { createDeviceCheck, type DeviceCheck } from './device-verdict.ts';
@@ -30,7 +31,10 @@ export interface Connection {
   sendAudio(pcm: Buffer): void;
   /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
   close(cause: CloseCause): void;
-  /** Closes with this code, and without a message before it. Only the first call counts. */
+  /**
+   * Closes with this code, and without a message before it; 1005 stands for none, and 1006 for no close frame.
+   * Only the first call counts.
+   */
   closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply'): void;
   /** Sends text that need not be a message, as it is. */
   sendRaw(text: string): void;
@@ -156,7 +160,9 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (ended) return;
       end();
       totals.cause = cause;
-      socket.close(code, reason);
+      if (code === closeCodes.abnormal) socket.terminate();
+      else if (code === closeCodes.noStatus) socket.close();
+      else socket.close(code, reason);
     },
     sendRaw: (text) => void send(text),
     cut(how) {

@@ -24,7 +24,8 @@ import { errorBody, invalidRequestCode } from '../protocol/error-body.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { cacheControl } from '../protocol/token-response.ts';
 import { version } from '../version.ts';
-import { type ControlMessage, describeFaults, type EmulatorControl } from './control.ts';
+import { describeFaults } from './control.ts';
+import type { ControlMessage, EmulatorControl } from './emulator-control.ts';
 import { readBody } from './http-body.ts';
 
 /** Longest audio to say: well over a minute of any common WAV. */

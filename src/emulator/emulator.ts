@@ -6,13 +6,16 @@ import { VoicectlError } from '../errors.ts';
 import { type DialectInput, parseDialect } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
-import { wsUrlFor } from '../protocol/paths.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 import { version } from '../version.ts';
 import { createAcceptedKeys } from './accepted-keys.ts';
+import { type Addresses, addressesOf } from './addresses.ts';
+import { certificateNames, checkCertificate, type TlsCertificate } from './certificate.ts';
 import { createConnectionSlots } from './connection-slots.ts';
-import { createControl, type EmulatorControl } from './control.ts';
+import { createControl } from './control.ts';
 import { createControlApi } from './control-api.ts';
+import type { EmulatorControl } from './emulator-control.ts';
+import { createEventWatch, type EventWatch } from './event-watch.ts';
 import { createEmulatorEvents, type EmulatorListener } from './events.ts';
 import { createFaults } from './faults/faults.ts';
 import { createUpgradeFaults } from './faults/upgrade-faults.ts';
@@ -36,6 +39,8 @@ export interface EmulatorOptions {
   acceptKeys?: readonly string[];
   /** A reply mode, as on the command line. Default `parrot`. */
   reply?: string;
+  /** How fast `replay:` says a recording again: 2 is twice as fast. Default 1. */
+  replaySpeed?: number | undefined;
   /** Choices that the specification leaves open; whatever is left out has its default. */
   dialect?: DialectInput;
   /** Token requests per device and minute. Default 60. */
@@ -46,6 +51,8 @@ export interface EmulatorOptions {
   seed?: number;
   allowHosts?: readonly string[];
   allowOrigins?: readonly string[];
+  /** HTTPS and WSS: with a certificate of one's own, or with `true` one that is made for it, signed by nobody else. */
+  tls?: boolean | TlsCertificate;
   /** Bearer secret of the control API beyond loopback; without one nobody gets in from outside this process. */
   controlSecret?: string | undefined;
   /** Time of the whole emulator, for tests. */
@@ -59,12 +66,12 @@ export interface EmulatorOptions {
 }
 
 /** A running emulator of the token endpoint and the voice stream. */
-export interface Emulator {
-  /** `http://host:port`. */
-  readonly baseUrl: string;
-  /** `ws://host:port`. */
-  readonly wsUrl: string;
+export interface Emulator extends Readonly<Addresses>, EventWatch {
   readonly port: number;
+  /** Where other machines find it, if it listens on all addresses of this one. */
+  readonly lan: readonly Addresses[];
+  /** With TLS, the PEM of what clients have to trust. */
+  readonly certificate: string | undefined;
   readonly control: EmulatorControl;
   /** Stops accepting, closes each stream with 1001, and resolves when all are gone. */
   close(): Promise<void>;
@@ -73,7 +80,8 @@ export interface Emulator {
 
 /**
  * Starts an emulator of the whole service. Throws `VoicectlError`: `bad-dialect`, `usage` (unknown
- * reply mode, an address that is not ours), `bad-input` (a reply file that is no WAV), `host-exposed`, `port-in-use`.
+ * reply mode, an address that is not ours), `bad-input` (a reply file that is no WAV, a certificate without its key),
+ * `host-exposed`, `port-in-use`.
  */
 export async function createEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { host = '127.0.0.1', port = 0, acceptKeys = [] } = options;
@@ -84,12 +92,15 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     });
   }
   const dialect = checkDialect(options.dialect);
-  const replyMode = await createReplyMode(options.reply ?? 'parrot');
+  const replyMode = await createReplyMode(options.reply ?? 'parrot', options);
+  const tls = await prepareTls(options.tls, () => certificateNames(host, options.allowHosts ?? []));
   const baseClock = options.clock ?? systemClock;
   const clock = createMovableClock(baseClock);
   const events = createEmulatorEvents(() => clock.now());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const journal = createJournal(events);
+  const gone = new AbortController();
+  const watch = createEventWatch(events, journal, gone.signal);
 
   const random = createRandom(options.seed);
   const authority = await createTokenAuthority({ clock, random, settings: dialect.token });
@@ -140,15 +151,15 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     voice,
     faults: upgradeFaults,
     control: createControlApi({ control, secret: controlSecret }),
+    tls,
   });
 
   const address = await listen(server, host, port).catch(async (thrown) => {
     await voice.close();
     throw thrown;
   });
-  const baseUrl = `http://${urlHost(address)}:${address.port}`;
-  const wsUrl = wsUrlFor(baseUrl);
-  events.emit({ type: 'listening', version, baseUrl, wsUrl });
+  const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
+  events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
 
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -160,10 +171,21 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
       ticker.close();
       server.closeAllConnections();
       await stopped;
+      gone.abort();
     })();
     return closed;
   };
-  return { baseUrl, wsUrl, port: address.port, control, close, [Symbol.asyncDispose]: close };
+  return {
+    baseUrl,
+    wsUrl,
+    lan,
+    port: address.port,
+    certificate: tls?.cert,
+    control,
+    ...watch,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 function checkDialect(input: DialectInput | undefined) {
@@ -187,10 +209,17 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
   return server.address() as AddressInfo;
 }
 
-/** Where a client of this machine finds the address: "any address" is none that can be called. */
-function urlHost({ address, family }: AddressInfo): string {
-  if (family === 'IPv6') return `[${address === '::' ? '::1' : address}]`;
-  return address === '0.0.0.0' ? '127.0.0.1' : address;
+async function prepareTls(
+  tls: boolean | TlsCertificate | undefined,
+  names: () => string[],
+): Promise<TlsCertificate | undefined> {
+  if (tls === undefined || tls === false) return undefined;
+  if (tls === true) {
+    const { createCertificate } = await import('./self-signed.ts');
+    return createCertificate(names());
+  }
+  checkCertificate(tls);
+  return tls;
 }
 
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): VoicectlError {

@@ -1,10 +1,14 @@
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
+import type { Addresses } from './addresses.ts';
 import type { DeviceFinding } from './device-verdict.ts';
 
 /** What happens in an emulator. Every view of `serve` is a function of this stream. */
 export type EmulatorEventBody =
-  | { type: 'listening'; version: string; baseUrl: string; wsUrl: string }
+  /** `lan`: the addresses for other machines, where it listens on all of this one's. */
+  | { type: 'listening'; version: string; baseUrl: string; wsUrl: string; lan?: Addresses[] }
+  /** A connection that ended in its TLS handshake. */
+  | { type: 'tls-failed'; remote: string; why: string }
   | { type: 'token-issued'; device: string; jti: string; exp: number; remaining: number; resetAtMs: number }
   | {
       type: 'request-refused';

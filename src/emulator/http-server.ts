@@ -6,6 +6,7 @@ import { streamPath, tokenPaths } from '../protocol/paths.ts';
 import { rateLimitHeaderNames, retryAfterHeaderName } from '../protocol/rate-limit.ts';
 import { jsonMediaType, maxTokenRequestBytes } from '../protocol/token-request.ts';
 import { type Admission, type AdmissionOptions, admit, maxHeaders } from './admission.ts';
+import type { TlsCertificate } from './certificate.ts';
 import type { ControlApi } from './control-api.ts';
 import type { EmulatorEvents } from './events.ts';
 import type { Unanswered } from './faults/token-faults.ts';
@@ -14,6 +15,7 @@ import { type HttpAnswer, sendAnswer, sendRawAnswer } from './http-answer.ts';
 import { readBody } from './http-body.ts';
 import { invalidRequest, refusal } from './refusal.ts';
 import { ServiceRequest } from './service-request.ts';
+import { createTlsServer } from './tls-server.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
 import type { VoiceEndpoint } from './voice-endpoint.ts';
 
@@ -25,6 +27,8 @@ export interface HttpServerOptions {
   voice: VoiceEndpoint;
   control: ControlApi;
   faults: UpgradeFaults;
+  /** Undefined: plain HTTP. */
+  tls: TlsCertificate | undefined;
 }
 
 /** Node looks for late requests only this often, so the deadlines below are kept to within it. */
@@ -38,15 +42,16 @@ const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 
 /** The HTTP side of the service: who is let in, which path and method there is, and how errors look. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { dialect, events, admission, voice } = options;
-  const server = createServer({
+  const { dialect, events, admission, voice, tls } = options;
+  const settings = {
     IncomingMessage: ServiceRequest,
     // Node would answer a request without Host itself, and not in the service's shape; `admit` looks for it.
     requireHostHeader: false,
     connectionsCheckingInterval: checkEveryMs,
     headersTimeout: headersDeadlineMs,
     requestTimeout: requestDeadlineMs,
-  });
+  };
+  const server = tls === undefined ? createServer(settings) : createTlsServer(settings, tls, events);
   // One more than is admitted, so that too many can be told from just enough.
   server.maxHeadersCount = maxHeaders + 1;
 

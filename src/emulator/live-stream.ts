@@ -10,7 +10,7 @@ import type { EmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
 import { createFaultyAudio } from './faults/faulty-audio.ts';
 import { injectLiveFaults } from './faults/live-faults.ts';
-import type { CreateReply, Reply, Voice } from './reply.ts';
+import type { Reply, ReplyMode, Voice } from './reply.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Ticker } from './ticker.ts';
 
@@ -33,7 +33,7 @@ export interface LiveStreamOptions {
   dialect: Dialect;
   events: EmulatorEvents;
   faults: Faults;
-  createReply: CreateReply;
+  createReply: ReplyMode;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface LiveStreamOptions {
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
   const subject = { device: claims.sub, stream: connection.id };
-  sendConnected(options, subject);
+  if (options.createReply.confirms?.(claims.sub) !== true) sendConnected(options, subject);
   const { reply, voice } = startReply(options);
   const align = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
   const hear = (data: Buffer) => {
@@ -127,6 +127,7 @@ function startReply({
     },
     error: sendError,
     message: (body) => connection.sendText(JSON.stringify(body)),
+    text: (text) => (isJson(text) ? connection.sendText(text) : connection.sendRaw(text)),
     close: (code, reason) => connection.closeWith(code, reason, 'reply'),
     turnStarted: (atMs) => events.emit({ type: 'turn-started', ...at, atMs }),
     turnEnded: (atMs, turnMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs }),
@@ -134,6 +135,15 @@ function startReply({
   const reply = createReply(voice);
   connection.onEnding(() => speaker.stop());
   return { reply, voice };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Counts messages and makes whole samples of them: what becomes of half a sample is the dialect's choice. */

@@ -24,7 +24,9 @@ export interface Voice {
   error(code: string, message: string): void;
   /** Sends any JSON. */
   message(body: unknown): void;
-  /** Closes the stream. */
+  /** Sends text as it is, whether or not it is a message. */
+  text(text: string): void;
+  /** Closes the stream; 1005 closes it without a code, and 1006 cuts it without a close. */
   close(code: number, reason: string): void;
   /** Reports a turn of the user. Times are milliseconds of audio since the stream began. */
   turnStarted(atMs: number): void;
@@ -45,3 +47,10 @@ export interface Reply {
 
 /** Makes the reply of a new stream. */
 export type CreateReply = (voice: Voice) => Reply;
+
+/** How the streams of an emulator are answered. */
+export interface ReplyMode {
+  (voice: Voice): Reply;
+  /** Whether the reply itself sends the confirmation of a stream of this device. */
+  readonly confirms?: (device: string) => boolean;
+}

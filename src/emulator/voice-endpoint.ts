@@ -12,7 +12,7 @@ import type { Faults } from './faults/faults.ts';
 import { sendRawAnswer } from './http-answer.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { invalidRequest } from './refusal.ts';
-import type { CreateReply } from './reply.ts';
+import type { ReplyMode } from './reply.ts';
 import type { Ticker } from './ticker.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
@@ -53,7 +53,7 @@ export interface VoiceEndpointOptions {
   slots: ConnectionSlots;
   ticker: Ticker;
   faults: Faults;
-  createReply: CreateReply;
+  createReply: ReplyMode;
 }
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */

@@ -1,5 +1,11 @@
 import { isIP } from 'node:net';
 
+/** Whether a key or token may go there: over TLS, or within this machine. */
+export function isSafeTransport(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || protocol === 'wss:' || isLoopbackHost(hostname);
+}
+
 /** Whether a host name or address means this machine only: the one place where the service may be spoken to without TLS. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');

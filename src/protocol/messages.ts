@@ -45,6 +45,8 @@ export interface ServiceMessage {
   body: unknown;
   /** Set for `error`. */
   error?: ReadError;
+  /** The message as it came. */
+  text: string;
 }
 
 /** Fields under which services name the kind of a message; the specification shows none. */
@@ -52,6 +54,10 @@ const kindFields = ['type', 'kind', 'event', 'name'] as const;
 
 /** Reads any text message of a service. Never throws: unknown kinds and shapes come back as `other`. */
 export function readServiceMessage(text: string): ServiceMessage {
+  return { ...classify(text), text };
+}
+
+function classify(text: string): Omit<ServiceMessage, 'text'> {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -65,6 +71,17 @@ export function readServiceMessage(text: string): ServiceMessage {
   const kind = named[0];
   if (isErrorMessage(kind, body)) return { category: 'error', kind, body, error: readError(body) };
   return { category: /status|state/i.test(kind ?? '') ? 'status' : 'other', kind, body };
+}
+
+/** Words by which services say that the AI was interrupted, and that what it still says is void; the specification shows none. */
+const interruptionWords =
+  /interrupt|barge.?in|(clear|flush).*(audio|buffer)|(audio|buffer|playback).*(clear|flush)/i;
+
+/** Whether a message says that audio which was sent and not heard yet is void: in its kind, or in one of its texts. */
+export function isInterruption({ category, kind, body }: ServiceMessage): boolean {
+  if (category === 'error' || category === 'connected' || !isRecord(body)) return false;
+  const states = ['status', 'state', 'action', 'reason'].map((field) => body[field]);
+  return [kind, ...states].some((text) => typeof text === 'string' && interruptionWords.test(text));
 }
 
 function isErrorMessage(kind: string | undefined, body: Record<string, unknown>): boolean {

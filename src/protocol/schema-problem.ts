@@ -30,16 +30,23 @@ export function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
   return inner.code === 'unrecognized_keys' ? [...inner.path, inner.keys[0] ?? ''] : inner.path;
 }
 
-/** Of the alternatives of a union, the first complaint of the one that the value came closest to. */
+/** Of a union, the first complaint of the alternative that the value came closest to: with few complaints, and deep ones. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
-  const within = issue.errors.flatMap(([first]) => {
+  const within = issue.errors.flatMap((issues) => {
+    const [first] = issues;
     if (first === undefined) return [];
     const nested = nearestIssue(first);
-    return [{ ...nested, path: [...issue.path, ...nested.path] } as z.core.$ZodIssue];
+    return [
+      {
+        count: issues.length,
+        issue: { ...nested, path: [...issue.path, ...nested.path] } as z.core.$ZodIssue,
+      },
+    ];
   });
-  const [deepest] = within.toSorted((a, b) => issuePath(b).length - issuePath(a).length);
-  return deepest !== undefined && issuePath(deepest).length > issue.path.length ? deepest : issue;
+  const depth = (one: z.core.$ZodIssue) => issuePath(one).length;
+  const [nearest] = within.toSorted((a, b) => a.count - b.count || depth(b.issue) - depth(a.issue));
+  return nearest !== undefined && depth(nearest.issue) > issue.path.length ? nearest.issue : issue;
 }
 
 /** What stands there, as far as it may be shown: a whole section, or what stands in place of one, may hold a secret. */

@@ -6,15 +6,18 @@ export interface CurlRequest {
   device: string;
   /** A key that is no secret; else the command takes it from VOICECTL_API_KEY. */
   publicKey?: string;
+  /** The file that it trusts, or that it trusts anybody; else it trusts whom curl does. */
+  trust?: { file: string } | 'anybody' | undefined;
 }
 
 /** The curl command that asks for a token. */
-export function curlCommand({ url, device, publicKey }: CurlRequest): string {
+export function curlCommand({ url, device, publicKey, trust }: CurlRequest): string {
   const key =
     publicKey === undefined ? `'"$VOICECTL_API_KEY"'` : shellText(JSON.stringify(publicKey).slice(1, -1));
   const body = `{"apiKey":"${key}","deviceId":${shellText(JSON.stringify(device))}}`;
+  const trusting = trust === 'anybody' ? ' -k' : trust && ` --cacert '${shellText(trust.file)}'`;
   return [
-    `curl -sS -X POST '${shellText(url)}'`,
+    `curl -sS${trusting ?? ''} -X POST '${shellText(url)}'`,
     `-H 'Content-Type: ${jsonMediaType}'`,
     `-H 'Accept: ${jsonMediaType}'`,
     `-d '${body}'`,

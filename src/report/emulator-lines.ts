@@ -17,6 +17,8 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return style.note(
         `→ ${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${about(event)}`,
       );
+    case 'tls-failed':
+      return style.note(`→ TLS with ${escapeText(event.remote)} failed: ${escapeText(event.why)}`);
     case 'stream-opened':
       return `· stream ${event.stream} opened from ${escapeText(event.remote)}`;
     case 'stream-authorised':

@@ -6,7 +6,7 @@ import { msText, spreadText, summaryLines } from './summary-lines.ts';
 /** A session event as lines for people; none where there is nothing to say. */
 export function sessionLines(event: SessionEvent, style: Style): string[] {
   if (event.type === 'summary') return ['', ...summaryLines(event, style)];
-  const text = describe(event, style);
+  const text = describeEvent(event, style);
   return text === undefined ? [] : [`${style.dim(timeText(event.t))}  ${text}`];
 }
 
@@ -21,7 +21,11 @@ export function timeText(t: number): string {
   return (t / 1000).toFixed(3).padStart(8);
 }
 
-function describe(event: Exclude<SessionEvent, { type: 'summary' }>, style: Style): string | undefined {
+/** What happened, in one line without its time. Text from outside is escaped for a terminal. */
+export function describeEvent(
+  event: Exclude<SessionEvent, { type: 'summary' }>,
+  style: Style,
+): string | undefined {
   switch (event.type) {
     case 'session':
       return `${style.strong(`voicectl ${event.version}`)}  ${escapeText(event.source)} (${event.format}) as ${escapeText(event.device)} to ${escapeText(event.wsUrl)}`;
@@ -42,7 +46,9 @@ function describe(event: Exclude<SessionEvent, { type: 'summary' }>, style: Styl
     case 'figures':
       return `· ${figuresText(event)}`;
     case 'warning':
-      return style.note(`! ${escapeText(event.message)}`);
+      return style.note(
+        `! ${escapeText(event.message)}${event.hint === undefined ? '' : `. ${escapeText(event.hint)}`}`,
+      );
     case 'close':
       return `← close ${event.code} ${event.name}${event.reason === '' ? '' : `: ${escapeText(event.reason)}`}`;
   }

@@ -1,22 +1,32 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
+import { escapeText } from '../escape.ts';
 import { serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
-import { curlCommand } from './curl.ts';
+import { type CurlRequest, curlCommand } from './curl.ts';
 import type { Style } from './style.ts';
 
 /** Sent in examples; an emulator that no keys were given to accepts it like any other. */
 const exampleKey = 'any-key';
 
-/** What `serve` says first: the URLs, and a curl line that works. */
+export interface StartFacts {
+  reply: string;
+  anyKey: boolean;
+  /** With TLS: the file with the certificate, or that curl could not check it. */
+  trust?: CurlRequest['trust'];
+}
+
+/** What `serve` says first: the URLs, those to type on other machines too, and a curl line that works. */
 export function startLines(
-  { version, baseUrl, wsUrl }: EmulatorEvent & { type: 'listening' },
-  { reply, anyKey }: { reply: string; anyKey: boolean },
+  { version, baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
+  { reply, anyKey, trust }: StartFacts,
   style: Style,
 ): string[] {
-  const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { anyKey });
+  const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { anyKey, trust });
   return [
     `${style.strong(`voicectl ${version}`)} emulates the service, replying with ${reply}`,
     `  token   ${tokenUrl}`,
     `  stream  ${streamUrl}`,
+    ...lan.flatMap(lanLines),
+    ...trustLines(trust),
     `  try     ${curl}`,
   ];
 }
@@ -24,13 +34,28 @@ export function startLines(
 /** Where an emulator is reached, and a command that asks it for a token. */
 export function serviceFacts(
   { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
-  { anyKey }: { anyKey: boolean },
+  { anyKey, trust }: Pick<StartFacts, 'anyKey' | 'trust'>,
 ): { tokenUrl: string; streamUrl: string; curl: string } {
   const tokenUrl = serviceUrl(baseUrl, tokenPath());
   const key = anyKey ? { publicKey: exampleKey } : {};
   return {
     tokenUrl,
     streamUrl: serviceUrl(wsUrl, streamPath),
-    curl: curlCommand({ url: tokenUrl, device: 'device-1', ...key }),
+    curl: curlCommand({ url: tokenUrl, device: 'device-1', trust, ...key }),
   };
+}
+
+function lanLines({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }, index: number): string[] {
+  const label = index === 0 ? 'network' : '';
+  return [
+    `  ${label.padEnd(8)}${serviceUrl(baseUrl, tokenPath())}`,
+    `          ${serviceUrl(wsUrl, streamPath)}`,
+  ];
+}
+
+function trustLines(trust: CurlRequest['trust']): string[] {
+  if (trust === undefined) return [];
+  if (trust === 'anybody')
+    return ['  trust   curl -k checks nothing; --cert-out FILE writes the certificate for clients that do'];
+  return [`  trust   ${escapeText(trust.file)}: --ca of voicectl, NODE_EXTRA_CA_CERTS of Node`];
 }

@@ -9,7 +9,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
   const rows: [string, string][] = [
     ['device', escapeText(summary.device)],
     ['sent', totalsText(summary.out)],
-    ['received', totalsText(summary.in)],
+    ['received', `${totalsText(summary.in)} (${(summary.audibleMs / 1000).toFixed(2)} s audible)`],
     ['token', msText(summary.tokenMs)],
     ['connect', `${msText(summary.connectMs)}, confirmed ${msText(summary.authoriseMs)}`],
     ['first audio', `${msText(summary.firstAudioMs)} after the end of speech`],
@@ -32,13 +32,14 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
       name,
       `${ok ? style.good('pass') : style.bad('FAIL')}  expected ${escapeText(expected)}, measured ${escapeText(measured)}`,
     ]),
-    [
-      'result',
-      `${summary.ok ? style.good('ok') : style.bad('failed')} in ${(summary.elapsedMs / 1000).toFixed(1)} s`,
-    ],
+    ['result', `${resultText(summary, style)} in ${(summary.elapsedMs / 1000).toFixed(1)} s`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);
+}
+
+function resultText({ failure }: SessionSummary, style: Style): string {
+  return failure === null ? style.good('ok') : style.bad(`failed (${failure.kind})`);
 }
 
 function totalsText({ frames, bytes, audioMs }: AudioTotals): string {

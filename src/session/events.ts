@@ -37,7 +37,7 @@ export type SessionEventBody =
   | { type: 'gap'; ms: number }
   /** What was measured so far, about once a second while audio flows. */
   | ({ type: 'figures' } & Figures)
-  | { type: 'warning'; code: string; message: string }
+  | { type: 'warning'; code: string; message: string; hint?: string }
   | { type: 'close'; code: number; reason: string; name: string }
   | ({ type: 'summary' } & SessionSummary);
 

@@ -1,15 +1,25 @@
+import type { FailureKind } from '../failure-kind.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
-/** What a run must show to pass. */
-export interface Expectations {
-  /** At least this much AI audio, in milliseconds. */
+/** What AI audio must be like: of a whole session, or of the reply to one turn. */
+export interface AudioExpectations {
+  /** At least this much AI audio, in milliseconds; 0: any. */
   audioMs?: number | undefined;
+  /** At least this much AI audio that can be heard; 0: any. */
+  audibleMs?: number | undefined;
+  maxAudioMs?: number | undefined;
   maxFirstAudioMs?: number | undefined;
+  maxGapMs?: number | undefined;
+  /** Limit for the 95th percentile. */
+  maxJitterMs?: number | undefined;
+}
+
+/** What a run must show to pass. */
+export interface Expectations extends AudioExpectations {
   /** Kinds of service messages that must come. */
   events?: readonly string[] | undefined;
   /** Kinds of service messages that must not come. */
   forbiddenEvents?: readonly string[] | undefined;
-  maxGapMs?: number | undefined;
   closeCode?: number | undefined;
 }
 
@@ -19,9 +29,13 @@ export interface Verdict {
   ok: boolean;
   expected: string;
   measured: string;
+  /** Set where it failed. */
+  kind?: FailureKind;
 }
 
-export interface Observed extends Pick<MetricsSnapshot, 'in' | 'firstAudioMs' | 'longestGapMs'> {
+type ObservedAudio = Pick<MetricsSnapshot, 'in' | 'audibleMs' | 'firstAudioMs' | 'longestGapMs' | 'jitterMs'>;
+
+export interface Observed extends ObservedAudio {
   /** Service messages by kind. */
   events: Record<string, number>;
   closeCode: number | null;
@@ -29,47 +43,77 @@ export interface Observed extends Pick<MetricsSnapshot, 'in' | 'firstAudioMs' | 
 
 /** Holds what was observed against what was expected, in the order of the flags. */
 export function judge(expectations: Expectations, observed: Observed): Verdict[] {
-  const { audioMs, maxFirstAudioMs, maxGapMs, closeCode, events = [], forbiddenEvents = [] } = expectations;
+  const { closeCode, events = [], forbiddenEvents = [] } = expectations;
   const counted = (kind: string) => observed.events[kind] ?? 0;
-  const verdicts: (Verdict | undefined)[] = [
-    audioMs === undefined
-      ? undefined
-      : verdict('expect-audio', {
-          ok: observed.in.bytes > 0 && observed.in.audioMs >= audioMs,
-          expected: audioMs === 0 ? 'any AI audio' : `at least ${audioMs} ms`,
-          measured: `${observed.in.audioMs} ms`,
-        }),
-    atMost('max-first-audio', maxFirstAudioMs, observed.firstAudioMs),
+  return [
+    ...judgeAudio(expectations, observed),
     ...events.map((kind) =>
-      verdict('expect-event', { ok: counted(kind) > 0, expected: kind, measured: `${counted(kind)} times` }),
+      verdict('expect-event', 'missing-event', {
+        ok: counted(kind) > 0,
+        expected: kind,
+        measured: `${counted(kind)} times`,
+      }),
     ),
     ...forbiddenEvents.map((kind) =>
-      verdict('forbid-event', {
+      verdict('forbid-event', 'forbidden-event', {
         ok: counted(kind) === 0,
         expected: `no ${kind}`,
         measured: `${counted(kind)} times`,
       }),
     ),
-    atMost('max-gap', maxGapMs, observed.longestGapMs),
-    closeCode === undefined
-      ? undefined
-      : verdict('expect-close', {
-          ok: observed.closeCode === closeCode,
-          expected: String(closeCode),
-          measured: String(observed.closeCode ?? 'not connected'),
-        }),
+    ...given(closeCode, (code) =>
+      verdict('expect-close', 'wrong-close', {
+        ok: observed.closeCode === code,
+        expected: String(code),
+        measured: String(observed.closeCode ?? 'not connected'),
+      }),
+    ),
   ];
-  return verdicts.filter((one) => one !== undefined);
 }
 
-function verdict(name: string, rest: Omit<Verdict, 'name'>): Verdict {
-  return { name, ...rest };
+/** The part of it that is about the AI audio. */
+export function judgeAudio(expectations: AudioExpectations, observed: ObservedAudio): Verdict[] {
+  const { audioMs, audibleMs, maxAudioMs, maxFirstAudioMs, maxGapMs, maxJitterMs } = expectations;
+  const isSingle = observed.in.bytes > 0 && observed.longestGapMs === null;
+  return [
+    ...given(audioMs, (ms) => atLeast('expect-audio', ms, observed.in.audioMs, 'AI audio')),
+    ...given(audibleMs, (ms) =>
+      atLeast('expect-audible', ms, observed.audibleMs, 'AI audio that can be heard'),
+    ),
+    ...given(maxAudioMs, (ms) => atMost('max-audio', 'too-much-audio', ms, observed.in.audioMs)),
+    ...given(maxFirstAudioMs, (ms) => atMost('max-first-audio', 'late-audio', ms, observed.firstAudioMs)),
+    // A reply of one message has nothing between its messages.
+    ...given(maxGapMs, (ms) => atMost('max-gap', 'long-gap', ms, isSingle ? 0 : observed.longestGapMs)),
+    ...given(maxJitterMs, (ms) =>
+      atMost('max-jitter', 'high-jitter', ms, isSingle ? 0 : (observed.jitterMs?.p95 ?? null)),
+    ),
+  ];
+}
+
+function given<T>(expected: T | undefined, judgeIt: (expected: T) => Verdict): Verdict[] {
+  return expected === undefined ? [] : [judgeIt(expected)];
+}
+
+/** A verdict; `kind` is what its failure counts as. */
+export function verdict(
+  name: string,
+  kind: FailureKind,
+  { ok, expected, measured }: Pick<Verdict, 'ok' | 'expected' | 'measured'>,
+): Verdict {
+  return { name, ok, expected, measured, ...(ok ? {} : { kind }) };
+}
+
+function atLeast(name: string, leastMs: number, measuredMs: number, what: string): Verdict {
+  return verdict(name, 'too-little-audio', {
+    ok: measuredMs > 0 && measuredMs >= leastMs,
+    expected: leastMs === 0 ? `any ${what}` : `at least ${leastMs} ms`,
+    measured: `${measuredMs} ms`,
+  });
 }
 
 /** A limit on something that was measured; what was never measured, because no audio came, has not kept it. */
-function atMost(name: string, limitMs: number | undefined, measuredMs: number | null): Verdict | undefined {
-  if (limitMs === undefined) return undefined;
-  return verdict(name, {
+function atMost(name: string, kind: FailureKind, limitMs: number, measuredMs: number | null): Verdict {
+  return verdict(name, kind, {
     ok: measuredMs !== null && measuredMs <= limitMs,
     expected: `at most ${limitMs} ms`,
     measured: measuredMs === null ? 'nothing to measure' : `${measuredMs} ms`,

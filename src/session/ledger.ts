@@ -2,9 +2,12 @@ import { measureLevel } from '../audio/level.ts';
 import type { GateEvent } from '../audio/speech-gate.ts';
 import type { TokenGrant } from '../client/token.ts';
 import type { StreamClose } from '../client/voice-stream.ts';
+import type { VoicectlError } from '../errors.ts';
+import { describeFailure } from '../failure-kind.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
+import type { Conversation } from './conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { Observed, Verdict } from './expectations.ts';
 import { createMetrics, type Metrics, roundMs } from './metrics.ts';
@@ -33,10 +36,14 @@ export interface Ledger {
   received(pcm: Buffer): void;
   closed(close: StreamClose): void;
   observed(): Observed;
-  summary(ok: boolean, verdicts: Verdict[]): SessionSummary;
+  summary(failure: VoicectlError | undefined, verdicts: Verdict[], underruns: number | null): SessionSummary;
 }
 
-export function createLedger(options: SessionOptions, emit: (body: SessionEventBody) => void): Ledger {
+export function createLedger(
+  options: SessionOptions,
+  emit: (body: SessionEventBody) => void,
+  conversation?: Conversation,
+): Ledger {
   const { clock, settleMs, device, expectations } = options;
   const startedAt = clock.now();
   const metrics = createMetrics({ settleMs });
@@ -101,7 +108,9 @@ export function createLedger(options: SessionOptions, emit: (body: SessionEventB
     took(step, since) {
       facts[step] = roundMs(clock.now() - since);
     },
-    message({ category, kind, body }) {
+    message(message) {
+      const { category, kind, body } = message;
+      conversation?.message(message);
       countKind(kind ?? '(none)');
       emit({ type: 'message', category, kind, body });
     },
@@ -110,12 +119,15 @@ export function createLedger(options: SessionOptions, emit: (body: SessionEventB
       tellSpeech(metrics.sent(frame, now));
       tellAudio('out', frame);
       tellFigures(now);
+      conversation?.sent(frame);
     },
     sourceEnded: () => tellSpeech(metrics.finishSpeech()),
     received(pcm) {
       const now = clock.now();
-      const gapMs = metrics.received(pcm, tellAudio('in', pcm), now);
+      const level = tellAudio('in', pcm);
+      const gapMs = metrics.received(pcm, level, now);
       if (gapMs !== undefined) emit({ type: 'gap', ms: gapMs });
+      conversation?.received(pcm, level);
       tellFigures(now);
     },
     closed({ code, reason }) {
@@ -123,15 +135,16 @@ export function createLedger(options: SessionOptions, emit: (body: SessionEventB
       emit({ type: 'close', ...facts.close });
     },
     observed: () => ({ ...metrics.snapshot(), events, closeCode: facts.close?.code ?? null }),
-    summary: (ok, verdicts) => ({
+    summary: (failure, verdicts, underruns) => ({
       device,
-      ok,
+      ok: failure === undefined,
       elapsedMs: roundMs(clock.now() - startedAt),
       ...facts,
       ...metrics.snapshot(),
-      underruns: null,
+      underruns,
       events,
       verdicts,
+      failure: failure === undefined ? null : describeFailure(failure),
     }),
   };
 }

@@ -20,6 +20,8 @@ export interface Spread {
 export interface MetricsSnapshot {
   out: AudioTotals;
   in: AudioTotals;
+  /** AI audio louder than −60 dBFS, message by message. */
+  audibleMs: number;
   /** From the end of the last speech that was sent to the first AI audio after it. Null where none came. */
   firstAudioMs: number | null;
   /** How far the time between two AI messages of one reply was from the audio in the first of them. */
@@ -31,7 +33,7 @@ export interface MetricsSnapshot {
 }
 
 /** What a session is judged by while it runs. */
-export type Figures = Omit<MetricsSnapshot, 'out' | 'in'>;
+export type Figures = Omit<MetricsSnapshot, 'out' | 'in' | 'audibleMs'>;
 
 export interface MetricsOptions {
   /** AI audio that pauses for longer than this is another reply. */
@@ -58,7 +60,7 @@ export interface Metrics {
 }
 
 /** Quieter AI audio than this is a pause: some services, and an echo of our own tail, send silence without end. */
-const audibleDbfs = -60;
+export const audibleDbfs = -60;
 /** A shorter pause within a reply is no gap to a listener. */
 const shortestGapMs = 100;
 /** The gate tells the end of speech this much audio after the fact, at most. */
@@ -77,11 +79,14 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
   let speechEndedAt: number | undefined;
   let firstAudioAt: number | undefined;
   let lastAudibleAt: number | undefined;
+  let audibleBytes = 0;
   let longestGapMs: number | null = null;
   let previous: { at: number; audioMs: number } | undefined;
   /** Until when what came, and what of it can be heard, lasts for one who plays it at once. */
   let playedUntil = 0;
   let heardUntil = 0;
+  /** Pairs of AI messages that came while the gate was open: whether a turn ended between them is not known yet. */
+  let pairs: { from: number; at: number; audioMs: number }[] = [];
 
   const departedAt = (moment: number) => departures.find(({ positionMs }) => positionMs >= moment)?.at ?? 0;
   const follow = (events: GateEvent[]) => {
@@ -96,6 +101,14 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
     const endedAt = departedAt(event.atMs);
     speechEndedAt = endedAt;
     firstAudioAt = arrivals.find((at) => at >= endedAt);
+    pairs.forEach(measurePair);
+    pairs = [];
+  };
+  const measurePair = ({ from, at, audioMs }: (typeof pairs)[number]) => {
+    const isPauseBetweenReplies = speechEndedAt !== undefined && from < speechEndedAt && at >= speechEndedAt;
+    if (isPauseBetweenReplies) return;
+    longestGapMs = Math.max(longestGapMs ?? 0, at - from);
+    jitter.add(Math.abs(at - from - audioMs));
   };
 
   const figures = (): Figures => ({
@@ -132,10 +145,18 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
         arrivals.push(now);
         while ((arrivals[0] ?? now) < now - gateMemoryMs) arrivals.shift();
       } else firstAudioAt ??= now;
-      if (level.rmsDbfs > audibleDbfs) lastAudibleAt = now;
+      if (level.rmsDbfs > audibleDbfs) {
+        lastAudibleAt = now;
+        audibleBytes += pcm.length;
+      }
       if (previous !== undefined && now - previous.at < settleMs) {
-        longestGapMs = Math.max(longestGapMs ?? 0, now - previous.at);
-        jitter.add(Math.abs(now - previous.at - previous.audioMs));
+        const pair = { from: previous.at, at: now, audioMs: previous.audioMs };
+        if (gate.speaking) pairs.push(pair);
+        else measurePair(pair);
+      }
+      for (let first = pairs[0]; first && first.at < now - gateMemoryMs; first = pairs[0]) {
+        measurePair(first);
+        pairs.shift();
       }
       const silenceMs = now - playedUntil;
       const isGap = previous !== undefined && now - previous.at < settleMs && silenceMs >= shortestGapMs;
@@ -145,7 +166,12 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
       return isGap ? roundMs(silenceMs) : undefined;
     },
     wasHeardAt: (positionMs) => departedAt(positionMs) < heardUntil,
-    snapshot: () => ({ out: { ...out }, in: { ...incoming }, ...figures() }),
+    snapshot: () => ({
+      out: { ...out },
+      in: { ...incoming },
+      audibleMs: msForBytes(audibleBytes),
+      ...figures(),
+    }),
     figures,
   };
 }

@@ -3,6 +3,7 @@ import type { AudioSource } from '../audio/source.ts';
 import type { TokenGrant, TokenOptions } from '../client/token.ts';
 import type { VoiceStream, VoiceStreamOptions } from '../client/voice-stream.ts';
 import type { Clock } from '../clock.ts';
+import type { ConversationPlan } from './conversation-plan.ts';
 import type { Expectations } from './expectations.ts';
 import type { AudioSink } from './output.ts';
 
@@ -22,6 +23,8 @@ export interface SessionOptions {
   baseUrl: string;
   wsUrl: string;
   device: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
   auth: SessionAuth;
   source: AudioSource;
   /** What the source is, for people: a path, or "microphone". */
@@ -43,4 +46,21 @@ export interface SessionOptions {
   /** What may wait in the socket before the source is paused. */
   maxBufferedBytes: number;
   expectations: Expectations;
+  /** What is said and must follow, turn by turn: in place of the source. */
+  conversation?: ConversationPlan | undefined;
+  /** Whether playback is flushed when speech begins in the sent audio. */
+  bargeIn?: boolean;
+  /** What the devices have to say while the session runs: told as its warnings. */
+  notices?: NoticeSource | undefined;
+}
+
+/** Something that the user should know, and what to do about it. */
+export interface SessionNotice {
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+export interface NoticeSource {
+  listen(listener: (notice: SessionNotice) => void): void;
 }

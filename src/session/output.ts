@@ -5,7 +5,14 @@ import type { QueueHandlers } from './backpressure.ts';
 /** Where AI audio is put. A write that is slow makes the session read more slowly from the network. */
 export interface AudioSink {
   write(pcm: Buffer): Promise<void>;
-  close(): Promise<void>;
+  /** Finishes what was written; what plays it may leave out the rest where the session has failed. */
+  close(failure?: VoicectlError): Promise<void>;
+  /** Throws away what waits to be heard. A file has nothing of that kind. */
+  flush?(): void;
+  /** Resolves when the sink has failed, also while nothing is written. */
+  readonly failed?: Promise<VoicectlError>;
+  /** How often what plays it had nothing to play in the middle of a reply. */
+  readonly underruns?: number;
 }
 
 /** AI audio that may wait for the sinks before reading from the network is paused. */
@@ -13,11 +20,15 @@ const maxWaitingBytes = 4 * 1024 * 1024;
 
 export interface Output {
   write(pcm: Buffer): void;
+  /** Throws away what waits to be heard: somebody interrupts. */
+  flush(): void;
+  /** Of playback; null where nothing is played. */
+  readonly underruns: number | null;
   /**
    * Waits until the sinks have taken what was written, or until the signal says that nobody wants that any more, and
-   * finishes them. The result is the first failure of any.
+   * finishes them. The result is the first failure of any. `reason` is what the session has failed with.
    */
-  close(signal: AbortSignal): Promise<VoicectlError | undefined>;
+  close(signal: AbortSignal, reason?: VoicectlError): Promise<VoicectlError | undefined>;
 }
 
 export interface OutputHandlers extends QueueHandlers {
@@ -35,7 +46,15 @@ export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandle
     failure = toVoicectlError(thrown);
     handlers.onFailure(failure);
   };
+  for (const sink of sinks) void sink.failed?.then(fail);
   return {
+    flush() {
+      for (const sink of sinks) sink.flush?.();
+    },
+    get underruns() {
+      const counts = sinks.flatMap(({ underruns }) => underruns ?? []);
+      return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count);
+    },
     write(pcm) {
       if (sinks.length === 0 || failure !== undefined) return;
       waitingBytes += pcm.length;
@@ -47,9 +66,9 @@ export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandle
       }, fail);
       written = written.then(() => taken);
     },
-    async close(signal) {
+    async close(signal, reason) {
       await abortable(written, signal).catch(() => {});
-      for (const sink of sinks) await sink.close().catch(fail);
+      for (const sink of sinks) await sink.close(reason ?? failure).catch(fail);
       return failure;
     },
   };

@@ -1,7 +1,9 @@
 import type { VoiceStream } from '../client/voice-stream.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../errors.ts';
+import { isInterruption } from '../protocol/messages.ts';
 import { abortable } from './abortable.ts';
 import { type Backpressure, createBackpressure } from './backpressure.ts';
+import { createConversation } from './conversation.ts';
 import { createEventQueue } from './event-queue.ts';
 import type { SessionEvent, SessionEventBody } from './events.ts';
 import { type Expectations, judge, type Verdict } from './expectations.ts';
@@ -49,11 +51,14 @@ interface Surroundings {
   emit: Emit;
 }
 
-async function converse(
-  options: SessionOptions,
-  { signal, backpressure, emit }: Surroundings,
-): Promise<void> {
-  const ledger = createLedger(options, emit);
+async function converse(given: SessionOptions, { signal, backpressure, emit }: Surroundings): Promise<void> {
+  const conversation = given.conversation && createConversation(given.conversation, given);
+  const options = conversation === undefined ? given : { ...given, source: conversation.source };
+  const tell: Emit = (body) => {
+    emit(body);
+    if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.flush();
+  };
+  const ledger = createLedger(options, tell, conversation);
   // Ends whatever is under way when the stream breaks or a sink fails.
   const halt = new AbortController();
   const until = AbortSignal.any([signal, halt.signal]);
@@ -63,6 +68,7 @@ async function converse(
     onFailure: (failure) => halt.abort(failure),
   });
   announce(options, ledger);
+  options.notices?.listen((notice) => ledger.emit({ type: 'warning', ...notice }));
   let failure: VoicectlError | undefined;
   try {
     const token = await obtainToken(options, ledger, until);
@@ -70,9 +76,13 @@ async function converse(
     const connectingAt = options.clock.now();
     stream = await options.client.openVoiceStream({
       wsUrl: options.wsUrl,
+      ca: options.ca,
       clock: options.clock,
       signal: until,
-      onMessage: ledger.message,
+      onMessage(message) {
+        ledger.message(message);
+        if (isInterruption(message)) output.flush();
+      },
       onAudio(pcm) {
         ledger.received(pcm);
         output.write(pcm);
@@ -86,12 +96,12 @@ async function converse(
     failure = toVoicectlError(until.aborted ? until.reason : thrown);
   }
   if (stream !== undefined) ledger.closed(await stream.close());
-  failure = (await output.close(signal)) ?? failure;
+  failure = (await output.close(signal, failure)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 
-  const verdicts = judge(options.expectations, ledger.observed());
+  const verdicts = [...(conversation?.verdicts() ?? []), ...judge(options.expectations, ledger.observed())];
   failure = conclude(failure, verdicts, options.expectations);
-  ledger.emit({ type: 'summary', ...ledger.summary(failure === undefined, verdicts) });
+  ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.underruns) });
   if (failure !== undefined) throw failure;
 }
 
@@ -115,7 +125,7 @@ function announce(
 }
 
 async function obtainToken(options: SessionOptions, ledger: Ledger, signal: AbortSignal): Promise<string> {
-  const { auth, baseUrl, device, client, clock } = options;
+  const { auth, baseUrl, device, ca, client, clock } = options;
   ledger.emit({ type: 'state', state: 'token' });
   if ('token' in auth) {
     ledger.given(auth.token);
@@ -125,6 +135,7 @@ async function obtainToken(options: SessionOptions, ledger: Ledger, signal: Abor
     ...auth,
     baseUrl,
     deviceId: device,
+    ca,
     clock,
     signal,
     onRetry: ({ attempt, delayMs, error: { code, message } }) =>
@@ -189,9 +200,13 @@ function conclude(
   const isJudged = failure === undefined || (closeCode !== undefined && closes.includes(failure.code));
   if (!isJudged) return failure;
   const failed = verdicts.filter(({ ok }) => !ok);
-  if (failed.length === 0) return undefined;
+  const [first] = failed;
+  if (first === undefined) return undefined;
   const texts = failed.map(
     ({ name, expected, measured }) => `${name}: expected ${expected}, measured ${measured}`,
   );
-  return new VoicectlError('expectation-failed', `Not as expected: ${texts.join('; ')}`, { cause: failure });
+  return new VoicectlError('expectation-failed', `Not as expected: ${texts.join('; ')}`, {
+    cause: failure,
+    details: { kind: first.kind },
+  });
 }

@@ -1,3 +1,4 @@
+import type { Failure } from '../failure-kind.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { Verdict } from './expectations.ts';
 import type { MetricsSnapshot } from './metrics.ts';
@@ -19,4 +20,6 @@ export interface SessionSummary extends MetricsSnapshot {
   rateLimit: ReadRateLimit | null;
   close: { code: number; reason: string; name: string } | null;
   verdicts: Verdict[];
+  /** What it failed with; null where `ok`. */
+  failure: Failure | null;
 }

@@ -1,6 +1,8 @@
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
+import type { TimedMessage } from '../audio/source.ts';
 import type { VoiceStream } from '../client/voice-stream.ts';
+import { waitUntil } from '../clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { abortable } from './abortable.ts';
 import type { Ledger } from './ledger.ts';
@@ -17,12 +19,17 @@ export interface TalkParts {
 /** Sends the source, then silence, until the reply has been heard to its end. Rejects with the signal's reason. */
 export async function talk(parts: TalkParts): Promise<void> {
   const { options, ledger, signal } = parts;
-  const { pace, tailMs } = options;
+  const { pace, source } = options;
+  // What was recorded has its own silence at the end.
+  const tailMs = options.tailMs ?? (source.messages === undefined ? undefined : 0);
   ledger.emit({ type: 'state', state: 'live' });
   const pacer = startPacer(parts, pace);
-  await send(parts, readSource(options, signal), pacer);
+  if (source.messages === undefined) await send(parts, readSource(options, signal), pacer);
+  else await sendMessages(parts, source.messages);
   ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
+  // A conversation has heard out the reply to its last turn.
+  if (options.conversation !== undefined) return;
   // Silence is no use before its time: it leaves in real time also where the source did not.
   const tailPacer = pace === 'max' ? startPacer(parts, 1) : pacer;
   if (tailMs === undefined) {
@@ -31,6 +38,22 @@ export async function talk(parts: TalkParts): Promise<void> {
     await send(parts, silence(tailMs), tailPacer);
     await hearReply(parts);
   }
+}
+
+/** Sends messages as they are, each at its own time, `pace` times as fast. */
+async function sendMessages(parts: TalkParts, messages: readonly TimedMessage[]): Promise<void> {
+  const { clock, pace, loop } = parts.options;
+  do {
+    const startedAt = clock.now();
+    for (const { atMs, pcm } of messages) {
+      if (pace !== 'max') {
+        const dueAt = startedAt + atMs / pace;
+        if (dueAt > clock.now()) await waitUntil(clock, dueAt, parts.signal);
+        parts.ledger.metrics.sentLate(clock.now() - dueAt);
+      }
+      await sendMessage(parts, pcm);
+    }
+  } while (loop);
 }
 
 async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<void> {
@@ -65,17 +88,17 @@ function startPacer({ options: { frameMs, clock }, ledger }: TalkParts, pace: Pa
   });
 }
 
-async function send(
-  { options, ledger, stream, signal }: TalkParts,
-  chunks: AsyncIterable<Buffer>,
-  pacer: Pacer,
-): Promise<void> {
-  for await (const frame of reframe(chunks, bytesForMs(options.frameMs))) {
-    await pacer.next(signal);
-    await abortable(stream.drained(options.maxBufferedBytes), signal);
-    stream.sendAudio(frame);
-    ledger.sent(frame);
+async function send(parts: TalkParts, chunks: AsyncIterable<Buffer>, pacer: Pacer): Promise<void> {
+  for await (const frame of reframe(chunks, bytesForMs(parts.options.frameMs))) {
+    await pacer.next(parts.signal);
+    await sendMessage(parts, frame);
   }
+}
+
+async function sendMessage({ options, ledger, stream, signal }: TalkParts, pcm: Buffer): Promise<void> {
+  await abortable(stream.drained(options.maxBufferedBytes), signal);
+  stream.sendAudio(pcm);
+  ledger.sent(pcm);
 }
 
 async function* readSource(

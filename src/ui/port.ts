@@ -12,8 +12,8 @@ export interface ScreenStart {
   subject: string;
   /** Limits past which a figure is marked, in milliseconds; what is left out has its default. */
   limits?: { firstAudioMs?: number | undefined; gapMs?: number | undefined };
-  /** The emulator: whether it takes any key, and the faults that can be added. */
-  emulator?: { anyKey: boolean; faults: readonly { name: string; summary: string }[] };
+  /** The emulator: the faults that can be added. */
+  emulator?: { faults: readonly { name: string; summary: string }[] };
 }
 
 /** What has come in since the last frame, and the moment to draw. */

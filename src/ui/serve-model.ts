@@ -25,11 +25,22 @@ export interface StateSeen {
   state: EmulatorState;
 }
 
-export type ServeNews = EmulatorEvent | StateSeen | Notice;
+/** Where the emulator is reached, and a command that shows it. */
+export interface Addresses {
+  type: 'addresses';
+  tokenUrl: string;
+  streamUrl: string;
+  curl: string;
+}
+
+/** What was looked up, beside what happens. */
+export type Looked = StateSeen | Addresses;
+
+export type ServeNews = EmulatorEvent | Looked | Notice;
 
 /** All that the screen of the emulator shows. */
 export interface ServeModel extends Browser {
-  listening: (EmulatorEvent & { type: 'listening' }) | undefined;
+  addresses: Addresses | undefined;
   counters: ServeCounters;
   state: EmulatorState | undefined;
   /** Levels of each stream: what the device says, and what it hears. */
@@ -46,7 +57,7 @@ export interface ServeModel extends Browser {
 export function createServeModel(start: ScreenStart): ServeModel {
   return {
     ...createBrowser(start),
-    listening: undefined,
+    addresses: undefined,
     counters: noCounters,
     state: undefined,
     meters: {},
@@ -69,6 +80,7 @@ export function reduceServe(
       next = tell(next, event.text);
       if (event.stays) rows.push(noticeRow(event, moment.now));
     } else if (event.type === 'state-seen') next = look(next, event.state);
+    else if (event.type === 'addresses') next = { ...next, addresses: event };
     else {
       rows.push(serveRow(event));
       next = note(next, event);
@@ -79,7 +91,6 @@ export function reduceServe(
 
 function note(model: ServeModel, event: EmulatorEvent): ServeModel {
   const counted = { ...model, counters: countEvent(model.counters, event) };
-  if (event.type === 'listening') return { ...counted, listening: event };
   return event.type === 'stopping' ? { ...counted, isStopping: true } : counted;
 }
 

@@ -23,6 +23,13 @@ function describe(event: EmulatorEvent): Described {
   switch (event.type) {
     case 'listening':
       return { direction: 'self', kind: 'listening', text: event.baseUrl };
+    case 'tls-failed':
+      return {
+        direction: 'in',
+        kind: 'tls',
+        text: `${escapeText(event.remote)}: ${escapeText(event.why)}`,
+        mark: 'warning',
+      };
     case 'token-issued':
       return { direction: 'out', kind: 'token', text: `${event.remaining} left in the window` };
     case 'request-refused':

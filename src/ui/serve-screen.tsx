@@ -1,5 +1,4 @@
 import { Box } from 'ink';
-import { serviceFacts } from '../report/start-lines.ts';
 import { type Band, space } from './bands.ts';
 import { CounterLine } from './components/CounterLine.tsx';
 import { DevicesPanel } from './components/DevicesPanel.tsx';
@@ -16,11 +15,7 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
   const layout = layoutServe(terminal, model.most);
   const { columns, urlLines, isWide, deviceLines, sessionLines, listLines } = layout;
   const { left, right, gap } = halves(columns, 0.42);
-  const { start, now, state, meters, counters, overlay, panel, session } = model;
-  const address =
-    model.listening === undefined
-      ? undefined
-      : serviceFacts(model.listening, { anyKey: start.emulator?.anyKey === true });
+  const { now, state, meters, counters, overlay, panel, session } = model;
   const faults = state?.faults ?? [];
   const sessionsOn = [state, meters, Math.floor(now / meterStepMs), panel, session];
   const side: Band = {
@@ -64,8 +59,8 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
           {
             name: 'urls',
             lines: urlLines,
-            on: [model.listening],
-            draw: () => <UrlLines address={address} width={columns} lines={urlLines} />,
+            on: [model.addresses],
+            draw: () => <UrlLines addresses={model.addresses} width={columns} lines={urlLines} />,
           },
         ]
       : []),

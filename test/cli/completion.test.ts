@@ -57,8 +57,10 @@ describe('bash', () => {
   test('completes flags', async () => {
     expect(await complete(['voicectl', 'stream', '--expect-'])).toEqual([
       '--expect-audio',
+      '--expect-audible',
       '--expect-event',
       '--expect-close',
+      '--expect-file',
     ]);
     expect(await complete(['voicectl', 'token', '--dec'])).toEqual(['--decode']);
   });

@@ -30,6 +30,7 @@ export function speakWith(createReply: CreateReply) {
     status: (state) => log.push(state),
     error: (code, message) => log.push(`error ${code}: ${message}`),
     message: (body) => log.push(JSON.stringify(body)),
+    text: (text) => log.push(text),
     close: (code, reason) => log.push(`close ${code} ${reason}`),
     turnStarted: (atMs) => log.push(`turn at ${atMs}`),
     turnEnded: (atMs, turnMs) => log.push(`turn of ${turnMs} ended at ${atMs}`),

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findPython } from './python.ts';
 import {
   type Addresses,
   type Json,
@@ -11,9 +11,7 @@ import {
 } from './voicectl.ts';
 
 /** The first Python that can run test/foreign/service.py. */
-const python = ['python3', '/usr/bin/python3'].find(
-  (command) => spawnSync(command, ['-c', 'import aiohttp']).status === 0,
-);
+const python = findPython('aiohttp');
 
 /** Whether the foreign service can run here; a test that needs it is left out, loudly, where it cannot. */
 export const hasForeignService = python !== undefined;

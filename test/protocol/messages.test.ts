@@ -74,11 +74,12 @@ describe('reading', () => {
       category: 'other',
       kind: undefined,
       body: JSON.parse(text),
+      text,
     });
   });
 
   test.each(['', 'hello', '{"type":', '{"type":"status"} x', '\ufeff{}'])('%j is malformed', (text) => {
-    expect(readServiceMessage(text)).toEqual({ category: 'malformed', kind: undefined, body: text });
+    expect(readServiceMessage(text)).toEqual({ category: 'malformed', kind: undefined, body: text, text });
   });
 
   test('the first field that holds a string names the kind', () => {

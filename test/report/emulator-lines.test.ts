@@ -35,6 +35,7 @@ const events: [EmulatorEvent, RegExp][] = [
     { t: 1, type: 'request-refused', cause: 'invalidRequest', status: 400, code: 'X', message: 'no' },
     /400 X: no$/,
   ],
+  [{ t: 1, type: 'tls-failed', remote: '127.0.0.1', why: evil }, /TLS with 127\.0\.0\.1 failed: /],
   [{ t: 1, type: 'stream-opened', stream: 3, remote: '127.0.0.1' }, /stream 3 opened from 127\.0\.0\.1/],
   [
     { t: 1, type: 'stream-authorised', stream: 3, device, jti: 'j', connections: 2 },
@@ -106,5 +107,16 @@ describe('what serve says first', () => {
     expect(startLines(listening, { reply: 'parrot', anyKey: false }, plain).join('\n')).toContain(
       '$VOICECTL_API_KEY',
     );
+  });
+
+  test('on all addresses, the URLs for other machines', () => {
+    const lan = [1, 2].map((n) => ({ baseUrl: `http://192.0.2.${n}:1`, wsUrl: `ws://192.0.2.${n}:1` }));
+    const lines = startLines({ ...listening, lan }, { reply: 'parrot', anyKey: true }, plain);
+    expect(lines.slice(3, 7)).toEqual([
+      '  network http://192.0.2.1:1/api/websocket-voice/token',
+      '          ws://192.0.2.1:1/voice-stream',
+      '          http://192.0.2.2:1/api/websocket-voice/token',
+      '          ws://192.0.2.2:1/voice-stream',
+    ]);
   });
 });

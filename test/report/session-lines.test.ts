@@ -22,6 +22,7 @@ const summary: SessionEvent = {
   authoriseMs: 2.1,
   out: totals(100),
   in: totals(50),
+  audibleMs: 900,
   firstAudioMs: 690.4,
   jitterMs: { p50: 1, p95: 2.5, max: 9 },
   longestGapMs: 40,
@@ -32,8 +33,9 @@ const summary: SessionEvent = {
   close: { code: 4000, reason: evil, name: 'application' },
   verdicts: [
     { name: 'expect-audio', ok: true, expected: 'any AI audio', measured: '1000 ms' },
-    { name: 'expect-event', ok: false, expected: evil, measured: '0 times' },
+    { name: 'expect-event', ok: false, expected: evil, measured: '0 times', kind: 'missing-event' },
   ],
+  failure: { kind: 'missing-event', code: 'expectation-failed', exitCode: 1, message: `Not as ${evil}` },
 };
 
 const events: [SessionEvent, RegExp][] = [
@@ -113,9 +115,10 @@ const events: [SessionEvent, RegExp][] = [
   [{ t: 6, type: 'speech', state: 'start', audioMs: 180 }, /speech starts at 0\.18 s/],
   [{ t: 6, type: 'speech', state: 'end', audioMs: 1960 }, /speech ends at 1\.96 s/],
   [{ t: 7, type: 'warning', code: 'late', message: `late ${evil}` }, /! late/],
+  [{ t: 7, type: 'warning', code: 'overrun', message: 'lost', hint: `do ${evil}` }, /! lost\. do /],
   [{ t: 8, type: 'close', code: 1000, reason: '', name: 'normal' }, /← close 1000 normal$/],
   [{ t: 8, type: 'close', code: 4401, reason: evil, name: 'application' }, /← close 4401 application: /],
-  [summary, /result {2,}failed in 9\.0 s$/],
+  [summary, /result {2,}failed \(missing-event\) in 9\.0 s$/],
 ];
 
 describe.each(events.map(([event, text]) => ({ type: event.type, event, text })))(
@@ -173,6 +176,8 @@ describe('the summary', () => {
     ]);
     const text = rows.join('\n');
     expect(text).toMatch(/^sent +100 frames, 64000 bytes, 2\.00 s$/m);
+    expect(text).toMatch(/^received +50 frames, 32000 bytes, 1\.00 s \(0\.90 s audible\)$/m);
+    expect(text).toMatch(/^result +failed \(missing-event\) in/m);
     expect(text).toMatch(/^first audio +690\.4 ms after the end of speech$/m);
     expect(text).toMatch(/^jitter +p50 1 ms, p95 2\.5 ms, max 9 ms$/m);
     expect(text).toMatch(/^rate limit +58 of 60 left$/m);
@@ -211,6 +216,7 @@ test('warnings, retries and errors are worth a line where only those are wanted;
   expect(kept.map((event) => (event.type === 'message' ? event.category : event.type))).toEqual([
     'retry',
     'malformed',
+    'warning',
     'warning',
   ]);
   expect(isWarning({ t: 1, type: 'message', category: 'error', kind: 'error', body: {} })).toBe(true);

@@ -1,16 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import type { FailureKind } from '../../src/failure-kind.ts';
 import { type Expectations, judge, type Observed } from '../../src/session/expectations.ts';
 
 const observed: Observed = {
   in: { frames: 50, bytes: 32_000, audioMs: 1_000 },
+  audibleMs: 800,
   firstAudioMs: 420,
+  jitterMs: { p50: 2, p95: 30, max: 90 },
   longestGapMs: 60,
   events: { service_voice_connected: 1, status: 4 },
   closeCode: 1000,
 };
 const nothing: Observed = {
   in: { frames: 0, bytes: 0, audioMs: 0 },
+  audibleMs: 0,
   firstAudioMs: null,
+  jitterMs: null,
   longestGapMs: null,
   events: {},
   closeCode: null,
@@ -23,32 +28,76 @@ type Row = [
   ok: boolean,
   expected: string,
   measured: string,
+  kind?: FailureKind,
 ];
+
+const single: Observed = {
+  ...nothing,
+  in: { frames: 1, bytes: 32_000, audioMs: 1_000 },
+  firstAudioMs: 420,
+};
 
 const rows: Row[] = [
   [{ audioMs: 0 }, observed, 'expect-audio', true, 'any AI audio', '1000 ms'],
-  [{ audioMs: 0 }, nothing, 'expect-audio', false, 'any AI audio', '0 ms'],
+  [{ audioMs: 0 }, nothing, 'expect-audio', false, 'any AI audio', '0 ms', 'too-little-audio'],
   [{ audioMs: 1_000 }, observed, 'expect-audio', true, 'at least 1000 ms', '1000 ms'],
-  [{ audioMs: 1_001 }, observed, 'expect-audio', false, 'at least 1001 ms', '1000 ms'],
+  [{ audioMs: 1_001 }, observed, 'expect-audio', false, 'at least 1001 ms', '1000 ms', 'too-little-audio'],
   [{ maxFirstAudioMs: 420 }, observed, 'max-first-audio', true, 'at most 420 ms', '420 ms'],
-  [{ maxFirstAudioMs: 419 }, observed, 'max-first-audio', false, 'at most 419 ms', '420 ms'],
-  [{ maxFirstAudioMs: 420 }, nothing, 'max-first-audio', false, 'at most 420 ms', 'nothing to measure'],
+  [{ maxFirstAudioMs: 419 }, observed, 'max-first-audio', false, 'at most 419 ms', '420 ms', 'late-audio'],
+  [
+    { maxFirstAudioMs: 420 },
+    nothing,
+    'max-first-audio',
+    false,
+    'at most 420 ms',
+    'nothing to measure',
+    'late-audio',
+  ],
   [{ events: ['status'] }, observed, 'expect-event', true, 'status', '4 times'],
-  [{ events: ['transcript'] }, observed, 'expect-event', false, 'transcript', '0 times'],
+  [{ events: ['transcript'] }, observed, 'expect-event', false, 'transcript', '0 times', 'missing-event'],
   [{ forbiddenEvents: ['error'] }, observed, 'forbid-event', true, 'no error', '0 times'],
-  [{ forbiddenEvents: ['status'] }, observed, 'forbid-event', false, 'no status', '4 times'],
+  [
+    { forbiddenEvents: ['status'] },
+    observed,
+    'forbid-event',
+    false,
+    'no status',
+    '4 times',
+    'forbidden-event',
+  ],
+  [{ audibleMs: 0 }, observed, 'expect-audible', true, 'any AI audio that can be heard', '800 ms'],
+  [
+    { audibleMs: 0 },
+    single,
+    'expect-audible',
+    false,
+    'any AI audio that can be heard',
+    '0 ms',
+    'too-little-audio',
+  ],
+  [{ audibleMs: 801 }, observed, 'expect-audible', false, 'at least 801 ms', '800 ms', 'too-little-audio'],
+  [{ maxAudioMs: 1_000 }, observed, 'max-audio', true, 'at most 1000 ms', '1000 ms'],
+  [{ maxAudioMs: 999 }, observed, 'max-audio', false, 'at most 999 ms', '1000 ms', 'too-much-audio'],
+  [{ maxJitterMs: 30 }, observed, 'max-jitter', true, 'at most 30 ms', '30 ms'],
+  [{ maxJitterMs: 29 }, observed, 'max-jitter', false, 'at most 29 ms', '30 ms', 'high-jitter'],
+  [{ maxJitterMs: 29 }, single, 'max-jitter', true, 'at most 29 ms', '0 ms'],
+  [{ maxJitterMs: 29 }, nothing, 'max-jitter', false, 'at most 29 ms', 'nothing to measure', 'high-jitter'],
+  [{ maxGapMs: 60 }, single, 'max-gap', true, 'at most 60 ms', '0 ms'],
   [{ maxGapMs: 60 }, observed, 'max-gap', true, 'at most 60 ms', '60 ms'],
-  [{ maxGapMs: 59 }, observed, 'max-gap', false, 'at most 59 ms', '60 ms'],
-  [{ maxGapMs: 60 }, nothing, 'max-gap', false, 'at most 60 ms', 'nothing to measure'],
+  [{ maxGapMs: 59 }, observed, 'max-gap', false, 'at most 59 ms', '60 ms', 'long-gap'],
+  [{ maxGapMs: 60 }, nothing, 'max-gap', false, 'at most 60 ms', 'nothing to measure', 'long-gap'],
   [{ closeCode: 1000 }, observed, 'expect-close', true, '1000', '1000'],
-  [{ closeCode: 1011 }, observed, 'expect-close', false, '1011', '1000'],
-  [{ closeCode: 1000 }, nothing, 'expect-close', false, '1000', 'not connected'],
+  [{ closeCode: 1011 }, observed, 'expect-close', false, '1011', '1000', 'wrong-close'],
+  [{ closeCode: 1000 }, nothing, 'expect-close', false, '1000', 'not connected', 'wrong-close'],
 ];
 
 describe('an expectation', () => {
-  test.each(rows)('of %o, given %o, is judged as %s: %s', (asked, seen, name, ok, expected, measured) => {
-    expect(judge(asked, seen)).toEqual([{ name, ok, expected, measured }]);
-  });
+  test.each(rows)(
+    'of %o, given %o, is judged as %s: %s',
+    (asked, seen, name, ok, expected, measured, kind) => {
+      expect(judge(asked, seen)).toEqual([{ name, ok, expected, measured, kind }]);
+    },
+  );
 
   test('is judged with the others in the order of the flags, a repeated one each time', () => {
     const asked: Expectations = {
@@ -62,11 +111,11 @@ describe('an expectation', () => {
     expect(judge(asked, observed).map(({ name }) => name)).toEqual([
       'expect-audio',
       'max-first-audio',
-      'expect-event',
-      'expect-event',
-      'forbid-event',
-      'forbid-event',
       'max-gap',
+      'expect-event',
+      'expect-event',
+      'forbid-event',
+      'forbid-event',
       'expect-close',
     ]);
   });

@@ -133,6 +133,38 @@ describe('jitter and gaps', () => {
     expect(metrics.snapshot().longestGapMs).toBe(1_499);
   });
 
+  test('do not span the end of speech: the AI falls silent when it hears the user, and answers anew', () => {
+    const { metrics, send, hear } = measure();
+    send(silence(400));
+    for (const at of [300, 320, 340, 370]) hear(at);
+    // Speech leaves from 400 to 1,380.
+    send(speech(1_000), silence(1_000));
+    for (const at of [1_800, 1_820]) hear(at);
+    expect(metrics.snapshot()).toMatchObject({ longestGapMs: 30, jitterMs: { max: 10 } });
+  });
+
+  test('do not span the end of speech that is known only afterwards', () => {
+    const { metrics, send, hear } = measure();
+    send(silence(400), speech(960));
+    hear(1_300);
+    send(speech(40), silence(100));
+    // The reply begins before the gate has told that the speech has ended at 1,380.
+    for (const at of [1_440, 1_460, 1_490]) hear(at);
+    send(silence(900));
+    expect(metrics.snapshot()).toMatchObject({ longestGapMs: 30, firstAudioMs: 60 });
+  });
+
+  test('are those of an echo while the user speaks', () => {
+    const { metrics } = measure();
+    let now = 0;
+    for (const frame of framesOf(Buffer.concat([silence(400), speech(4_000)]))) {
+      metrics.sent(frame, now);
+      metrics.received(frame, measureLevel(frame), now + (now === 2_000 ? 15 : 0));
+      now += 20;
+    }
+    expect(metrics.snapshot()).toMatchObject({ longestGapMs: 35, jitterMs: { max: 15 } });
+  });
+
   test('are null where there is nothing between', () => {
     const { metrics, hear } = measure();
     hear(0);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { VoicectlError } from '../../src/errors.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
+import type { SessionNotice } from '../../src/session/options.ts';
 import { runSession } from '../../src/session/session.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
@@ -653,4 +654,107 @@ describe('while audio flows', () => {
       ['end', undefined],
     ]);
   });
+});
+
+describe('sinks that are heard', () => {
+  const createHeard = () => {
+    const calls: string[] = [];
+    const sink = {
+      write: async (pcm: Buffer) => void calls.push(`write ${pcm.length}`),
+      flush: () => void calls.push('flush'),
+      close: async (failure?: VoicectlError) => void calls.push(`close ${failure?.code ?? 'well'}`),
+      underruns: 3,
+    };
+    return { sink, calls };
+  };
+
+  test.each([
+    { type: 'interrupted' },
+    { type: 'status', status: 'interrupted' },
+    { event: 'clear_audio_buffer' },
+    { kind: 'state', state: 'barge-in' },
+  ])('are flushed when the service says %j', async (message) => {
+    const { sink, calls } = createHeard();
+    const session = startSession({
+      options: { sinks: [sink], source: sourceOf(speech(400)), tailMs: 0, waitMs: 0 },
+      onLive: (service) => service.at(100, () => service.say(message)),
+    });
+    expect(await session.finish()).toBe('ok');
+    expect(calls).toEqual(['flush', 'close well']);
+    expect(session.summary.underruns).toBe(3);
+  });
+
+  test.each([
+    { type: 'status', status: 'listening' },
+    { type: 'error', error: { code: 'INTERRUPTED' } },
+    ['interrupted'],
+  ])('are not when it says %j', async (message) => {
+    const { sink, calls } = createHeard();
+    const session = startSession({
+      options: { sinks: [sink], source: sourceOf(speech(400)), tailMs: 0, waitMs: 0 },
+      onLive: (service) => service.at(100, () => service.say(message)),
+    });
+    await session.finish();
+    expect(calls).not.toContain('flush');
+  });
+
+  test.each([
+    [true, ['flush', 'flush', 'close well']],
+    [false, ['close well']],
+  ])('are flushed at each beginning of speech where that was asked for: %j', async (bargeIn, expected) => {
+    const { sink, calls } = createHeard();
+    const source = sourceOf(speech(400), silence(1_000), speech(400));
+    const session = startSession({ options: { sinks: [sink], source, bargeIn, tailMs: 0, waitMs: 0 } });
+    expect(await session.finish()).toBe('ok');
+    expect(calls).toEqual(expected);
+  });
+
+  test('are told when the session has failed, so that they need not play to the end', async () => {
+    const { sink, calls } = createHeard();
+    const session = startSession({
+      options: { sinks: [sink], source: sourceOf(speech(400)) },
+      onLive: (service) => service.at(100, () => service.close(1011, 'oops', failure('stream-broken'))),
+    });
+    expect(await session.finish()).toMatchObject({ code: 'stream-broken' });
+    expect(calls).toEqual(['close stream-broken']);
+  });
+
+  test('end the session when they fail while nothing is written', async () => {
+    const { sink } = createHeard();
+    let fail: (thrown: VoicectlError) => void = () => {};
+    const failed = new Promise<VoicectlError>((resolve) => {
+      fail = resolve;
+    });
+    const session = startSession({
+      options: { sinks: [{ ...sink, failed }], source: sourceOf(speech(5_000)) },
+      onLive: (service) => service.at(100, () => fail(failure('audio-device'))),
+    });
+    expect(await session.finish()).toMatchObject({ code: 'audio-device' });
+    expect(session.summary.out.audioMs).toBeLessThan(300);
+  });
+});
+
+test('what the devices have to say is a warning of the session, what they said before it too', async () => {
+  let tell: (notice: SessionNotice) => void = () => {};
+  const session = startSession({
+    options: {
+      source: sourceOf(speech(400)),
+      tailMs: 0,
+      waitMs: 0,
+      notices: {
+        listen(listener) {
+          tell = listener;
+          listener({ code: 'headphones', message: 'Use headphones' });
+        },
+      },
+    },
+    onLive: (service) =>
+      service.at(100, () => tell({ code: 'device-lost', message: 'It was lost', hint: 'Look for it' })),
+  });
+  expect(await session.finish()).toBe('ok');
+  expect(session.of('warning')).toMatchObject([
+    { code: 'headphones', message: 'Use headphones' },
+    { code: 'device-lost', message: 'It was lost', hint: 'Look for it' },
+  ]);
+  expect(session.events[0]?.type).toBe('session');
 });

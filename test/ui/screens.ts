@@ -22,7 +22,6 @@ export const serveStart: ScreenStart = {
   can: ['copy', 'copyCurl', 'save', 'advance', 'close', 'send', 'fault'],
   subject: 'replying with parrot',
   emulator: {
-    anyKey: true,
     faults: [
       { name: 'close', summary: 'the stream is closed with a code' },
       { name: 'drop', summary: 'the message is lost' },
@@ -207,5 +206,13 @@ export function serveNews(sessions = 3): ServeNews[] {
       remark: 'this looks like stereo: send one channel',
     },
   ];
-  return [...events, { type: 'state-seen', state: emulatorState(sessions) }];
+  const tokenUrl = 'http://127.0.0.1:8787/api/websocket-voice/token';
+  const streamUrl = 'ws://127.0.0.1:8787/voice-stream';
+  const addresses = {
+    type: 'addresses',
+    tokenUrl,
+    streamUrl,
+    curl: `curl -sS -X POST '${tokenUrl}' -H 'Content-Type: application/json'`,
+  } as const;
+  return [addresses, ...events, { type: 'state-seen', state: emulatorState(sessions) }];
 }

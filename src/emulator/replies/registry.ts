@@ -1,5 +1,5 @@
 import { VoicectlError } from '../../errors.ts';
-import type { CreateReply } from '../reply.ts';
+import type { CreateReply, ReplyMode } from '../reply.ts';
 import { echo } from './echo.ts';
 import { runCommand } from './exec.ts';
 import { sayFile } from './file.ts';
@@ -12,11 +12,20 @@ import { tone } from './tone.ts';
 const plain: Record<string, CreateReply> = { parrot, echo, tone, silence };
 
 /** Reply modes that take something after the colon. */
-const withArgument: Record<string, (argument: string) => Promise<CreateReply>> = {
+const withArgument: Record<string, (argument: string, options: ReplyOptions) => Promise<ReplyMode>> = {
   file: sayFile,
   exec: async (command) => runCommand(command),
   module: loadModule,
+  replay: async (folder, { replaySpeed = 1 }) => {
+    const { replayRecording } = await import('./replay.ts');
+    return replayRecording(folder, replaySpeed);
+  },
 };
+
+export interface ReplyOptions {
+  /** How fast a recording is replayed: 2 is twice as fast. */
+  replaySpeed?: number | undefined;
+}
 
 /** Every reply mode, as it is written on the command line. */
 export const replyModes: readonly string[] = [
@@ -24,17 +33,18 @@ export const replyModes: readonly string[] = [
   'file:PATH',
   'exec:COMMAND',
   'module:PATH',
+  'replay:DIR',
 ];
 
-/** Makes a reply out of its name. Throws `usage` for an unknown one, `bad-input` for a file that is no WAV. */
-export async function createReplyMode(mode: string): Promise<CreateReply> {
+/** Makes a reply out of its name. Throws `usage` for an unknown one, `bad-input` for a file that is not what it should be. */
+export async function createReplyMode(mode: string, options: ReplyOptions = {}): Promise<ReplyMode> {
   const simple = Object.hasOwn(plain, mode) ? plain[mode] : undefined;
   if (simple !== undefined) return simple;
   const colon = mode.indexOf(':');
   const name = mode.slice(0, colon);
   const argument = mode.slice(colon + 1);
   const make = colon > 0 && Object.hasOwn(withArgument, name) ? withArgument[name] : undefined;
-  if (make !== undefined && argument !== '') return make(argument);
+  if (make !== undefined && argument !== '') return make(argument, options);
   throw new VoicectlError('usage', `Unknown reply mode: ${mode}`, {
     hint: `Use one of ${replyModes.join(', ')}.`,
   });

@@ -2,7 +2,7 @@ import { VoicectlError } from '../../errors.ts';
 import type { Fault } from '../../protocol/faults.ts';
 import { describeIssue } from '../../protocol/schema-problem.ts';
 import type { Faults } from '../faults/faults.ts';
-import type { CreateReply } from '../reply.ts';
+import type { CreateReply, ReplyMode } from '../reply.ts';
 import { prepareClips } from './clips.ts';
 import { type Performance, perform } from './perform.ts';
 import { type ScenarioInput, type ScenarioPart, scenarioSchema } from './scenario-schema.ts';
@@ -11,7 +11,7 @@ import { type ScenarioInput, type ScenarioPart, scenarioSchema } from './scenari
 export interface Scenario {
   readonly faults: readonly Fault[];
   /** The AI of each stream; `otherwise` speaks where the scenario has no steps for the device. */
-  cast(faults: Faults, otherwise: CreateReply): CreateReply;
+  cast(faults: Faults, otherwise: ReplyMode): ReplyMode;
 }
 
 /**
@@ -37,11 +37,15 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
   return {
     faults,
     cast(active, otherwise) {
-      const play = (one: Omit<Performance, 'faults'>) =>
+      const play = (one: Omit<Performance, 'faults'>): ReplyMode =>
         one.part.steps.length === 0 ? otherwise : perform({ ...one, faults: active });
       const everyone = play(forAll);
       const single = new Map(forDevice.map(([device, one]) => [device, play(one)]));
-      return (voice) => (single.get(voice.device) ?? everyone)(voice);
+      const replyOf = (device: string) => single.get(device) ?? everyone;
+      const createReply: CreateReply = (voice) => replyOf(voice.device)(voice);
+      return Object.assign(createReply, {
+        confirms: (device: string) => replyOf(device).confirms?.(device) ?? false,
+      });
     },
   };
 }

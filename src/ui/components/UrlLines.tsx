@@ -1,20 +1,21 @@
 import { Box, Text } from 'ink';
 import { cutTo } from '../cells.ts';
+import type { Addresses } from '../serve-model.ts';
 import { useGlyphs } from '../theme.ts';
 
 /** Where the emulator is reached, and a command that shows it. */
 export function UrlLines({
-  address,
+  addresses,
   width,
   lines,
 }: {
   /** Undefined until it listens. */
-  address: { tokenUrl: string; streamUrl: string; curl: string } | undefined;
+  addresses: Addresses | undefined;
   width: number;
   lines: number;
 }) {
   const { ellipsis } = useGlyphs();
-  const { tokenUrl, streamUrl, curl } = address ?? { tokenUrl: '', streamUrl: '', curl: '' };
+  const { tokenUrl, streamUrl, curl } = addresses ?? { tokenUrl: '', streamUrl: '', curl: '' };
   const rows: [label: string, text: string][] = [
     ['token', tokenUrl],
     ['stream', streamUrl],

@@ -1,0 +1,46 @@
+import { dot } from './dot.ts';
+import { designFilterBank } from './resample-filter.ts';
+
+/**
+ * Plays mono samples a little faster or slower, as a tape would: for two clocks that differ by parts of a percent.
+ * What comes out is 25 samples late.
+ */
+export interface Stretcher {
+  /** How many new samples the next `count` are made of, at this speed. */
+  needed(count: number, speed: number): number;
+  /** The next `count` samples. Takes exactly `needed(count, speed)` new ones. */
+  stretch(samples: Float32Array, count: number, speed: number): Float32Array;
+}
+
+/** Half the length of the filter in samples: at 16 kHz flat up to 6.5 kHz. */
+const halfLength = 24;
+
+/** A stretcher by a windowed sinc, for speeds of about 1. */
+export function createStretcher(): Stretcher {
+  // A fraction of numbers so large that there are 1,024 rows, and one more: any position occurs.
+  const { coefficients, taps, phases } = designFilterBank(8192, 8191, halfLength);
+  let history = new Float32Array(taps);
+  /** How far the next output stands after the sample that it begins from: 0 to 1. */
+  let part = 0;
+
+  return {
+    needed: (count, speed) => Math.floor(part + count * speed),
+    stretch(samples, count, speed) {
+      const window = new Float32Array(history.length + samples.length);
+      window.set(history);
+      window.set(samples, history.length);
+      const output = new Float32Array(count);
+      for (let index = 0; index < count; index += 1) {
+        const at = part + index * speed;
+        const start = Math.floor(at);
+        // The nearest row will do: its error is below −65 dB up to 4 kHz.
+        const row = Math.round((at - start) * phases);
+        output[index] = dot(coefficients, row * taps, window, start, taps);
+      }
+      const end = part + count * speed;
+      part = end - Math.floor(end);
+      history = window.slice(-taps);
+      return output;
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { SessionEvent } from '../session/events.ts';
+import type { SessionOptions } from '../session/options.ts';
+import type { AudioSink } from '../session/output.ts';
+import { runSession } from '../session/session.ts';
+
+export interface StartOptions {
+  /** Where to record to; undefined: nowhere. */
+  folder: string | undefined;
+  openSinks(): Promise<AudioSink[]>;
+  signal: AbortSignal;
+}
+
+/** The events of a session, recorded where that is asked for. Throws what opening the recording and the sinks throws. */
+export async function startSession(
+  options: Omit<SessionOptions, 'sinks'>,
+  { folder, openSinks, signal }: StartOptions,
+): Promise<AsyncIterable<SessionEvent>> {
+  const recorder = folder === undefined ? undefined : await openRecorder(options, folder);
+  // Last of all: a file that is there is emptied only for a session that begins.
+  const sinks = await openSinks().catch(async (thrown) => {
+    await recorder?.abandon();
+    throw thrown;
+  });
+  if (recorder === undefined) return runSession({ ...options, sinks }, signal);
+  const recorded = { ...options, client: recorder.client, sinks: [...sinks, recorder.sink] };
+  return recorder.watch(runSession(recorded, signal));
+}
+
+async function openRecorder(options: Omit<SessionOptions, 'sinks'>, folder: string) {
+  const { createRecorder } = await import('../recording/recorder.ts');
+  const { client, clock, version, device, baseUrl, wsUrl, sourceName: source, settleMs } = options;
+  return createRecorder({ folder, client, clock, version, device, baseUrl, wsUrl, source, settleMs });
+}

@@ -1,0 +1,110 @@
+import * as z from 'zod';
+import { durationSchema as duration } from '../protocol/duration.ts';
+import { parseYamlFile, type YamlFile } from './yaml-file.ts';
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+const regularExpression = z
+  .string()
+  .refine(isRegularExpression, 'expected a regular expression')
+  .meta({ format: 'regex' });
+
+const fieldMatch = z.union([
+  scalar,
+  z.strictObject({
+    min: z.number().optional().describe('Smallest number'),
+    max: z.number().optional().describe('Largest number'),
+    matches: regularExpression.optional().describe('A regular expression, somewhere in the text'),
+    'one-of': z.array(scalar).min(1).optional().describe('One of these values'),
+  }),
+]);
+
+const event = z.string().min(1).describe('Kind of a service message');
+const where = z
+  .record(z.string().min(1), fieldMatch)
+  .default({})
+  .describe('What its fields must be, by their path, such as `error.code`');
+const within = duration
+  .optional()
+  .describe('How soon, from the end of the speech of the turn; as long as `--wait` unless said otherwise');
+
+const following = z.union([
+  z.strictObject({ audio: duration.describe('So much AI audio; 0 for any'), within }),
+  z.strictObject({ event, where, within }),
+  z.strictObject({
+    silence: duration.describe(
+      'The AI falls silent for so long; `within` counts from the begin of the speech',
+    ),
+    within,
+  }),
+]);
+
+const absence = z.union([z.literal('audio'), z.strictObject({ event, where })]);
+
+const cue = z
+  .union([
+    z.enum(['connected', 'after-reply']),
+    z.strictObject({
+      'during-reply': duration.describe('While the AI speaks, this long after its first audio: barge-in'),
+    }),
+    z.strictObject({ after: duration.describe('This long after the end of the clip before') }),
+  ])
+  .describe('The first turn: `connected` unless said otherwise; the others: `after-reply`');
+
+/** Limits on the AI audio, by the names of the flags. */
+const audioLimits = {
+  'expect-audio': duration.optional().describe('At least this much AI audio; 0 for any'),
+  'expect-audible': duration.optional().describe('At least this much AI audio that can be heard'),
+  'max-audio': duration.optional().describe('At most this much AI audio'),
+  'max-first-audio': duration.optional().describe('From the end of the speech to the first AI audio'),
+  'max-gap': duration.optional().describe('Longest time between two AI messages of one reply'),
+  'max-jitter': duration.optional().describe('95th percentile of the jitter'),
+};
+
+const turn = z.strictObject({
+  name: z.string().min(1).optional().describe('For people, in the verdicts'),
+  say: z.string().min(1).optional().describe('WAV, relative to this file; without it nothing is said'),
+  when: cue.optional(),
+  ...audioLimits,
+  expect: z.array(following).default([]).describe('What must follow the turn'),
+  absent: z.array(absence).default([]).describe('What must not come until the next turn'),
+});
+
+/** The schema of a conversation file, as it is published. */
+export const expectFileSchema = z
+  .strictObject({
+    $schema: z.string().optional().describe('For editors; not read'),
+    turns: z.array(turn).min(1).describe('What is said, and what must follow, turn by turn'),
+    ...audioLimits,
+    'expect-event': z.array(event).default([]).describe('Kinds of service messages that must come'),
+    'forbid-event': z.array(event).default([]).describe('Kinds of service messages that must not come'),
+    'expect-close': z.int().min(1000).max(4999).optional().describe('Code by which the stream closes'),
+  })
+  .describe(
+    'A conversation: limits beside `turns` are about the whole session, as the flags of these names are',
+  );
+
+export type ExpectFile = z.output<typeof expectFileSchema>;
+export type ExpectFileTurn = ExpectFile['turns'][number];
+export type AudioLimits = Pick<ExpectFile, keyof typeof audioLimits>;
+
+/** Reads a conversation file. Throws `bad-input` naming line, path, the value and what was expected. */
+export function parseExpectFile(content: string, file: string): YamlFile<typeof expectFileSchema> {
+  const parsed = parseYamlFile(content, file, {
+    schema: expectFileSchema,
+    hint: 'schema/expect-file.schema.json describes it; editors can check it too.',
+  });
+  const late = parsed.value.turns.findIndex(({ when }, index) => index > 0 && when === 'connected');
+  if (late > 0)
+    throw parsed.refuse(['turns', late, 'when'], 'only the first turn can be said when connected');
+  return parsed;
+}
+
+function isRegularExpression(text: string): boolean {
+  try {
+    new RegExp(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,23 @@
+import { X509Certificate } from 'node:crypto';
+import { VoicectlError } from '../errors.ts';
+import { readText, type Stdin } from './target.ts';
+
+const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/**
+ * The certificates to trust in place of the built-in authorities, as PEM; undefined where no file is named. Throws
+ * `bad-input`: TLS would pass over a file without any in silence, and then trust nobody.
+ */
+export async function readTrusted(path: string | undefined, input: Stdin): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  const certificates = (await readText(path, input)).match(block) ?? [];
+  try {
+    if (certificates.length === 0) throw new Error('there is none as PEM');
+    for (const certificate of certificates) new X509Certificate(certificate);
+  } catch (cause) {
+    throw new VoicectlError('bad-input', `No certificate to trust in ${path}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  return certificates.join('\n');
+}

@@ -1,0 +1,190 @@
+export type Role = 'capture' | 'playback';
+
+/** How to start a program that emits (capture) or takes (playback) raw 16 kHz s16le mono on its standard streams. */
+export interface ProgramLine {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface LineOptions {
+  readonly role: Role;
+  /** The device by the backend's own name for it; undefined: its default. */
+  readonly device: string | undefined;
+  readonly platform: NodeJS.Platform;
+  /** What the program says to `--help`; empty unless `readsHelp` is set. */
+  readonly help: string;
+}
+
+interface BackendFacts {
+  readonly name: string;
+  /** Where it works: a platform, or a platform and processor such as `darwin-arm64`. */
+  readonly hosts: readonly string[];
+  /** What to install to have it. */
+  readonly install: string;
+}
+
+/** A library that is loaded in a process of its own: the device host. */
+export interface NativeBackend extends BackendFacts {
+  readonly kind: 'native';
+  readonly library: 'naudiodon' | 'decibri';
+}
+
+/** A program that others wrote. */
+export interface ProgramBackend extends BackendFacts {
+  readonly kind: 'program';
+  readonly programs: Readonly<Record<Role, string>>;
+  readonly readsHelp?: true;
+  /** Undefined where the backend cannot do that. */
+  line(options: LineOptions): ProgramLine | undefined;
+}
+
+export type Backend = NativeBackend | ProgramBackend;
+
+const rate = '16000';
+
+const naudiodon: NativeBackend = {
+  kind: 'native',
+  name: 'naudiodon',
+  library: 'naudiodon',
+  // What it ships PortAudio for. Its dylib is for Intel alone.
+  hosts: ['linux-x64', 'linux-arm', 'darwin-x64', 'win32-x64'],
+  install: 'npm rebuild naudiodon (with install scripts allowed, Python, make and a C++ compiler)',
+};
+
+const pulse: ProgramBackend = {
+  kind: 'program',
+  name: 'pulse',
+  hosts: ['linux', 'freebsd'],
+  install: 'pulseaudio-utils (parec and pacat)',
+  programs: { capture: 'parec', playback: 'pacat' },
+  line({ role, device }) {
+    const format = ['--raw', '--format=s16le', `--rate=${rate}`, '--channels=1'];
+    const named = device === undefined ? [] : [`--device=${device}`];
+    // Without these pacat holds seconds of audio.
+    return role === 'capture'
+      ? { command: 'parec', args: [...format, '--latency-msec=20', '--process-time-msec=20', ...named] }
+      : {
+          command: 'pacat',
+          args: ['--playback', ...format, '--latency-msec=40', '--process-time-msec=10', ...named],
+        };
+  },
+};
+
+const pipewire: ProgramBackend = {
+  kind: 'program',
+  name: 'pipewire',
+  hosts: ['linux'],
+  install: 'pipewire-bin (pw-record and pw-play)',
+  programs: { capture: 'pw-record', playback: 'pw-play' },
+  readsHelp: true,
+  line({ role, device, help }) {
+    return {
+      command: role === 'capture' ? 'pw-record' : 'pw-play',
+      args: [
+        // 0.3 refuses it, and later ones write a header without it.
+        ...(/--raw\b/.test(help) ? ['--raw'] : []),
+        `--rate=${rate}`,
+        '--channels=1',
+        '--format=s16',
+        '--latency=20ms',
+        ...(device === undefined ? [] : [`--target=${device}`]),
+        '-',
+      ],
+    };
+  },
+};
+
+const alsa: ProgramBackend = {
+  kind: 'program',
+  name: 'alsa',
+  hosts: ['linux'],
+  install: 'alsa-utils (arecord and aplay)',
+  programs: { capture: 'arecord', playback: 'aplay' },
+  line: ({ role, device }) => ({
+    command: role === 'capture' ? 'arecord' : 'aplay',
+    args: [
+      ...['-q', '-t', 'raw', '-f', 'S16_LE', '-r', rate, '-c', '1'],
+      ...['--buffer-time=80000', '--period-time=20000'],
+      ...(device === undefined ? [] : ['-D', device]),
+      '-',
+    ],
+  }),
+};
+
+const decibri: NativeBackend = {
+  kind: 'native',
+  name: 'decibri',
+  library: 'decibri',
+  hosts: ['linux-x64', 'linux-arm64', 'darwin-arm64', 'win32-x64'],
+  install: 'npm install decibri@5.0.0 (no compiler needed; glibc 2.34 or newer on Linux)',
+};
+
+const ffmpeg: ProgramBackend = {
+  kind: 'program',
+  name: 'ffmpeg',
+  hosts: ['linux', 'darwin', 'win32', 'freebsd'],
+  install: 'ffmpeg (with ffplay)',
+  programs: { capture: 'ffmpeg', playback: 'ffplay' },
+  line({ role, device, platform }) {
+    if (role === 'playback') return device === undefined ? ffplayLine : undefined;
+    const input = ffmpegInput(platform, device);
+    if (input === undefined) return undefined;
+    return {
+      command: 'ffmpeg',
+      args: [
+        ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-fflags', 'nobuffer', ...input],
+        ...['-ac', '1', '-ar', rate, '-f', 's16le', '-flush_packets', '1', 'pipe:1'],
+      ],
+    };
+  },
+};
+
+const ffplayLine: ProgramLine = {
+  command: 'ffplay',
+  args: [
+    ...['-hide_banner', '-loglevel', 'error', '-nodisp', '-autoexit', '-fflags', 'nobuffer'],
+    ...['-flags', 'low_delay', '-probesize', '32', '-analyzeduration', '0'],
+    ...['-f', 's16le', '-ar', rate, '-ac', '1', '-i', 'pipe:0'],
+  ],
+};
+
+function ffmpegInput(platform: NodeJS.Platform, device: string | undefined): string[] | undefined {
+  if (platform === 'darwin') return ['-f', 'avfoundation', '-i', `:${device ?? 'default'}`];
+  // DirectShow has no default.
+  if (platform === 'win32') {
+    return device === undefined
+      ? undefined
+      : ['-f', 'dshow', '-audio_buffer_size', '20', '-i', `audio=${device}`];
+  }
+  const format = ['-sample_rate', rate, '-channels', '1', '-fragment_size', '640'];
+  return ['-f', 'pulse', ...format, '-i', device ?? 'default'];
+}
+
+const sox: ProgramBackend = {
+  kind: 'program',
+  name: 'sox',
+  hosts: ['linux', 'darwin', 'win32', 'freebsd'],
+  install: 'sox (rec and play)',
+  programs: { capture: 'rec', playback: 'play' },
+  line: ({ role, device }) => ({
+    command: role === 'capture' ? 'rec' : 'play',
+    args: ['-q', '--buffer', '640', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', rate, '-c', '1', '-'],
+    ...(device === undefined ? {} : { env: { AUDIODEV: device } }),
+  }),
+};
+
+/** Every way to a sound device, the best first. */
+export const backends: readonly Backend[] = [naudiodon, pulse, pipewire, alsa, decibri, ffmpeg, sox];
+
+/** Whether a backend is made for this kind of machine. */
+export function fitsHost({ hosts }: Backend, { platform, arch }: Host): boolean {
+  return hosts.includes(platform) || hosts.includes(`${platform}-${arch}`);
+}
+
+/** The machine, as far as backends differ by it. */
+export interface Host {
+  readonly platform: NodeJS.Platform;
+  readonly arch: string;
+}

@@ -1,0 +1,127 @@
+import type { Readable } from 'node:stream';
+import { createMonoDecoder } from '../audio/decode.ts';
+import { encodeS16le } from '../audio/encode.ts';
+import { createResampler } from '../audio/resample.ts';
+import { wireFormat } from '../audio/source-format.ts';
+import { bytesForMs, bytesPerSample, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
+import type { Backend } from './backend.ts';
+import { readHostMessages } from './host-protocol.ts';
+import type { NativeFormat } from './native-devices.ts';
+import { type DeviceOptions, deviceError, openProcess } from './open-process.ts';
+import { createWatchdog } from './watchdog.ts';
+
+/** A microphone that is open. */
+export interface Capture {
+  readonly backend: string;
+  /** 16 kHz s16le mono as it comes, in chunks of any whole number of samples. Throws `audio-device` when the device is lost. */
+  read(): AsyncGenerator<Buffer>;
+  /** Forgets what was captured and not read. */
+  clear(): void;
+  stop(): Promise<void>;
+}
+
+export interface CaptureOptions extends DeviceOptions {
+  /** Audio was lost, because it was not read or not handed on in time. */
+  onOverrun: (lostMs: number) => void;
+}
+
+/** To start the process, and again for the first audio: that of an idle sound server took 1.8 s. */
+const firstAudioMs = 3_000;
+const silenceMs = 1_000;
+/** Audio that may wait to be read; beyond it the oldest is dropped. */
+const maxWaitingBytes = bytesForMs(2_000);
+const hostFrameMs = 20;
+
+/** Opens a microphone; resolves with its first audio. Throws `audio-device`, with the reason as the message. */
+export async function openCapture(backend: Backend, options: CaptureOptions): Promise<Capture> {
+  const { clock, onOverrun } = options;
+  const child = await openProcess(backend, 'capture', options);
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  let lost: string | undefined;
+  let wake = () => {};
+  const lose = (why: string) => {
+    lost ??= why;
+    watchdog.stop();
+    wake();
+  };
+  const watchdog = createWatchdog(clock, () => lose('no audio came from the device'));
+  watchdog.expect(firstAudioMs);
+  let convert = createConverter({ sampleRate, channels });
+  if (child.control !== undefined) {
+    readHostMessages(child.control, (message) => {
+      if (message.type === 'ready') {
+        convert = createConverter(message);
+        watchdog.expect(firstAudioMs);
+      }
+      if (message.type === 'overrun') onOverrun(message.frames * hostFrameMs);
+      if (message.type === 'failed') lose(message.message);
+    });
+  }
+  (child.pcm as Readable).on('data', (bytes: Buffer) => {
+    watchdog.expect(silenceMs);
+    const pcm = convert(bytes);
+    if (pcm.length === 0) return;
+    waiting.push(pcm);
+    waitingBytes += pcm.length;
+    if (waitingBytes > maxWaitingBytes) {
+      const newest = Buffer.concat(waiting).subarray(-maxWaitingBytes);
+      onOverrun(msForBytes(waitingBytes - newest.length));
+      waiting = [newest];
+      waitingBytes = newest.length;
+    }
+    wake();
+  });
+  void child.ended.then(lose);
+  const more = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+
+  const capture: Capture = {
+    backend: backend.name,
+    async *read() {
+      for (;;) {
+        const chunks = waiting;
+        waiting = [];
+        waitingBytes = 0;
+        yield* chunks;
+        if (waiting.length > 0) continue;
+        if (lost !== undefined) throw deviceError(lost);
+        await more();
+      }
+    },
+    clear() {
+      waiting = [];
+      waitingBytes = 0;
+    },
+    stop() {
+      lose('it was closed');
+      return child.stop();
+    },
+  };
+  while (waitingBytes === 0 && lost === undefined) await more();
+  if (waitingBytes > 0) return capture;
+  await child.stop();
+  throw deviceError(lost ?? '');
+}
+
+/** From what a device gives to 16 kHz s16le mono. */
+function createConverter(format: NativeFormat): (bytes: Buffer) => Buffer {
+  const isOurs = format.sampleRate === sampleRate && format.channels === channels;
+  if (isOurs) return createSampleJoiner();
+  const decode = createMonoDecoder({ ...wireFormat, ...format });
+  const resampler = createResampler(format.sampleRate, sampleRate);
+  return (bytes) => encodeS16le(resampler.push(decode(bytes)));
+}
+
+/** Chunks of a pipe end anywhere, also within a sample. */
+function createSampleJoiner(): (bytes: Buffer) => Buffer {
+  let half: Buffer = Buffer.alloc(0);
+  return (bytes) => {
+    const all = half.length === 0 ? bytes : Buffer.concat([half, bytes]);
+    const wholeBytes = all.length - (all.length % bytesPerSample);
+    half = Buffer.from(all.subarray(wholeBytes));
+    return all.subarray(0, wholeBytes);
+  };
+}

@@ -1,0 +1,49 @@
+import { bytesPerSample, msForBytes, sampleRate } from '../protocol/audio-format.ts';
+
+/** Where in a recording a sound is, and how much the recording there is like it: 1 is the same, 0 nothing of it. */
+export interface Found {
+  readonly atMs: number;
+  readonly likeness: number;
+}
+
+/** Looks for a sound in a recording, both 16 kHz s16le mono. Undefined where the recording is shorter. */
+export function findSound(sound: Buffer, recording: Buffer): Found | undefined {
+  const wanted = samplesOf(sound);
+  const heard = samplesOf(recording);
+  const energy = wanted.reduce((sum, sample) => sum + sample * sample, 0);
+  let best: { at: number; likeness: number } | undefined;
+  // What is heard within the window, followed as it moves.
+  let heardEnergy = 0;
+  for (let index = 0; index < wanted.length; index += 1) heardEnergy += (heard[index] ?? 0) ** 2;
+  for (let at = 0; at + wanted.length <= heard.length; at += 1) {
+    let product = 0;
+    for (let index = 0; index < wanted.length; index += 1) {
+      product += (wanted[index] ?? 0) * (heard[at + index] ?? 0);
+    }
+    const likeness = heardEnergy <= 0 ? 0 : product / Math.sqrt(energy * heardEnergy);
+    if (best === undefined || likeness > best.likeness) best = { at, likeness };
+    heardEnergy += (heard[at + wanted.length] ?? 0) ** 2 - (heard[at] ?? 0) ** 2;
+  }
+  return best && { atMs: msForBytes(best.at * bytesPerSample), likeness: best.likeness };
+}
+
+/** A sweep from 500 to 3,500 Hz: nothing else sounds like it, and it is like itself at one place only. */
+export function makeSweep(ms: number): Buffer {
+  const count = Math.round((ms * sampleRate) / 1000);
+  const pcm = Buffer.alloc(count * bytesPerSample);
+  for (let index = 0; index < count; index += 1) {
+    const seconds = index / sampleRate;
+    const phase = 2 * Math.PI * (500 * seconds + (1_500 * seconds * seconds * 1000) / ms);
+    const envelope = Math.sin((Math.PI * index) / count);
+    pcm.writeInt16LE(Math.round(0.4 * 0x7fff * envelope * Math.sin(phase)), index * bytesPerSample);
+  }
+  return pcm;
+}
+
+function samplesOf(pcm: Buffer): Float64Array {
+  const samples = new Float64Array(Math.floor(pcm.length / bytesPerSample));
+  for (let index = 0; index < samples.length; index += 1) {
+    samples[index] = pcm.readInt16LE(index * bytesPerSample);
+  }
+  return samples;
+}

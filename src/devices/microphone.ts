@@ -1,0 +1,131 @@
+import { measureLevel } from '../audio/level.ts';
+import type { AudioSource } from '../audio/source.ts';
+import { describeFormat, wireFormat } from '../audio/source-format.ts';
+import type { Clock } from '../clock.ts';
+import { VoicectlError } from '../errors.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
+import type { Capture } from './capture.ts';
+import type { Notices } from './notices.ts';
+import { reopen } from './reopen.ts';
+
+/** What can be done to a microphone while it is in use, by a key or a screen. */
+export interface MuteSwitch {
+  mute(on: boolean): void;
+  readonly muted: boolean;
+}
+
+/** A microphone as a source that never ends by itself; muted, it gives silence in time. */
+export interface Microphone extends AudioSource, MuteSwitch {
+  /** The backend by which it was reached. */
+  readonly backend: string;
+  /** Lets the device go, also where nobody has read from it. */
+  close(): Promise<void>;
+}
+
+export interface MicrophoneOptions {
+  open: () => Promise<Capture>;
+  clock: Clock;
+  notices: Notices;
+  /** A device that is lost may come back within this time; 0: the session ends. */
+  deviceTimeoutMs: number;
+  /** Takes what is sent, where the user wants a recording. */
+  recorder?: { write(pcm: Buffer): Promise<void>; close(): Promise<void> } | undefined;
+  /** Ends the wait for a device that is lost. */
+  signal: AbortSignal;
+}
+
+/** So long without a single bit, and it is no quiet room. */
+const silentMs = 3_000;
+
+/**
+ * Opens a microphone. Errors: `audio-device`, at the beginning or from `read` when it is lost; `input-output` when the
+ * recording cannot be written.
+ */
+export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
+  const { open, clock, notices, recorder, signal } = options;
+  let capture = await open();
+  let muted = false;
+  let closing: Promise<void> | undefined;
+  const watchSilence = createSilenceWatch(notices);
+  const backend = capture.backend;
+
+  const close = () => {
+    closing ??= capture.stop().then(() => recorder?.close());
+    return closing;
+  };
+  const recover = async (loss: VoicectlError) => {
+    if (closing !== undefined) throw loss;
+    const timeoutMs = options.deviceTimeoutMs;
+    const hint =
+      timeoutMs > 0
+        ? `It is waited for, ${timeoutMs / 1000} s.`
+        : 'Is the sound server still running? --device-timeout 10s would wait for it to come back.';
+    const message = `The microphone was lost: ${loss.message}`;
+    if (timeoutMs === 0) throw new VoicectlError('audio-device', message, { hint, cause: loss });
+    notices.tell({ code: 'device-lost', message, hint });
+    await capture.stop();
+    capture = await reopen(open, { clock, timeoutMs, signal, loss });
+    notices.tell({ code: 'device-returned', message: 'The microphone is back' });
+  };
+  const readDevice = async function* () {
+    for (;;) {
+      try {
+        yield* capture.read();
+      } catch (thrown) {
+        if (!(thrown instanceof VoicectlError) || thrown.code !== 'audio-device') throw thrown;
+        await recover(thrown);
+      }
+    }
+  };
+
+  return {
+    backend,
+    description: describeFormat(wireFormat),
+    durationMs: undefined,
+    repeatable: false,
+    get muted() {
+      return muted;
+    },
+    mute(on) {
+      muted = on;
+    },
+    close,
+    async *read(readSignal) {
+      // What was heard while the session began would be late for ever.
+      capture.clear();
+      const stop = () => void close();
+      readSignal?.addEventListener('abort', stop, { once: true });
+      try {
+        readSignal?.throwIfAborted();
+        for await (const pcm of readDevice()) {
+          if (muted) pcm.fill(0);
+          else watchSilence(pcm);
+          await recorder?.write(pcm);
+          yield pcm;
+        }
+      } catch (thrown) {
+        throw readSignal?.aborted ? readSignal.reason : thrown;
+      } finally {
+        readSignal?.removeEventListener('abort', stop);
+        await close();
+      }
+    },
+  };
+}
+
+/** Tells once of a microphone that gives nothing but zeros: that is how macOS denies one. */
+function createSilenceWatch({ tell }: Notices): (pcm: Buffer) => void {
+  let zeroMs = 0;
+  let isTold = false;
+  return (pcm) => {
+    if (isTold) return;
+    zeroMs = measureLevel(pcm).peakDbfs > -100 ? 0 : zeroMs + msForBytes(pcm.length);
+    if (zeroMs < silentMs) return;
+    isTold = true;
+    tell({
+      code: 'microphone-silent',
+      message: `The microphone has given nothing but digital silence for ${silentMs / 1000} s`,
+      hint: 'Is it muted, or is the terminal not allowed to use it?',
+    });
+  };
+}

@@ -1,0 +1,61 @@
+import { toVoicectlError } from '../errors.ts';
+import type { Backend, Role } from './backend.ts';
+import { type Candidate, findBackends } from './find-backends.ts';
+import { listDevices } from './list-devices.ts';
+import { noDevice, type Refusal } from './no-device.ts';
+import type { DeviceOptions } from './open-process.ts';
+import { selectDevice } from './select-device.ts';
+
+/** Which device, by which way. */
+export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
+  readonly role: Role;
+  /** As the user names it: a number of `voicectl devices`, or a part of its name. */
+  readonly device: string | undefined;
+  /** This backend and no other. */
+  readonly backend: string | undefined;
+}
+
+/**
+ * Opens a device by the first backend that can. Throws `audio-device` with every reason, and names what to install;
+ * `usage` for a backend that there is not.
+ */
+export async function openFirst<Device>(
+  choice: DeviceChoice,
+  open: (backend: Backend, device: string | undefined) => Promise<Device>,
+): Promise<Device> {
+  const { role, device, backend: forced, surroundings } = choice;
+  const candidates = await findBackends(role, forced, surroundings);
+  const refusals: Refusal[] = [];
+  for (const candidate of candidates) {
+    if (candidate.reason !== undefined) {
+      refusals.push({ backend: candidate.backend, reason: candidate.reason });
+      continue;
+    }
+    try {
+      return await open(candidate.backend, await findDevice(candidate, device, choice));
+    } catch (thrown) {
+      const { code, message } = toVoicectlError(thrown);
+      if (code !== 'audio-device') throw thrown;
+      refusals.push({ backend: candidate.backend, reason: message });
+    }
+  }
+  throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
+}
+
+/** The backend's own name for the device that the user means. */
+async function findDevice(
+  { backend }: Candidate,
+  device: string | undefined,
+  choice: DeviceChoice,
+): Promise<string | undefined> {
+  if (device === undefined) return undefined;
+  const role = choice.role === 'capture' ? 'input' : 'output';
+  const known = await listDevices(backend, choice);
+  // A program that has no list takes a name as it is.
+  return known === undefined
+    ? device
+    : selectDevice(
+        device,
+        known.filter((one) => one.role === role),
+      ).id;
+}

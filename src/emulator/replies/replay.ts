@@ -1,0 +1,61 @@
+import type { ClockTimer } from '../../clock.ts';
+import { type Recording, readRecording } from '../../recording/read-recording.ts';
+import { pcmOf, replayOrigin } from '../../recording/replay.ts';
+import type { CreateReply, ReplyMode, Voice } from '../reply.ts';
+
+interface Step {
+  /** After the confirmation; before it where it is negative. */
+  atMs: number;
+  act(voice: Voice): void;
+}
+
+/**
+ * Says again what the service of a recording said, whatever the user does: each message as it was and at its time,
+ * counted from the confirmation and divided by `speed`, and the close where it was the service that closed. Throws
+ * `bad-input` for what is no recording, and for one without a stream.
+ */
+export async function replayRecording(folder: string, speed: number): Promise<ReplyMode> {
+  const steps = listSteps(await readRecording(folder));
+  const createReply: CreateReply = (voice) => {
+    const startedAt = voice.clock.now();
+    let next = 0;
+    let timer: ClockTimer | undefined;
+    const dueAt = (step: Step) => startedAt + step.atMs / speed;
+    const run = () => {
+      for (let step = steps[next]; step !== undefined; step = steps[next]) {
+        const waitMs = dueAt(step) - voice.clock.now();
+        if (waitMs > 0) {
+          timer = voice.clock.after(waitMs, run);
+          return;
+        }
+        next += 1;
+        step.act(voice);
+      }
+    };
+    run();
+    return {
+      hear() {},
+      close() {
+        next = steps.length;
+        timer?.cancel();
+      },
+    };
+  };
+  return Object.assign(createReply, { confirms: () => true });
+}
+
+/** What the service did, in order. */
+function listSteps(recording: Recording): Step[] {
+  const origin = replayOrigin(recording);
+  return recording.wire.flatMap((line): Step[] => {
+    const atMs = line.t - origin;
+    if (line.type === 'text') return [{ atMs, act: (voice) => voice.text(line.text) }];
+    if (line.type === 'audio' && line.direction === 'in') {
+      const pcm = pcmOf(recording, line);
+      return [{ atMs, act: (voice) => voice.send(pcm) }];
+    }
+    // A close of the client is the client's to repeat.
+    if (line.type !== 'close' || line.by === 'client') return [];
+    return [{ atMs, act: (voice) => voice.close(line.code, line.reason) }];
+  });
+}

@@ -1,0 +1,105 @@
+import { type ErrorCode, exitCodes, type VoicectlError } from './errors.ts';
+
+/**
+ * Every way in which a run can fail, as reports name it: few enough to group failures by, and a closed list. The
+ * README's table is made from it.
+ */
+export const failureKinds = {
+  'too-little-audio': 'less AI audio came than was expected',
+  'too-much-audio': 'a reply was longer than it may be',
+  'late-audio': 'the first AI audio came too late, or never',
+  'long-gap': 'a reply paused for too long',
+  'high-jitter': 'AI audio came too unevenly',
+  'missing-event': 'a service message did not come, or not in time',
+  'forbidden-event': 'a service message came that must not',
+  'wrong-field': 'a service message came, but a field of it was not as expected',
+  'unexpected-audio': 'the AI spoke where it must not',
+  'not-interrupted': 'the AI went on speaking when the user spoke',
+  'turn-skipped': 'a turn of the conversation could not be said, or not heard out',
+  'wrong-close': 'the stream closed with another code',
+  'token-refused': 'the token endpoint refused the key',
+  'stream-refused': 'the stream refused the token',
+  unreachable: 'nobody answered at the address',
+  tls: 'the certificate or the TLS handshake was bad',
+  handshake: 'the WebSocket did not open',
+  'rate-limited': 'too many token requests, after the retries',
+  'too-many-connections': 'too many connections for the device',
+  'stream-broken': 'the connection broke while it was in use',
+  protocol: 'the service broke the protocol',
+  redirected: 'the service pointed elsewhere, and a key or token is never sent on',
+  'service-error': 'the service said that it failed, and ended the stream',
+  timeout: 'something took longer than it may',
+  'local-io': 'a file, a device or a pipe on this machine failed',
+  usage: 'a flag, a setting or an input file was wrong: nothing was tested',
+  cancelled: 'the run was interrupted or terminated',
+  bug: 'voicectl itself failed',
+} as const;
+
+export type FailureKind = keyof typeof failureKinds;
+
+/** The kind of each error. An expectation that failed has a kind of its own, in the error's details. */
+const kindOfCode: Record<Exclude<ErrorCode, 'expectation-failed'>, FailureKind> = {
+  usage: 'usage',
+  'bad-config': 'usage',
+  'bad-input': 'usage',
+  'bad-dialect': 'usage',
+  'insecure-target': 'usage',
+  'host-exposed': 'usage',
+  'port-in-use': 'usage',
+  'auth-refused': 'token-refused',
+  'stream-refused': 'stream-refused',
+  'connect-failed': 'unreachable',
+  'tls-failed': 'tls',
+  'handshake-failed': 'handshake',
+  'rate-limited': 'rate-limited',
+  'too-many-connections': 'too-many-connections',
+  'stream-broken': 'stream-broken',
+  'protocol-violation': 'protocol',
+  redirected: 'redirected',
+  'service-error': 'service-error',
+  'timed-out': 'timeout',
+  'input-output': 'local-io',
+  'audio-device': 'local-io',
+  internal: 'bug',
+  interrupted: 'cancelled',
+  terminated: 'cancelled',
+};
+
+/** What a run failed with, in reports: its kind, the error's code and exit code, and what was said of it. */
+export interface Failure {
+  kind: FailureKind;
+  code: ErrorCode;
+  exitCode: number;
+  message: string;
+}
+
+/** The kind of an error. */
+export function failureKind({ code, details }: VoicectlError): FailureKind {
+  if (code !== 'expectation-failed') return kindOfCode[code];
+  const { kind } = details;
+  return isFailureKind(kind) ? kind : 'bug';
+}
+
+function isFailureKind(kind: unknown): kind is FailureKind {
+  return typeof kind === 'string' && Object.hasOwn(failureKinds, kind);
+}
+
+/** The exit codes that a kind of failure ends with. */
+export function exitCodesOf(kind: FailureKind): number[] {
+  const codes = Object.entries(kindOfCode).filter(([, other]) => other === kind);
+  const exits = codes.map(([code]) => exitCodes[code as ErrorCode]);
+  return exits.length === 0 ? [exitCodes['expectation-failed']] : [...new Set(exits)];
+}
+
+/** An error as a report tells it. */
+export function describeFailure(error: VoicectlError): Failure {
+  const { code, exitCode, message } = error;
+  return { kind: failureKind(error), code, exitCode, message };
+}
+
+/** `late-audio × 2, unreachable × 1`. */
+export function kindCountsText(counts: Partial<Record<FailureKind, number>>): string {
+  return Object.entries(counts)
+    .map(([kind, count]) => `${kind} × ${count}`)
+    .join(', ');
+}

@@ -1,0 +1,150 @@
+import type { Entry, Har, Header } from 'har-format';
+import { jsonMediaType } from '../protocol/token-request.ts';
+import { version } from '../version.ts';
+import type { WireLine } from './format.ts';
+import type { Recording } from './read-recording.ts';
+import { redacted } from './redact.ts';
+import { pcmOf } from './replay.ts';
+
+type WebSocketMessage = NonNullable<Entry['_webSocketMessages']>[number];
+type Line<Type extends WireLine['type']> = Extract<WireLine, { type: Type }>;
+
+/** How both requests are made. */
+const httpVersion = 'HTTP/1.1';
+
+/**
+ * The token request and the WebSocket as HAR 1.2, the messages as Chrome's developer tools write and read them: text as
+ * it is, binary as base64. Key and token are not there, and what a recording does not know stays empty or −1.
+ */
+export function recordingHar(recording: Recording): Har {
+  const epoch = Date.parse(recording.manifest?.startedAt ?? '1970-01-01T00:00:00.000Z');
+  const entries = recording.wire.flatMap((line) => {
+    if (line.type === 'token-request') return [tokenEntry(line, epoch)];
+    return line.type === 'upgrade' ? [streamEntry(line, recording, epoch)] : [];
+  });
+  return {
+    log: {
+      version: '1.2',
+      creator: { name: 'voicectl', version: recording.manifest?.version ?? version },
+      entries,
+    },
+  };
+}
+
+function tokenEntry(line: Line<'token-request'>, epoch: number): Entry {
+  const { headers = {}, status = 0, totalMs, firstByteMs = totalMs, attempts = 1 } = line;
+  const length = Number.parseInt(headers['content-length'] ?? '-1', 10);
+  const rest = Math.max(0, totalMs - firstByteMs);
+  const text = JSON.stringify({ apiKey: redacted, deviceId: line.device });
+  return {
+    startedDateTime: isoTime(epoch + line.t),
+    time: totalMs,
+    request: {
+      method: 'POST',
+      url: line.url,
+      httpVersion,
+      cookies: [],
+      headers: [
+        { name: 'Content-Type', value: jsonMediaType },
+        { name: 'Accept', value: jsonMediaType },
+      ],
+      queryString: [],
+      postData: { mimeType: jsonMediaType, text },
+      headersSize: -1,
+      bodySize: -1,
+    },
+    response: {
+      ...responseOf(status, listHeaders(headers)),
+      content: {
+        size: length,
+        mimeType: headers['content-type'] ?? '',
+        comment: 'The body is not recorded: it held the token.',
+      },
+      bodySize: length,
+    },
+    cache: {},
+    // Of several attempts only the last one's first byte is known; what went before it is time of waiting.
+    timings: {
+      blocked: attempts > 1 ? rest : -1,
+      dns: -1,
+      connect: -1,
+      send: 0,
+      wait: firstByteMs,
+      receive: attempts > 1 ? 0 : rest,
+      ssl: -1,
+    },
+    ...(attempts > 1 ? { comment: `Attempt ${attempts}; those before were refused or failed.` } : {}),
+    ...errorOf(line),
+  };
+}
+
+function streamEntry(line: Line<'upgrade'>, recording: Recording, epoch: number): Entry {
+  return {
+    startedDateTime: isoTime(epoch + line.t),
+    time: line.totalMs,
+    request: {
+      method: 'GET',
+      url: line.url,
+      httpVersion,
+      cookies: [],
+      headers: [],
+      queryString: [],
+      headersSize: -1,
+      bodySize: 0,
+    },
+    response: responseOf(line.status ?? 0, []),
+    cache: {},
+    timings: { send: 0, wait: line.totalMs, receive: 0 },
+    _resourceType: 'websocket',
+    _webSocketMessages: listMessages(recording, epoch),
+    ...closeOf(recording.wire),
+    ...errorOf(line),
+  };
+}
+
+const opcodes = { text: 1, binary: 2 };
+
+function listMessages(recording: Recording, epoch: number): WebSocketMessage[] {
+  const secondsOf = (t: number) => (epoch + t) / 1000;
+  return recording.wire.flatMap((line): WebSocketMessage[] => {
+    const time = secondsOf(line.t);
+    if (line.type === 'token') return [{ type: 'send', time, opcode: opcodes.text, data: redacted }];
+    if (line.type === 'text') return [{ type: 'receive', time, opcode: opcodes.text, data: line.text }];
+    if (line.type !== 'audio') return [];
+    const pcm = pcmOf(recording, line);
+    const type = line.direction === 'out' ? 'send' : 'receive';
+    return [{ type, time, opcode: opcodes.binary, data: pcm.toString('base64') }];
+  });
+}
+
+function responseOf(status: number, headers: Header[]): Entry['response'] {
+  return {
+    status,
+    statusText: '',
+    httpVersion,
+    cookies: [],
+    headers,
+    content: { size: 0, mimeType: '' },
+    redirectURL: '',
+    headersSize: -1,
+    bodySize: -1,
+  };
+}
+
+function listHeaders(headers: Record<string, string>): Header[] {
+  return Object.entries(headers).map(([name, value]) => ({ name, value }));
+}
+
+function closeOf(wire: readonly WireLine[]): Pick<Entry, 'comment'> {
+  const close = wire.find((line) => line.type === 'close');
+  if (close === undefined) return {};
+  return { comment: `Closed by the ${close.by} with ${close.code} ${close.reason}`.trimEnd() };
+}
+
+function errorOf({ error }: { error?: string | undefined }): { _error?: string } {
+  return error === undefined ? {} : { _error: error };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,145 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type * as z from 'zod';
+import { readFailure, refusal, systemCode } from '../audio/refusal.ts';
+import { wavHeaderBytes } from '../audio/wav-header.ts';
+import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import {
+  type Direction,
+  eventSchema,
+  type Manifest,
+  manifestSchema,
+  type RecordedEvent,
+  type RecordedSummary,
+  recordingFiles,
+  schemaVersion,
+  summarySchema,
+  type WireLine,
+  wireSchema,
+} from './format.ts';
+
+/** A recording, as far as it can be read. */
+export interface Recording {
+  folder: string;
+  /** Undefined where the recording was cut before it was written. */
+  manifest: Manifest | undefined;
+  events: RecordedEvent[];
+  wire: WireLine[];
+  /** Data of the WAVs, on the time axis: byte 0 is `t` 0. */
+  audio: Record<Direction, Buffer>;
+  /** Undefined where the recording was cut, or it cannot be read. */
+  summary: RecordedSummary | undefined;
+  /** When it ends, on the time axis. */
+  durationMs: number;
+  /** What is missing or not understood, for people. */
+  problems: string[];
+}
+
+/**
+ * Reads a recording, also one that was cut at any moment: what is not whole is left out, and told under `problems`.
+ * Throws `bad-input` for what is no recording, or one of a later format; `input-output` where reading fails.
+ */
+export async function readRecording(folder: string): Promise<Recording> {
+  await expectRecording(folder);
+  const problems: string[] = [];
+  const read: Read = { folder, problems };
+  const manifest = await readObject(read, recordingFiles.manifest, manifestSchema);
+  const events = (await readLines(read, recordingFiles.events, eventSchema)) as RecordedEvent[];
+  const lines = await readLines(read, recordingFiles.wire, wireSchema);
+  const audio = { out: await readWav(read, recordingFiles.out), in: await readWav(read, recordingFiles.in) };
+  const wire = lines.filter(
+    (line) => line.type !== 'audio' || line.at + line.bytes <= audio[line.direction].length,
+  );
+  if (wire.length < lines.length)
+    problems.push(`${lines.length - wire.length} messages of audio are not in the WAVs`);
+  const summary = await readObject(read, recordingFiles.summary, summarySchema);
+  const lastAt = [events.at(-1)?.t ?? 0, wire.at(-1)?.t ?? 0];
+  return {
+    folder,
+    manifest,
+    events,
+    wire,
+    audio,
+    summary: summary as RecordedSummary | undefined,
+    durationMs: Math.max(...lastAt, msForBytes(audio.out.length), msForBytes(audio.in.length)),
+    problems,
+  };
+}
+
+interface Read {
+  folder: string;
+  problems: string[];
+}
+
+/** A folder without the manifest may be a recording that was cut at once, unless other files are in it. */
+async function expectRecording(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((thrown) => {
+    const notAFolder = systemCode(thrown) === 'ENOTDIR';
+    throw notAFolder ? refusal(folder, 'it is no recording: that is a folder') : readFailure(folder, thrown);
+  });
+  const ours: readonly string[] = Object.values(recordingFiles);
+  if (names.includes(recordingFiles.manifest) || names.every((name) => ours.includes(name))) return;
+  throw refusal(folder, `it is no recording: there is no ${recordingFiles.manifest} in it`);
+}
+
+async function readObject<Schema extends z.ZodType>(
+  { folder, problems }: Read,
+  name: string,
+  schema: Schema,
+): Promise<z.output<Schema> | undefined> {
+  const bytes = await readWhole(folder, name);
+  if (bytes === undefined) {
+    problems.push(`There is no ${name}: the recording was cut`);
+    return undefined;
+  }
+  const value = parseJson(bytes.toString());
+  const made = (value as { schema?: unknown } | undefined)?.schema;
+  if (name === recordingFiles.manifest && typeof made === 'number' && made > schemaVersion)
+    throw refusal(
+      folder,
+      `its format is ${made}, and this voicectl reads ${schemaVersion}`,
+      'Use a newer voicectl.',
+    );
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) problems.push(`${name} was cut, or is not understood`);
+  return parsed.data;
+}
+
+async function readLines<Schema extends z.ZodType>(
+  { folder, problems }: Read,
+  name: string,
+  schema: Schema,
+): Promise<z.output<Schema>[]> {
+  const lines = ((await readWhole(folder, name)) ?? '').toString().split('\n');
+  if (lines.pop() !== '') problems.push(`The last line of ${name} was cut, and is left out`);
+  const found = lines.map((line) => schema.safeParse(parseJson(line)));
+  const missing = found.filter(({ success }) => !success).length;
+  if (missing > 0) problems.push(`${missing} lines of ${name} are not understood, and are left out`);
+  return found.flatMap(({ success, data }) => (success ? [data as z.output<Schema>] : []));
+}
+
+/** All that is in the file: after a kill that may be more than the header says. */
+async function readWav({ folder, problems }: Read, name: string): Promise<Buffer> {
+  const bytes = (await readWhole(folder, name)) ?? Buffer.alloc(0);
+  const isWav = bytes.length >= wavHeaderBytes && bytes.subarray(0, 4).toString('latin1') === 'RIFF';
+  if (!isWav && bytes.length > 0) problems.push(`${name} was cut, or is not understood`);
+  const pcm = bytes.subarray(isWav ? wavHeaderBytes : bytes.length);
+  return pcm.subarray(0, pcm.length - (pcm.length % bytesPerSample));
+}
+
+/** Undefined where there is no such file. */
+async function readWhole(folder: string, name: string): Promise<Buffer | undefined> {
+  const path = join(folder, name);
+  return readFile(path).catch((thrown) => {
+    if (systemCode(thrown) === 'ENOENT') return undefined;
+    throw readFailure(path, thrown);
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

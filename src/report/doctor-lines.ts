@@ -1,0 +1,24 @@
+import { escapeText } from '../escape.ts';
+import type { Style } from './style.ts';
+
+/** One thing that was looked at. */
+export interface Check {
+  name: string;
+  /** `off`: not there, and not missed. */
+  state: 'ok' | 'off' | 'warning' | 'broken';
+  found: string;
+  /** How to mend it. */
+  mend?: string;
+}
+
+const marks = { ok: '✓', off: '·', warning: '!', broken: '✗' } as const;
+
+/** The checks as lines, each with how to mend it below. */
+export function doctorLines(checks: readonly Check[], style: Style): string[] {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const colour = { ok: style.good, off: style.dim, warning: style.note, broken: style.bad };
+  return checks.flatMap(({ name, state, found, mend }) => [
+    `${colour[state](marks[state])} ${name.padEnd(width)}  ${escapeText(found)}`,
+    ...(mend === undefined ? [] : [`  ${' '.repeat(width)}  ${style.dim(`→ ${escapeText(mend)}`)}`]),
+  ]);
+}

@@ -1,0 +1,39 @@
+import { escapeText } from '../escape.ts';
+
+/** Markup: what is put into it as text has been escaped. */
+export interface Html {
+  readonly html: string;
+}
+
+type Part = Html | string | number | undefined | readonly Part[];
+
+/** A template of markup. Text that is put into it is shown as it is, whatever stands in it, also between quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { html: String.raw({ raw: strings }, ...parts.map(write)) };
+}
+
+/** Text that is markup already: our own, never from outside. */
+export function trusted(markup: string): Html {
+  return { html: markup };
+}
+
+/** A value as JSON that can stand within a script element. */
+export function jsonForScript(value: unknown): Html {
+  return { html: JSON.stringify(value).replaceAll('<', '\\u003c') };
+}
+
+function write(part: Part): string {
+  if (part === undefined) return '';
+  if (typeof part === 'string')
+    return escapeText(part).replace(/[&<>"']/g, (character) => entities[character] ?? '');
+  if (typeof part === 'number') return String(part);
+  return 'html' in part ? part.html : part.map(write).join('');
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};

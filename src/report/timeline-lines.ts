@@ -1,0 +1,187 @@
+import type { RecordedEvent } from '../recording/format.ts';
+import type { Gap, Timeline, Turn } from '../recording/timeline.ts';
+import type { Style } from './style.ts';
+
+export interface Picture extends Timeline {
+  /** The loudest amplitude, 0 to 1, of each column. */
+  peaks: { out: readonly number[]; in: readonly number[] };
+  events: readonly RecordedEvent[];
+}
+
+export interface PictureOptions {
+  /** No characters beyond ASCII. */
+  ascii: boolean;
+  style: Style;
+}
+
+/** Columns before the picture: what a row shows. */
+export const labelColumns = 8;
+const rowsPerVoice = 2;
+/** The softest sound that is drawn. */
+const floorDb = -48;
+
+interface Glyphs {
+  /** From nothing to a full cell. */
+  levels: readonly string[];
+  left: string;
+  line: string;
+  right: string;
+  gap: string;
+  tick: string;
+}
+
+const blocks: Glyphs = {
+  levels: [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+  left: '╰',
+  line: '─',
+  right: '╯',
+  gap: '░',
+  tick: '╷',
+};
+const plain: Glyphs = {
+  levels: [' ', '.', ':', '|', '#'],
+  left: '\\',
+  line: '_',
+  right: '/',
+  gap: '!',
+  tick: '|',
+};
+
+/** Both voices on one time axis, their turns and gaps, and where events are. As wide as `labelColumns` and the peaks. */
+export function timelineLines(picture: Picture, { ascii, style }: PictureOptions): string[] {
+  const glyphs = ascii ? plain : blocks;
+  const columns = picture.peaks.out.length;
+  const toColumn = (t: number) =>
+    Math.min(columns - 1, Math.max(0, Math.floor((t / Math.max(1, picture.durationMs)) * columns)));
+  const turnsOf = (voice: Turn['voice']) => picture.turns.filter((turn) => turn.voice === voice);
+  const row = (label: string, text: string) => {
+    const shown = text.trimEnd();
+    return shown === '' ? style.dim(label) : `${style.dim(label.padEnd(labelColumns))}${shown}`;
+  };
+  const waves = (label: string, peaks: readonly number[], gaps: readonly Gap[] = []) =>
+    drawWave(peaks, glyphs).map((cells, index) => {
+      if (index < rowsPerVoice - 1) return row('', cells.join(''));
+      for (const { startMs, endMs } of gaps) {
+        write(cells, toColumn(startMs), glyphs.gap.repeat(Math.max(1, toColumn(endMs) - toColumn(startMs))));
+      }
+      return row(label, cells.join(''));
+    });
+  const { marks, kinds } = drawMarks(picture.events, columns, toColumn);
+  return [
+    ...drawAxis(picture.durationMs, columns, toColumn, glyphs).map((text) => row('', style.dim(text))),
+    ...waves('you', picture.peaks.out),
+    row('', drawSpans(turnsOf('out'), columns, toColumn, glyphs)),
+    ...waves('ai', picture.peaks.in, picture.gaps),
+    row('', drawSpans(turnsOf('in'), columns, toColumn, glyphs)),
+    row('events', marks),
+    row('', style.dim(legend(kinds, picture.gaps, glyphs))),
+  ];
+}
+
+type ToColumn = (t: number) => number;
+
+function drawWave(peaks: readonly number[], { levels }: Glyphs): string[][] {
+  const steps = levels.length - 1;
+  const heights = peaks.map((peak) => {
+    const db = Math.max(floorDb, 20 * Math.log10(Math.max(peak, 1e-6)));
+    return Math.round((1 - db / floorDb) * steps * rowsPerVoice);
+  });
+  return Array.from({ length: rowsPerVoice }, (_, index) => {
+    const below = (rowsPerVoice - 1 - index) * steps;
+    return heights.map((height) => levels[Math.min(steps, Math.max(0, height - below))] ?? ' ');
+  });
+}
+
+const niceSteps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];
+const columnsPerLabel = 9;
+
+function drawAxis(durationMs: number, columns: number, toColumn: ToColumn, { tick }: Glyphs): string[] {
+  const seconds = durationMs / 1000;
+  const step = niceSteps.find((one) => (one / seconds) * columns >= columnsPerLabel) ?? seconds;
+  const [labels, ticks] = [canvas(columns), canvas(columns)];
+  for (let index = 0; index * step < seconds; index += 1) {
+    const at = index * step;
+    const text = `${Number(at.toFixed(1))} s`;
+    write(labels, toColumn(at * 1000), text);
+    write(ticks, toColumn(at * 1000), tick);
+  }
+  return [labels.join(''), ticks.join('')];
+}
+
+function drawSpans(
+  turns: readonly Turn[],
+  columns: number,
+  toColumn: ToColumn,
+  { left, line, right }: Glyphs,
+): string {
+  const cells = canvas(columns);
+  for (const turn of turns) {
+    const [start, end] = [toColumn(turn.startMs), toColumn(turn.endMs)];
+    const inner = Math.max(0, end - start - 1);
+    write(cells, start, end > start ? left + line.repeat(inner) + right : left);
+    const text = [turnText(turn), ` ${seconds(turn.endMs - turn.startMs)} `].find(
+      (one) => one.length + 2 <= inner,
+    );
+    if (text !== undefined) write(cells, start + 1 + Math.floor((inner - text.length) / 2), text);
+  }
+  return cells.join('');
+}
+
+function turnText({ startMs, endMs, afterMs, bargeIn }: Turn): string {
+  const length = seconds(endMs - startMs);
+  if (bargeIn) return ` ${length}, talks over `;
+  return afterMs === null ? ` ${length} ` : ` ${length}, after ${Math.round(afterMs)} ms `;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
+/** Letters of what happened; where several stand in one column, the gravest. */
+const markNames: Record<string, string> = {
+  s: 'status',
+  m: 'message',
+  c: 'connected',
+  r: 'retry',
+  w: 'warning',
+  x: 'close',
+  e: 'error',
+};
+
+function markOf(event: RecordedEvent): string | undefined {
+  if (event.type === 'warning') return 'w';
+  if (event.type === 'retry') return 'r';
+  if (event.type === 'close') return 'x';
+  if (event.type !== 'message') return undefined;
+  return { connected: 'c', status: 's', error: 'e', malformed: 'e' }[event.category] ?? 'm';
+}
+
+function drawMarks(events: readonly RecordedEvent[], columns: number, toColumn: ToColumn) {
+  const cells = canvas(columns);
+  const order = Object.keys(markNames);
+  const found = new Set<string>();
+  for (const event of events) {
+    const mark = markOf(event);
+    if (mark === undefined) continue;
+    found.add(mark);
+    const column = toColumn(event.t);
+    if (order.indexOf(mark) > order.indexOf(cells[column] ?? ' ')) cells[column] = mark;
+  }
+  return { marks: cells.join(''), kinds: order.filter((mark) => found.has(mark)) };
+}
+
+function legend(kinds: readonly string[], gaps: readonly Gap[], { gap }: Glyphs): string {
+  const texts = kinds.map((mark) => `${mark} ${markNames[mark]}`);
+  if (gaps.length > 0) texts.push(`${gap} gap (${gaps.length})`);
+  return texts.join('  ');
+}
+
+function canvas(columns: number): string[] {
+  return Array.from({ length: columns }, () => ' ');
+}
+
+/** Text that would not fit is left out: a picture has no half labels. */
+function write(cells: string[], at: number, text: string): void {
+  if (at + text.length > cells.length) return;
+  for (const [index, character] of [...text].entries()) cells[at + index] = character;
+}

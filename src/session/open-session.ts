@@ -1,0 +1,177 @@
+import { createPacer, type Pace } from '../audio/pacer.ts';
+import { reframe } from '../audio/reframe.ts';
+import type { StreamClose, VoiceStream } from '../client/voice-stream.ts';
+import { type Clock, systemClock } from '../clock.ts';
+import { VoicectlError } from '../errors.ts';
+import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
+import { isSafeTransport } from '../protocol/loopback.ts';
+import type { ServiceMessage } from '../protocol/messages.ts';
+import { type ApiVersion, wsUrlFor } from '../protocol/paths.ts';
+import { abortable } from './abortable.ts';
+import { createBackpressure } from './backpressure.ts';
+import { createInbox } from './inbox.ts';
+
+/** Where to connect and as whom: with a key, for which a token is asked, or with a token. */
+export type OpenSessionOptions = SessionTarget & ({ apiKey: string } | { token: string });
+
+export interface SessionTarget {
+  /** `https://…`, or `http://…` on this machine. */
+  baseUrl: string;
+  /** Default: the host of `baseUrl`. */
+  wsUrl?: string;
+  device: string;
+  /** Default: the unversioned token path. */
+  apiVersion?: ApiVersion;
+  /** Further attempts for a token after a rate limit or a failed connection. Default 4. */
+  retries?: number;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
+  /** Lets the key or token go over plain HTTP to another machine. */
+  allowPlaintext?: boolean;
+  /** Ends the opening, and then the session. */
+  signal?: AbortSignal;
+  clock?: Clock;
+}
+
+/** What comes from the service. */
+export type ClientEvent =
+  /** AI audio, 16 kHz s16le mono: any number of bytes, odd ones included. */
+  | { type: 'audio'; pcm: Buffer }
+  | ({ type: 'message' } & ServiceMessage)
+  /** Always the last. */
+  | ({ type: 'close' } & StreamClose);
+
+export interface SpeakOptions {
+  /** 1 is real time, 2 twice as fast; `max` as fast as it is taken. Default 1. */
+  pace?: Pace;
+  /** Audio in one message. Default 20. */
+  frameMs?: number;
+  /** Silence after it, so that the service hears the turn end. Default none. */
+  tailMs?: number;
+  /** Stops within a frame; the session goes on. */
+  signal?: AbortSignal;
+}
+
+/**
+ * One conversation with a service. Iterating it gives what comes from the service, and ends with the stream; where
+ * that broke it throws `VoicectlError` (`stream-broken`, `service-error`, `protocol-violation`, `timed-out`). What is
+ * not read is kept up to 1 MiB, then reading from the network rests.
+ */
+export interface ClientSession extends AsyncIterable<ClientEvent> {
+  /** Sends one message of audio, once there is room for it. Throws where the session is over. */
+  send(pcm: Uint8Array): Promise<void>;
+  /** Sends audio in frames, at a pace. Resolves after the last; throws where the session is over before. */
+  speak(pcm: Uint8Array, options?: SpeakOptions): Promise<void>;
+  /** Closes with 1000; the audio that is still on its way can be read. Twice is once. */
+  close(): Promise<StreamClose>;
+  /** Resolves when the stream has ended, from either side. */
+  readonly closed: Promise<StreamClose>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What may wait in the socket before the sender has to. */
+const maxBufferedBytes = 64 * 1024;
+
+/**
+ * Asks for a token, connects, and resolves when the service has confirmed the connection. Throws `VoicectlError`: those
+ * of a token request (`auth-refused`, `rate-limited`, …), of a connection (`connect-failed`, `tls-failed`, …) and of a
+ * refusal by the stream (`stream-refused`, `too-many-connections`), `insecure-target`, `usage`, or the signal's reason.
+ */
+export async function openSession(options: OpenSessionOptions): Promise<ClientSession> {
+  const { clock = systemClock, ca, signal = new AbortController().signal } = options;
+  const wsUrl = options.wsUrl ?? wsUrlFor(options.baseUrl);
+  if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
+  // Whoever only runs an emulator does not wait for what a client needs.
+  const { openVoiceStream } = await import('../client/voice-stream.ts');
+  const backpressure = createBackpressure();
+  const inbox = createInbox<ClientEvent>(backpressure.queue());
+  const token = await obtainToken(options, clock, signal);
+  const stream = await openVoiceStream({
+    wsUrl,
+    ca,
+    clock,
+    signal,
+    onAudio: (pcm) => inbox.push({ type: 'audio', pcm }, pcm.length),
+    onMessage: (message) => inbox.push({ type: 'message', ...message }),
+  });
+  backpressure.attach(stream);
+  try {
+    await abortable(stream.present(token), signal);
+  } catch (thrown) {
+    await stream.close();
+    throw thrown;
+  }
+  return startSession(stream, { inbox, clock, signal });
+}
+
+async function obtainToken(options: OpenSessionOptions, clock: Clock, signal: AbortSignal): Promise<string> {
+  if ('token' in options) return options.token;
+  const { baseUrl, apiKey, device, apiVersion, retries = 4, ca } = options;
+  const { requestToken } = await import('../client/token.ts');
+  const grant = await requestToken({
+    ...{ baseUrl, apiKey, apiVersion, retries, ca, clock, signal },
+    deviceId: device,
+  });
+  return grant.token;
+}
+
+interface SessionParts {
+  inbox: ReturnType<typeof createInbox<ClientEvent>>;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+function startSession(stream: VoiceStream, { inbox, clock, signal }: SessionParts): ClientSession {
+  const over = new AbortController();
+  let isClosing = false;
+  const close = () => {
+    isClosing = true;
+    return stream.close();
+  };
+  const onAbort = () => void close();
+  signal.addEventListener('abort', onAbort, { once: true });
+  void stream.closed.then((end) => {
+    signal.removeEventListener('abort', onAbort);
+    const broken = isClosing ? undefined : stream.breakage(end);
+    over.abort(broken ?? new VoicectlError('stream-broken', `The session is over (close ${end.code})`));
+    inbox.push({ type: 'close', ...end });
+    inbox.end(signal.aborted ? signal.reason : broken);
+  });
+
+  const send = async (pcm: Uint8Array, until = over.signal) => {
+    until.throwIfAborted();
+    await abortable(stream.drained(maxBufferedBytes), until);
+    stream.sendAudio(Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength));
+  };
+  return {
+    closed: stream.closed,
+    send: (pcm) => send(pcm),
+    async speak(pcm, { pace = 1, frameMs = defaultFrameMs, tailMs = 0, signal: stop } = {}) {
+      const until = stop === undefined ? over.signal : AbortSignal.any([over.signal, stop]);
+      const pacer = createPacer({ pace, frameMs, clock });
+      for await (const frame of reframe(withTail(pcm, tailMs), bytesForMs(frameMs))) {
+        await pacer.next(until);
+        await send(frame, until);
+      }
+    },
+    close,
+    [Symbol.asyncIterator]: () => inbox.read(),
+    async [Symbol.asyncDispose]() {
+      await close();
+    },
+  };
+}
+
+async function* withTail(pcm: Uint8Array, tailMs: number): AsyncGenerator<Buffer> {
+  yield Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  if (tailMs > 0) yield Buffer.alloc(bytesForMs(tailMs));
+}
+
+function requireSafeTransport(url: string): void {
+  if (!URL.canParse(url)) throw new VoicectlError('usage', `Not a URL: ${url}`);
+  if (isSafeTransport(url)) return;
+  const text = `Refusing to send a key or token to ${new URL(url).host} without TLS`;
+  throw new VoicectlError('insecure-target', text, {
+    hint: 'Use https and wss, or allowPlaintext where the network is trusted.',
+  });
+}

@@ -1,0 +1,63 @@
+import { createEmulator, type Emulator, type EmulatorOptions } from './emulator/emulator.ts';
+import { VoicectlError } from './errors.ts';
+
+export type { Emulator, EmulatorOptions };
+
+type Hook = (call: () => Promise<void>) => unknown;
+
+/** The hooks of a test runner: of Jest, Vitest and Bun, or as Mocha and `node:test` call them. */
+export type TestHooks =
+  | { beforeAll: Hook; afterEach: Hook; afterAll: Hook }
+  | { before: Hook; afterEach: Hook; after: Hook };
+
+/**
+ * Runs an emulator for the tests of a file, or of the `describe` that it is called in. After each test its streams
+ * are closed, and windows and journal forgotten; its address stays, and so does a clock that was moved. The
+ * hooks are those of the runner's globals unless they are given. Until the first test begins the result may be passed
+ * on, but has nothing to read.
+ */
+export function setUpEmulator(
+  options: EmulatorOptions = {},
+  hooks: TestHooks = globalThis as unknown as TestHooks,
+): Emulator {
+  const { before, afterEach, after } = namedAlike(hooks);
+  let running: Emulator | undefined;
+  let live = new Set<number>();
+  before(async () => {
+    live = new Set();
+    running = await createEmulator(options);
+    running.on('stream-authorised', ({ stream }) => live.add(stream));
+    running.on('stream-closed', ({ stream }) => live.delete(stream));
+  });
+  afterEach(async () => {
+    if (running === undefined) return;
+    const { control, waitFor } = running;
+    control.reset();
+    // What these streams still have to tell belongs to the test that is over.
+    await Promise.all(
+      [...live].map((stream) => waitFor('stream-closed', (event) => event.stream === stream)),
+    );
+    control.journal.clear();
+  });
+  after(async () => {
+    await running?.close();
+    running = undefined;
+  });
+  return new Proxy({} as Emulator, {
+    get(_target, name) {
+      if (running !== undefined) return Reflect.get(running, name);
+      throw new VoicectlError(
+        'usage',
+        `The emulator has no ${String(name)} yet: it starts before the first test`,
+      );
+    },
+  });
+}
+
+function namedAlike(hooks: TestHooks): { before: Hook; afterEach: Hook; after: Hook } {
+  if ('beforeAll' in hooks) return { ...hooks, before: hooks.beforeAll, after: hooks.afterAll };
+  if ('before' in hooks) return hooks;
+  throw new VoicectlError('usage', 'There are no global hooks of a test runner: pass them to setUpEmulator', {
+    hint: 'For Vitest there is voicectl/vitest; for others { beforeAll, afterEach, afterAll }.',
+  });
+}

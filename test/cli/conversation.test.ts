@@ -1,0 +1,163 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
+const example = join(import.meta.dirname, '..', '..', 'examples', 'conversation.yaml');
+
+const converse = (flags: readonly string[], input?: string) =>
+  sandbox.run(['stream', '--local', ...flags, '--json'], input === undefined ? {} : { input });
+const verdicts = (stdout: string) =>
+  (
+    only(jsonLines(stdout), 'summary') as unknown as {
+      verdicts: { name: string; ok: boolean; kind?: string }[];
+    }
+  ).verdicts;
+
+/** A conversation with the sounds beside it. */
+function write(text: string): string {
+  copyFileSync(fixture('barge-in.wav'), sandbox.path('hi.wav'));
+  return sandbox.write('c.yaml', text);
+}
+
+describe('--expect-file', () => {
+  test('holds the example: a question, and an interruption of the reply', async () => {
+    const { code, stdout, stderr } = await converse(['--expect-file', example, '--junit', 'j.xml']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(verdicts(stdout)).toEqual(
+      [
+        'turn 1 (greeting): said',
+        'turn 1 (greeting): expect-audio',
+        'turn 1 (greeting): max-first-audio',
+        'turn 1 (greeting): expect event',
+        'turn 1 (greeting): absent event',
+        'turn 2 (barge-in): said',
+        'turn 2 (barge-in): expect silence',
+        'expect-close',
+      ].map((name) => expect.objectContaining({ name, ok: true })),
+    );
+    expect(sandbox.read('j.xml')).toContain('<testcase name="turn 2 (barge-in): said: during the reply');
+    expect(sandbox.read('j.xml')).toContain('tests="9" failures="0" errors="0"');
+  });
+
+  test('fails where the AI cannot be interrupted', async () => {
+    write(`turns:
+  - say: hi.wav
+  - say: hi.wav
+    when: { during-reply: 300ms }
+    expect: [{ silence: 300ms, within: 500ms }]
+`);
+    // It says what it has to say, a sentence of some seconds.
+    const deaf = sandbox.write(
+      'deaf.js',
+      `export function createReply(voice) {
+  const frame = Buffer.alloc(640, Buffer.from([0, 32, 0, 224]));
+  let heard = 0;
+  let said = 0;
+  let timer;
+  const speak = () => {
+    voice.send(frame);
+    said += 1;
+    if (said === 250) clearInterval(timer);
+  };
+  return {
+    hear(pcm) {
+      heard += pcm.length;
+      if (heard > 50_000) timer ??= setInterval(speak, 20);
+    },
+    close: () => clearInterval(timer),
+  };
+}
+`,
+    );
+    const { code, stderr, stdout } = await converse(['--expect-file', 'c.yaml', '--reply', `module:${deaf}`]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
+    expect(verdicts(stdout).filter(({ ok }) => !ok)).toMatchObject([{ kind: 'not-interrupted' }]);
+  });
+
+  test('is judged with the flags, which are stronger', async () => {
+    const path = write('turns: [{ say: hi.wav }]\nexpect-close: 1001\nexpect-event: [transcript]\n');
+    const flags = ['--expect-close', '1000', '--expect-audio', '--reply', 'echo'];
+    const { code, stdout } = await converse(['--expect-file', path, ...flags]);
+    expect(code).toBe(1);
+    expect(verdicts(stdout)).toMatchObject([
+      { name: 'turn 1: said', ok: true },
+      { name: 'expect-audio', ok: true },
+      { name: 'expect-event', ok: false, kind: 'missing-event' },
+      { name: 'expect-close', ok: true },
+    ]);
+  });
+
+  test('may stand on standard input, with its clips in the working folder', async () => {
+    write('');
+    const { code } = await converse(['--expect-file', '-', '--reply', 'echo'], 'turns: [{ say: hi.wav }]');
+    expect(code).toBe(0);
+  });
+
+  test('can be held several times', async () => {
+    const path = write('turns: [{ say: hi.wav, expect-audio: 0 }]\n');
+    const { code, stdout } = await converse(['--expect-file', path, '--reply', 'echo', '--repeat', '2']);
+    expect(code).toBe(0);
+    expect(only(jsonLines(stdout), 'summary')).toMatchObject({
+      passed: 2,
+      verdicts: [{ name: 'turn 1: said' }, { name: 'turn 1: expect-audio', measured: '2 of 2 runs' }],
+    });
+  });
+
+  test.each([
+    ['a clip that is not there', 'turns:\n  - say: no.wav\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
+    ['a clip that is no WAV', 'turns:\n  - say: c.yaml\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
+    ['an unknown key', 'turns:\n  - sya: hi.wav\n', 'c.yaml:2:5: turns.0.sya: no such setting'],
+    [
+      'a bad duration',
+      'turns:\n  - max-gap: soon\n',
+      'c.yaml:2:14: turns.0.max-gap: "soon", expected a duration',
+    ],
+    ['no turns', 'turns: []\n', 'c.yaml:1:8: turns: "(a list)", expected'],
+    ['an empty file', '', 'c.yaml:1:1: turns: missing, expected array'],
+    [
+      'a bad moment',
+      'turns:\n  - when: later\n',
+      'c.yaml:2:11: turns.0.when: "later", expected one of "connected"',
+    ],
+    [
+      'a late connection',
+      'turns:\n  - say: hi.wav\n  - when: connected\n',
+      'c.yaml:3:11: turns.1.when: only the first turn',
+    ],
+    [
+      'a bad expression',
+      'turns:\n  - expect: [{ event: a, where: { b: { matches: "(" } } }]\n',
+      'c.yaml:2:49: turns.0.expect.0.where.b.matches: "(", expected a regular expression',
+    ],
+    [
+      'nothing to expect',
+      'turns:\n  - expect: [{ within: 1s }]\n',
+      'c.yaml:2:14: turns.0.expect.0.audio: missing',
+    ],
+    ['a bad close code', 'turns: [{}]\nexpect-close: 7\n', 'c.yaml:2:15: expect-close: 7, expected'],
+    ['broken YAML', 'turns: [\n', 'c.yaml:'],
+  ])('with %s is refused before anything starts: exit 2, with line and column', async (_what, text, why) => {
+    write(text);
+    const serve = await sandbox.serve();
+    const ended = await sandbox.run(['stream', '--expect-file', 'c.yaml', '--base-url', serve.baseUrl]);
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(message),
+    });
+    expect(ended.stderr).toContain(why);
+    expect(serve.stdout).not.toContain('token-issued');
+  });
+
+  test.each([
+    ['a file to stream', ['--file', 'hi.wav']],
+    ['an end without end', ['--loop']],
+    ['a pace that leaves it no time', ['--pace', 'max']],
+  ])('with %s makes no sense: exit 2', async (_what, flags) => {
+    const path = write('turns: [{ say: hi.wav }]\n');
+    const { code, stderr } = await converse(['--expect-file', path, ...flags]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+  });
+});

@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { exitCodesOf, type FailureKind } from '../../src/failure-kind.ts';
+import { readFault } from '../../src/protocol/faults.ts';
+import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
+import { setUpServices } from '../helpers/services.ts';
+import { fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const services = setUpServices();
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+interface Promised {
+  fault: string;
+  flags: string[];
+  exitCode: number;
+  kind: FailureKind;
+}
+
+/** What the documentation promises. */
+const table: Promised[] = /<!-- faults: begin -->([\s\S]*)<!-- faults: end -->/
+  .exec(readFileSync(new URL('../../docs/SMOKE-TEST.md', import.meta.url), 'utf8'))![1]!
+  .trim()
+  .split('\n')
+  .slice(2)
+  .map((row) => {
+    const [fault = '', flags = '', exitCode, kind] = row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', ''));
+    return {
+      fault,
+      flags: flags === '' ? [] : flags.split(' '),
+      exitCode: Number(exitCode),
+      kind: kind as FailureKind,
+    };
+  });
+
+async function smokeTest(baseUrl: string, flags: readonly string[]) {
+  const common = ['--file', fixture('barge-in.wav'), '--pace', '4', '--settle', '500ms'];
+  const asked = ['--expect-audible', '900ms', '--forbid-event', 'error', '--json', '--junit', 'junit.xml'];
+  const { code, stdout, stderr } = await sandbox.run([
+    'stream',
+    ...common,
+    '--base-url',
+    baseUrl,
+    ...asked,
+    ...flags,
+  ]);
+  const lines = jsonLines(stdout);
+  const summary = only(lines, 'summary') as {
+    ok?: boolean;
+    failure?: { kind: string; exitCode: number } | null;
+  };
+  return { code, stderr, summary, last: lines.at(-1), junit: sandbox.read('junit.xml') };
+}
+
+async function startFaulty(...faults: string[]): Promise<string> {
+  const emulator = await createEmulator({ reply: 'tone', seed: 1, faults: faults.map(readFault) });
+  closing.push(emulator.close);
+  return emulator.baseUrl;
+}
+
+/** The verdict is the same wherever one looks for it. */
+function expectFailure(
+  { code, stderr, summary, last, junit }: Awaited<ReturnType<typeof smokeTest>>,
+  { exitCode, kind }: Pick<Promised, 'exitCode' | 'kind'>,
+) {
+  expect({ code, kind: summary.failure?.kind, stderr }).toEqual({
+    code: exitCode,
+    kind,
+    stderr: expect.stringMatching(/^voicectl: .+\n( {2}.+\n){0,2}$/),
+  });
+  expect(exitCodesOf(kind)).toContain(exitCode);
+  expect(summary).toMatchObject({ ok: false, failure: { exitCode } });
+  expect(last).toMatchObject({ type: 'error', kind, exitCode });
+  expect(junit).toMatch(new RegExp(`<(failure|error) type="${kind}"`));
+}
+
+describe('the smoke test', () => {
+  test('passes where nothing is wrong', async () => {
+    const { code, summary, junit } = await smokeTest(await startFaulty(), ['--max-audio', '1200ms']);
+    expect({ code, ok: summary.ok, failure: summary.failure }).toEqual({ code: 0, ok: true, failure: null });
+    expect(junit).toContain('failures="0" errors="0"');
+  });
+
+  test('has at least 25 faults to fail for, of every exit code that a service can cause', () => {
+    expect(table.length).toBeGreaterThan(25);
+    expect(new Set(table.map(({ exitCode }) => exitCode))).toEqual(new Set([1, 3, 4, 5, 6, 7]));
+    expect(new Set(table.map(({ fault, flags }) => `${fault} ${flags}`)).size).toBe(table.length);
+  });
+
+  test.each(table)('of a service with $fault and $flags ends with $exitCode, $kind', async (promised) => {
+    expectFailure(await smokeTest(await startFaulty(promised.fault), promised.flags), promised);
+  });
+
+  test.each([
+    ['token-slow:delay=500ms'],
+    ['upgrade-slow:delay=500ms'],
+    ['connected-late:delay=500ms'],
+    ['message-malformed'],
+    ['message-unknown'],
+    ['odd-split'],
+    ['clipped'],
+    ['swapped-bytes'],
+  ])('bears %s', async (fault) => {
+    const { code, stderr } = await smokeTest(await startFaulty(fault), []);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+});
+
+describe('the smoke test of a service that is not there', () => {
+  test('says that nobody answers', async () => {
+    const port = await services.unusedPort();
+    const result = await smokeTest(`http://127.0.0.1:${port}`, ['--retries', '0']);
+    expectFailure(result, { exitCode: 4, kind: 'unreachable' });
+  });
+
+  test('says that there is no TLS', async () => {
+    const baseUrl = (await startFaulty()).replace('http', 'https');
+    const result = await smokeTest(baseUrl, ['--retries', '0']);
+    expectFailure(result, { exitCode: 4, kind: 'tls' });
+  });
+
+  test('says that it speaks another protocol', async () => {
+    const { port } = await services.tcp((socket) => socket.end('220 mail.example ESMTP\r\n'));
+    const result = await smokeTest(`http://127.0.0.1:${port}`, ['--retries', '0']);
+    expectFailure(result, { exitCode: 6, kind: 'protocol' });
+  });
+});
+
+describe.runIf(hasForeignService)('the smoke test of a service of another make', () => {
+  test.each<[string[], string[], number, FailureKind]>([
+    [['--token-error', '401:html'], [], 3, 'token-refused'],
+    [['--token-error', '429:other:0'], ['--retries', '0'], 5, 'rate-limited'],
+    [['--reply', 'redirect:308'], [], 6, 'redirected'],
+    [['--reply', 'upgrade-status:502'], [], 4, 'handshake'],
+    [['--reply', 'reject-token:4401:expired'], [], 3, 'stream-refused'],
+    [['--reply', 'reject-token:4429:too many connections'], [], 5, 'too-many-connections'],
+    [['--reply', 'reject-token:1011'], [], 6, 'stream-broken'],
+    [['--reply', 'error-event'], [], 1, 'forbidden-event'],
+    [['--reply', 'none'], ['--wait', '2s'], 1, 'too-little-audio'],
+    [['--reply', 'stall'], ['--timeout', '4s'], 7, 'timeout'],
+  ])('with %j and %j ends with %i, %s', async (service, flags, exitCode, kind) => {
+    const { baseUrl } = await startForeignService(sandbox, service);
+    expectFailure(await smokeTest(baseUrl, flags), { exitCode, kind });
+  });
+
+  test('passes where nothing is wrong', async () => {
+    const { baseUrl } = await startForeignService(sandbox, ['--reply', `fixed:${fixture('answer.wav')}`]);
+    expect((await smokeTest(baseUrl, [])).code).toBe(0);
+  });
+});

@@ -1,0 +1,104 @@
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+
+beforeEach(async () => {
+  const { code } = await sandbox.run([
+    ...['stream', '--file', fixture('barge-in.wav'), '--local', '--reply', 'echo', '--pace', 'max'],
+    ...['--tail', '0', '--settle', '200ms', '--record', 'r', '--device', 'd1'],
+  ]);
+  expect(code).toBe(0);
+});
+
+const unicode = { env: { LANG: 'en_US.UTF-8' } };
+
+describe('inspect', () => {
+  test('shows the timeline, the events and the summary', async () => {
+    const { code, stdout, stderr } = await sandbox.run(['inspect', 'r'], unicode);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT\S+Z {2}\d+\.\d s {2}\S+barge-in\.wav as d1 to ws:/);
+    expect(stdout).toMatch(/^you .*[▂▃▄▅▆▇█]/m);
+    expect(stdout).toMatch(/^ai .*[▂▃▄▅▆▇█]/m);
+    expect(stdout).toMatch(/^ +\d\.\d{3} {2}← service_voice_connected/m);
+    expect(stdout).toMatch(/^close +1000 normal$/m);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  test.each([
+    ['a locale that is not UTF-8', [], { LANG: 'C' }],
+    ['--ascii', ['--ascii'], unicode.env],
+  ])('draws in ASCII with %s', async (_what, flags, env) => {
+    const { stdout } = await sandbox.run(['inspect', 'r', ...flags], { env });
+    expect(stdout.split('\n').find((line) => line.startsWith('you'))).toMatch(/^[\x20-\x7e]*#[\x20-\x7e]*$/);
+  });
+
+  test('with --json everything but the audio is one object', async () => {
+    const { stdout } = await sandbox.run(['inspect', 'r', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      manifest: { schema: 1, device: 'd1' },
+      durationMs: expect.any(Number),
+      turns: [{ voice: 'out' }, { voice: 'in' }],
+      gaps: [],
+      events: expect.arrayContaining([expect.objectContaining({ type: 'message' })]),
+      summary: { ok: true },
+      problems: [],
+    });
+  });
+
+  test('says what is missing of a recording that was cut, and shows the rest', async () => {
+    rmSync(join(sandbox.path('r'), 'summary.json'));
+    const events = join(sandbox.path('r'), 'events.jsonl');
+    truncateSync(events, statSync(events).size - 10);
+    const { code, stdout, stderr } = await sandbox.run(['inspect', 'r'], unicode);
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      'The last line of events.jsonl was cut, and is left out\nThere is no summary.json: the recording was cut\n',
+    );
+    expect(stdout).toMatch(/^ai .*█/m);
+    expect(stdout).toContain('No summary');
+  });
+
+  test('writes a page and a HAR for the user alone', async () => {
+    const ended = await sandbox.run(['inspect', 'r', '--html', 'p.html', '--har', 's.har']);
+    expect(ended).toMatchObject({ code: 0, stdout: '', stderr: 'Wrote p.html\nWrote s.har\n' });
+    expect(sandbox.read('p.html')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
+    const { log } = JSON.parse(sandbox.read('s.har'));
+    expect(log.entries).toMatchObject([
+      { request: { method: 'POST', postData: { text: '{"apiKey":"[redacted]","deviceId":"d1"}' } } },
+      { request: { method: 'GET' }, response: { status: 101 } },
+    ]);
+    expect(log.entries[0].response.headers).toContainEqual({ name: 'x-ratelimit-limit', value: '60' });
+    for (const file of ['p.html', 's.har']) expect(statSync(sandbox.path(file)).mode & 0o777).toBe(0o600);
+  });
+
+  test('what a recording holds for a terminal to obey is shown escaped', async () => {
+    const events = join(sandbox.path('r'), 'events.jsonl');
+    const line = JSON.stringify({
+      t: 1,
+      type: 'warning',
+      code: 'x',
+      message: '\u001b]52;c;aGk=\u0007\u202e',
+    });
+    writeFileSync(events, `${line}\n${readFileSync(events, 'utf8')}`);
+    const { stdout } = await sandbox.run(['inspect', 'r'], unicode);
+    expect(stdout).toContain('\\u001b]52;c;aGk=\\u0007\\u202e');
+    expect(stdout).not.toMatch(/[\u001b\u0007\u202e]/);
+  });
+
+  test.each([
+    ['no folder', 'missing', 2],
+    ['a folder of other things', '.', 2],
+  ])('refuses %s', async (_what, path, code) => {
+    const ended = await sandbox.run(['inspect', path]);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toMatch(/^voicectl: Cannot read \S+: .+\n$/);
+  });
+
+  test('a page that cannot be written is an output that failed', async () => {
+    const ended = await sandbox.run(['inspect', 'r', '--html', 'missing/p.html']);
+    expect(ended.code).toBe(8);
+  });
+});

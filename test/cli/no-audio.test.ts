@@ -1,0 +1,119 @@
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const root = join(import.meta.dirname, '..', '..');
+
+/**
+ * The package as it is after an installation without install scripts and optional packages, on a machine without
+ * any program that reaches a sound device.
+ */
+describe('without any way to sound', () => {
+  const env = () => ({ PATH: sandbox.path('only') });
+  const run = (...args: string[]) =>
+    sandbox.shell(`node ${sandbox.path('package/bin/voicectl.js')} ${args.join(' ')}`, { env: env() });
+
+  beforeEach(() => {
+    for (const folder of ['bin', 'dist']) {
+      cpSync(join(root, folder), sandbox.path(`package/${folder}`), { recursive: true });
+    }
+    sandbox.write('package/package.json', '{"type":"module"}');
+    mkdirSync(sandbox.path('only'));
+    symlinkSync(process.execPath, sandbox.path('only/node'));
+    symlinkSync('/bin/sh', sandbox.path('only/sh'));
+  });
+
+  test('--mic ends with 8 and names what to install', async () => {
+    const { code, stdout, stderr } = await run('stream', '--mic', '--local');
+    expect({ code, stdout }).toEqual({ code: 8, stdout: '' });
+    expect(stderr).toMatch(
+      /^voicectl: No microphone can be reached: nothing is installed that could\n {2}Install one of: .+\n$/,
+    );
+    for (const program of ['parec', 'arecord', 'ffmpeg', 'sox']) expect(stderr).toContain(program);
+  });
+
+  test('--play says the same of the loudspeaker, before anything is sent', async () => {
+    const { code, stderr } = await run('stream', '--file', fixture('barge-in.wav'), '--play', '--local');
+    expect(code).toBe(8);
+    expect(stderr).toMatch(/^voicectl: No loudspeaker can be reached/);
+  });
+
+  test('--file works as ever', async () => {
+    const { code, stdout } = await run(
+      ...['stream', '--file', fixture('barge-in.wav'), '--local', '--reply', 'echo', '--pace', 'max'],
+      ...['--tail', '0', '--settle', '200ms', '--expect-audio', '--json'],
+    );
+    expect(code).toBe(0);
+    expect(summaryOf(stdout)).toMatchObject({ ok: true, underruns: null });
+  });
+
+  test('devices ends with 8, and doctor with 0: what --file needs is there', async () => {
+    expect(await run('devices', '--json')).toMatchObject({ code: 8 });
+    const { code, stdout } = await run('doctor', '--json');
+    expect(code).toBe(0);
+    const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] };
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        name: 'microphone',
+        state: 'warning',
+        mend: expect.stringMatching(/Install/),
+      }),
+    );
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: 'sox', state: 'off', found: expect.stringMatching(/not installed/) }),
+    );
+  });
+});
+
+describe('doctor', () => {
+  const lean = { env: { PATH: '' } };
+  const checksOf = (stdout: string) =>
+    new Map((JSON.parse(stdout).checks as { name: string }[]).map((check) => [check.name, check]));
+
+  test('finds a target that answers, and compares the clocks', async () => {
+    const { baseUrl } = await sandbox.serve();
+    const { code, stdout } = await sandbox.run(['doctor', '--json', '--base-url', baseUrl], lean);
+    expect(code).toBe(0);
+    const checks = checksOf(stdout);
+    expect(checks.get('target')).toMatchObject({
+      state: 'ok',
+      found: expect.stringMatching(/answers in \d+ ms/),
+    });
+    expect(checks.get('clock')).toMatchObject({ state: 'ok' });
+  });
+
+  test('fails with the code of the connection where the target that was named does not answer', async () => {
+    const { code, stdout } = await sandbox.run(
+      ['doctor', '--json', '--base-url', 'http://127.0.0.1:1'],
+      lean,
+    );
+    expect(code).toBe(4);
+    expect(JSON.parse(stdout).ok).toBe(false);
+    expect(checksOf(stdout).get('target')).toMatchObject({ state: 'broken', code: 'connect-failed' });
+  });
+
+  test('is a table for people, with how to mend below', async () => {
+    const { stdout } = await sandbox.run(['doctor'], lean);
+    expect(stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m);
+    expect(stdout).toMatch(/^· target .+\n +→ .*voicectl serve/m);
+    expect(stdout).toMatch(/^· sox +not used: .*not installed\n +→ Install sox/m);
+  });
+});
+
+describe('flags of live audio', () => {
+  const file = ['--file', fixture('hello.wav')];
+  test.each([
+    [['--mic', ...file], /More than one source/],
+    [['--mic', '--loop'], /--loop is for a source that ends/],
+    [['--mic', '--pace', '2'], /--pace is for a source that ends/],
+    [['--mic', '--tail', '1s'], /--tail is for a source that ends/],
+    [[...file, '--record-mic', 'a.wav'], /--record-mic is for a session with --mic/],
+    [['--mic', '--audio-backend', 'gramophone'], /There is no audio backend "gramophone"/],
+    [['--mic', '--volume', '500'], /--volume/],
+  ])('that contradict one another or mean nothing are refused (%#)', async (flags, message) => {
+    const { code, stderr } = await sandbox.run(['stream', '--local', ...flags]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
+  });
+});

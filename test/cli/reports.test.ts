@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type Ended, fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const file = ['--file', fixture('barge-in.wav')];
+const quick = ['--local', '--reply', 'echo', '--pace', 'max', '--tail', '0', '--settle', '200ms'];
+const stream = (...flags: string[]) => sandbox.run(['stream', ...file, ...quick, ...flags]);
+
+const counts = (xml: string) =>
+  /<testsuites name="voicectl" tests="(\d+)" failures="(\d+)" errors="(\d+)"/.exec(xml)?.slice(1).map(Number);
+const types = (xml: string) =>
+  [...xml.matchAll(/<(?:failure|error) type="([\w-]+)"/g)].map(([, type]) => type);
+
+describe('--junit FILE', () => {
+  test('holds the session and each expectation, those that held and those that did not', async () => {
+    const ended = await stream('--expect-audio', '--expect-event', 'transcript', '--junit', 'j.xml');
+    expect(ended.code).toBe(1);
+    const xml = sandbox.read('j.xml');
+    expect(counts(xml)).toEqual([3, 1, 0]);
+    expect(types(xml)).toEqual(['missing-event']);
+    expect(xml).toContain('<testsuite name="stream barge-in.wav"');
+  });
+
+  test.each([
+    ['a session that failed', ['--base-url', 'http://127.0.0.1:9', '--retries', '0'], 4, 'unreachable'],
+    ['a source that cannot be read', ['--local', '--file', 'missing.wav'], 2, 'usage'],
+    ['a flag of no use', ['--reply', 'echo'], 2, 'usage'],
+  ])('is written of %s too', async (_what, flags, code, kind) => {
+    const ended = await sandbox.run(['stream', ...file, ...flags, '--junit', 'j.xml']);
+    expect(ended.code).toBe(code);
+    const xml = sandbox.read('j.xml');
+    expect(types(xml)).toEqual([kind]);
+    expect(counts(xml)?.[2]).toBe(1);
+  });
+
+  test('says of a run that was killed that it has not come to its end', async () => {
+    const running = sandbox.start(['stream', '--raw', '/dev/zero', '--local', '--junit', 'j.xml']);
+    await running.line(/ live$/);
+    running.signal('SIGKILL');
+    expect((await running.ended).code).toBe(137);
+    expect(types(sandbox.read('j.xml'))).toEqual(['cancelled']);
+    expect(sandbox.read('j.xml')).toContain('The run has not come to its end');
+  });
+
+  test('of a run that was interrupted says so', async () => {
+    const running = sandbox.start(['stream', '--raw', '/dev/zero', '--local', '--junit', 'j.xml']);
+    await running.line(/ live$/);
+    running.signal('SIGINT');
+    expect((await running.ended).code).toBe(130);
+    expect(sandbox.read('j.xml')).toContain('<error type="cancelled" message="Interrupted"');
+  });
+
+  test.each([
+    ['a folder that is not there', 'no/folder/j.xml'],
+    ['a folder', '.'],
+    ['a full disk', '/dev/full'],
+  ])('in %s: exit 8, though the session went well', async (_what, path) => {
+    const { code, stderr } = await stream('--junit', path);
+    expect({ code, stderr }).toEqual({
+      code: 8,
+      stderr: expect.stringMatching(/^voicectl: Cannot write .*\n$/),
+    });
+  });
+
+  test('that cannot be written does not hide what the session failed with', async () => {
+    const { code, stderr } = await stream('--expect-event', 'x', '--junit', '/dev/full');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^! Cannot write \/dev\/full: .*\nvoicectl: Not as expected/);
+  });
+
+  test('of a service’s token and of the key holds nothing', async () => {
+    const serve = await sandbox.serve(['--reply', 'echo', '--accept-key', 'canary-key-41']);
+    const args = ['--base-url', serve.baseUrl, '--pace', 'max', '--tail', '0', '--settle', '200ms'];
+    const env = { VOICECTL_API_KEY: 'canary-key-41' };
+    const ended = await sandbox.run(['stream', ...file, ...args, '--junit', 'j.xml'], { env });
+    expect(ended.code).toBe(0);
+    expect(sandbox.read('j.xml')).not.toMatch(/canary|eyJ/);
+  });
+});
+
+describe('--repeat', () => {
+  const summary = ({ stdout }: Ended) => only(jsonLines(stdout), 'summary');
+
+  test('holds so many sessions, and ends with what they came to', async () => {
+    const ended = await stream(
+      '--repeat',
+      '3',
+      '--warmup',
+      '1',
+      '--expect-audio',
+      '--json',
+      '--junit',
+      'j.xml',
+    );
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = jsonLines(ended.stdout);
+    expect(lines.filter(({ type }) => type === 'run')).toMatchObject([
+      { run: 1, warmup: true, ok: true },
+      { run: 1, warmup: false, ok: true },
+      { run: 2, warmup: false, ok: true },
+      { run: 3, warmup: false, ok: true, verdicts: [{ name: 'expect-audio', ok: true }] },
+    ]);
+    expect(lines.at(-1)).toMatchObject({
+      type: 'summary',
+      ok: true,
+      runs: 3,
+      passed: 3,
+      passRate: 1,
+      warmup: 1,
+      failure: null,
+      spread: { firstAudioMs: { count: 3, min: expect.any(Number), p95: expect.any(Number) } },
+      verdicts: [{ name: 'expect-audio', ok: true, measured: '3 of 3 runs' }],
+    });
+    expect(counts(sandbox.read('j.xml'))).toEqual([6, 0, 0]);
+    expect(sandbox.read('j.xml').match(/<testsuite /g)).toHaveLength(3);
+  });
+
+  test('in plain output is a line a run, and a table', async () => {
+    const { stdout } = await stream('--repeat', '2', '--no-color');
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(/^run 1 +pass {2}\d+\.\d s, first audio [\d.]+ ms, received 1\.10 s$/);
+    expect(lines[1]).toMatch(/^run 2 +pass/);
+    expect(stdout).toMatch(/^runs +2 of 2 passed \(100\.0 %\)$/m);
+    expect(stdout).toMatch(/^first audio +min [\d.]+ ms, median [\d.]+ ms, p95 [\d.]+ ms, max [\d.]+ ms$/m);
+    expect(stdout).toMatch(/^result +ok in \d/m);
+  });
+
+  test('fails when any of them does, with all of their kinds', async () => {
+    const ended = await stream('--repeat', '2', '--expect-event', 'transcript', '--json');
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(
+      /^voicectl: 2 of 2 runs failed \(missing-event × 2\); the first: Not as expected/,
+    );
+    expect(summary(ended)).toMatchObject({ ok: false, passed: 0, failures: { 'missing-event': 2 } });
+    expect(jsonLines(ended.stdout).at(-1)).toMatchObject({
+      type: 'error',
+      kind: 'missing-event',
+      exitCode: 1,
+    });
+  });
+
+  test('counts a connection that fails as a run that failed', async () => {
+    const args = ['--base-url', 'http://127.0.0.1:9', '--retries', '0', '--repeat', '2', '--json'];
+    const ended = await sandbox.run(['stream', ...file, ...args]);
+    expect(ended.code).toBe(4);
+    expect(summary(ended)).toMatchObject({ runs: 2, passed: 0, failures: { unreachable: 2 } });
+  });
+
+  test.each([
+    ['a stream that would have to be read again', ['--file', '-', '--repeat', '2']],
+    ['one file for what several say', [...file, '--repeat', '2', '--out', 'o.wav']],
+    ['one token for several sessions', [...file, '--warmup', '1', '--token-from', 'TOKEN']],
+    ['no session', [...file, '--repeat', '0']],
+  ])('with %s: exit 2', async (_what, flags) => {
+    const input = readFileSync(fixture('barge-in.wav'));
+    const ended = await sandbox.run(['stream', ...flags, ...quick], { input, env: { TOKEN: 'a.b.c' } });
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^voicectl: /),
+    });
+  });
+});
+
+describe('within GitHub Actions', () => {
+  const env = (path: string) => ({ GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: path });
+
+  test('what failed is annotated on standard error, so that standard output stays JSON', async () => {
+    const path = sandbox.write('summary.md', 'before\n');
+    const args = ['stream', ...file, ...quick, '--expect-event', 'transcript', '--json'];
+    const ended = await sandbox.run(args, { env: env(path) });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(
+      /^::error title=voicectl stream barge-in\.wav%3A missing-event::expect-event: .*\nvoicectl: /,
+    );
+    expect(jsonLines(ended.stdout).at(-1)).toMatchObject({ type: 'error' });
+    expect(sandbox.read('summary.md')).toMatch(/^before\n### ❌ voicectl stream barge-in\.wav\n/);
+  });
+
+  test('a run that went well is in the step summary, and annotates nothing', async () => {
+    const path = sandbox.write('summary.md', '');
+    const ended = await sandbox.run(['stream', ...file, ...quick, '--repeat', '2'], { env: env(path) });
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(sandbox.read('summary.md')).toMatch(/^### ✅ .*\n\n2 of 2 runs passed\.\n/);
+  });
+
+  test('a step summary that cannot be written is a note, and no failure', async () => {
+    const ended = await sandbox.run(['stream', ...file, ...quick], { env: env('/no/such/summary.md') });
+    expect({ code: ended.code, stderr: ended.stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^! Cannot write the step summary: .*\n$/),
+    });
+  });
+
+  test('elsewhere nothing of it is said', async () => {
+    const ended = await sandbox.run(['stream', ...file, ...quick, '--expect-event', 'x'], {
+      env: { GITHUB_STEP_SUMMARY: sandbox.write('summary.md', '') },
+    });
+    expect(ended.stderr).not.toContain('::');
+    expect(sandbox.read('summary.md')).toBe('');
+  });
+});

@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { request } from 'node:https';
+import { describe, expect, test } from 'vitest';
+import { createCertificate } from '../../src/emulator/self-signed.ts';
+import { fixture, jsonLines, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
+
+describe('serve --tls', () => {
+  test('says https and wss, and with --cert-out a curl line that works as it stands', async () => {
+    const serve = sandbox.start(['serve', '--tls', '--port', '0', '--cert-out', 'my cert.pem']);
+    const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
+    expect(line).toContain(`--cacert 'my cert.pem'`);
+    expect(await serve.line(/token {3}/)).toMatch(
+      / https:\/\/127\.0\.0\.1:\d+\/api\/websocket-voice\/token$/,
+    );
+    expect(await serve.line(/stream {2}/)).toMatch(/ wss:\/\/127\.0\.0\.1:\d+\/voice-stream$/);
+    const { code, stdout, stderr } = await sandbox.shell(line);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toEqual({ token: expect.any(String) });
+    expect(sandbox.read('my cert.pem')).toMatch(
+      /^-----BEGIN CERTIFICATE-----\n[^-]+-----END CERTIFICATE-----\n?$/,
+    );
+  });
+
+  test('without --cert-out the curl line checks nothing, says so, and works too', async () => {
+    const serve = sandbox.start(['serve', '--tls', '--port', '0']);
+    const line = (await serve.line(/curl -sS/)).replace(/^\s*try\s+/, '');
+    expect(line).toContain('curl -sS -k ');
+    expect(await serve.line(/trust/)).toContain('--cert-out FILE');
+    expect(JSON.parse((await sandbox.shell(line)).stdout)).toEqual({ token: expect.any(String) });
+  });
+
+  test('has the certificate in the ready file, and in --cert-out, before it says that it listens', async () => {
+    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem', '--ready-file', 'ready.json']);
+    const { baseUrl, certificate } = JSON.parse(sandbox.read('ready.json')) as Record<string, string>;
+    expect(baseUrl).toBe(serve.baseUrl);
+    expect(certificate).toBe(sandbox.read('cert.pem'));
+    const [response] = await once(request(serve.baseUrl, { ca: certificate }).end(), 'response');
+    expect(response.statusCode).toBe(404);
+    response.resume();
+  });
+
+  test('takes a certificate of one’s own, and --cert and --key ask for TLS by themselves', async () => {
+    const { cert, key } = await createCertificate(['127.0.0.1']);
+    sandbox.write('cert.pem', cert);
+    sandbox.write('key.pem', key, 0o600);
+    const serve = sandbox.start(['serve', '--port', '0', '--cert', 'cert.pem', '--key', 'key.pem']);
+    const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
+    expect(line).toContain(`--cacert 'cert.pem'`);
+    expect(JSON.parse((await sandbox.shell(line)).stdout)).toEqual({ token: expect.any(String) });
+  });
+
+  test('whose certificate is for other names, has a curl line that does not check it', async () => {
+    const { cert, key } = await createCertificate(['voice.example']);
+    sandbox.write('cert.pem', cert);
+    sandbox.write('key.pem', key, 0o600);
+    const serve = sandbox.start(['serve', '--port', '0', '--cert', 'cert.pem', '--key', 'key.pem']);
+    expect(await serve.line(/curl -sS/)).toContain('curl -sS -k ');
+  });
+
+  test('does not empty the certificate of another that runs, when it cannot start itself', async () => {
+    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const before = sandbox.read('cert.pem');
+    const port = new URL(serve.baseUrl).port;
+    const second = await sandbox.run(['serve', '--tls', '--port', port, '--cert-out', 'cert.pem']);
+    expect(second.code).toBe(2);
+    expect(sandbox.read('cert.pem')).toBe(before);
+  });
+
+  test('a certificate that cannot be written ends it with 8', async () => {
+    const { code, stdout, stderr } = await sandbox.run([
+      'serve',
+      '--tls',
+      '--port',
+      '0',
+      '--cert-out',
+      'no/cert.pem',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 8, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    ['a certificate without a key', ['--cert', 'cert.pem'], '--cert without --key'],
+    ['a key without a certificate', ['--key', 'key.pem'], '--key without --cert'],
+    ['a key of another certificate', ['--cert', 'cert.pem', '--key', 'other.pem'], 'key values mismatch'],
+    ['a key that is none', ['--cert', 'cert.pem', '--key', 'text.pem'], 'cannot be used'],
+    ['an empty certificate', ['--cert', 'empty.pem', '--key', 'key.pem'], 'cannot be used'],
+    ['a certificate that is not there', ['--cert', 'missing.pem', '--key', 'key.pem'], 'missing.pem'],
+    ['a key that is a folder', ['--cert', 'cert.pem', '--key', '.'], 'Cannot read .'],
+    ['--cert-out without TLS', ['--cert-out', 'out.pem'], '--cert-out without --tls'],
+  ])('refuses %s with a reason, and shows no key', async (_name, args, reason) => {
+    const own = await createCertificate(['127.0.0.1']);
+    const other = await createCertificate(['127.0.0.1']);
+    sandbox.write('cert.pem', own.cert);
+    sandbox.write('key.pem', own.key);
+    sandbox.write('other.pem', other.key);
+    sandbox.write('text.pem', 'canary');
+    sandbox.write('empty.pem', '');
+    const { code, stdout, stderr } = await sandbox.run(['serve', '--port', '0', ...args, '--debug']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(reason);
+    expect(stderr).not.toMatch(/canary|PRIVATE KEY/);
+  });
+});
+
+describe('a client of an emulator with TLS', () => {
+  test('holds a whole session with --ca, and with NODE_EXTRA_CA_CERTS', async () => {
+    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem', '--reply', 'echo']);
+    const args = [
+      'stream',
+      '--base-url',
+      serve.baseUrl,
+      '--file',
+      fixture('hello.wav'),
+      '--pace',
+      'max',
+      '--json',
+    ];
+    const ways = [
+      sandbox.run([...args, '--expect-audio', '--ca', 'cert.pem']),
+      sandbox.run([...args, '--expect-audio'], { env: { NODE_EXTRA_CA_CERTS: sandbox.path('cert.pem') } }),
+      sandbox.run([...args, '--expect-audio'], { env: { VOICECTL_CA: 'cert.pem' } }),
+    ];
+    for (const { code, stdout } of await Promise.all(ways)) {
+      expect(code).toBe(0);
+      expect(summaryOf(stdout)).toMatchObject({ ok: true, close: { code: 1000 } });
+    }
+  });
+
+  test('is refused the token without --ca: exit 4, how to mend it, and no key was sent', async () => {
+    const serve = await sandbox.serve(['--tls']);
+    const { code, stdout, stderr } = await sandbox.run([
+      'token',
+      '--base-url',
+      serve.baseUrl,
+      '--retries',
+      '0',
+    ]);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect(stderr).toContain('--ca FILE');
+    await serve.line(/"type":"tls-failed"/);
+    expect(jsonLines(serve.stdout).map(({ type }) => type)).toEqual(['listening', 'tls-failed']);
+  });
+
+  test('that trusts another certificate only, does not trust this one', async () => {
+    const serve = await sandbox.serve(['--tls']);
+    sandbox.write('other.pem', (await createCertificate(['127.0.0.1'])).cert);
+    const args = ['--base-url', serve.baseUrl, '--ca', 'other.pem'];
+    expect((await sandbox.run(['token', ...args, '--retries', '0'])).code).toBe(4);
+    expect((await sandbox.run(['emulator', 'state', ...args])).code).toBe(4);
+  });
+
+  test('that calls it by a name that is not in the certificate, is told so', async () => {
+    const { cert, key } = await createCertificate(['voice.example']);
+    sandbox.write('cert.pem', cert);
+    sandbox.write('key.pem', key);
+    const serve = await sandbox.serve(['--cert', 'cert.pem', '--key', 'key.pem']);
+    const { code, stderr } = await sandbox.run(['token', '--base-url', serve.baseUrl, '--ca', 'cert.pem']);
+    expect(code).toBe(4);
+    expect(stderr).toContain('The certificate is for other names');
+  });
+
+  test.each([
+    ['is not there', undefined],
+    ['has no certificate', 'hello'],
+    ['is empty', ''],
+    ['has a damaged one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+  ])('refuses a --ca file that %s', async (_name, text) => {
+    if (text !== undefined) sandbox.write('ca.pem', text);
+    const { code, stderr } = await sandbox.run([
+      'token',
+      '--base-url',
+      'https://127.0.0.1:9',
+      '--ca',
+      'ca.pem',
+    ]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain('ca.pem');
+  });
+
+  test('controls it: state, clock, and a journal that is followed until the emulator ends', async () => {
+    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const at = ['--base-url', serve.baseUrl, '--ca', 'cert.pem'];
+    const follow = sandbox.start(['emulator', 'journal', '--follow', '--json', ...at]);
+    const seen = follow.line(/token-issued/);
+    const until = async (): Promise<void> => {
+      expect((await sandbox.run(['token', ...at])).code).toBe(0);
+      if (!follow.stdout.includes('token-issued')) await until();
+    };
+    await Promise.all([seen, until()]);
+    expect((await sandbox.run(['emulator', 'clock', 'advance', '61s', ...at])).stdout).toContain(
+      '61 s ahead',
+    );
+    expect((await sandbox.run(['emulator', 'state', ...at])).stdout).toContain('61 s ahead');
+    serve.signal('SIGTERM');
+    expect((await serve.ended).code).toBe(0);
+    expect(await follow.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('has --cacert in the line of token --curl', async () => {
+    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const line = await sandbox.run(['token', '--curl', '--base-url', serve.baseUrl, '--ca', 'cert.pem']);
+    const { stdout } = await sandbox.shell(line.stdout, { env: { VOICECTL_API_KEY: 'any' } });
+    expect(JSON.parse(stdout)).toEqual({ token: expect.any(String) });
+  });
+});
+
+describe('exec --tls', () => {
+  test('gives the command addresses with TLS that Node, curl and voicectl trust', async () => {
+    const script = [
+      'voicectl token >/dev/null && echo voicectl',
+      `curl -sS -o /dev/null -w '%{http_code}\\n' --cacert "$VOICECTL_CA" "$VOICECTL_BASE_URL"`,
+      `node -e 'fetch(process.env.VOICECTL_BASE_URL).then((answer) => console.log(answer.status))'`,
+      'echo "$VOICECTL_WS_URL $VOICECTL_CA"',
+    ].join('; ');
+    const { code, stdout, stderr } = await sandbox.run(['exec', '--tls', '--', 'sh', '-c', script]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^voicectl\n404\n404\nwss:\/\/127\.0\.0\.1:\d+ \/\S+\n$/);
+    const file = stdout.trim().split(' ').at(-1);
+    expect((await sandbox.shell(`ls ${file}`)).code).not.toBe(0);
+  });
+
+  test('keeps what NODE_EXTRA_CA_CERTS named already', async () => {
+    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const script = `node -e 'fetch("${serve.baseUrl}").then((answer) => console.log(answer.status))'`;
+    const { stdout } = await sandbox.run(['exec', '--tls', '--', 'sh', '-c', script], {
+      env: { NODE_EXTRA_CA_CERTS: sandbox.path('cert.pem') },
+    });
+    expect(stdout).toBe('404\n');
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import { backends } from '../../src/devices/backend.ts';
+import { type Capture, openCapture } from '../../src/devices/capture.ts';
+import { openFirst } from '../../src/devices/open-first.ts';
+import type { VoicectlError } from '../../src/errors.ts';
+import { createCountedClock } from '../helpers/counted-clock.ts';
+import { setUpFakePrograms } from './fake-program.ts';
+
+const fakes = setUpFakePrograms();
+const pulse = backends.find(({ name }) => name === 'pulse')!;
+/** Counts up in samples, in chunks of odd sizes, for ever. */
+const counting = `
+  let at = 0;
+  const give = () => {
+    const pcm = Buffer.alloc(6400);
+    for (let i = 0; i < 3200; i += 1) pcm.writeInt16LE((at + i) % 20000, i * 2);
+    at += 3200;
+    for (let i = 0; i < 6400; i += 333) process.stdout.write(pcm.subarray(i, i + 333));
+    setTimeout(give, 100);
+  };
+  give();`;
+
+const open = (
+  common: ReturnType<ReturnType<typeof setUpFakePrograms>>['common'],
+  onOverrun = (_: number) => {},
+) => openCapture(pulse, { ...common, onOverrun });
+
+async function take(capture: Capture, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let taken = 0;
+  for await (const chunk of capture.read()) {
+    chunks.push(chunk);
+    taken += chunk.length;
+    if (taken >= bytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+describe('a program that captures', () => {
+  test('gives whole samples in order, however its pipe cuts them', async () => {
+    const capture = await open(fakes({ parec: counting }).common);
+    const pcm = await take(capture, 32_000);
+    await capture.stop();
+    for (let i = 0; i < 16_000; i += 1) expect(pcm.readInt16LE(i * 2)).toBe(i % 20_000);
+  });
+
+  test('that ends, with 0 as well, is a device that was lost; its last words are the reason', async () => {
+    const program = `process.stdout.write(Buffer.alloc(640)); console.error('some chatter\\nNo such device\\n');`;
+    const capture = await open(fakes({ parec: program }).common);
+    await expect(take(capture, 10_000)).rejects.toMatchObject({
+      code: 'audio-device',
+      message: 'No such device',
+      exitCode: 8,
+    });
+  });
+
+  test('that cannot begin says why', async () => {
+    const failing = fakes({ parec: `console.error('Connection refused'); process.exit(1)` }).common;
+    await expect(open(failing)).rejects.toThrow('Connection refused');
+    await expect(open(fakes().common)).rejects.toThrow(/cannot be started: .*ENOENT/);
+  });
+
+  test('that hangs is given up on after 3 s without the first audio, and 1 s without more', async () => {
+    const clock = createCountedClock();
+    const hung = open({ ...fakes({ parec: 'setInterval(() => {}, 1000)' }).common, clock });
+    hung.catch(() => {});
+    await clock.timer(3_000);
+    clock.advance(3_001);
+    // It is asked to end, and then killed.
+    await clock.timer(300);
+    await expect(hung).rejects.toThrow('no audio came from the device');
+
+    const once = {
+      ...fakes({ parec: 'process.stdout.write(Buffer.alloc(640)); setInterval(() => {}, 1000)' }).common,
+      clock,
+    };
+    const capture = await open(once);
+    const taking = take(capture, 10_000);
+    taking.catch(() => {});
+    await clock.timer(1_000);
+    clock.advance(1_001);
+    await expect(taking).rejects.toThrow('no audio came from the device');
+    await capture.stop();
+  });
+
+  test('that will not end is killed', async () => {
+    const program = `process.on('SIGTERM', () => {}); console.error(process.pid); ${counting}`;
+    const { common } = fakes({ parec: program });
+    const capture = await open(common);
+    await capture.stop();
+    await expect(take(capture, 640_000)).rejects.toThrow();
+  });
+
+  test('and is not read keeps two seconds, the newest, and says what was lost', async () => {
+    const flood = `
+      const pcm = Buffer.alloc(32000);
+      for (let second = 0; second < 5; second += 1) process.stdout.write(Buffer.from(pcm.fill(second + 1)));
+      setInterval(() => {}, 1000);`;
+    let lostMs = 0;
+    let enough = () => {};
+    const all = new Promise<void>((resolve) => {
+      enough = resolve;
+    });
+    const capture = await open(fakes({ parec: flood }).common, (ms) => {
+      lostMs += ms;
+      if (lostMs >= 3_000) enough();
+    });
+    await all;
+    const pcm = await take(capture, 64_000);
+    await capture.stop();
+    expect(lostMs).toBeGreaterThanOrEqual(3_000);
+    expect(pcm.at(-1)).toBe(5);
+    expect(pcm.at(0)).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('the first backend that can', () => {
+  const choose = (programs: Record<string, string>, backend?: string) => {
+    const { common } = fakes(programs);
+    return openFirst({ ...common, role: 'capture', backend }, (one, device) =>
+      openCapture(one, { ...common, device, onOverrun: () => {} }),
+    );
+  };
+  const failing = `console.error('Connection refused'); process.exit(1)`;
+
+  test('is used: those that are not installed or fail are passed by', async () => {
+    const capture = await choose({ parec: failing, arecord: counting });
+    expect(capture.backend).toBe('alsa');
+    await capture.stop();
+  });
+
+  test('is the one that is asked for', async () => {
+    const capture = await choose({ parec: counting, rec: counting }, 'sox');
+    expect(capture.backend).toBe('sox');
+    await capture.stop();
+    await expect(choose({ parec: counting }, 'alsa')).rejects.toMatchObject({ code: 'audio-device' });
+    await expect(choose({}, 'gramophone')).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test('is missing: then each failure is told, or, where nothing is installed, what to install', async () => {
+    const failure: VoicectlError = await choose({ parec: failing, arecord: failing }).catch(
+      (thrown) => thrown,
+    );
+    expect(failure).toMatchObject({
+      code: 'audio-device',
+      message: 'No microphone can be reached (pulse: Connection refused; alsa: Connection refused)',
+      hint: expect.stringMatching(/sound server/),
+    });
+    await expect(choose({})).rejects.toMatchObject({
+      message: 'No microphone can be reached: nothing is installed that could',
+      hint: expect.stringMatching(/^Install one of: pulseaudio-utils .*alsa-utils .*sox/),
+    });
+  });
+});

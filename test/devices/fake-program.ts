@@ -1,0 +1,28 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Surroundings } from '../../src/devices/find-backends.ts';
+
+/** A machine whose only programs are those that a test puts there, and that has no native library. */
+export function setUpFakePrograms() {
+  const folders: string[] = [];
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+  return (programs: Record<string, string> = {}) => {
+    const dir = mkdtempSync(join(tmpdir(), 'voicectl-devices-'));
+    folders.push(dir);
+    mkdirSync(join(dir, 'bin'));
+    for (const [name, code] of Object.entries(programs)) {
+      writeFileSync(join(dir, 'bin', name), `#!${process.execPath}\n${code}\n`, { mode: 0o755 });
+    }
+    const surroundings: Surroundings = {
+      host: { platform: 'linux', arch: 'arm64' },
+      env: { PATH: join(dir, 'bin'), FAKE_DIR: dir },
+      hostFile: join(dir, 'device-host.js'),
+    };
+    return { dir, common: { device: undefined, clock: systemClock, surroundings } };
+  };
+}

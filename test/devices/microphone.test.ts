@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import type { Capture } from '../../src/devices/capture.ts';
+import { type MicrophoneOptions, openMicrophone } from '../../src/devices/microphone.ts';
+import { createNotices, type Notice } from '../../src/devices/notices.ts';
+import { VoicectlError } from '../../src/errors.ts';
+import { createCountedClock } from '../helpers/counted-clock.ts';
+import { speech } from '../helpers/pcm.ts';
+
+/** A device that gives these chunks and is then lost. */
+function createFakeCapture(...chunks: Buffer[]) {
+  const calls: string[] = [];
+  const capture: Capture = {
+    backend: 'fake',
+    async *read() {
+      yield* chunks.map((chunk) => Buffer.from(chunk));
+      throw new VoicectlError('audio-device', 'ended with 1');
+    },
+    clear: () => void calls.push('clear'),
+    stop: async () => void calls.push('stop'),
+  };
+  return { capture, calls };
+}
+
+async function open(capture: Capture, options: Partial<MicrophoneOptions> = {}) {
+  const clock = createCountedClock();
+  const notices = createNotices();
+  const told: Notice[] = [];
+  notices.listen((notice) => told.push(notice));
+  const microphone = await openMicrophone({
+    open: async () => capture,
+    clock,
+    notices,
+    deviceTimeoutMs: 0,
+    signal: new AbortController().signal,
+    ...options,
+  });
+  return { clock, microphone, told };
+}
+
+async function readAll(source: AsyncIterable<Buffer>) {
+  const chunks: Buffer[] = [];
+  let error: unknown;
+  try {
+    for await (const chunk of source) chunks.push(chunk);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { chunks, error };
+}
+
+const second = Buffer.alloc(32_000);
+
+describe('the microphone', () => {
+  test('gives what is captured from now on, and lets the device go', async () => {
+    const { capture, calls } = createFakeCapture(speech(20), speech(40));
+    const { microphone } = await open(capture);
+    expect(microphone).toMatchObject({ backend: 'fake', durationMs: undefined, repeatable: false });
+    const { chunks } = await readAll(microphone.read());
+    expect(chunks).toEqual([speech(20), speech(40)]);
+    expect(calls).toEqual(['clear', 'stop']);
+  });
+
+  test('that is lost fails the session, with what can be done', async () => {
+    const { microphone } = await open(createFakeCapture(speech(20)).capture);
+    const { error } = await readAll(microphone.read());
+    expect(error).toMatchObject({
+      code: 'audio-device',
+      exitCode: 8,
+      message: 'The microphone was lost: ended with 1',
+      hint: expect.stringMatching(/sound server.*--device-timeout/),
+    });
+  });
+
+  test('that comes back in time is gone on with', async () => {
+    const captures = [createFakeCapture(speech(20)), createFakeCapture(speech(40))];
+    let attempts = 0;
+    const { microphone, clock, told } = await open(captures[0]!.capture, {
+      deviceTimeoutMs: 2_000,
+      async open() {
+        attempts += 1;
+        const capture = [captures[0], undefined, captures[1]][attempts - 1]?.capture;
+        if (capture === undefined) throw new VoicectlError('audio-device', 'Connection refused');
+        return capture;
+      },
+    });
+    const reading = readAll(microphone.read());
+    await clock.timer(500);
+    await clock.run(10_000, 100);
+    const { chunks, error } = await reading;
+    expect(chunks).toEqual([speech(20), speech(40)]);
+    expect(told.map(({ code }) => code)).toEqual(['device-lost', 'device-returned', 'device-lost']);
+    expect(error).toMatchObject({ code: 'audio-device', message: 'Connection refused' });
+  });
+
+  test('is silent while it is muted', async () => {
+    const { microphone } = await open(createFakeCapture(speech(20), speech(20), speech(20)).capture);
+    const heard: boolean[] = [];
+    await readAll(
+      (async function* () {
+        for await (const chunk of microphone.read()) {
+          heard.push(chunk.some((byte) => byte !== 0));
+          microphone.mute(heard.length === 1);
+          yield chunk;
+        }
+      })(),
+    );
+    expect(heard).toEqual([true, false, true]);
+    expect(microphone.muted).toBe(false);
+  });
+
+  test('of digital silence is told of once; muted, or in a quiet room, it is not', async () => {
+    const silent = await open(createFakeCapture(...Array(10).fill(second)).capture);
+    await readAll(silent.microphone.read());
+    expect(silent.told).toMatchObject([
+      { code: 'microphone-silent', hint: expect.stringMatching(/allowed/) },
+    ]);
+
+    const room = Buffer.from(second);
+    room.writeInt16LE(1, 100);
+    const quiet = await open(createFakeCapture(...Array(10).fill(room)).capture);
+    await readAll(quiet.microphone.read());
+    expect(quiet.told).toEqual([]);
+
+    const muted = await open(createFakeCapture(...Array(10).fill(second)).capture);
+    muted.microphone.mute(true);
+    await readAll(muted.microphone.read());
+    expect(muted.told).toEqual([]);
+  });
+
+  test('records what it gives', async () => {
+    const written: Buffer[] = [];
+    let isClosed = false;
+    const { microphone } = await open(createFakeCapture(speech(20), speech(40)).capture, {
+      recorder: {
+        write: async (pcm) => void written.push(pcm),
+        close: async () => {
+          isClosed = true;
+        },
+      },
+    });
+    const { chunks } = await readAll(microphone.read());
+    expect(written).toEqual(chunks);
+    expect(isClosed).toBe(true);
+  });
+
+  test('ends with the reason of its signal, and is no lost device then', async () => {
+    const ending = new AbortController();
+    let end = () => {};
+    const capture: Capture = {
+      backend: 'fake',
+      async *read() {
+        yield speech(20);
+        await new Promise<void>((resolve) => {
+          end = resolve;
+        });
+        throw new VoicectlError('audio-device', 'it was closed');
+      },
+      clear() {},
+      stop: async () => end(),
+    };
+    const { microphone, told } = await open(capture, { deviceTimeoutMs: 5_000 });
+    const reading = readAll(microphone.read(ending.signal));
+    await new Promise(setImmediate);
+    ending.abort(new VoicectlError('interrupted', 'Interrupted'));
+    expect((await reading).error).toMatchObject({ code: 'interrupted' });
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+
+const startEmulator = setUpEmulators();
+
+test('on calls for each event of its type, until that is ended', async () => {
+  const emulator = await startEmulator();
+  const devices: string[] = [];
+  const off = emulator.on('token-issued', ({ device }) => devices.push(device));
+  await emulator.token('d1');
+  await emulator.requestToken('');
+  await emulator.token('d2');
+  off();
+  await emulator.token('d3');
+  expect(devices).toEqual(['d1', 'd2']);
+});
+
+test('waitFor finds an event that has been, and else the next that matches', async () => {
+  const emulator = await startEmulator();
+  await emulator.token('d1');
+  expect(await emulator.waitFor('token-issued')).toMatchObject({ device: 'd1' });
+  const later = emulator.waitFor('token-issued', ({ device }) => device === 'd3');
+  await emulator.token('d2');
+  await emulator.token('d3');
+  expect(await later).toMatchObject({ device: 'd3' });
+});
+
+test('waitFor forgets what was before a reset', async () => {
+  const emulator = await startEmulator();
+  await emulator.token('d1');
+  emulator.control.reset();
+  const next = emulator.waitFor('token-issued');
+  await emulator.token('d2');
+  expect(await next).toMatchObject({ device: 'd2' });
+});
+
+test('waitFor ends with its signal', async () => {
+  const emulator = await startEmulator();
+  const stop = new AbortController();
+  const waiting = emulator.waitFor('turn-ended', undefined, { signal: stop.signal });
+  stop.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  const { signal } = stop;
+  await expect(emulator.waitFor('turn-ended', undefined, { signal })).rejects.toThrow('enough');
+});
+
+test('waitFor rejects when the emulator has closed, and still finds what was', async () => {
+  const emulator = await createEmulator();
+  const never = emulator.waitFor('turn-ended');
+  const stopping = emulator.waitFor('stopping');
+  await emulator.close();
+  expect(await stopping).toMatchObject({ type: 'stopping' });
+  await expect(never).rejects.toMatchObject({ code: 'interrupted' });
+  await expect(emulator.waitFor('turn-ended')).rejects.toMatchObject({ code: 'interrupted' });
+  expect(await emulator.waitFor('listening')).toMatchObject({ baseUrl: emulator.baseUrl });
+});

@@ -1,0 +1,130 @@
+import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Ended, jsonLines, program, setUpSandbox } from './helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const root = join(import.meta.dirname, '..');
+const example = (name: string) => readFileSync(join(root, 'examples', 'ci', name), 'utf8');
+
+interface GithubJob {
+  env: Record<string, string>;
+  steps: { run?: string; with?: { path?: string } }[];
+}
+const { jobs } = parse(example('github-actions.yml')) as { jobs: Record<string, GithubJob> };
+const { 'voice-smoke-test': gitlab } = parse(example('gitlab-ci.yml')) as Record<
+  string,
+  { script: string[]; artifacts: { paths: string[]; reports: { junit: string } } }
+>;
+
+/**
+ * What a pipeline has: a checkout, and an `npx` that comes by the package. Here it is a stand-in for the download: it
+ * takes the same words, and runs this program.
+ */
+function checkOut(): void {
+  for (const part of ['examples', 'fixtures'])
+    cpSync(join(root, part), sandbox.path(part), { recursive: true });
+  sandbox.write('npx', npx, 0o755);
+}
+const npx = `#!/bin/sh
+[ "$1 $2" = "--yes voicectl@0.1" ] || { echo "npx $*" >&2; exit 99; }
+shift 2
+exec ${process.execPath} ${program} "$@"
+`;
+
+/** Runs a script as a runner does: bash, that ends at the first command that fails; one that names its shell by that. */
+async function runStep(script: string, env: Record<string, string>): Promise<Ended> {
+  checkOut();
+  const path = sandbox.write('step.sh', script);
+  const shell = script.startsWith('#!') ? 'sh' : 'bash --noprofile --norc -eo pipefail';
+  const line = `PATH="$PWD:$PATH" exec ${shell} ${path}`;
+  return sandbox.shell(line, { env });
+}
+
+const summaries = () => jsonLines(sandbox.read('session.jsonl')).filter(({ type }) => type === 'summary');
+const nobody = { VOICECTL_BASE_URL: 'http://127.0.0.1:9', VOICECTL_API_KEY: 'k', VOICE_RETRY_SECONDS: '0' };
+
+const pipelines: [name: string, script: string, artifacts: string[], runs: number][] = [
+  [
+    'github-actions.yml',
+    Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))[0] ?? '',
+    Object.values(jobs).flatMap(({ steps }) => steps.flatMap((step) => step.with?.path?.split('\n') ?? [])),
+    3,
+  ],
+  [
+    'gitlab-ci.yml',
+    gitlab?.script.join('\n') ?? '',
+    [...(gitlab?.artifacts.paths ?? []), gitlab?.artifacts.reports.junit ?? ''],
+    1,
+  ],
+  ['smoke-test.sh', example('smoke-test.sh'), ['junit.xml', 'session.jsonl'], 1],
+];
+
+describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifacts, runs) => {
+  const env = name.startsWith('github')
+    ? { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: 'step-summary.md' }
+    : undefined;
+
+  test('passes against a service that is well, and leaves what it says it leaves', async () => {
+    const { baseUrl } = await sandbox.serve(['--accept-key', 'k']);
+    const ended = await runStep(script, { VOICECTL_BASE_URL: baseUrl, VOICECTL_API_KEY: 'k', ...env });
+    expect({ code: ended.code, stdout: ended.stdout, stderr: ended.stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+    const files = artifacts.filter((path) => path !== '');
+    expect(files.toSorted()).toEqual(['junit.xml', 'session.jsonl']);
+    for (const file of files) expect(existsSync(sandbox.path(file))).toBe(true);
+    expect(summaries()).toMatchObject([{ ok: true, ...(runs > 1 ? { runs, passed: runs } : {}) }]);
+    expect(sandbox.read('junit.xml').match(/<testsuite /g)).toHaveLength(runs);
+    if (env) expect(sandbox.read('step-summary.md')).toContain(`✅ voicectl stream conversation.yaml`);
+  });
+
+  test('fails with the exit code of the program where nobody answers, and leaves the same', async () => {
+    const ended = await runStep(script.replace('stream ', 'stream --retries 0 '), { ...nobody, ...env });
+    expect(ended.code).toBe(4);
+    expect(ended.stderr).toContain('voicectl: ');
+    expect(ended.stderr.includes('::error title=')).toBe(env !== undefined);
+    expect(sandbox.read('junit.xml')).toContain('<error type="unreachable"');
+    expect(summaries().at(-1)).toMatchObject({ ok: false, failure: { kind: 'unreachable' } });
+  });
+});
+
+test('the shell example gives a service that was not there a second chance', async () => {
+  const ended = await runStep(example('smoke-test.sh').replace('stream ', 'stream --retries 0 '), nobody);
+  expect(ended.stderr).toContain('Exit 4: once more in 0 s');
+});
+
+test('the GitHub example takes the key from the secrets, and nothing else knows it', () => {
+  const [job] = Object.values(jobs);
+  expect(job?.env.VOICECTL_API_KEY).toMatch(/^\$\{\{ secrets\.VOICE_API_KEY \}\}$/);
+  expect(JSON.stringify(job?.steps)).not.toMatch(/secrets|api-key/i);
+});
+
+describe('the container file', () => {
+  const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\n');
+
+  test('copies what is there', () => {
+    const copied = lines.flatMap((line) => /^COPY (?!--from)(.*) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
+    expect(copied).toEqual(['package.json', 'package-lock.json', '.']);
+    for (const path of copied) expect(existsSync(join(root, path))).toBe(true);
+  });
+
+  test('runs scripts of the package that exist', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const used = lines.flatMap((line) => [...line.matchAll(/npm run (\S+)/g)].map(([, name = '']) => name));
+    expect(used).toEqual(['build']);
+    for (const name of used) expect(scripts[name]).toBeDefined();
+  });
+
+  test('leaves out of the context what holds secrets or is made anew', () => {
+    const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
+    expect(ignored).toEqual(
+      expect.arrayContaining(['.git', 'node_modules', 'dist', '.env*', 'voicectl.config.*']),
+    );
+  });
+});

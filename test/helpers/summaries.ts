@@ -1,0 +1,51 @@
+import { VoicectlError } from '../../src/errors.ts';
+import { describeFailure } from '../../src/failure-kind.ts';
+import type { RunResult } from '../../src/session/repeat.ts';
+import type { SessionSummary } from '../../src/session/summary.ts';
+
+/** The summary of a session that went well, but for what a test says of it. */
+export function makeSummary(facts: Partial<SessionSummary> = {}): SessionSummary {
+  return {
+    device: 'device-1',
+    ok: true,
+    elapsedMs: 4_000,
+    tokenMs: 10,
+    connectMs: 3,
+    authoriseMs: 2,
+    out: { frames: 100, bytes: 64_000, audioMs: 2_000 },
+    in: { frames: 50, bytes: 32_000, audioMs: 1_000 },
+    audibleMs: 900,
+    firstAudioMs: 690.4,
+    jitterMs: { p50: 1, p95: 2.5, max: 9 },
+    longestGapMs: 40,
+    sendLatenessMs: null,
+    underruns: null,
+    events: { service_voice_connected: 1 },
+    rateLimit: null,
+    close: { code: 1000, reason: '', name: 'normal' },
+    verdicts: [],
+    failure: null,
+    ...facts,
+  };
+}
+
+/** What a run came to that went well, but for what a test says of it. */
+export function makeRun(facts: Partial<RunResult> = {}): RunResult {
+  return {
+    run: 1,
+    warmup: false,
+    startedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+    elapsedMs: 4_000,
+    summary: makeSummary(),
+    failure: null,
+    ...facts,
+  };
+}
+
+/** The failure of an expectation, as a run tells it. */
+export function lateAudio() {
+  const error = new VoicectlError('expectation-failed', 'Not as expected: late', {
+    details: { kind: 'late-audio' },
+  });
+  return describeFailure(error);
+}

@@ -1,0 +1,103 @@
+import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readRecording } from '../../src/recording/read-recording.ts';
+import { message, setUpBundles } from '../helpers/bundles.ts';
+
+const bundles = setUpBundles();
+
+async function example() {
+  const { folder } = await bundles.write((writer) => {
+    message(writer, 100, 'connected', { type: 'service_voice_connected' });
+    writer.audio('in', 100, Buffer.alloc(640, 1));
+    writer.audio('in', 120, Buffer.alloc(640, 2));
+  });
+  return { folder, path: (name: string) => join(folder, name) };
+}
+
+describe('a recording that was cut', () => {
+  test('within a line: the line is left out, and that said', async () => {
+    const { folder, path } = await example();
+    for (const name of ['wire.jsonl', 'events.jsonl']) {
+      const whole = readFileSync(path(name));
+      truncateSync(path(name), whole.length - 5);
+    }
+    const { wire, events, problems } = await readRecording(folder);
+    expect(wire.map(({ type }) => type)).toEqual(['text', 'audio']);
+    expect(events).toEqual([]);
+    expect(problems).toEqual([
+      'The last line of events.jsonl was cut, and is left out',
+      'The last line of wire.jsonl was cut, and is left out',
+      'There is no summary.json: the recording was cut',
+    ]);
+  });
+
+  test('before the header was written anew: all of the audio is read', async () => {
+    const { folder, path } = await example();
+    const wav = readFileSync(path('ai.wav'));
+    wav.writeUInt32LE(0, 40);
+    writeFileSync(path('ai.wav'), wav);
+    expect((await readRecording(folder)).audio.in).toEqual(wav.subarray(44));
+  });
+
+  test.each([0, 10, 43, 44, 45, 5_000])(
+    'after %i bytes of the WAV: what is told of is there',
+    async (bytes) => {
+      const { folder, path } = await example();
+      truncateSync(path('ai.wav'), Math.min(bytes, readFileSync(path('ai.wav')).length));
+      const { wire, audio } = await readRecording(folder);
+      for (const line of wire)
+        if (line.type === 'audio') expect(line.at + line.bytes).toBeLessThanOrEqual(audio.in.length);
+      expect(audio.in.length % 2).toBe(0);
+    },
+  );
+
+  test.each(['recording.json', 'wire.jsonl', 'you.wav', 'ai.wav', 'events.jsonl'])(
+    'before there was a %s opens',
+    async (name) => {
+      const { folder, path } = await example();
+      rmSync(path(name));
+      await expect(readRecording(folder)).resolves.toMatchObject({ problems: expect.any(Array) });
+    },
+  );
+
+  test('at once opens, and has nothing in it', async () => {
+    const folder = bundles.newPath();
+    mkdirSync(folder);
+    expect(await readRecording(folder)).toMatchObject({
+      durationMs: 0,
+      events: [],
+      wire: [],
+      manifest: undefined,
+    });
+  });
+});
+
+test('lines that are not understood are left out and counted', async () => {
+  const { folder, path } = await example();
+  appendFileSync(path('events.jsonl'), 'null\n{"t":1,"type":"unheard-of"}\n{"t":"1","type":"state"}\n');
+  const { events, problems } = await readRecording(folder);
+  expect(events.map(({ type }) => type)).toEqual(['message']);
+  expect(problems).toContain('3 lines of events.jsonl are not understood, and are left out');
+});
+
+describe('what is no recording is refused', () => {
+  test('a folder of other things', async () => {
+    const { folder, path } = await example();
+    await expect(readRecording(dirname(folder))).rejects.toMatchObject({
+      code: 'bad-input',
+      message: expect.stringContaining('no recording.json'),
+    });
+    await expect(readRecording(path('ai.wav'))).rejects.toMatchObject({ code: 'bad-input' });
+    await expect(readRecording(path('missing'))).rejects.toMatchObject({ code: 'bad-input' });
+  });
+
+  test('one of a later format, with what to do', async () => {
+    const { folder, path } = await example();
+    writeFileSync(path('recording.json'), '{"schema":2}');
+    await expect(readRecording(folder)).rejects.toMatchObject({
+      code: 'bad-input',
+      hint: 'Use a newer voicectl.',
+    });
+  });
+});

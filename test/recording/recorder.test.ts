@@ -1,0 +1,113 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readServiceMessage } from '../../src/protocol/messages.ts';
+import { readRecording } from '../../src/recording/read-recording.ts';
+import { setUpBundles, startRecorder } from '../helpers/bundles.ts';
+
+const { newPath } = setUpBundles();
+const pcm = (bytes: number, value: number) => Buffer.alloc(bytes, value);
+const wavData = (folder: string, name: string) => readFileSync(join(folder, name)).subarray(44);
+
+test('every message of both directions is kept byte for byte, with the time at which it went', async () => {
+  const folder = newPath();
+  const session = await startRecorder(folder);
+  await session.requestToken();
+  const stream = await session.openVoiceStream();
+  session.clock.advance(100);
+  session.service.onMessage(
+    readServiceMessage('{ "type":"service_voice_connected", "big":12345678901234567890 }'),
+  );
+  stream.sendAudio(pcm(640, 1));
+  session.clock.advance(20);
+  stream.sendAudio(pcm(100, 2));
+  session.service.onAudio(pcm(641, 3));
+  session.clock.advance(500);
+  session.service.onAudio(pcm(0, 0));
+  session.service.onAudio(pcm(7, 4));
+  session.clock.advance(380);
+  session.closeByService({ code: 1011, reason: 'oops' });
+  await session.finish();
+
+  const { wire, problems } = await readRecording(folder);
+  expect(problems).toEqual(['There is no summary.json: the recording was cut']);
+  expect(wire.slice(2)).toEqual([
+    { t: 100, type: 'text', text: '{ "type":"service_voice_connected", "big":12345678901234567890 }' },
+    { t: 100, type: 'audio', direction: 'out', bytes: 640, at: 3_200 },
+    { t: 120, type: 'audio', direction: 'out', bytes: 100, at: 3_840 },
+    { t: 120, type: 'audio', direction: 'in', bytes: 641, at: 3_840 },
+    { t: 620, type: 'audio', direction: 'in', bytes: 0, at: 19_839 },
+    { t: 620, type: 'audio', direction: 'in', bytes: 7, at: 19_839 },
+    { t: 1_000, type: 'close', by: 'service', code: 1011, reason: 'oops' },
+  ]);
+  const [you, ai] = [wavData(folder, 'you.wav'), wavData(folder, 'ai.wav')];
+  expect(you.subarray(3_200, 3_940)).toEqual(Buffer.concat([pcm(640, 1), pcm(100, 2)]));
+  expect(ai.subarray(3_840, 4_481)).toEqual(pcm(641, 3));
+  expect(ai.subarray(19_839, 19_846)).toEqual(pcm(7, 4));
+  // One axis: silence where nothing came, and both end with the session.
+  expect([you.length, ai.length]).toEqual([32_000, 32_000]);
+  expect(ai.subarray(4_481, 19_839)).toEqual(pcm(15_358, 0));
+});
+
+test('the requests are kept without key, token and cookies', async () => {
+  const folder = newPath();
+  const session = await startRecorder(folder);
+  const { token } = await session.requestToken();
+  const stream = await session.openVoiceStream();
+  await stream.present(token);
+  session.service.onMessage(readServiceMessage(`{"type":"hello","key":"key-canary","token":"${token}"}`));
+  await stream.close();
+  await session.finish();
+  const { wire } = await readRecording(folder);
+  expect(wire).toEqual([
+    {
+      t: 0,
+      type: 'token-request',
+      url: 'http://voice.test/api/websocket-voice/token',
+      device: 'device-1',
+      status: 200,
+      headers: { 'set-cookie': '[redacted]', date: 'today' },
+      attempts: 1,
+      firstByteMs: 3,
+      totalMs: 5,
+    },
+    { t: 0, type: 'upgrade', url: 'ws://voice.test/voice-stream', status: 101, totalMs: 0 },
+    { t: 0, type: 'token', bytes: 22 },
+    { t: 0, type: 'text', text: '{"type":"hello","key":"[redacted]","token":"[redacted]"}' },
+    { t: 0, type: 'close', by: 'client', code: 1000, reason: '' },
+  ]);
+});
+
+test('what the client gets is what it would get without a recorder', async () => {
+  const session = await startRecorder(newPath());
+  const heard: Buffer[] = [];
+  await session.openVoiceStream((audio) => heard.push(audio));
+  session.service.onAudio(pcm(3, 9));
+  expect(heard).toEqual([pcm(3, 9)]);
+  await session.finish();
+});
+
+test('only its owner can read it', async () => {
+  const folder = newPath();
+  const session = await startRecorder(folder);
+  await session.finish();
+  const mode = (path: string) => statSync(path).mode & 0o777;
+  expect(mode(folder)).toBe(0o700);
+  for (const name of ['recording.json', 'events.jsonl', 'wire.jsonl', 'you.wav', 'ai.wav'])
+    expect(mode(join(folder, name))).toBe(0o600);
+});
+
+describe('a folder that cannot be recorded into', () => {
+  test('that is there already, even empty, is left as it is', async () => {
+    const folder = newPath();
+    mkdirSync(folder);
+    await expect(startRecorder(folder)).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  test('whose parent is not there is an output that failed', async () => {
+    const file = newPath();
+    await expect(startRecorder(join(file, 'x'))).rejects.toMatchObject({ code: 'input-output' });
+    writeFileSync(file, '');
+    await expect(startRecorder(join(file, 'x'))).rejects.toMatchObject({ code: 'input-output' });
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
+import { readPeaks } from '../../src/recording/peaks.ts';
+import { readTimeline } from '../../src/recording/timeline.ts';
+import { setUpBundles } from '../helpers/bundles.ts';
+import { silence, speech } from '../helpers/fake-voice.ts';
+import { framesOf } from '../helpers/pcm.ts';
+
+const bundles = setUpBundles();
+
+function speak(writer: BundleWriter, direction: 'out' | 'in', t: number, pcm: Buffer): void {
+  for (const [index, frame] of framesOf(pcm).entries()) writer.audio(direction, t + index * 20, frame);
+}
+
+describe('turns', () => {
+  test('of both voices stand where they were heard, and a reply tells how long it took', async () => {
+    const recording = await bundles.write((writer) => {
+      speak(writer, 'out', 100, Buffer.concat([silence(400), speech(1_000), silence(3_000)]));
+      speak(writer, 'in', 2_100, speech(800));
+    });
+    expect(readTimeline(recording).turns).toEqual([
+      { voice: 'out', startMs: 500, endMs: 1_500, afterMs: null, bargeIn: false },
+      { voice: 'in', startMs: 2_100, endMs: 2_900, afterMs: 600, bargeIn: false },
+    ]);
+  });
+
+  test('that talk over the AI are told as that', async () => {
+    const recording = await bundles.write((writer) => {
+      speak(writer, 'in', 0, speech(3_000));
+      speak(writer, 'out', 0, Buffer.concat([silence(1_000), speech(1_000), silence(1_000)]));
+    });
+    expect(readTimeline(recording).turns).toMatchObject([
+      { voice: 'in', bargeIn: false, afterMs: null },
+      { voice: 'out', bargeIn: true },
+    ]);
+  });
+});
+
+test('gaps stand where AI audio was late within a reply, and not between replies', async () => {
+  const recording = await bundles.write((writer) => {
+    speak(writer, 'in', 0, speech(400));
+    speak(writer, 'in', 700, speech(400));
+    speak(writer, 'in', 3_000, speech(400));
+  });
+  expect(readTimeline(recording).gaps).toEqual([{ startMs: 400, endMs: 700 }]);
+});
+
+test('peaks are the loudest of each column, over all of the time', () => {
+  const pcm = Buffer.alloc(8);
+  pcm.writeInt16LE(-32_768, 0);
+  pcm.writeInt16LE(16_384, 6);
+  expect(readPeaks(pcm, 16, 4)).toEqual([1, 0.5, 0, 0]);
+});

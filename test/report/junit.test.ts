@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { VoicectlError } from '../../src/errors.ts';
+import { describeFailure } from '../../src/failure-kind.ts';
+import { junitXml } from '../../src/report/junit.ts';
+import type { RunResult } from '../../src/session/repeat.ts';
+import { findPython } from '../helpers/python.ts';
+import { lateAudio, makeRun, makeSummary } from '../helpers/summaries.ts';
+
+const python = findPython('xml.etree.ElementTree');
+if (python === undefined) console.warn('No Python: JUnit is not read by a foreign parser (python3)');
+
+interface Element {
+  tag: string;
+  attributes: Record<string, string>;
+  text: string;
+  children: Element[];
+}
+
+/** Read by a parser that is not of the library that wrote it, and that takes nothing but well-formed XML. */
+function read(xml: string): Element {
+  const script = `
+import json, sys, xml.etree.ElementTree as tree
+def plain(e):
+    return {"tag": e.tag, "attributes": e.attrib, "text": e.text or "", "children": [plain(c) for c in e]}
+print(json.dumps(plain(tree.fromstring(sys.stdin.buffer.read()))))`;
+  const { stdout, stderr, status } = spawnSync(python ?? 'python3', ['-c', script], { input: xml });
+  if (status !== 0) throw new Error(`${stderr}\n${xml}`);
+  return JSON.parse(stdout.toString()) as Element;
+}
+
+const report = (...runs: RunResult[]) => read(junitXml({ name: 'stream a.wav', command: 'stream', runs }));
+const all = (element: Element, tag: string): Element[] =>
+  element.children.flatMap((child) => [...(child.tag === tag ? [child] : []), ...all(child, tag)]);
+
+const pass = { name: 'expect-audio', ok: true, expected: 'any AI audio', measured: '1000 ms' };
+const fail = {
+  name: 'max-first-audio',
+  ok: false,
+  expected: 'at most 500 ms',
+  measured: '690.4 ms',
+  kind: 'late-audio' as const,
+};
+const late = makeRun({ summary: makeSummary({ ok: false, verdicts: [pass, fail] }), failure: lateAudio() });
+
+describe.runIf(python)('JUnit of', () => {
+  test('a run that passed has a case for the session and for each expectation', () => {
+    const root = report(makeRun({ summary: makeSummary({ verdicts: [pass] }) }));
+    expect(root).toMatchObject({
+      tag: 'testsuites',
+      attributes: { name: 'voicectl', tests: '2', failures: '0', errors: '0', time: '4.000' },
+    });
+    const [suite] = root.children;
+    expect(suite).toMatchObject({
+      tag: 'testsuite',
+      attributes: {
+        name: 'stream a.wav',
+        tests: '2',
+        failures: '0',
+        errors: '0',
+        skipped: '0',
+        time: '4.000',
+        timestamp: '2026-01-02T03:04:05Z',
+      },
+    });
+    expect(all(root, 'testcase').map(({ attributes }) => attributes)).toEqual([
+      { name: 'session', classname: 'voicectl.stream', time: '4.000' },
+      { name: 'expect-audio: any AI audio', classname: 'voicectl.stream', time: '0.000' },
+    ]);
+    expect(all(root, 'system-out').map(({ text }) => text)).toEqual([
+      expect.stringMatching(/first audio +690\.4 ms[\s\S]*result +ok/),
+      'expected any AI audio, measured 1000 ms',
+    ]);
+    expect([...all(root, 'failure'), ...all(root, 'error')]).toEqual([]);
+  });
+
+  test('a run has what was measured as properties', () => {
+    const properties = Object.fromEntries(
+      all(report(makeRun()), 'property').map(({ attributes: { name, value } }) => [name, value]),
+    );
+    expect(properties).toMatchObject({
+      device: 'device-1',
+      exitCode: '0',
+      firstAudioMs: '690.4',
+      jitterP95Ms: '2.5',
+      audioInMs: '1000',
+      closeCode: '1000',
+      'event.service_voice_connected': '1',
+    });
+  });
+
+  test('an expectation that failed is a failure of its kind, and no error of the session', () => {
+    const root = report(late);
+    expect(root.attributes).toMatchObject({ tests: '3', failures: '1', errors: '0' });
+    expect(all(root, 'testcase')[2]?.children[0]).toEqual({
+      tag: 'failure',
+      attributes: { type: 'late-audio', message: 'expected at most 500 ms, measured 690.4 ms' },
+      text: 'expected at most 500 ms, measured 690.4 ms',
+      children: [],
+    });
+  });
+
+  test('a session that failed is an error of its kind', () => {
+    const error = new VoicectlError('stream-broken', 'The stream broke: close 1006');
+    const root = report(makeRun({ failure: describeFailure(error) }));
+    expect(root.attributes).toMatchObject({ tests: '1', failures: '0', errors: '1' });
+    expect(all(root, 'error')[0]?.attributes).toEqual({
+      type: 'stream-broken',
+      message: 'The stream broke: close 1006',
+    });
+  });
+
+  test('a session that could not begin is an error too', () => {
+    const failure = describeFailure(new VoicectlError('bad-input', 'Cannot read a.wav'));
+    const root = report(makeRun({ summary: undefined, failure }));
+    expect(all(root, 'error')[0]?.attributes.type).toBe('usage');
+  });
+
+  test('several runs has a suite for each, whose cases can be told apart', () => {
+    const root = report(makeRun(), { ...late, run: 2 });
+    expect(root.attributes).toMatchObject({ tests: '4', failures: '1', time: '8.000' });
+    expect(root.children.map(({ attributes: { name } }) => name)).toEqual([
+      'stream a.wav, run 1',
+      'stream a.wav, run 2',
+    ]);
+    const names = all(root, 'testcase').map(({ attributes }) => `${attributes.classname} ${attributes.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('anything a service may say is well-formed, and obeyed by no terminal', () => {
+    const evil = 'a\u0000\u0001\u001b]0;x\u0007\u009b\u202e\r\n\t<&>"\'\ud800\udfff\ud800 ]]> \ufffe\uffff b';
+    const summary = makeSummary({
+      device: evil,
+      events: { [evil]: 1 },
+      close: { code: 4000, reason: evil, name: 'application' },
+      verdicts: [{ ...fail, name: evil, expected: evil, measured: evil }],
+    });
+    const failure = { ...lateAudio(), code: 'service-error' as const, message: evil };
+    const xml = junitXml({ name: evil, command: 'stream', runs: [makeRun({ summary, failure })] });
+    expect(xml).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f\u202e\ufffe\uffff\r]/);
+    const root = read(xml);
+    expect(all(root, 'failure')[0]?.attributes.message).toContain('<&>"\'');
+    expect(all(root, 'failure')[0]?.attributes.message).toContain('\\u001b]0;x\\u0007');
+  });
+});
