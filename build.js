@@ -33,15 +33,18 @@ const { metafile } = await build({
     vitest: 'src/vitest.ts',
     // The program of a process of its own, beside whatever starts it.
     'device-host': 'src/devices/device-host.ts',
+    // The thread that draws, beside whatever opens a screen.
+    'draw-worker': 'src/ui/draw-worker.ts',
   },
   outdir: 'dist',
   bundle: true,
   splitting: true,
   format: 'esm',
+  jsx: 'automatic',
   platform: 'node',
   target: 'node20.18',
-  // The test runner is the user's own.
-  external: ['naudiodon', 'decibri', 'vitest'],
+  // The test runner is the user's own; React's tools for developers are asked for in development only.
+  external: ['naudiodon', 'decibri', 'vitest', 'react-devtools-core'],
   define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },

@@ -1,6 +1,7 @@
 import { echoCpu, echoHeld, oneConnection } from './benchmarks/echo.js';
 import { growth, soakFor } from './benchmarks/growth.js';
 import { peerBenchmarks } from './benchmarks/peers.js';
+import { serveScreen } from './benchmarks/serve-screen.js';
 import { sessionMemory } from './benchmarks/session-memory.js';
 import { spokenTo } from './benchmarks/spoken-to.js';
 import { help, token, version } from './benchmarks/start-up.js';
@@ -28,6 +29,7 @@ export function createCatalogue({ minutes, peers }) {
     sessionMemory,
     pacingBesideTui,
     pacingPlain,
+    serveScreen,
     wavMemory,
     growth,
     ...(peers === undefined ? [] : peerBenchmarks(peers)),

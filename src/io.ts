@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { VoicectlError } from './errors.ts';
+import { createTerminalDevice, type TerminalDevice } from './terminal-device.ts';
 
 /** A stream that the program writes to, and that tells when it could not. */
 export interface OutputStream {
@@ -15,6 +16,8 @@ export interface Io {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** What standard input and standard output are, where both are a terminal. */
+  readonly terminal?: TerminalDevice | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Calls for each request to end; the result stops that. */
@@ -31,6 +34,7 @@ export function createProcessIo(): Io {
     stdin: process.stdin,
     stdout: checkedOutput(process.stdout, 'standard output'),
     stderr: checkedOutput(process.stderr, 'standard error'),
+    terminal: createTerminalDevice(process.stdin, process.stdout),
     env: process.env,
     cwd: process.cwd(),
     onSignal(listener) {

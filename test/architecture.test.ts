@@ -15,7 +15,14 @@ const allowed: Record<string, readonly string[]> = {
   recording: ['session/', 'client/', 'audio', 'protocol'],
   devices: ['audio', 'protocol'],
   report: ['session/', 'emulator/events.ts', 'recording/', 'protocol'],
-  ui: ['session/events.ts', 'emulator/events.ts'],
+  ui: [
+    'session/events.ts',
+    'session/fold-audio.ts',
+    'session/metrics.ts',
+    'emulator/events.ts',
+    'report',
+    'protocol',
+  ],
   commands: [
     'config',
     'protocol',
@@ -31,13 +38,22 @@ const allowed: Record<string, readonly string[]> = {
 };
 
 /** Files at the root that every room but `protocol` may import. */
-const base = ['errors.ts', 'failure-kind.ts', 'clock.ts', 'version.ts', 'escape.ts', 'io.ts'];
+const base = [
+  'errors.ts',
+  'failure-kind.ts',
+  'clock.ts',
+  'version.ts',
+  'escape.ts',
+  'io.ts',
+  'terminal-device.ts',
+];
 
 /** Rooms whose imports of a foreign room are types only. */
 const typesOnly = new Set([
   'report>session',
   'report>emulator',
   'report>recording',
+  'ui>emulator',
   'recording>session',
   'recording>client',
 ]);

@@ -1,6 +1,7 @@
 import type { OptionName } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
 import type { Io, OutputStream } from '../io.ts';
+import type { OutputName } from '../report/output-form.ts';
 import type { Style } from '../report/style.ts';
 
 /** What a command works with: its settings, and the way to the world outside. */
@@ -13,6 +14,10 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
   /** Takes the lines of the result: standard output, or with `--out -` standard error. */
   lines: OutputStream;
   json: boolean;
+  /** How a command that can have a screen answers. */
+  output: OutputName;
+  /** Whether text may have colour. */
+  colour: boolean;
   quiet: boolean;
   verbose: boolean;
   style: Style;

@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
 import type { Timeline } from '../recording/timeline.ts';
 import { type CommandContext, defineCommand } from './command.ts';
+import { speaksUnicode } from './speaks-unicode.ts';
 
 type InspectContext = CommandContext<'html' | 'har' | 'ascii'>;
 
@@ -84,9 +85,4 @@ async function describe(
     '',
     ...(summary === undefined ? ['No summary: the recording was cut.'] : summaryLines(summary, style)),
   ];
-}
-
-/** As the C library reads the locale; Windows shows Unicode whatever is set. */
-function speaksUnicode({ LC_ALL, LC_CTYPE, LANG }: CommandContext<never>['io']['env']): boolean {
-  return process.platform === 'win32' || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }

@@ -2,7 +2,7 @@ import { generalOptions, type OptionName } from '../config/options.ts';
 import { toVoicectlError, VoicectlError } from '../errors.ts';
 import { escapeText } from '../escape.ts';
 import type { Io } from '../io.ts';
-import type { OutputForm } from '../report/output-form.ts';
+import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
 import type { RunCommand } from './program.ts';
 
@@ -31,6 +31,8 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         signal: ending.signal,
         lines,
         json,
+        output: chooseOutput(json ? 'json' : output, io, !quiet && out !== '-'),
+        colour: hasColour,
         quiet,
         verbose,
         style: createStyle(hasColour),

@@ -1,6 +1,7 @@
 import { emulatorOptions, type OptionName } from '../config/options.ts';
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { defineCommand } from './command.ts';
+import type { ServeContext, ServeView } from './serve-view.ts';
 
 export const serveOptions = [
   'host',
@@ -12,6 +13,7 @@ export const serveOptions = [
   'certOut',
   'controlSecretFile',
   'readyFile',
+  'ascii',
 ] as const satisfies OptionName[];
 
 export const serveCommand = defineCommand({
@@ -25,13 +27,9 @@ export const serveCommand = defineCommand({
     'voicectl serve --tls --cert-out cert.pem',
   ],
   async run(context) {
-    const { settings, io, json, quiet, signal, style, note } = context;
+    const { settings, io, signal } = context;
     const { createEmulator } = await import('../emulator/emulator.ts');
-    const { emulatorLines } = await import('../report/emulator-lines.ts');
-    const { jsonLine } = await import('../escape.ts');
-    const { createPrinter } = await import('../report/printer.ts');
     const { emulatorSettings } = await import('./emulator-settings.ts');
-    const { startLines } = await import('../report/start-lines.ts');
     const { randomBytes } = await import('node:crypto');
     const { isLoopbackHost } = await import('../protocol/loopback.ts');
     const { readControlSecret } = await import('./control-secret.ts');
@@ -43,51 +41,50 @@ export const serveCommand = defineCommand({
     const tls = await tlsSettings(settings, { stdin: io.stdin, signal });
     const given = await readControlSecret(context);
     const controlSecret = given ?? randomBytes(24).toString('base64url');
-    const printer = createPrinter(io.stdout, (count) =>
-      json
-        ? jsonLine({ type: 'left-out', count })
-        : `(${count} lines left out: the output is read too slowly)\n`,
-    );
-    const ended = new Promise<unknown>((resolve) => {
-      signal.addEventListener('abort', () => resolve(undefined), { once: true });
-      printer.failed.then(resolve);
+    const aborted = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    const anyKey = options.acceptKeys?.length === 0;
-    const print = (event: EmulatorEvent) => {
-      if (json) printer.print(jsonLine(event));
-      else if (!quiet) for (const line of linesOf(event)) printer.print(`${line}\n`);
-    };
-    const linesOf = (event: EmulatorEvent) => {
-      if (event.type !== 'listening') return emulatorLines(event, style);
-      const trust = curlTrust(emulator, settings.certOut ?? settings.cert);
-      return startLines(event, { reply: settings.reply, anyKey, trust }, style);
-    };
-    // Whoever reads the first line may look for the files at once: until they are there nothing is said.
-    const held: EmulatorEvent[] = [];
-    let show = (event: EmulatorEvent): unknown => held.push(event);
-    const emulator = await createEmulator({
-      ...options,
-      host: settings.host,
-      port: settings.port,
-      tls,
-      controlSecret,
-      onEvent: (event) => show(event),
-    });
-    if (given === undefined && !isLoopbackHost(settings.host)) {
-      await note(`To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
-    }
+    const view = await openView(context, { anyKey: options.acceptKeys?.length === 0 });
     try {
-      const { certificate } = emulator;
-      if (settings.certOut !== undefined && certificate !== undefined)
-        await writeWhole(settings.certOut, certificate);
-      if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, emulator);
-      show = print;
-      held.forEach(print);
-      if (!signal.aborted) await ended;
+      // Whoever reads the first line may look for the files at once: until they are there nothing is said.
+      const held: EmulatorEvent[] = [];
+      let show = (event: EmulatorEvent): unknown => held.push(event);
+      const emulator = await createEmulator({
+        ...options,
+        host: settings.host,
+        port: settings.port,
+        tls,
+        controlSecret,
+        onEvent: (event) => show(event),
+      });
+      try {
+        if (given === undefined && !isLoopbackHost(settings.host)) {
+          await view.note(`To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
+        }
+        const { certificate } = emulator;
+        if (settings.certOut !== undefined && certificate !== undefined)
+          await writeWhole(settings.certOut, certificate);
+        if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, emulator);
+        view.attach(emulator, curlTrust(emulator, settings.certOut ?? settings.cert));
+        show = view.show;
+        held.forEach(view.show);
+        if (!signal.aborted) await Promise.race([aborted, view.ended]);
+      } finally {
+        await emulator.close();
+      }
     } finally {
-      await emulator.close();
+      await view.close();
     }
-    await printer.flush();
     return 0;
   },
 });
+
+async function openView(context: ServeContext, { anyKey }: { anyKey: boolean }): Promise<ServeView> {
+  const { io, output } = context;
+  if (output !== 'tui' || io.terminal === undefined) {
+    const { createServeLines } = await import('./serve-view.ts');
+    return createServeLines(context, { anyKey });
+  }
+  const { createServeScreen } = await import('./serve-screen.ts');
+  return createServeScreen(context, { device: io.terminal, anyKey });
+}

@@ -125,9 +125,9 @@ export const options = {
   // What it prints.
   output: define({
     flag: '--output <FORM>',
-    defaultText: 'plain',
-    parse: parseChoice(['plain', 'json']),
-    help: 'plain or json',
+    defaultText: 'tui on a terminal, else plain',
+    parse: parseChoice(['tui', 'plain', 'json']),
+    help: 'tui (stream and serve, on a terminal only), plain or json',
   }),
   json: define({ flag: '--json', parse: parseFlag, flagOnly: true, help: 'short for --output json' }),
   color: define({
@@ -681,5 +681,6 @@ export const streamOptions = [
   'loop',
   'duration',
   'maxFrameBuffer',
+  'ascii',
   ...expectationOptions,
 ] as const satisfies OptionName[];

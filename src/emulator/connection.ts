@@ -7,6 +7,7 @@ import { writeError } from '../protocol/messages.ts';
 import { frameAudio } from './audio-frame.ts';
 import { createDeviceCheck, type DeviceCheck } from './device-verdict.ts';
 import type { EmulatorEvents, StreamTotals } from './events.ts';
+import { createLatestLevel } from './latest-level.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
@@ -24,6 +25,10 @@ export interface Connection {
   readonly device: DeviceCheck;
   /** Whether it is closing, from either side. */
   readonly ended: boolean;
+  /** Notes audio that came. */
+  heard(pcm: Buffer): void;
+  /** How loud the newest audio of each direction is, in dBFS: from the device, and to it. */
+  levels(): { inDbfs: number; outDbfs: number };
   sendText(text: string): void;
   sendAudio(pcm: Buffer): void;
   /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
@@ -65,6 +70,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   const startedAt = clock.now();
   const endings: (() => void)[] = [];
   const device = createDeviceCheck();
+  const [incoming, outgoing] = [createLatestLevel(clock), createLatestLevel(clock)];
   let ended = false;
   let pingPending = false;
   let frozen = false;
@@ -152,7 +158,10 @@ export function createConnection(options: ConnectionOptions): Connection {
       transport.write(frameAudio(pcm));
       totals.framesOut += 1;
       totals.bytesOut += pcm.length;
+      outgoing.note(pcm);
     },
+    heard: incoming.note,
+    levels: () => ({ inDbfs: incoming.read(), outDbfs: outgoing.read() }),
     close,
     closeWith(code, reason, cause = 'control') {
       if (ended) return;

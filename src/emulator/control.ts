@@ -84,7 +84,7 @@ function writeMessage(dialect: Dialect, message: ControlMessage): string {
 }
 
 function describeStreams({ clock, voice }: ControlOptions): EmulatorState['streams'] {
-  return voice.streams().map(({ connection: { id, totals, startedAt, device } }) => ({
+  return voice.streams().map(({ connection: { id, totals, startedAt, device, levels } }) => ({
     stream: id,
     device: totals.device ?? null,
     jti: totals.jti ?? null,
@@ -93,6 +93,7 @@ function describeStreams({ clock, voice }: ControlOptions): EmulatorState['strea
     bytesIn: totals.bytesIn,
     framesOut: totals.framesOut,
     bytesOut: totals.bytesOut,
+    levels: levels(),
     ...device.verdict(),
   }));
 }

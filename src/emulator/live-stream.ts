@@ -49,6 +49,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { reply, voice } = startReply(options);
   const align = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
   const hear = (data: Buffer) => {
+    connection.heard(data);
     for (const found of device.push(data, baseClock.now())) {
       events.emit({ type: 'device-finding', stream: connection.id, device: claims.sub, ...found });
     }

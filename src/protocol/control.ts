@@ -120,6 +120,9 @@ export const stateSchema = z.strictObject({
       bytesIn: z.int(),
       framesOut: z.int(),
       bytesOut: z.int(),
+      levels: z
+        .strictObject({ inDbfs: z.number(), outDbfs: z.number() })
+        .describe('How loud the newest audio is, in dBFS; -100 where there was none of late'),
       pace: z.strictObject({
         timesRealTime: z
           .number()

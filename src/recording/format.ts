@@ -132,7 +132,7 @@ export const summarySchema = z
   })
   .describe('summary.json: absent where the recording was cut');
 
-type RecordedType = Exclude<SessionEvent['type'], 'audio' | 'summary'>;
+type RecordedType = Exclude<SessionEvent['type'], 'audio' | 'figures' | 'summary'>;
 
 /** A schema for each event that is recorded; the compiler asks for that of a new one. */
 const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<Type>; t: typeof t }> } = {
@@ -176,7 +176,14 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
     kind: z.string().optional(),
     body: z.unknown(),
   }),
-  speech: z.object({ t, type: z.literal('speech'), state: z.enum(['start', 'end']), audioMs: ms }),
+  speech: z.object({
+    t,
+    type: z.literal('speech'),
+    state: z.enum(['start', 'end']),
+    audioMs: ms,
+    bargeIn: z.literal(true).optional(),
+  }),
+  gap: z.object({ t, type: z.literal('gap'), ms }).describe('The reply paused for so long.'),
   warning: z.object({ t, type: z.literal('warning'), code: z.string(), message: z.string() }),
   close: close.extend({ t, type: z.literal('close') }),
 };
@@ -186,6 +193,6 @@ export const eventSchema = z
   .discriminatedUnion('type', Object.values(eventSchemas) as unknown as [z.ZodObject])
   .describe('A line of events.jsonl; an event of a type that is not listed is passed over');
 
-/** An event as it is recorded: audio is in the WAVs and in wire.jsonl, the summary in its own file. */
+/** An event as it is recorded: audio is in the WAVs and in wire.jsonl, the summary in its own file, and the figures on the way are in it. */
 export type RecordedEvent = Extract<SessionEvent, { type: RecordedType }>;
 export type RecordedSummary = SessionSummary;

@@ -49,7 +49,7 @@ export async function createRecorder({
       try {
         for await (const event of events) {
           if (event.type === 'summary') summary = withoutType(event);
-          else if (event.type !== 'audio') writer.event(event);
+          else if (event.type !== 'audio' && event.type !== 'figures') writer.event(event);
           // A disk that has failed ends the session, by the sink; what is told until then is still told.
           await writer.taken().catch(() => {});
           yield event;

@@ -1,7 +1,7 @@
 import { escapeText, jsonText } from '../escape.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Style } from './style.ts';
-import { summaryLines } from './summary-lines.ts';
+import { msText, spreadText, summaryLines } from './summary-lines.ts';
 
 /** A session event as lines for people; none where there is nothing to say. */
 export function sessionLines(event: SessionEvent, style: Style): string[] {
@@ -40,7 +40,11 @@ export function describeEvent(
     case 'audio':
       return `${event.direction === 'out' ? '↑' : '↓'} ${event.frames} frames  ${(event.audioMs / 1000).toFixed(2)} s  peak ${event.peakDbfs.toFixed(1)} dBFS`;
     case 'speech':
-      return `· speech ${event.state === 'start' ? 'starts' : 'ends'} at ${(event.audioMs / 1000).toFixed(2)} s of the sent audio`;
+      return `· speech ${event.state === 'start' ? 'starts' : 'ends'} at ${(event.audioMs / 1000).toFixed(2)} s of the sent audio${event.bargeIn ? ', while the AI speaks' : ''}`;
+    case 'gap':
+      return style.note(`! the reply paused for ${event.ms} ms`);
+    case 'figures':
+      return `· ${figuresText(event)}`;
     case 'warning':
       return style.note(
         `! ${escapeText(event.message)}${event.hint === undefined ? '' : `. ${escapeText(event.hint)}`}`,
@@ -53,6 +57,15 @@ export function describeEvent(
 function messageText({ category, kind, body }: SessionEvent & { type: 'message' }, style: Style): string {
   const text = `← ${escapeText(kind ?? category)}  ${typeof body === 'string' ? escapeText(body) : jsonText(body)}`;
   return category === 'error' || category === 'malformed' ? style.bad(text) : text;
+}
+
+function figuresText(event: SessionEvent & { type: 'figures' }): string {
+  return [
+    `first audio ${msText(event.firstAudioMs)}`,
+    `jitter ${spreadText(event.jitterMs)}`,
+    `longest gap ${msText(event.longestGapMs)}`,
+    `sent late ${spreadText(event.sendLatenessMs)}`,
+  ].join('; ');
 }
 
 function limitText(rate: (SessionEvent & { type: 'token' })['rateLimit']): string {

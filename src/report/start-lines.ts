@@ -20,16 +20,29 @@ export function startLines(
   { reply, anyKey, trust }: StartFacts,
   style: Style,
 ): string[] {
-  const tokenUrl = serviceUrl(baseUrl, tokenPath());
-  const key = anyKey ? { publicKey: exampleKey } : {};
+  const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { anyKey, trust });
   return [
     `${style.strong(`voicectl ${version}`)} emulates the service, replying with ${reply}`,
     `  token   ${tokenUrl}`,
-    `  stream  ${serviceUrl(wsUrl, streamPath)}`,
+    `  stream  ${streamUrl}`,
     ...lan.flatMap(lanLines),
     ...trustLines(trust),
-    `  try     ${curlCommand({ url: tokenUrl, device: 'device-1', trust, ...key })}`,
+    `  try     ${curl}`,
   ];
+}
+
+/** Where an emulator is reached, and a command that asks it for a token. */
+export function serviceFacts(
+  { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
+  { anyKey, trust }: Pick<StartFacts, 'anyKey' | 'trust'>,
+): { tokenUrl: string; streamUrl: string; curl: string } {
+  const tokenUrl = serviceUrl(baseUrl, tokenPath());
+  const key = anyKey ? { publicKey: exampleKey } : {};
+  return {
+    tokenUrl,
+    streamUrl: serviceUrl(wsUrl, streamPath),
+    curl: curlCommand({ url: tokenUrl, device: 'device-1', trust, ...key }),
+  };
 }
 
 function lanLines({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }, index: number): string[] {

@@ -46,11 +46,11 @@ function totalsText({ frames, bytes, audioMs }: AudioTotals): string {
   return `${frames} frames, ${bytes} bytes, ${(audioMs / 1000).toFixed(2)} s`;
 }
 
-function msText(ms: number | null): string {
+export function msText(ms: number | null): string {
   return ms === null ? '–' : `${ms} ms`;
 }
 
-function spreadText(spread: Spread | null): string {
+export function spreadText(spread: Spread | null): string {
   return spread === null ? '–' : `p50 ${spread.p50} ms, p95 ${spread.p95} ms, max ${spread.max} ms`;
 }
 

@@ -1,4 +1,5 @@
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
+import type { Figures } from './metrics.ts';
 import type { SessionSummary } from './summary.ts';
 
 /** Where a session stands. */
@@ -30,7 +31,12 @@ export type SessionEventBody =
     }
   | { type: 'message'; category: string; kind: string | undefined; body: unknown }
   | ({ type: 'audio' } & AudioFacts)
-  | { type: 'speech'; state: 'start' | 'end'; audioMs: number }
+  /** `bargeIn`: it began while the AI could be heard. */
+  | { type: 'speech'; state: 'start' | 'end'; audioMs: number; bargeIn?: true }
+  /** AI audio paused within a reply: a listener heard this much silence. */
+  | { type: 'gap'; ms: number }
+  /** What was measured so far, about once a second while audio flows. */
+  | ({ type: 'figures' } & Figures)
   | { type: 'warning'; code: string; message: string; hint?: string }
   | { type: 'close'; code: number; reason: string; name: string }
   | ({ type: 'summary' } & SessionSummary);
@@ -44,6 +50,8 @@ export interface AudioFacts {
   /** Loudest of the frames, dBFS. */
   rmsDbfs: number;
   peakDbfs: number;
+  /** Set where a sample stood at either end of the scale. */
+  clipped?: true;
 }
 
 /** `t`: milliseconds since the session began, on a monotonic clock. */

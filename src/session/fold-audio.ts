@@ -46,5 +46,6 @@ export function sumAudio(a: AudioFacts, b: AudioFacts): Omit<AudioFacts, 'direct
     audioMs: a.audioMs + b.audioMs,
     rmsDbfs: Math.max(a.rmsDbfs, b.rmsDbfs),
     peakDbfs: Math.max(a.peakDbfs, b.peakDbfs),
+    ...(a.clipped || b.clipped ? { clipped: true as const } : {}),
   };
 }

@@ -18,6 +18,7 @@ import { readToken } from './token-claims.ts';
 /** Kinds of messages that are counted apart: a service may put an id where others put the kind. */
 const maxKinds = 1_000;
 const otherKinds = '(others)';
+const figuresEveryMs = 1_000;
 
 /** Everything that happens is noted here once: told as an event, and counted towards the summary. */
 export interface Ledger {
@@ -61,8 +62,15 @@ export function createLedger(
     const level = measureLevel(pcm);
     const [bytes, audioMs] = [pcm.length, msForBytes(pcm.length)];
     const [rmsDbfs, peakDbfs] = [roundMs(level.rmsDbfs), roundMs(level.peakDbfs)];
-    emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs });
+    const clipped = level.clipped ? { clipped: true as const } : {};
+    emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs, ...clipped });
     return level;
+  };
+  let figuresToldAt = startedAt;
+  const tellFigures = (now: number) => {
+    if (now - figuresToldAt < figuresEveryMs) return;
+    figuresToldAt = now;
+    emit({ type: 'figures', ...metrics.figures() });
   };
 
   const countKind = (kind: string) => {
@@ -72,7 +80,11 @@ export function createLedger(
   };
   const tellSpeech = (found: GateEvent[]) => {
     for (const { type, atMs } of found) {
-      emit({ type: 'speech', state: type === 'speech-start' ? 'start' : 'end', audioMs: atMs });
+      if (type === 'speech-end') emit({ type: 'speech', state: 'end', audioMs: atMs });
+      else {
+        const bargeIn = metrics.wasHeardAt(atMs) ? { bargeIn: true as const } : {};
+        emit({ type: 'speech', state: 'start', audioMs: atMs, ...bargeIn });
+      }
     }
   };
 
@@ -103,16 +115,20 @@ export function createLedger(
       emit({ type: 'message', category, kind, body });
     },
     sent(frame) {
-      tellSpeech(metrics.sent(frame, clock.now()));
+      const now = clock.now();
+      tellSpeech(metrics.sent(frame, now));
       tellAudio('out', frame);
+      tellFigures(now);
       conversation?.sent(frame);
     },
     sourceEnded: () => tellSpeech(metrics.finishSpeech()),
     received(pcm) {
       const now = clock.now();
       const level = tellAudio('in', pcm);
-      metrics.received(pcm, level, now);
+      const gapMs = metrics.received(pcm, level, now);
+      if (gapMs !== undefined) emit({ type: 'gap', ms: gapMs });
       conversation?.received(pcm, level);
+      tellFigures(now);
     },
     closed({ code, reason }) {
       facts.close = { code, reason, name: closeCodeName(code) };

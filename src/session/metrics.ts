@@ -32,6 +32,9 @@ export interface MetricsSnapshot {
   sendLatenessMs: Spread | null;
 }
 
+/** What a session is judged by while it runs. */
+export type Figures = Omit<MetricsSnapshot, 'out' | 'in' | 'audibleMs'>;
+
 export interface MetricsOptions {
   /** AI audio that pauses for longer than this is another reply. */
   settleMs: number;
@@ -42,18 +45,24 @@ export interface Metrics {
   /** Takes a message that was sent; returns what the speech gate found in it. */
   sent(pcm: Buffer, now: number): GateEvent[];
   sentLate(lateMs: number): void;
-  received(pcm: Buffer, level: Level, now: number): void;
+  /** Takes AI audio that came; returns the silence that was heard before it within its reply, where that was long. */
+  received(pcm: Buffer, level: Level, now: number): number | undefined;
   /** Nothing but silence will follow: speech that the gate holds open has ended. Returns that end. */
   finishSpeech(): GateEvent[];
   /** When the first AI audio came that answers the last speech, or any audio where none was spoken. */
   readonly replyBegunAt: number | undefined;
   /** When AI audio that can be heard came last. */
   readonly lastAudibleAt: number | undefined;
+  /** Whether AI audio could be heard when this moment of the sent audio left. */
+  wasHeardAt(positionMs: number): boolean;
   snapshot(): MetricsSnapshot;
+  figures(): Figures;
 }
 
 /** Quieter AI audio than this is a pause: some services, and an echo of our own tail, send silence without end. */
 export const audibleDbfs = -60;
+/** A shorter pause within a reply is no gap to a listener. */
+const shortestGapMs = 100;
 /** The gate tells the end of speech this much audio after the fact, at most. */
 const gateMemoryMs = 1_000;
 
@@ -73,9 +82,13 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
   let audibleBytes = 0;
   let longestGapMs: number | null = null;
   let previous: { at: number; audioMs: number } | undefined;
+  /** Until when what came, and what of it can be heard, lasts for one who plays it at once. */
+  let playedUntil = 0;
+  let heardUntil = 0;
   /** Pairs of AI messages that came while the gate was open: whether a turn ended between them is not known yet. */
   let pairs: { from: number; at: number; audioMs: number }[] = [];
 
+  const departedAt = (moment: number) => departures.find(({ positionMs }) => positionMs >= moment)?.at ?? 0;
   const follow = (events: GateEvent[]) => {
     events.forEach(onGate);
     return events;
@@ -85,7 +98,7 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
       arrivals = [];
       return;
     }
-    const endedAt = departures.find(({ positionMs }) => positionMs >= event.atMs)?.at ?? 0;
+    const endedAt = departedAt(event.atMs);
     speechEndedAt = endedAt;
     firstAudioAt = arrivals.find((at) => at >= endedAt);
     pairs.forEach(measurePair);
@@ -97,6 +110,16 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
     longestGapMs = Math.max(longestGapMs ?? 0, at - from);
     jitter.add(Math.abs(at - from - audioMs));
   };
+
+  const figures = (): Figures => ({
+    firstAudioMs:
+      firstAudioAt === undefined || speechEndedAt === undefined
+        ? null
+        : roundMs(firstAudioAt - speechEndedAt),
+    jitterMs: jitter.read(),
+    longestGapMs: longestGapMs === null ? null : roundMs(longestGapMs),
+    sendLatenessMs: lateness.read(),
+  });
 
   return {
     get replyBegunAt() {
@@ -117,7 +140,7 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
     received(pcm, level, now) {
       count(incoming, pcm);
       // An empty message is no audio.
-      if (pcm.length === 0) return;
+      if (pcm.length === 0) return undefined;
       if (gate.speaking) {
         arrivals.push(now);
         while ((arrivals[0] ?? now) < now - gateMemoryMs) arrivals.shift();
@@ -135,20 +158,21 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
         measurePair(first);
         pairs.shift();
       }
+      const silenceMs = now - playedUntil;
+      const isGap = previous !== undefined && now - previous.at < settleMs && silenceMs >= shortestGapMs;
       previous = { at: now, audioMs: msForBytes(pcm.length) };
+      playedUntil = Math.max(playedUntil, now) + previous.audioMs;
+      if (level.rmsDbfs > audibleDbfs) heardUntil = playedUntil;
+      return isGap ? roundMs(silenceMs) : undefined;
     },
+    wasHeardAt: (positionMs) => departedAt(positionMs) < heardUntil,
     snapshot: () => ({
       out: { ...out },
       in: { ...incoming },
       audibleMs: msForBytes(audibleBytes),
-      firstAudioMs:
-        firstAudioAt === undefined || speechEndedAt === undefined
-          ? null
-          : roundMs(firstAudioAt - speechEndedAt),
-      jitterMs: jitter.read(),
-      longestGapMs: longestGapMs === null ? null : roundMs(longestGapMs),
-      sendLatenessMs: lateness.read(),
+      ...figures(),
     }),
+    figures,
   };
 }
 

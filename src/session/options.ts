@@ -39,6 +39,8 @@ export interface SessionOptions {
   /** A reply that has paused this long has ended. */
   settleMs: number;
   loop: boolean;
+  /** When it is aborted the source ends, as if there were no more of it: the reply is still heard. */
+  enough?: AbortSignal;
   /** Stop after this much time of streaming. */
   durationMs: number | undefined;
   /** What may wait in the socket before the source is paused. */

@@ -1,6 +1,6 @@
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
-import type { AudioSource, TimedMessage } from '../audio/source.ts';
+import type { TimedMessage } from '../audio/source.ts';
 import type { VoiceStream } from '../client/voice-stream.ts';
 import { waitUntil } from '../clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
@@ -24,7 +24,7 @@ export async function talk(parts: TalkParts): Promise<void> {
   const tailMs = options.tailMs ?? (source.messages === undefined ? undefined : 0);
   ledger.emit({ type: 'state', state: 'live' });
   const pacer = startPacer(parts, pace);
-  if (source.messages === undefined) await send(parts, readSource(source, options.loop, signal), pacer);
+  if (source.messages === undefined) await send(parts, readSource(options, signal), pacer);
   else await sendMessages(parts, source.messages);
   ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
@@ -101,10 +101,26 @@ async function sendMessage({ options, ledger, stream, signal }: TalkParts, pcm: 
   ledger.sent(pcm);
 }
 
-async function* readSource(source: AudioSource, loop: boolean, signal: AbortSignal): AsyncGenerator<Buffer> {
-  do yield* source.read(signal);
-  while (loop && source.repeatable);
+async function* readSource(
+  { source, loop, frameMs, enough = never }: SessionOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const either = AbortSignal.any([signal, enough]);
+  try {
+    do {
+      for await (const chunk of source.read(either)) {
+        for (let at = 0; at < chunk.length; at += bytesForMs(frameMs)) {
+          if (enough.aborted) return;
+          yield chunk.subarray(at, at + bytesForMs(frameMs));
+        }
+      }
+    } while (loop && source.repeatable && !enough.aborted);
+  } catch (thrown) {
+    if (!enough.aborted || signal.aborted) throw thrown;
+  }
 }
+
+const never = new AbortController().signal;
 
 const silenceChunkMs = 100;
 

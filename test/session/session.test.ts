@@ -28,7 +28,7 @@ describe('a session', () => {
       onLive: (service) => service.at(2_500, () => service.speakInTime(speech(400))),
     });
     expect(session.outcome).toBe('ok');
-    const steps = session.events.filter(({ type }) => type !== 'audio');
+    const steps = session.events.filter(({ type }) => type !== 'figures' && type !== 'audio');
     expect(steps.map((event) => (event.type === 'state' ? event.state : event.type))).toEqual(
       [
         'session',
@@ -605,6 +605,55 @@ test('the frames that a session sends have the length that was asked for', async
   const session = await run({ options: { frameMs: 60, tailMs: 0, waitMs: 0 } });
   expect(session.service.heard.map(({ pcm }) => pcm.length)).toEqual(Array(24).fill(1_920));
   expect(framesOf(speech(60), 60)).toHaveLength(1);
+});
+
+describe('a source that is enough before its end', () => {
+  test('is followed by silence and the reply, and the session ends well', async () => {
+    const enough = new AbortController();
+    const session = await run({
+      options: { source: sourceOf(speech(5_000)), enough: enough.signal },
+      onLive(service) {
+        service.at(1_000, () => enough.abort());
+        service.at(2_500, () => service.speakInTime(speech(400)));
+      },
+    });
+    expect(session.outcome).toBe('ok');
+    const spoken = session.service.heard.filter(({ pcm }) => pcm.some((byte) => byte !== 0));
+    expect(spoken.length).toBeGreaterThanOrEqual(50);
+    expect(spoken.length).toBeLessThan(54);
+    expect(session.summary.in.audioMs).toBe(400);
+  });
+});
+
+describe('while audio flows', () => {
+  test('what was measured so far is told about once a second', async () => {
+    const session = await run({
+      onLive: (service) => service.at(2_500, () => service.speakInTime(speech(400))),
+    });
+    const figures = session.of('figures');
+    expect(figures.length).toBeGreaterThan(2);
+    for (const [index, { t }] of figures.entries()) {
+      expect(t - (figures[index - 1]?.t ?? 0)).toBeGreaterThanOrEqual(1_000);
+    }
+    expect(figures.at(-1)).toMatchObject({ firstAudioMs: session.summary.firstAudioMs });
+  });
+
+  test('silence within a reply is told as a gap, and speech over the AI as a barge-in', async () => {
+    const session = await run({
+      options: { source: sourceOf(speech(500), silence(2_000), speech(1_000)) },
+      onLive(service) {
+        service.at(1_500, () => service.speakInTime(speech(400)));
+        service.at(2_200, () => service.speakInTime(speech(1_000)));
+      },
+    });
+    expect(session.of('gap').map(({ ms }) => ms)).toEqual([300]);
+    expect(session.of('speech').map(({ state, bargeIn }) => [state, bargeIn])).toEqual([
+      ['start', undefined],
+      ['end', undefined],
+      ['start', true],
+      ['end', undefined],
+    ]);
+  });
 });
 
 describe('sinks that are heard', () => {

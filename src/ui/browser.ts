@@ -1,0 +1,205 @@
+import { escapeText, jsonLine, jsonLines } from '../escape.ts';
+import {
+  addRows,
+  type EventList,
+  emptyList,
+  markedRow,
+  moveMark,
+  type NewRow,
+  toggleHold,
+} from './event-list.ts';
+import { bindingsFor, type Command, commandOf } from './keys.ts';
+import type { Action, FrameRequest, ScreenStart } from './port.ts';
+import type { Key } from './read-keys.ts';
+
+/** What lies over the list, or asks for text. */
+export type Overlay =
+  | { type: 'help'; top: number }
+  | { type: 'detail'; title: string; lines: readonly string[]; top: number }
+  | { type: 'choice'; title: string; items: readonly ChoiceItem[]; at: number }
+  | { type: 'prompt'; purpose: PromptPurpose; text: string };
+
+export type PromptPurpose = 'filter' | 'send' | 'fault';
+
+/** One of several things to choose from; `clears` is set where choosing it ends something. */
+export interface ChoiceItem {
+  value: string;
+  help: string;
+  clears?: number;
+}
+
+/** What both screens have in common: the moment, the list of events, and what lies over it. */
+export interface Browser {
+  start: ScreenStart;
+  /** The moment that is drawn: on the axis of the events, and since the epoch. */
+  now: number;
+  wall: number;
+  list: EventList;
+  overlay: Overlay | undefined;
+  notice: { text: string; until: number } | undefined;
+}
+
+export const noticeMs = 4_000;
+
+export function createBrowser(start: ScreenStart): Browser {
+  return { start, now: 0, wall: 0, list: emptyList, overlay: undefined, notice: undefined };
+}
+
+export function moveTo<Model extends Browser>(
+  model: Model,
+  { now, wall }: Pick<FrameRequest, 'now' | 'wall'>,
+): Model {
+  const notice = model.notice !== undefined && model.notice.until > wall ? model.notice : undefined;
+  return { ...model, now, wall, notice };
+}
+
+export function tell<Model extends Browser>(model: Model, text: string): Model {
+  return { ...model, notice: { text: escapeText(text), until: model.wall + noticeMs } };
+}
+
+export function append<Model extends Browser>(model: Model, rows: readonly NewRow[]): Model {
+  return { ...model, list: addRows(model.list, rows) };
+}
+
+/** What a key did: to the screen, and to be done by the program. `command` is set where it is for the screen to do. */
+export interface Pressed<Model> {
+  model: Model;
+  actions: readonly Action[];
+  command?: Command;
+  /** What was typed, or chosen. */
+  typed?: { purpose: PromptPurpose; text: string };
+  chosen?: ChoiceItem;
+}
+
+/** Does what a key means on any screen. `page`: how many lines the list shows. */
+export function pressKey<Model extends Browser>(model: Model, key: Key, page: number): Pressed<Model> {
+  const { overlay } = model;
+  if (overlay?.type === 'prompt') return typeKey(model, overlay, key);
+  const command = commandOf(key, model.start);
+  if (command === undefined) return { model, actions: [] };
+  if (overlay?.type === 'choice' && command === 'open') {
+    const chosen = overlay.items[overlay.at];
+    const closed = { ...model, overlay: undefined };
+    return chosen === undefined ? only(closed) : { model: closed, actions: [], chosen };
+  }
+  if (overlay !== undefined) {
+    const isOver =
+      command === 'back' || command === 'open' || (command === 'help' && overlay.type === 'help');
+    if (isOver) return only({ ...model, overlay: undefined });
+    const by = scrollOf(command, page);
+    if (by !== undefined) return only({ ...model, overlay: scrolled(model, overlay, by, page) });
+    if (command !== 'copyJson' && command !== 'quit') return only(model);
+  }
+  return runCommand(model, command, page);
+}
+
+function runCommand<Model extends Browser>(model: Model, command: Command, page: number): Pressed<Model> {
+  const { list } = model;
+  const by = scrollOf(command, page);
+  if (by !== undefined) return only({ ...model, list: moveMark(list, by) });
+  switch (command) {
+    case 'follow':
+      return only({ ...model, list: { ...list, marked: undefined, heldAfter: undefined } });
+    case 'pause':
+      return only({ ...model, list: toggleHold(list) });
+    case 'filter':
+      return only({ ...model, overlay: { type: 'prompt', purpose: 'filter', text: list.filter } });
+    case 'back':
+      return only({ ...model, list: { ...list, filter: '' } });
+    case 'help':
+      return only({ ...model, overlay: { type: 'help', top: 0 } });
+    case 'open':
+      return only(openRow(model));
+    case 'copyJson': {
+      const row = markedRow(list);
+      if (row === undefined) return only(model);
+      return { model, actions: [{ type: 'copy', text: jsonLine(row.event).trimEnd(), what: 'the event' }] };
+    }
+    case 'copyCurl':
+      return { model, actions: [{ type: 'copyCurl' }] };
+    case 'save':
+      return {
+        model,
+        actions: [{ type: 'save', text: list.rows.map(({ event }) => jsonLine(event)).join('') }],
+      };
+    case 'quit':
+      return { model, actions: [{ type: 'quit' }] };
+    default:
+      return { model, actions: [], command };
+  }
+}
+
+function openRow<Model extends Browser>(model: Model): Model {
+  const row = markedRow(model.list);
+  if (row === undefined) return model;
+  const lines = jsonLines(row.event).trimEnd().split('\n');
+  return { ...model, overlay: { type: 'detail', title: row.kind, lines, top: 0 } };
+}
+
+function typeKey<Model extends Browser>(
+  model: Model,
+  overlay: Overlay & { type: 'prompt' },
+  key: Key,
+): Pressed<Model> {
+  const { purpose, text } = overlay;
+  const withText = (typed: string): Pressed<Model> => {
+    const next = { ...model, overlay: { ...overlay, text: typed } };
+    // A filter acts while it is typed.
+    return only(purpose === 'filter' ? { ...next, list: { ...model.list, filter: typed.trim() } } : next);
+  };
+  const closed = { ...model, overlay: undefined };
+  if (key === 'escape') {
+    return only(purpose === 'filter' ? { ...closed, list: { ...model.list, filter: '' } } : closed);
+  }
+  if (key === 'enter') {
+    return purpose !== 'filter' && text.trim() !== ''
+      ? { model: closed, actions: [], typed: { purpose, text: text.trim() } }
+      : only(closed);
+  }
+  if (key === 'backspace') return withText([...text].slice(0, -1).join(''));
+  if (key === 'space') return withText(`${text} `);
+  return [...key].length === 1 ? withText(text + key) : only(model);
+}
+
+const farAway = 1_000_000;
+
+/** By how many lines a command moves; undefined where it moves nothing. */
+function scrollOf(command: Command, page: number): number | undefined {
+  switch (command) {
+    case 'up':
+      return -1;
+    case 'down':
+      return 1;
+    case 'pageUp':
+      return -Math.max(1, page - 1);
+    case 'pageDown':
+      return Math.max(1, page - 1);
+    case 'first':
+      return -farAway;
+    default:
+      return undefined;
+  }
+}
+
+function scrolled<Shown extends Overlay>(
+  { start }: Browser,
+  overlay: Shown,
+  by: number,
+  page: number,
+): Overlay {
+  const within = (to: number, last: number) => Math.max(0, Math.min(last, to));
+  switch (overlay.type) {
+    case 'prompt':
+      return overlay;
+    case 'choice':
+      return { ...overlay, at: within(overlay.at + by, overlay.items.length - 1) };
+    case 'help':
+      return { ...overlay, top: within(overlay.top + by, bindingsFor(start).length - page) };
+    case 'detail':
+      return { ...overlay, top: within(overlay.top + by, overlay.lines.length - page) };
+  }
+}
+
+function only<Model>(model: Model): Pressed<Model> {
+  return { model, actions: [] };
+}

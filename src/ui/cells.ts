@@ -1,0 +1,56 @@
+import stringWidth from 'string-width';
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Text whose every character takes one cell: most of it is. */
+const plain = /^[\u0020-\u007e\u00a0-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u259f\u25b2-\u25cf]*$/;
+
+/** How many cells of a line the text takes. */
+export function widthOf(text: string): number {
+  return plain.test(text) ? text.length : stringWidth(text);
+}
+
+/** The text in exactly `width` cells: cut with an ellipsis, or filled up with spaces. */
+export function padTo(text: string, width: number, ellipsis = '…'): string {
+  const cut = cutTo(text, width, ellipsis);
+  return cut + ' '.repeat(Math.max(0, width - widthOf(cut)));
+}
+
+/** The same with the spaces before the text. */
+export function padStartTo(text: string, width: number, ellipsis = '…'): string {
+  const cut = cutTo(text, width, ellipsis);
+  return ' '.repeat(Math.max(0, width - widthOf(cut))) + cut;
+}
+
+/** The text in at most `width` cells. */
+export function cutTo(text: string, width: number, ellipsis = '…'): string {
+  if (width <= 0) return '';
+  // Far more than can be shown is not measured to its end.
+  const near = text.length > 4 * width + 64 ? text.slice(0, 4 * width + 64) : text;
+  if (near === text && widthOf(text) <= width) return text;
+  const room = width - widthOf(ellipsis);
+  let kept = '';
+  let taken = 0;
+  for (const { segment } of segmenter.segment(near)) {
+    const cells = widthOf(segment);
+    if (taken + cells > room) break;
+    kept += segment;
+    taken += cells;
+  }
+  return room < 0 ? '' : kept + ellipsis;
+}
+
+/**
+ * Text in which every character is as wide as it looks: terminals disagree on the width of emoji that are made of
+ * several (families, flags, skin tones, variation selectors), so that each is shown by the first of its parts.
+ */
+export function steady(text: string): string {
+  if (plain.test(text)) return text;
+  return [...segmenter.segment(text)]
+    .map(({ segment }) =>
+      composed.test(segment) ? String.fromCodePoint(segment.codePointAt(0) ?? 0) : segment,
+    )
+    .join('');
+}
+
+const composed = /[\u200d\ufe0e\ufe0f\u20e3]|[\u{1f1e6}-\u{1f1ff}]|\p{Emoji_Modifier}/u;

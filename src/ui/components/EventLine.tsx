@@ -1,0 +1,61 @@
+import { Text } from 'ink';
+import { escapeText } from '../../escape.ts';
+import { cutTo, padTo, steady } from '../cells.ts';
+import type { Row } from '../event-list.ts';
+import { toAscii } from '../glyphs.ts';
+import { colours, useGlyphs } from '../theme.ts';
+
+interface EventLineProps {
+  row: Row;
+  isMarked: boolean;
+  width: number;
+  isAscii: boolean;
+  /** Which direction is the user's: the other is the AI's. */
+  yours: 'in' | 'out';
+  /** Whether the stream and the device stand on each line. */
+  hasWho: boolean;
+}
+
+/** An event in the list: time, direction, kind and content on one line. */
+export function EventLine({ row, isMarked, width, isAscii, yours, hasWho }: EventLineProps) {
+  const glyphs = useGlyphs();
+  const kindWidth = hasWho ? (width < 100 ? 10 : 23) : width < 70 ? 12 : width < 100 ? 18 : 23;
+  const show = (text: string) => (isAscii ? toAscii(text) : steady(text));
+  const time = (row.t / 1000).toFixed(3).padStart(8);
+  const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 18 : 28) : 0;
+  const mark = row.mark === undefined ? ' ' : '!';
+  const kind = padTo(show(row.kind), kindWidth, glyphs.ellipsis);
+  const text = cutTo(show(row.text), width - kindWidth - whoWidth - 16, glyphs.ellipsis);
+  const direction = glyphs[row.direction];
+  const colour = row.mark === 'error' ? colours.bad : colours.warning;
+  const voice = row.direction === yours ? colours.you : colours.ai;
+  return (
+    <Text wrap="truncate" inverse={isMarked}>
+      {isMarked ? glyphs.cursor : ' '}
+      <Text dimColor={!isMarked}>{time}</Text>{' '}
+      {row.direction === 'self' ? <Text dimColor>{direction}</Text> : <Text color={voice}>{direction}</Text>}{' '}
+      {row.mark === undefined ? (
+        mark
+      ) : (
+        <Text color={colour} bold>
+          {mark}
+        </Text>
+      )}{' '}
+      {hasWho && (
+        <Text dimColor={!isMarked}>{padTo(show(whoText(row, whoWidth)), whoWidth, glyphs.ellipsis)}</Text>
+      )}
+      <Text bold={row.mark !== undefined}>{kind}</Text>{' '}
+      {row.mark === 'error' ? (
+        <Text color={colour}>{text}</Text>
+      ) : (
+        <Text dimColor={row.kind === 'audio'}>{text}</Text>
+      )}
+    </Text>
+  );
+}
+
+/** The number of the stream, and the device where there is room for it. */
+function whoText({ stream, device }: Row, width: number): string {
+  const number = (stream === undefined ? '' : String(stream)).padStart(4);
+  return width < 10 || device === undefined ? number : `${number} ${escapeText(device)}`;
+}

@@ -1,0 +1,54 @@
+import { Text } from 'ink';
+import { cutTo, padTo, steady, widthOf } from '../cells.ts';
+import { toAscii } from '../glyphs.ts';
+import { type Colour, colours, useGlyphs } from '../theme.ts';
+
+interface HeadProps {
+  command: string;
+  /** What this is about; cut where it is too long. */
+  subject: string;
+  state: string;
+  stateKind: 'pending' | 'live' | 'done' | 'failed';
+  elapsedMs: number;
+  width: number;
+  isAscii: boolean;
+}
+
+const stateColours: Record<HeadProps['stateKind'], Colour | undefined> = {
+  pending: colours.warning,
+  live: colours.good,
+  done: undefined,
+  failed: colours.bad,
+};
+
+/** The first line: the program, what it is about, its state and for how long. */
+export function Head({ command, subject, state, stateKind, elapsedMs, width, isAscii }: HeadProps) {
+  const glyphs = useGlyphs();
+  const name = ` voicectl ${command} `;
+  const mark = glyphs[stateKind];
+  const end = `${mark} ${state}  ${durationText(elapsedMs)}`;
+  const room = width - name.length - widthOf(end) - 3;
+  const colour = stateColours[stateKind];
+  return (
+    <Text wrap="truncate">
+      <Text bold inverse>
+        {name}
+      </Text>
+      {'  '}
+      {padTo(isAscii ? toAscii(cutTo(subject, room)) : cutTo(steady(subject), room), room)}{' '}
+      <Text {...(colour === undefined ? { dimColor: true } : { color: colour })}>{mark}</Text>{' '}
+      <Text bold>{state}</Text>
+      {'  '}
+      {durationText(elapsedMs)}
+    </Text>
+  );
+}
+
+/** `00:07.4`, and from an hour on `1:02:07`. */
+export function durationText(ms: number): string {
+  const tenths = Math.floor(Math.max(0, ms) / 100);
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const [seconds, minutes, hours] = [tenths / 10, tenths / 600, Math.floor(tenths / 36_000)];
+  if (hours > 0) return `${hours}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `${two(minutes)}:${two(seconds % 60)}.${tenths % 10}`;
+}

@@ -1,0 +1,86 @@
+import { Box, Text } from 'ink';
+import { escapeText } from '../../escape.ts';
+import type { EmulatorState } from '../../protocol/control.ts';
+import { cutTo, padStartTo, padTo, steady } from '../cells.ts';
+import { toAscii } from '../glyphs.ts';
+import { readMeter, restingMeter } from '../meter.ts';
+import { markedSession, type ServeModel } from '../serve-model.ts';
+import { type Colour, colours, useGlyphs } from '../theme.ts';
+import { Bar } from './Bar.tsx';
+import { durationText } from './Head.tsx';
+import { partOf } from './LevelMeter.tsx';
+import { Rule } from './Rule.tsx';
+
+/** The open streams, each with its levels and what is to be said of its device. */
+export function SessionsPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
+  const streams = model.state?.streams ?? [];
+  const marked = markedSession(model);
+  const at = streams.findIndex(({ stream }) => stream === marked?.stream);
+  const top = Math.max(0, Math.min(streams.length - lines, at - Math.floor(lines / 2)));
+  const shown = streams.slice(top, top + lines);
+  const more = streams.length - shown.length;
+  return (
+    <Box flexDirection="column" width={width}>
+      <Rule
+        title="sessions"
+        note={more > 0 ? `${streams.length}, ${more} not shown` : String(streams.length)}
+        width={width}
+      />
+      {shown.map((session) => (
+        <SessionLine
+          key={session.stream}
+          session={session}
+          model={model}
+          width={width}
+          isMarked={session === marked}
+        />
+      ))}
+    </Box>
+  );
+}
+
+interface SessionLineProps {
+  session: EmulatorState['streams'][number];
+  model: ServeModel;
+  width: number;
+  isMarked: boolean;
+}
+
+function SessionLine({ session, model, width, isMarked }: SessionLineProps) {
+  const { ellipsis, cursor, passed } = useGlyphs();
+  const { stream, device, durationMs, remarks } = session;
+  const nameWidth = Math.max(8, Math.floor(width * 0.18));
+  const meterWidth = Math.max(3, Math.floor(width * 0.1));
+  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text));
+  const isLabelled = width >= 72;
+  const room = width - (isLabelled ? 24 : 17) - nameWidth - 2 * meterWidth;
+  const label = (text: string) => (isLabelled ? <Text dimColor>{text} </Text> : '');
+  const meters = model.meters[stream] ?? { in: restingMeter, out: restingMeter };
+  const level = (meter: typeof restingMeter, colour: Colour) => (
+    <Bar value={partOf(readMeter(meter, model.now).rmsDbfs)} width={meterWidth} colour={colour} />
+  );
+  return (
+    <Text wrap="truncate">
+      <Text inverse={isMarked && model.panel === 'sessions'}>
+        {isMarked ? cursor : ' '}
+        {padStartTo(String(stream), 4)}{' '}
+        {padTo(show(escapeText(device ?? '(no token yet)')), nameWidth, ellipsis)}
+      </Text>
+      {padStartTo(durationText(durationMs), 8)} {label('you')}
+      {level(meters.in, colours.you)} {label('AI')}
+      {level(meters.out, colours.ai)}{' '}
+      {remarks[0] === undefined ? (
+        <Text>
+          <Text color={colours.good}>{passed}</Text> ok
+        </Text>
+      ) : (
+        <Text>
+          <Text color={colours.warning} bold>
+            !
+          </Text>{' '}
+          {cutTo(show(remarks[0]), room - 2, ellipsis)}
+        </Text>
+      )}
+    </Text>
+  );
+}

@@ -1,0 +1,34 @@
+import { Box, Text } from 'ink';
+import { cutTo } from '../cells.ts';
+import type { Addresses } from '../serve-model.ts';
+import { useGlyphs } from '../theme.ts';
+
+/** Where the emulator is reached, and a command that shows it. */
+export function UrlLines({
+  addresses,
+  width,
+  lines,
+}: {
+  /** Undefined until it listens. */
+  addresses: Addresses | undefined;
+  width: number;
+  lines: number;
+}) {
+  const { ellipsis } = useGlyphs();
+  const { tokenUrl, streamUrl, curl } = addresses ?? { tokenUrl: '', streamUrl: '', curl: '' };
+  const rows: [label: string, text: string][] = [
+    ['token', tokenUrl],
+    ['stream', streamUrl],
+    ['try', curl],
+  ];
+  return (
+    <Box flexDirection="column">
+      {rows.slice(0, lines).map(([label, text]) => (
+        <Text key={label} wrap="truncate">
+          <Text dimColor>{label.padEnd(7)}</Text>
+          {cutTo(text, width - 7, ellipsis)}
+        </Text>
+      ))}
+    </Box>
+  );
+}

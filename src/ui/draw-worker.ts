@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import { createDrawer } from './drawer.tsx';
+import { roomOf } from './layout.ts';
+import type { Frame, FrameRequest, ScreenStart } from './port.ts';
+import { createScreenModel } from './screen-model.ts';
+
+/** The thread that draws: it takes what has come in, and answers with what has to be written. */
+const start = workerData as ScreenStart;
+const drawer = createDrawer(start.ascii);
+const next = createScreenModel(start);
+
+parentPort?.on('message', (text: string) => {
+  const request = JSON.parse(text) as FrameRequest;
+  const startedAt = systemClock.now();
+  const { bands, actions } = next(request);
+  const patch = drawer.draw(bands, { columns: roomOf(request).columns, rows: request.rows }, request.fresh);
+  const frame: Frame = { patch, actions, tookMs: systemClock.now() - startedAt };
+  parentPort?.postMessage(frame);
+});

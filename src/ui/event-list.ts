@@ -1,0 +1,105 @@
+/** One line of the event list. */
+export interface Row {
+  /** Rows count up from 0. */
+  id: number;
+  t: number;
+  direction: 'in' | 'out' | 'self';
+  kind: string;
+  /** Fit for a terminal. */
+  text: string;
+  mark?: 'warning' | 'error';
+  device?: string;
+  stream?: number;
+  /** What it stands for, as it is copied, saved and shown in full. */
+  event: unknown;
+}
+
+export type NewRow = Omit<Row, 'id'>;
+
+/** The events that are remembered, and what of them is looked at. */
+export interface EventList {
+  rows: readonly Row[];
+  /** The row that is marked; undefined: the newest, whichever that is. */
+  marked: number | undefined;
+  /** Rows after this one are held back; undefined: none. */
+  heldAfter: number | undefined;
+  filter: string;
+}
+
+/** Rows that are remembered; beyond it the oldest are forgotten. */
+const maxRows = 5_000;
+
+export const emptyList: EventList = { rows: [], marked: undefined, heldAfter: undefined, filter: '' };
+
+/** Adds rows, and forgets the oldest in large steps: a cut for each would copy the list each time. */
+export function addRows(list: EventList, added: readonly NewRow[]): EventList {
+  if (added.length === 0) return list;
+  const next = (list.rows.at(-1)?.id ?? -1) + 1;
+  const rows = [...list.rows, ...added.map((row, index) => ({ ...row, id: next + index }))];
+  return { ...list, rows: rows.length > maxRows + 1_000 ? rows.slice(-maxRows) : rows };
+}
+
+/** The rows that may be looked at: those that pass the filter, up to where the list is held. */
+export function shownRows({ rows, heldAfter, filter }: EventList): readonly Row[] {
+  const held = heldAfter === undefined ? rows : rows.filter(({ id }) => id <= heldAfter);
+  return filter === '' ? held : held.filter(passes(filter));
+}
+
+/** The marked row, or where none is the newest. */
+export function markedRow(list: EventList): Row | undefined {
+  const rows = shownRows(list);
+  return rows.find(({ id }) => id === list.marked) ?? rows.at(-1);
+}
+
+/** A stretch of the rows, with the marked one among them. */
+export function rowsInView(list: EventList, height: number): readonly Row[] {
+  const rows = shownRows(list);
+  const index = list.marked === undefined ? -1 : rows.findIndex(({ id }) => id === list.marked);
+  const last = Math.max(0, rows.length - height);
+  const top = index < 0 ? last : Math.min(last, Math.max(0, index - Math.floor(height / 2)));
+  return rows.slice(top, top + height);
+}
+
+/** Marks the row that stands this far below the marked one. */
+export function moveMark(list: EventList, by: number): EventList {
+  const rows = shownRows(list);
+  if (rows.length === 0) return list;
+  const at = rows.findIndex(({ id }) => id === list.marked);
+  const index = Math.min(rows.length - 1, Math.max(0, (at < 0 ? rows.length - 1 : at) + by));
+  return { ...list, marked: rows[index]?.id };
+}
+
+/** Holds the list as it is, or lets it go on. */
+export function toggleHold(list: EventList): EventList {
+  return { ...list, heldAfter: list.heldAfter === undefined ? (list.rows.at(-1)?.id ?? -1) : undefined };
+}
+
+/** How many rows wait while the list is held. */
+export function heldCount({ rows, heldAfter }: EventList): number {
+  return heldAfter === undefined ? 0 : (rows.at(-1)?.id ?? -1) - heldAfter;
+}
+
+/** `kind:status dir:in device:d1 stream:3 words`: all must hold; words may stand anywhere, in either case. */
+function passes(filter: string): (row: Row) => boolean {
+  const tests = filter
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word): ((row: Row) => boolean) => {
+      const [, field, value = ''] = /^(kind|dir|device|stream):(.*)$/.exec(word) ?? [];
+      const holds = (text: string | undefined) => text?.toLowerCase().includes(value) ?? false;
+      switch (field) {
+        case 'kind':
+          return ({ kind }) => holds(kind);
+        case 'dir':
+          return ({ direction }) => direction === value;
+        case 'device':
+          return ({ device }) => holds(device);
+        case 'stream':
+          return ({ stream }) => String(stream) === value;
+        default:
+          return ({ kind, text }) => `${kind} ${text}`.toLowerCase().includes(word);
+      }
+    });
+  return (row) => tests.every((test) => test(row));
+}

@@ -1,0 +1,32 @@
+import type { Figures } from '../session/metrics.ts';
+import type { ScreenStart } from './port.ts';
+
+/** A measured value for people, and whether it is past what a conversation bears. */
+export interface FigureView {
+  name: string;
+  text: string;
+  isPast: boolean;
+}
+
+/** Limits where the user has set none. */
+const defaults = { firstAudioMs: 1_500, gapMs: 250, jitterMs: 40, latenessMs: 20, underruns: 0 };
+
+/** The figures of a session; jitter and lateness are those of the worst frame in twenty. `underruns`: undefined where nothing is played. */
+export function figureViews(
+  figures: Figures | undefined,
+  limits: ScreenStart['limits'],
+  underruns?: number | null,
+): FigureView[] {
+  const view = (name: string, value: number | null | undefined, limit: number, unit = ' ms'): FigureView => ({
+    name,
+    text: value === null || value === undefined ? '–' : `${value < 10 ? value : Math.round(value)}${unit}`,
+    isPast: typeof value === 'number' && value > limit,
+  });
+  return [
+    view('first audio', figures?.firstAudioMs, limits?.firstAudioMs ?? defaults.firstAudioMs),
+    view('gap', figures?.longestGapMs, limits?.gapMs ?? defaults.gapMs),
+    view('jitter', figures?.jitterMs?.p95, defaults.jitterMs),
+    view('under-runs', underruns, defaults.underruns, ''),
+    view('sent late', figures?.sendLatenessMs?.p95, defaults.latenessMs),
+  ];
+}

@@ -1,0 +1,98 @@
+/** The characters that screens are drawn with. */
+export interface Glyphs {
+  ellipsis: string;
+  rule: string;
+  /** A bar: full, half full, the track, and where it stood highest. */
+  bar: string;
+  halfBar: string;
+  track: string;
+  hold: string;
+  /** Loudness from silence up, one character a step. */
+  levels: readonly string[];
+  in: string;
+  out: string;
+  self: string;
+  cursor: string;
+  live: string;
+  pending: string;
+  done: string;
+  bargeIn: string;
+  gap: string;
+  now: string;
+  dot: string;
+  next: string;
+  failed: string;
+  passed: string;
+  dash: string;
+  minus: string;
+  times: string;
+}
+
+const unicode: Glyphs = {
+  ellipsis: '…',
+  rule: '─',
+  bar: '━',
+  halfBar: '╸',
+  track: '─',
+  hold: '┃',
+  levels: ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+  in: '↓',
+  out: '↑',
+  self: '·',
+  cursor: '›',
+  live: '●',
+  pending: '◌',
+  done: '○',
+  bargeIn: '▲',
+  gap: '╳',
+  now: '▏',
+  dot: '·',
+  next: '›',
+  failed: '✗',
+  passed: '✓',
+  dash: '–',
+  minus: '−',
+  times: '×',
+};
+
+const ascii: Glyphs = {
+  ellipsis: '~',
+  rule: '-',
+  bar: '=',
+  halfBar: '-',
+  track: '.',
+  hold: '|',
+  levels: ['_', '.', ':', '-', '=', '+', '*', '#'],
+  in: 'v',
+  out: '^',
+  self: '.',
+  cursor: '>',
+  live: '*',
+  pending: 'o',
+  done: '-',
+  bargeIn: '^',
+  gap: 'x',
+  now: '|',
+  dot: '.',
+  next: '>',
+  failed: 'x',
+  passed: '+',
+  dash: '-',
+  minus: '-',
+  times: 'x',
+};
+
+export function glyphsFor(isAscii: boolean): Glyphs {
+  return isAscii ? ascii : unicode;
+}
+
+/** Text without anything beyond ASCII, cell for cell where that can be. */
+export function toAscii(text: string): string {
+  return text
+    .replaceAll('…', '~')
+    .replaceAll('–', '-')
+    .replaceAll('−', '-')
+    .replaceAll('×', 'x')
+    .replaceAll('·', '.')
+    .replace(/[^\u0020-\u007e]/gu, '?');
+}

@@ -1,0 +1,166 @@
+import type { ActionType, ScreenStart } from './port.ts';
+import type { Key } from './read-keys.ts';
+
+/** Everything that a key can mean. */
+export type Command =
+  | 'up'
+  | 'down'
+  | 'pageUp'
+  | 'pageDown'
+  | 'first'
+  | 'follow'
+  | 'open'
+  | 'back'
+  | 'filter'
+  | 'pause'
+  | 'copyJson'
+  | 'copyCurl'
+  | 'save'
+  | 'mute'
+  | 'talk'
+  | 'reconnect'
+  | 'nextPanel'
+  | 'advance'
+  | 'close'
+  | 'send'
+  | 'faults'
+  | 'help'
+  | 'quit';
+
+interface Binding {
+  command: Command;
+  keys: readonly Key[];
+  /** As it is written on the screen. */
+  shown: string;
+  help: string;
+  /** A word for the last line of the screen; what has none stands in the help alone. */
+  hint?: string;
+  /** The screen that has it, where it is not both. */
+  screen?: ScreenStart['screen'];
+  /** Not there unless the program can do this. */
+  needs?: ActionType;
+}
+
+/** Every key, in the order of the help. */
+const bindings: readonly Binding[] = [
+  { command: 'help', keys: ['?'], shown: '?', help: 'this help', hint: 'keys' },
+  {
+    command: 'quit',
+    keys: ['q'],
+    shown: 'q',
+    help: 'end: hear the reply out first; twice: at once',
+    hint: 'quit',
+    screen: 'stream',
+  },
+  { command: 'quit', keys: ['q'], shown: 'q', help: 'stop the emulator', hint: 'quit', screen: 'serve' },
+  {
+    command: 'mute',
+    keys: ['m'],
+    shown: 'm',
+    help: 'mute, or let hear again',
+    hint: 'mute',
+    screen: 'stream',
+    needs: 'mute',
+  },
+  {
+    command: 'talk',
+    keys: ['space'],
+    shown: 'space',
+    help: 'hold to talk, muted otherwise',
+    hint: 'talk',
+    screen: 'stream',
+    needs: 'mute',
+  },
+  {
+    command: 'reconnect',
+    keys: ['r'],
+    shown: 'r',
+    help: 'connect again, with a fresh token',
+    hint: 'reconnect',
+    screen: 'stream',
+    needs: 'reconnect',
+  },
+  {
+    command: 'nextPanel',
+    keys: ['tab'],
+    shown: 'tab',
+    help: 'from the events to the sessions and back',
+    hint: 'panel',
+    screen: 'serve',
+  },
+  {
+    command: 'advance',
+    keys: ['+'],
+    shown: '+',
+    help: 'move the clock 61 s ahead: tokens expire, windows reset',
+    hint: '61 s',
+    screen: 'serve',
+    needs: 'advance',
+  },
+  {
+    command: 'close',
+    keys: ['x'],
+    shown: 'x',
+    help: 'close the marked session (1012)',
+    hint: 'close',
+    screen: 'serve',
+    needs: 'close',
+  },
+  {
+    command: 'faults',
+    keys: ['f'],
+    shown: 'f',
+    help: 'faults: add one of the catalogue, or end one',
+    hint: 'faults',
+    screen: 'serve',
+    needs: 'fault',
+  },
+  {
+    command: 'send',
+    keys: ['e'],
+    shown: 'e',
+    help: 'send an event to the marked session',
+    hint: 'send',
+    screen: 'serve',
+    needs: 'send',
+  },
+  {
+    command: 'filter',
+    keys: ['/'],
+    shown: '/',
+    help: 'filter: words, kind:NAME dir:in|out device:ID stream:N',
+    hint: 'filter',
+  },
+  { command: 'open', keys: ['enter'], shown: 'enter', help: 'show the marked event as JSON', hint: 'open' },
+  { command: 'pause', keys: ['p'], shown: 'p', help: 'hold the list still, or go on', hint: 'pause' },
+  {
+    command: 'follow',
+    keys: ['end', 'G'],
+    shown: 'end G',
+    help: 'follow the newest event',
+    hint: 'follow',
+  },
+  { command: 'up', keys: ['up', 'k'], shown: 'up k', help: 'the line above' },
+  { command: 'down', keys: ['down', 'j'], shown: 'down j', help: 'the line below' },
+  { command: 'pageUp', keys: ['pageup'], shown: 'pgup', help: 'a page up' },
+  { command: 'pageDown', keys: ['pagedown'], shown: 'pgdn', help: 'a page down' },
+  { command: 'first', keys: ['home', 'g'], shown: 'home g', help: 'the oldest event' },
+  { command: 'back', keys: ['escape'], shown: 'esc', help: 'back; without anything open: no filter' },
+  { command: 'copyJson', keys: ['y'], shown: 'y', help: 'copy the marked event as JSON', needs: 'copy' },
+  { command: 'copyCurl', keys: ['c'], shown: 'c', help: 'copy the token request as curl', needs: 'copyCurl' },
+  { command: 'save', keys: ['s'], shown: 's', help: 'save the events as JSON lines', needs: 'save' },
+];
+
+/** The keys of a screen: those that the program has an action for. */
+export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>): readonly Binding[] {
+  return bindings.filter(
+    (binding) =>
+      (binding.screen === undefined || binding.screen === screen) &&
+      (binding.needs === undefined || can.includes(binding.needs)),
+  );
+}
+
+/** What a key means on a screen. */
+export function commandOf(key: Key, start: Pick<ScreenStart, 'screen' | 'can'>): Command | undefined {
+  return bindingsFor(start).find(({ keys }) => keys.includes(key))?.command;
+}

@@ -1,0 +1,115 @@
+/** How the lines of a screen are shared out: panels fold away by priority, and the list takes the rest. */
+export interface StreamLayout {
+  /** Between the margins. */
+  columns: number;
+  rows: number;
+  /** The steps of the session, below the head. */
+  steps: boolean;
+  /** Token and levels with headings, side by side; else the levels alone. */
+  panels: boolean;
+  /** Lines of the token panel: claims that identify, claims of time. */
+  panelLines: number;
+  /** Lines of each voice on the timeline, and whether it has a heading and an axis. */
+  voiceLines: number;
+  axis: boolean;
+  figureLines: number;
+  /** Empty lines between panels. */
+  spaces: boolean;
+  listLines: number;
+}
+
+/** Empty columns at either side. */
+export const margin = 1;
+
+export const smallest = { columns: 40, rows: 10 };
+
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
+export function layoutStream(terminal: Size): StreamLayout {
+  const { columns: all, rows } = roomOf(terminal);
+  const columns = all - 2 * margin;
+  const panels = rows >= 20;
+  const axis = rows >= 18;
+  const spaces = rows >= 40;
+  const shape = {
+    columns,
+    rows,
+    steps: rows >= 20,
+    panels,
+    panelLines: rows >= 36 ? 4 : 3,
+    voiceLines: rows >= 44 ? 3 : rows >= 30 ? 2 : 1,
+    axis,
+    figureLines: columns >= 76 ? 1 : 2,
+    spaces,
+  };
+  return { ...shape, listLines: Math.max(1, rows - streamLinesWithoutList(shape)) };
+}
+
+function streamLinesWithoutList(shape: Omit<StreamLayout, 'listLines'>): number {
+  const head = 1 + Number(shape.steps);
+  const levels = shape.panels ? 1 + shape.panelLines : 2;
+  const timeline = 2 * shape.voiceLines + (shape.axis ? 2 : 0);
+  const listAndFoot = 2;
+  return head + levels + timeline + shape.figureLines + listAndFoot + (shape.spaces ? 4 : 0);
+}
+
+/** The screen of the emulator. */
+export interface ServeLayout {
+  columns: number;
+  rows: number;
+  /** Lines with the URLs, and one with the curl line. */
+  urlLines: number;
+  /** Devices and sessions side by side; else one below the other. */
+  isWide: boolean;
+  /** Lines below each heading; no devices where there is no room for them. */
+  deviceLines: number;
+  sessionLines: number;
+  spaces: boolean;
+  listLines: number;
+}
+
+/** How many lines the panels could use: the most devices and sessions that there were at once. */
+export interface ServeContent {
+  devices: number;
+  sessions: number;
+}
+
+const fewestPanelLines = 3;
+
+export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, sessions: 0 }): ServeLayout {
+  const { columns: all, rows } = roomOf(terminal);
+  const columns = all - 2 * margin;
+  const isWide = columns >= 130;
+  const urlLines = rows >= 24 ? 3 : rows >= 20 ? 2 : 0;
+  const spaces = rows >= 40;
+  const headAndFoot = 3;
+  const hasDevices = isWide || rows >= 20;
+  const headings = hasDevices && !isWide ? 3 : 2;
+  const free = rows - headAndFoot - urlLines - (spaces ? 3 : 0) - headings;
+  // The journal keeps at least as much room as the panels take.
+  const room = Math.floor(free / 2);
+  const wanted = (count: number) => Math.max(fewestPanelLines, count);
+  if (isWide) {
+    const lines = Math.min(room, wanted(Math.max(most.devices, most.sessions)));
+    const listLines = Math.max(1, free - lines);
+    return { columns, rows, urlLines, isWide, deviceLines: lines, sessionLines: lines, spaces, listLines };
+  }
+  const deviceLines = hasDevices ? Math.min(Math.floor(room * 0.4), wanted(most.devices)) : 0;
+  const sessionLines = Math.min(room - deviceLines, wanted(most.sessions));
+  const listLines = Math.max(1, free - deviceLines - sessionLines);
+  return { columns, rows, urlLines, isWide, deviceLines, sessionLines, spaces, listLines };
+}
+
+export function roomOf({ columns, rows }: Size): Size {
+  return { columns: Math.max(smallest.columns, columns), rows: Math.max(smallest.rows, rows) };
+}
+
+/** Two panels side by side: the columns of each, with the gap between them. */
+export function halves(columns: number, share = 0.5): { left: number; right: number; gap: number } {
+  const gap = 2;
+  const left = Math.floor((columns - gap) * share);
+  return { left, right: columns - gap - left, gap };
+}

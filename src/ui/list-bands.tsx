@@ -1,0 +1,46 @@
+import { type Band, space } from './bands.ts';
+import type { Browser } from './browser.ts';
+import { EventLine } from './components/EventLine.tsx';
+import { listNote, OverlayPanel } from './components/OverlayPanel.tsx';
+import { Rule } from './components/Rule.tsx';
+import { rowsInView } from './event-list.ts';
+
+interface ListOptions {
+  title: string;
+  width: number;
+  /** Lines below the heading. */
+  lines: number;
+}
+
+/** The events, or what was opened in their place. Each event is a band: it is drawn once, wherever it moves to. */
+export function listBands(model: Browser, { title, width, lines }: ListOptions): Band[] {
+  const { overlay, list, start } = model;
+  if (overlay !== undefined && overlay.type !== 'prompt') {
+    const draw = () => <OverlayPanel model={model} width={width} lines={lines} />;
+    return [{ name: 'overlay', lines: 1 + lines, on: [overlay], draw }];
+  }
+  const rows = rowsInView(list, lines);
+  const note = listNote(model);
+  const isServe = start.screen === 'serve';
+  return [
+    {
+      name: 'list heading',
+      lines: 1,
+      on: [note],
+      draw: () => <Rule title={title} note={note} width={width} />,
+    },
+    ...rows.map((row): Band => {
+      const isMarked = row.id === list.marked;
+      const line = {
+        row,
+        isMarked,
+        width,
+        isAscii: start.ascii,
+        yours: isServe ? 'in' : 'out',
+        hasWho: isServe,
+      } as const;
+      return { name: `event ${row.id}`, lines: 1, on: [row, isMarked], draw: () => <EventLine {...line} /> };
+    }),
+    ...(rows.length < lines ? [space('below events', lines - rows.length)] : []),
+  ];
+}

@@ -1,0 +1,63 @@
+import type { SessionEvent } from '../session/events.ts';
+import type { Band } from './bands.ts';
+import type { Browser, Pressed } from './browser.ts';
+import { layoutServe, layoutStream, type Size } from './layout.ts';
+import type { Action, FrameRequest, Notice, ScreenStart } from './port.ts';
+import { type Key, readKeys } from './read-keys.ts';
+import { createServeModel, pressServeKey, reduceServe, type ServeNews } from './serve-model.ts';
+import { serveBands } from './serve-screen.tsx';
+import { createStreamModel, pressStreamKey, reduceStream, settleStream } from './stream-model.ts';
+import { streamBands } from './stream-screen.tsx';
+
+/** One kind of screen: what it remembers, and what of that it shows. */
+interface ScreenKind<Model extends Browser> {
+  first: Model;
+  reduce: (model: Model, request: FrameRequest) => Model;
+  press: (model: Model, key: Key, page: number) => Pressed<Model>;
+  /** Does what time alone makes happen. */
+  settle?: (model: Model) => Pressed<Model>;
+  layout: (terminal: Size, model: Model) => { listLines: number };
+  bands: (model: Model, terminal: Size) => Band[];
+}
+
+/** Takes one request after the other; the result is what is then to be seen, and what the user asked for. */
+export type NextScreen = (request: FrameRequest) => { bands: Band[]; actions: readonly Action[] };
+
+/** The screen that is asked for, from its first moment on. */
+export function createScreenModel(start: ScreenStart): NextScreen {
+  if (start.screen === 'serve') {
+    return run({
+      first: createServeModel(start),
+      reduce: (model, request) =>
+        reduceServe(model, { ...request, events: request.events as readonly ServeNews[] }),
+      press: pressServeKey,
+      layout: (terminal, { most }) => layoutServe(terminal, most),
+      bands: serveBands,
+    });
+  }
+  return run({
+    first: createStreamModel(start),
+    reduce: (model, request) =>
+      reduceStream(model, { ...request, events: request.events as readonly (SessionEvent | Notice)[] }),
+    press: pressStreamKey,
+    settle: settleStream,
+    layout: layoutStream,
+    bands: streamBands,
+  });
+}
+
+function run<Model extends Browser>(kind: ScreenKind<Model>): NextScreen {
+  let model = kind.first;
+  return (request) => {
+    const actions: Action[] = [];
+    const apply = (pressed: Pressed<Model>) => {
+      model = pressed.model;
+      actions.push(...pressed.actions);
+    };
+    model = kind.reduce(model, request);
+    for (const key of readKeys(request.input))
+      apply(kind.press(model, key, kind.layout(request, model).listLines));
+    if (kind.settle !== undefined) apply(kind.settle(model));
+    return { bands: kind.bands(model, request), actions };
+  };
+}

@@ -1,0 +1,184 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock, ClockTimer } from '../clock.ts';
+import type { TerminalDevice } from '../terminal-device.ts';
+import { boundEvent } from './bounded-event.ts';
+import { createFrameLimiter } from './frame-limiter.ts';
+import { createPendingEvents } from './pending-events.ts';
+import type { Action, Frame, FrameRequest, Notice, ScreenStart } from './port.ts';
+import { createTerminal } from './terminal.ts';
+
+export interface ScreenOptions<Event extends object> {
+  device: TerminalDevice;
+  clock: Clock;
+  /** The built file that draws: src/ui/draw-worker.ts. */
+  worker: URL;
+  start: ScreenStart;
+  colour: boolean;
+  fold: (before: Event, event: Event) => Event | undefined;
+  onAction: (action: Action) => void;
+  /** The screen has ended by itself, and the terminal is as it was: what happens is to be told in another way. */
+  onEnd: (end: ScreenEnd) => void;
+}
+
+/** `terminal`: it is gone; `drawing`: the thread that draws has failed or hangs. */
+export type ScreenEnd = { cause: 'terminal' | 'drawing'; error: Error };
+
+/** The whole terminal, as a view of events. */
+export interface Screen<Event> {
+  show(event: Event | Notice): void;
+  /** Sets the origin of the events' times to a moment of the clock. */
+  startAt(now: number): void;
+  /** Puts text on the clipboard of the terminal, where it has one (OSC 52). */
+  copy(text: string): void;
+  /** Whether the user has pressed a key. */
+  readonly isTouched: boolean;
+  /** Gives the terminal back as it was. */
+  close(): Promise<void>;
+}
+
+/** A frame that takes longer will not come. */
+const frameDeadlineMs = 10_000;
+const ctrlC = '\u0003';
+const ctrlZ = '\u001a';
+
+/**
+ * Draws events on the whole terminal. A thread of its own makes the frames, so that audio leaves on time meanwhile;
+ * this side has the terminal: it reads the keys, writes what was drawn, and gives the terminal back on every way out.
+ */
+export function openScreen<Event extends object>(options: ScreenOptions<Event>): Screen<Event> {
+  const { device, clock, start } = options;
+  const terminal = createTerminal(device);
+  const pending = createPendingEvents<Event | Notice>((before, event) =>
+    isNotice(before) || isNotice(event) ? undefined : options.fold(before, event),
+  );
+  const worker = new Worker(options.worker, {
+    workerData: start,
+    // Nothing of the environment is its business, keys least of all. Ink takes the colours from FORCE_COLOR.
+    env: { FORCE_COLOR: options.colour ? '1' : '0' },
+    stdout: true,
+    stderr: true,
+  });
+  let origin = clock.now();
+  let input = '';
+  let isFresh = true;
+  let isTouched = false;
+  let isClosed = false;
+  let lastWrite: Promise<unknown> = Promise.resolve();
+  let answer: ((frame: Frame | undefined) => void) | undefined;
+  let deadline: ClockTimer | undefined;
+
+  const end = (cause: ScreenEnd['cause'], error: Error) => {
+    if (isClosed) return;
+    release();
+    void worker.terminate();
+    options.onEnd({ cause, error });
+  };
+  const release = () => {
+    isClosed = true;
+    limiter.close();
+    deadline?.cancel();
+    answer?.(undefined);
+    stopListening();
+    terminal.leave();
+  };
+
+  const request = (): FrameRequest => {
+    const { events, leftOut } = pending.take();
+    const lost: Notice[] =
+      leftOut === 0 ? [] : [{ type: 'notice', text: `${leftOut} events were too many to show` }];
+    const { columns, rows } = device;
+    const now = clock.now() - origin;
+    return { columns, rows, now, wall: clock.wall(), events: [...events, ...lost], input, fresh: isFresh };
+  };
+  const draw = async (): Promise<number> => {
+    const drawn = new Promise<Frame | undefined>((resolve) => {
+      answer = resolve;
+    });
+    // As text: for many small events this costs a fraction of what cloning them does.
+    worker.postMessage(JSON.stringify(request()));
+    input = '';
+    isFresh = false;
+    deadline = clock.after(frameDeadlineMs, () => end('drawing', new Error('it does not answer')), {
+      background: true,
+    });
+    const frame = await drawn;
+    deadline.cancel();
+    if (frame === undefined) return 0;
+    await write(frame.patch);
+    for (const action of frame.actions) options.onAction(action);
+    return frame.tookMs;
+  };
+  /** Only what is to be seen is worth the terminal: the first frame is what it is taken for. */
+  const write = async (patch: string) => {
+    if (isClosed) return;
+    terminal.enter();
+    lastWrite = device.write(patch);
+    await lastWrite.catch((error: Error) => end('terminal', error));
+  };
+  const suspend = (group: boolean) => {
+    terminal.leave();
+    device.suspend({ group });
+    // Whatever was drawn before is gone.
+    isFresh = true;
+    limiter.request({ urgent: true });
+  };
+
+  const limiter = createFrameLimiter({ clock, draw });
+  const stopListening = device.listen({
+    onInput(text) {
+      for (const key of text.match(/[\u0003\u001a]|[^\u0003\u001a]+/g) ?? []) {
+        if (key === ctrlC) device.interrupt();
+        else if (key === ctrlZ) suspend(true);
+        else {
+          isTouched = true;
+          input += key;
+        }
+      }
+      limiter.request({ urgent: true });
+    },
+    onResize() {
+      isFresh = true;
+      limiter.request({ urgent: true });
+    },
+    onGone: (error) => end('terminal', error),
+    onSuspend: () => suspend(false),
+    onExit: () => terminal.leave(),
+  });
+  worker.on('message', (frame: Frame) => answer?.(frame));
+  worker.on('error', (error) => end('drawing', error));
+  worker.on('exit', (code) => end('drawing', new Error(`it ended with ${code}`)));
+  // It must not keep a process that has nothing else to do.
+  worker.unref();
+
+  return {
+    show(event) {
+      if (isClosed) return;
+      pending.add(isNotice(event) ? event : boundEvent(event));
+      limiter.request();
+    },
+    startAt(now) {
+      origin = now;
+    },
+    copy(text) {
+      if (!isClosed) lastWrite = lastWrite.then(() => device.write(clipboard(text))).catch(() => {});
+    },
+    get isTouched() {
+      return isTouched;
+    },
+    async close() {
+      if (!isClosed) {
+        await lastWrite.catch(() => {});
+        if (!isClosed) release();
+      }
+      await worker.terminate();
+    },
+  };
+}
+
+function isNotice(event: unknown): event is Notice {
+  return (event as Notice).type === 'notice';
+}
+
+function clipboard(text: string): string {
+  return `\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`;
+}

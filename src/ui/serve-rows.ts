@@ -1,0 +1,94 @@
+import type { EmulatorEvent } from '../emulator/events.ts';
+import { escapeText, jsonText } from '../escape.ts';
+import type { NewRow } from './event-list.ts';
+
+/** The line of the journal that an event makes. */
+export function serveRow(event: EmulatorEvent): NewRow {
+  const { direction, kind, text, mark } = describe(event);
+  return {
+    t: event.t,
+    direction,
+    kind,
+    text,
+    event,
+    ...(mark === undefined ? {} : { mark }),
+    ...('device' in event && event.device !== undefined ? { device: event.device } : {}),
+    ...('stream' in event && event.stream !== undefined ? { stream: event.stream } : {}),
+  };
+}
+
+type Described = Pick<NewRow, 'direction' | 'kind' | 'text'> & { mark?: NewRow['mark'] };
+
+function describe(event: EmulatorEvent): Described {
+  switch (event.type) {
+    case 'listening':
+      return { direction: 'self', kind: 'listening', text: event.baseUrl };
+    case 'tls-failed':
+      return {
+        direction: 'in',
+        kind: 'tls',
+        text: `${escapeText(event.remote)}: ${escapeText(event.why)}`,
+        mark: 'warning',
+      };
+    case 'token-issued':
+      return { direction: 'out', kind: 'token', text: `${event.remaining} left in the window` };
+    case 'request-refused':
+      return {
+        direction: 'out',
+        kind: 'refused',
+        text: `${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}`,
+        mark: 'warning',
+      };
+    case 'stream-opened':
+      return { direction: 'in', kind: 'opened', text: `from ${escapeText(event.remote)}` };
+    case 'stream-authorised':
+      return { direction: 'in', kind: 'authorised', text: `${event.connections} connected` };
+    case 'message-sent':
+      return { direction: 'out', kind: kindOf(event.body), text: jsonText(event.body) };
+    case 'text-received':
+      return { direction: 'in', kind: 'text', text: `${event.bytes} bytes after the token`, mark: 'warning' };
+    case 'turn-started':
+      return { direction: 'in', kind: 'turn', text: `speech starts at ${seconds(event.atMs)}` };
+    case 'turn-ended':
+      return { direction: 'in', kind: 'turn', text: `ends, after ${seconds(event.turnMs)} of speech` };
+    case 'reply-started':
+      return { direction: 'out', kind: 'reply', text: 'starts' };
+    case 'reply-failed':
+      return { direction: 'out', kind: 'reply', text: escapeText(event.why), mark: 'error' };
+    case 'reply-ended':
+      return { direction: 'out', kind: 'reply', text: event.bargeIn ? 'barge-in: the user speaks' : 'ends' };
+    case 'fault-struck':
+      return { direction: 'out', kind: 'fault', text: event.fault, mark: 'warning' };
+    case 'device-finding':
+      return { direction: 'in', kind: 'finding', text: event.remark, mark: 'warning' };
+    case 'stream-closed':
+      return {
+        direction: 'self',
+        kind: 'closed',
+        text: closedText(event),
+        ...(event.code > goodCloses ? { mark: 'warning' as const } : {}),
+      };
+    case 'stopping':
+      return { direction: 'self', kind: 'stopping', text: '' };
+  }
+}
+
+/** 1000 and 1001: the work is done, or one side goes away. */
+const goodCloses = 1001;
+
+function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
+  const { code, reason, durationMs, framesIn, framesOut, remarks } = event;
+  const why = reason === '' ? '' : ` ${escapeText(reason)}`;
+  const counts = `in ${framesIn}, out ${framesOut} frames`;
+  return [`${code}${why} after ${seconds(durationMs)}, ${counts}`, ...remarks].join('; ');
+}
+
+/** What the message names itself, where it does. */
+function kindOf(body: unknown): string {
+  const kind = typeof body === 'object' && body !== null ? Object.values(body)[0] : undefined;
+  return typeof kind === 'string' ? escapeText(kind) : 'message';
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}

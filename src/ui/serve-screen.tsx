@@ -1,0 +1,105 @@
+import { Box } from 'ink';
+import { type Band, space } from './bands.ts';
+import { CounterLine } from './components/CounterLine.tsx';
+import { DevicesPanel } from './components/DevicesPanel.tsx';
+import { Foot } from './components/Foot.tsx';
+import { Head } from './components/Head.tsx';
+import { SessionsPanel } from './components/SessionsPanel.tsx';
+import { UrlLines } from './components/UrlLines.tsx';
+import { halves, layoutServe, type Size } from './layout.ts';
+import { listBands } from './list-bands.tsx';
+import type { ServeModel } from './serve-model.ts';
+
+/** The screen of the emulator, from top to bottom. */
+export function serveBands(model: ServeModel, terminal: Size): Band[] {
+  const layout = layoutServe(terminal, model.most);
+  const { columns, urlLines, isWide, deviceLines, sessionLines, listLines } = layout;
+  const { left, right, gap } = halves(columns, 0.42);
+  const { now, state, meters, counters, overlay, panel, session } = model;
+  const faults = state?.faults ?? [];
+  const sessionsOn = [state, meters, Math.floor(now / meterStepMs), panel, session];
+  const side: Band = {
+    name: 'panels',
+    lines: 1 + sessionLines,
+    on: sessionsOn,
+    draw: () => (
+      <Box columnGap={gap}>
+        <DevicesPanel model={model} width={left} lines={deviceLines} />
+        <SessionsPanel model={model} width={right} lines={sessionLines} />
+      </Box>
+    ),
+  };
+  const stacked: Band[] = [
+    ...(deviceLines > 0
+      ? [
+          {
+            name: 'devices',
+            lines: 1 + deviceLines,
+            on: [state],
+            draw: () => <DevicesPanel model={model} width={columns} lines={deviceLines} />,
+          },
+        ]
+      : []),
+    {
+      name: 'sessions',
+      lines: 1 + sessionLines,
+      on: sessionsOn,
+      draw: () => <SessionsPanel model={model} width={columns} lines={sessionLines} />,
+    },
+  ];
+  return [
+    {
+      name: 'head',
+      lines: 1,
+      on: [Math.floor(now / 100), state?.clock.aheadMs, model.isStopping],
+      draw: () => <ServeHead model={model} width={columns} />,
+    },
+    ...(urlLines > 0
+      ? [
+          {
+            name: 'urls',
+            lines: urlLines,
+            on: [model.addresses],
+            draw: () => <UrlLines addresses={model.addresses} width={columns} lines={urlLines} />,
+          },
+        ]
+      : []),
+    {
+      name: 'counters',
+      lines: 1,
+      on: [counters, faults.map(({ id }) => id).join()],
+      draw: () => <CounterLine counters={counters} faults={faults.map(({ name }) => name)} />,
+    },
+    ...(layout.spaces ? [space('above panels', 1)] : []),
+    ...(isWide ? [side] : stacked),
+    ...(layout.spaces ? [space('above journal', 1)] : []),
+    ...listBands(model, { title: 'journal', width: columns, lines: listLines }),
+    ...(layout.spaces ? [space('above foot', 1)] : []),
+    {
+      name: 'foot',
+      lines: 1,
+      on: [overlay, model.notice],
+      draw: () => <Foot model={model} width={columns} />,
+    },
+  ];
+}
+
+/** Meters that nothing raises fall in steps of this. */
+const meterStepMs = 250;
+
+function ServeHead({ model, width }: { model: ServeModel; width: number }) {
+  const { start, state, isStopping, now } = model;
+  const aheadMs = state?.clock.aheadMs ?? 0;
+  const ahead = aheadMs === 0 ? '' : `, clock +${aheadMs / 1000} s`;
+  return (
+    <Head
+      command="serve"
+      subject={`${start.subject}${ahead}`}
+      state={isStopping ? 'stopping' : state === undefined ? 'starting' : 'listening'}
+      stateKind={isStopping || state === undefined ? 'pending' : 'live'}
+      elapsedMs={now}
+      width={width}
+      isAscii={start.ascii}
+    />
+  );
+}

@@ -1,0 +1,156 @@
+import type { AudioDirection, SessionEvent, SessionState } from '../session/events.ts';
+import { type AudioEvent, sumAudio } from '../session/fold-audio.ts';
+import type { Figures } from '../session/metrics.ts';
+import { append, type Browser, createBrowser, moveTo, type Pressed, pressKey, tell } from './browser.ts';
+import type { NewRow } from './event-list.ts';
+import { type Meter, raiseMeter, restingMeter } from './meter.ts';
+import type { FrameRequest, Notice, ScreenStart } from './port.ts';
+import type { Key } from './read-keys.ts';
+import { streamRows } from './stream-rows.ts';
+import { addAudio, silentVoice, timelineSpanMs, type Voice } from './timeline.ts';
+
+type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
+
+/** A moment on the timeline that is worth a mark. */
+export interface Mark {
+  t: number;
+  what: 'barge-in' | 'gap';
+}
+
+/** All that the screen of a session shows. */
+export interface StreamModel extends Browser {
+  session: EventOf<'session'> | undefined;
+  state: SessionState | undefined;
+  token: EventOf<'token'> | undefined;
+  meters: Record<AudioDirection, Meter>;
+  voices: Record<AudioDirection, Voice>;
+  marks: readonly Mark[];
+  isSpeaking: boolean;
+  figures: Figures | undefined;
+  summary: EventOf<'summary'> | undefined;
+  isMuted: boolean;
+  /** Push-to-talk: heard until this moment unless the key comes again. */
+  talksUntil: number | undefined;
+  isEnding: boolean;
+  /** Rows of audio that still grow. */
+  growing: Partial<Record<AudioDirection, number>>;
+}
+
+const freshSession = {
+  session: undefined,
+  state: undefined,
+  token: undefined,
+  meters: { out: restingMeter, in: restingMeter },
+  voices: { out: silentVoice, in: silentVoice },
+  marks: [],
+  isSpeaking: false,
+  figures: undefined,
+  summary: undefined,
+  isEnding: false,
+  growing: {},
+} as const;
+
+export function createStreamModel(start: ScreenStart): StreamModel {
+  return { ...createBrowser(start), ...freshSession, isMuted: false, talksUntil: undefined };
+}
+
+/** What has happened, and the moment to show it at. */
+export function reduceStream(
+  model: StreamModel,
+  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly (SessionEvent | Notice)[] },
+): StreamModel {
+  return events.reduce<StreamModel>(
+    (before, event) => (event.type === 'notice' ? tell(before, event.text) : reduceEvent(before, event)),
+    moveTo(model, moment),
+  );
+}
+
+function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
+  if (event.type === 'audio') return hear(model, event);
+  const rows = streamRows(event);
+  const listed = rows.length === 0 ? model : append({ ...model, growing: {} }, rows);
+  switch (event.type) {
+    case 'session':
+      // Another session on the same screen begins anew, but for the list.
+      return { ...listed, ...freshSession, session: event };
+    case 'state':
+      return { ...listed, state: event.state };
+    case 'token':
+      return { ...listed, token: event };
+    case 'speech':
+      return {
+        ...listed,
+        isSpeaking: event.state === 'start',
+        marks: event.bargeIn ? mark(listed, { t: event.t, what: 'barge-in' }) : listed.marks,
+      };
+    case 'gap':
+      return { ...listed, marks: mark(listed, { t: event.t, what: 'gap' }) };
+    case 'figures':
+      return { ...listed, figures: event };
+    case 'summary':
+      return { ...listed, summary: event, figures: event };
+    default:
+      return listed;
+  }
+}
+
+function mark({ marks }: StreamModel, added: Mark): readonly Mark[] {
+  return [...marks.filter(({ t }) => t > added.t - timelineSpanMs), added];
+}
+
+/** Audio goes into the meter, the timeline, and one row of the list that grows until something else happens. */
+function hear(model: StreamModel, event: AudioEvent): StreamModel {
+  const { direction } = event;
+  const heard = {
+    ...model,
+    meters: { ...model.meters, [direction]: raiseMeter(model.meters[direction], event.t, event) },
+    voices: { ...model.voices, [direction]: addAudio(model.voices[direction], event) },
+  };
+  const id = model.growing[direction];
+  const rows = model.list.rows;
+  const index = id === undefined ? -1 : id - (rows[0]?.id ?? 0);
+  const before = rows[index];
+  if (before === undefined) {
+    const added = append(heard, streamRows(event));
+    return { ...added, growing: { ...model.growing, [direction]: added.list.rows.at(-1)?.id } };
+  }
+  const sum: AudioEvent = { ...event, ...sumAudio(before.event as AudioEvent, event), t: before.t };
+  const grown = { ...(streamRows(sum)[0] as NewRow), id: before.id };
+  return { ...heard, list: { ...model.list, rows: rows.with(index, grown) } };
+}
+
+/** A key that is held comes again within this time, also the first time. */
+const keyHeldMs = 700;
+
+/** Does what a key means. `page`: how many lines the list shows. */
+export function pressStreamKey(model: StreamModel, key: Key, page: number): Pressed<StreamModel> {
+  const { command, ...pressed } = pressKey(model, key, page);
+  const next = pressed.model;
+  if (pressed.actions.some(({ type }) => type === 'quit')) {
+    return { actions: pressed.actions, model: { ...next, isEnding: true } };
+  }
+  switch (command) {
+    case 'mute':
+      return setMuted({ ...next, talksUntil: undefined }, !next.isMuted);
+    case 'talk': {
+      const talking = { ...next, talksUntil: next.now + keyHeldMs };
+      return next.isMuted || next.talksUntil === undefined
+        ? setMuted(talking, false)
+        : { model: talking, actions: [] };
+    }
+    case 'reconnect':
+      return { model: next, actions: [{ type: 'reconnect' }] };
+    default:
+      return pressed;
+  }
+}
+
+/** What has to happen because time has passed: a key that is held no longer. */
+export function settleStream(model: StreamModel): Pressed<StreamModel> {
+  const isReleased = model.talksUntil !== undefined && model.now >= model.talksUntil;
+  return isReleased ? setMuted({ ...model, talksUntil: undefined }, true) : { model, actions: [] };
+}
+
+function setMuted(model: StreamModel, isMuted: boolean): Pressed<StreamModel> {
+  return { model: { ...model, isMuted }, actions: [{ type: 'mute', on: isMuted }] };
+}

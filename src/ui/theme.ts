@@ -1,0 +1,25 @@
+import { createContext, useContext } from 'react';
+import { type Glyphs, glyphsFor } from './glyphs.ts';
+
+/** The characters of the screen that is drawn. */
+const GlyphContext = createContext<Glyphs>(glyphsFor(false));
+
+export const GlyphProvider = GlyphContext.Provider;
+
+export function useGlyphs(): Glyphs {
+  return useContext(GlyphContext);
+}
+
+/**
+ * Colours by meaning, out of the 16 that every terminal has. Only bars and marks are coloured: text keeps the
+ * terminal's own colour, which can be read on any background.
+ */
+export const colours = {
+  you: 'green',
+  ai: 'cyan',
+  good: 'green',
+  warning: 'yellow',
+  bad: 'red',
+} as const;
+
+export type Colour = (typeof colours)[keyof typeof colours];

@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { boundEvent } from '../../src/ui/bounded-event.ts';
+
+const nested = (depth: number): unknown => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
+
+describe('what came over the network, before it goes to a screen', () => {
+  test('is left as it is where it is small', () => {
+    const event = { type: 'message', body: { type: 'status', list: [1, { a: '你' }] } };
+    expect(boundEvent(event)).toBe(event);
+  });
+
+  test('is cut where it is long, and that said', () => {
+    const { body } = boundEvent({ type: 'message', body: { text: 'x'.repeat(1_000_000) } as unknown });
+    expect(String(body).length).toBeLessThan(33_000);
+    expect(body).toMatch(/x … \(1000011 characters\)$/);
+  });
+
+  test.each([50, 150, 5_000, 100_000])('nested %i deep can be handed on', (depth) => {
+    expect(() => JSON.stringify(boundEvent({ type: 'message', body: nested(depth) }))).not.toThrow();
+  });
+
+  test('is bounded in the claims of a token too', () => {
+    const { claims } = boundEvent({ type: 'token', claims: { sub: 'y'.repeat(100_000) } as unknown });
+    expect(String(claims).length).toBeLessThan(33_000);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import {
+  addRows,
+  type EventList,
+  emptyList,
+  heldCount,
+  markedRow,
+  moveMark,
+  type NewRow,
+  rowsInView,
+  shownRows,
+  toggleHold,
+} from '../../src/ui/event-list.ts';
+
+const row = (given: Partial<NewRow> = {}): NewRow => ({
+  t: 0,
+  direction: 'in',
+  kind: 'status',
+  text: '',
+  event: {},
+  ...given,
+});
+const rows = (count: number) => Array.from({ length: count }, (_, index) => row({ text: `number ${index}` }));
+const ids = (list: readonly { id: number }[]) => list.map(({ id }) => id);
+
+describe('the event list', () => {
+  test('follows the newest until one is marked, and then stays with that one', () => {
+    let list = addRows(emptyList, rows(10));
+    expect(ids(rowsInView(list, 3))).toEqual([7, 8, 9]);
+    list = moveMark(list, -4);
+    expect(markedRow(list)?.id).toBe(5);
+    expect(ids(rowsInView(addRows(list, rows(50)), 3))).toEqual([4, 5, 6]);
+  });
+
+  test('is held still, counts what comes meanwhile, and goes on', () => {
+    const held = addRows(toggleHold(addRows(emptyList, rows(5))), rows(7));
+    expect(ids(rowsInView(held, 3))).toEqual([2, 3, 4]);
+    expect(heldCount(held)).toBe(7);
+    expect(ids(rowsInView(toggleHold(held), 3))).toEqual([9, 10, 11]);
+  });
+
+  test('remembers the newest 5,000, in bounded memory', () => {
+    let list: EventList = emptyList;
+    for (let index = 0; index < 200; index += 1) list = addRows(list, rows(100));
+    expect(list.rows.length).toBeLessThanOrEqual(6_000);
+    expect(list.rows.length).toBeGreaterThanOrEqual(5_000);
+    expect(list.rows.at(-1)?.id).toBe(19_999);
+  });
+
+  test.each([
+    ['', [0, 1, 2, 3]],
+    ['hello', [1]],
+    ['HELLO kind:token', []],
+    ['kind:tok', [0]],
+    ['dir:out', [0, 3]],
+    ['device:KITCHEN', [2]],
+    ['stream:12', [2, 3]],
+    ['stream:12 dir:out', [3]],
+  ])('shows with the filter "%s" only what passes it', (filter, expected) => {
+    const list = addRows(emptyList, [
+      row({ kind: 'token', direction: 'out' }),
+      row({ text: 'says hello' }),
+      row({ device: 'kitchen-1', stream: 12 }),
+      row({ direction: 'out', stream: 12 }),
+    ]);
+    expect(ids(shownRows({ ...list, filter }))).toEqual(expected);
+  });
+
+  test('marks within what the filter shows', () => {
+    const list = { ...addRows(emptyList, rows(20)), filter: 'number 1' };
+    expect(markedRow(moveMark(list, -1_000_000))?.text).toBe('number 1');
+    expect(markedRow(moveMark(list, 5))?.text).toBe('number 19');
+  });
+});

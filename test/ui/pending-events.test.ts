@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import type { SessionEvent } from '../../src/session/events.ts';
+import { createPendingEvents, foldSessionEvents } from '../../src/ui/pending-events.ts';
+import { audio } from './screens.ts';
+
+test('audio of both directions that comes within a frame is one event each, and keeps its order with others', () => {
+  const pending = createPendingEvents<SessionEvent>(foldSessionEvents);
+  const [out, incoming] = [audio('out', { from: 0, until: 300 }), audio('in', { from: 0, until: 300 })];
+  for (const [index, event] of out.entries()) {
+    pending.add(event);
+    pending.add(incoming[index]!);
+  }
+  pending.add({ t: 300, type: 'state', state: 'draining' });
+  pending.add(out[0]!);
+  const { events, leftOut } = pending.take();
+  expect(events.map((event) => [event.type, 'frames' in event ? event.frames : 0])).toEqual([
+    ['audio', 15],
+    ['audio', 15],
+    ['state', 0],
+    ['audio', 5],
+  ]);
+  expect(leftOut).toBe(0);
+  expect(pending.take().events).toEqual([]);
+});
+
+test('a screen that takes nothing costs bounded memory, and is told what it missed', () => {
+  const pending = createPendingEvents<number>(() => undefined);
+  for (let index = 0; index < 10_000; index += 1) pending.add(index);
+  expect(pending.size).toBeLessThanOrEqual(4_000);
+  const { events, leftOut } = pending.take();
+  expect(events.at(-1)).toBe(9_999);
+  expect(events.length + leftOut).toBe(10_000);
+});

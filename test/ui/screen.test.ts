@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import type { TerminalDevice, TerminalHandlers } from '../../src/terminal-device.ts';
+import { foldSessionEvents } from '../../src/ui/pending-events.ts';
+import type { Action } from '../../src/ui/port.ts';
+import { openScreen, type ScreenEnd } from '../../src/ui/screen.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { conversation, streamStart } from './screens.ts';
+
+const built = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'draw-worker.js'));
+
+/** A terminal that remembers what happened to it. */
+function createFakeTerminal() {
+  let handlers: TerminalHandlers | undefined;
+  const state = { raw: false, written: '', signals: [] as string[], failing: false };
+  const device: TerminalDevice = {
+    columns: 80,
+    rows: 24,
+    setRaw(raw) {
+      state.raw = raw;
+    },
+    async write(text) {
+      if (state.failing) throw new Error('EIO');
+      state.written += text;
+    },
+    writeNow(text) {
+      state.written += text;
+    },
+    listen(given) {
+      handlers = given;
+      return () => {
+        handlers = undefined;
+      };
+    },
+    interrupt: () => state.signals.push('SIGINT'),
+    suspend: ({ group }) => void state.signals.push(group ? 'SIGTSTP to the job' : 'SIGTSTP'),
+  };
+  return {
+    device,
+    state,
+    get handlers() {
+      if (handlers === undefined) throw new Error('nobody listens');
+      return handlers;
+    },
+    get isHeard() {
+      return handlers !== undefined;
+    },
+    /** Whether it was given back: the cursor shown, the normal screen, lines wrapped, keys with echo. */
+    get isRestored() {
+      const last = (on: string, off: string) =>
+        state.written.lastIndexOf(on) > state.written.lastIndexOf(off);
+      const screen = last('\u001b[?1049l', '\u001b[?1049h') && last('\u001b[?25h', '\u001b[?25l');
+      return screen && last('\u001b[?7h', '\u001b[?7l') && !state.raw;
+    },
+  };
+}
+
+const deferred: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const call of deferred.splice(0)) await call();
+});
+
+function open(worker = built) {
+  const terminal = createFakeTerminal();
+  const actions: Action[] = [];
+  const ends: ScreenEnd[] = [];
+  const screen = openScreen<SessionEvent>({
+    device: terminal.device,
+    clock: systemClock,
+    worker,
+    start: streamStart,
+    colour: false,
+    fold: foldSessionEvents,
+    onAction: (action) => actions.push(action),
+    onEnd: (end) => ends.push(end),
+  });
+  deferred.push(screen.close);
+  return { terminal, actions, ends, screen };
+}
+
+/** A thread that draws in another way than ours. */
+function otherWorker(code: string): URL {
+  const dir = mkdtempSync(join(tmpdir(), 'voicectl-worker-'));
+  deferred.push(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, 'worker.mjs');
+  writeFileSync(file, `import { parentPort } from 'node:worker_threads';\n${code}`);
+  return pathToFileURL(file);
+}
+const frame = `parentPort.postMessage({ patch: 'drawn', actions: [], tookMs: 1 })`;
+
+describe('a screen', () => {
+  test('takes the terminal with its first frame, shows what happens, and gives the terminal back', async () => {
+    const { terminal, screen } = open();
+    expect(terminal.state).toMatchObject({ raw: false, written: '' });
+    for (const event of conversation()) screen.show(event);
+    await eventually(() => terminal.state.written).toContain('QUOTA');
+    expect(terminal.state.raw).toBe(true);
+    expect(terminal.isRestored).toBe(false);
+    await screen.close();
+    expect(terminal.isRestored).toBe(true);
+    expect(terminal.isHeard).toBe(false);
+  });
+
+  test('that is closed before its first frame has never touched the terminal', async () => {
+    const { terminal, screen } = open();
+    await screen.close();
+    expect(terminal.state.written).toBe('');
+  });
+
+  test('has keys do what they say', async () => {
+    const { terminal, actions, screen } = open();
+    expect(screen.isTouched).toBe(false);
+    terminal.handlers.onInput('r');
+    await eventually(() => actions).toEqual([{ type: 'reconnect' }]);
+    expect(screen.isTouched).toBe(true);
+  });
+
+  test('takes Ctrl-C and Ctrl-Z itself, and draws all of it again afterwards', async () => {
+    const { terminal, screen } = open();
+    await eventually(() => terminal.state.raw).toBe(true);
+    terminal.handlers.onInput('\u0003');
+    expect(terminal.state.signals).toEqual(['SIGINT']);
+    terminal.state.written = '';
+    terminal.handlers.onInput('\u001a');
+    expect(terminal.state.signals).toEqual(['SIGINT', 'SIGTSTP to the job']);
+    expect(terminal.state.written).toContain('\u001b[?1049l');
+    await eventually(() => terminal.state.written).toMatch(/\[\?1049h.*voicectl stream/s);
+    expect(screen.isTouched).toBe(false);
+  });
+
+  test('gives the terminal back when the process ends in any other way', async () => {
+    const { terminal } = open();
+    await eventually(() => terminal.state.raw).toBe(true);
+    terminal.handlers.onExit();
+    expect(terminal.isRestored).toBe(true);
+  });
+
+  test('says when the terminal is gone', async () => {
+    const { terminal, ends } = open();
+    await eventually(() => terminal.state.raw).toBe(true);
+    terminal.state.failing = true;
+    terminal.handlers.onInput('?');
+    await eventually(() => ends).toEqual([{ cause: 'terminal', error: expect.any(Error) }]);
+  });
+
+  test.each([
+    ['cannot be loaded', `throw new Error('broken')`],
+    ['fails', `parentPort.on('message', () => { throw new Error('broken') })`],
+    ['ends', `parentPort.on('message', () => process.exit(3))`],
+    [
+      'fails later',
+      `let count = 0; parentPort.on('message', () => { if (count++ > 1) throw new Error('broken'); ${frame} })`,
+    ],
+  ])('whose thread %s gives the terminal back, and says so once', async (_how, code) => {
+    const { terminal, ends, screen } = open(otherWorker(code));
+    await eventually(() => ends).toHaveLength(1);
+    expect(ends[0]?.cause).toBe('drawing');
+    expect(terminal.state.written === '' || terminal.isRestored).toBe(true);
+    screen.show({ t: 0, type: 'state', state: 'live' });
+    await screen.close();
+    expect(ends).toHaveLength(1);
+  });
+
+  test('whose thread hangs still hears Ctrl-C, and closes', async () => {
+    const { terminal, screen } = open(
+      otherWorker(`${frame}; parentPort.once('message', () => { for (;;); })`),
+    );
+    terminal.handlers.onInput('\u0003');
+    expect(terminal.state.signals).toEqual(['SIGINT']);
+    await screen.close();
+    expect(terminal.state.written === '' || terminal.isRestored).toBe(true);
+  });
+});

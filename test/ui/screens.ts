@@ -1,0 +1,218 @@
+import type { EmulatorEvent } from '../../src/emulator/events.ts';
+import type { EmulatorState } from '../../src/protocol/control.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import type { FrameRequest, ScreenStart } from '../../src/ui/port.ts';
+import type { ServeNews } from '../../src/ui/serve-model.ts';
+
+/** 2026-01-01T12:00:00Z. */
+export const wall = Date.UTC(2026, 0, 1, 12);
+
+export const streamStart: ScreenStart = {
+  screen: 'stream',
+  version: '0.0.0',
+  ascii: false,
+  can: ['copy', 'copyCurl', 'save', 'reconnect'],
+  subject: 'hello.wav',
+};
+
+export const serveStart: ScreenStart = {
+  screen: 'serve',
+  version: '0.0.0',
+  ascii: false,
+  can: ['copy', 'copyCurl', 'save', 'advance', 'close', 'send', 'fault'],
+  subject: 'replying with parrot',
+  emulator: {
+    faults: [
+      { name: 'close', summary: 'the stream is closed with a code' },
+      { name: 'drop', summary: 'the message is lost' },
+    ],
+  },
+};
+
+export function frameRequest(given: Partial<FrameRequest> = {}): FrameRequest {
+  return { columns: 80, rows: 24, now: 0, wall, events: [], input: '', fresh: false, ...given };
+}
+
+/** Audio of one direction, in messages of 100 ms. */
+export function audio(
+  direction: 'in' | 'out',
+  { from, until, rmsDbfs = -20 }: { from: number; until: number; rmsDbfs?: number },
+): SessionEvent[] {
+  const count = Math.round((until - from) / 100);
+  return Array.from({ length: count }, (_, index) => ({
+    t: from + index * 100,
+    type: 'audio',
+    direction,
+    frames: 5,
+    bytes: 3_200,
+    audioMs: 100,
+    // Speech rises and falls.
+    rmsDbfs: rmsDbfs <= -99 ? rmsDbfs : rmsDbfs + 8 * Math.sin(index / 2),
+    peakDbfs: rmsDbfs <= -99 ? rmsDbfs : rmsDbfs + 12,
+  }));
+}
+
+/** A conversation of 12 s: a turn, a reply with a gap in it, a barge-in, an error. */
+export function conversation(): SessionEvent[] {
+  const events: SessionEvent[] = [
+    {
+      t: 0,
+      type: 'session',
+      version: '0.0.0',
+      device: 'kitchen-1',
+      baseUrl: 'https://voice.example',
+      wsUrl: 'wss://voice.example',
+      source: 'hello.wav',
+      format: '16,000 Hz, 16-bit, mono',
+    },
+    { t: 1, type: 'state', state: 'token' },
+    {
+      t: 42,
+      type: 'token',
+      claims: {
+        sub: 'kitchen-1',
+        aud: 'voice-api',
+        iss: 'voice.example',
+        iat: wall / 1000 - 12,
+        exp: wall / 1000 + 48,
+        jti: 'a1b2c3',
+      },
+      rateLimit: { limit: 60, remaining: 41, resetAtMs: wall + 33_000 },
+      status: 200,
+      ms: 41,
+      attempts: 1,
+    },
+    { t: 43, type: 'state', state: 'connecting' },
+    { t: 70, type: 'state', state: 'authorising' },
+    {
+      t: 90,
+      type: 'message',
+      category: 'connected',
+      kind: 'service_voice_connected',
+      body: { type: 'service_voice_connected' },
+    },
+    { t: 91, type: 'state', state: 'live' },
+    ...audio('out', { from: 100, until: 400, rmsDbfs: -100 }),
+    { t: 400, type: 'speech', state: 'start', audioMs: 300 },
+    ...audio('out', { from: 400, until: 3_400 }),
+    { t: 3_400, type: 'speech', state: 'end', audioMs: 2_700 },
+    {
+      t: 4_000,
+      type: 'message',
+      category: 'status',
+      kind: 'status',
+      body: { type: 'status', status: 'speaking' },
+    },
+    ...audio('in', { from: 4_000, until: 5_500, rmsDbfs: -24 }),
+    { t: 5_900, type: 'gap', ms: 400 },
+    ...audio('in', { from: 5_900, until: 8_000, rmsDbfs: -24 }),
+    { t: 8_000, type: 'speech', state: 'start', audioMs: 7_700, bargeIn: true },
+    ...audio('out', { from: 8_000, until: 11_000, rmsDbfs: -12 }),
+    {
+      t: 9_000,
+      type: 'message',
+      category: 'error',
+      kind: 'error',
+      body: { type: 'error', error: { code: 'QUOTA', message: 'Zu viel 你好 👨‍👩‍👧 \u001b[31m' } },
+    },
+    {
+      t: 11_000,
+      type: 'figures',
+      firstAudioMs: 600,
+      jitterMs: { p50: 2, p95: 61.4, max: 410 },
+      longestGapMs: 400,
+      sendLatenessMs: { p50: 0.1, p95: 1.9, max: 4 },
+    },
+  ];
+  return events.toSorted((a, b) => a.t - b.t);
+}
+
+/** What the emulator is after a while, with this many sessions of three devices. */
+export function emulatorState(sessions = 3): EmulatorState {
+  const devices = ['kitchen-1', 'hall', 'küche 你好'];
+  return {
+    version: '0.0.0',
+    clock: { now: new Date(wall).toISOString(), aheadMs: 61_000 },
+    devices: devices.map((device, index) => ({
+      device,
+      connections: [7, 2, 0][index] ?? 0,
+      maxConnections: 10,
+      requests: [41, 60, 3][index] ?? 0,
+      limit: 60,
+      resetAt: new Date(wall + 23_000).toISOString(),
+    })),
+    streams: Array.from({ length: sessions }, (_, index) => ({
+      stream: index + 1,
+      device: devices[index % 3] ?? null,
+      jti: null,
+      durationMs: 10_000 + index * 1_000,
+      framesIn: 500,
+      bytesIn: 320_000,
+      framesOut: 100,
+      bytesOut: 64_000,
+      levels: { inDbfs: -18 - index, outDbfs: index % 2 === 0 ? -100 : -24 },
+      pace: { timesRealTime: 1, meanJitterMs: 1, longestGapMs: 25, burstMessages: 0 },
+      findings: index === 1 ? ['stereo'] : [],
+      remarks: index === 1 ? ['this looks like stereo: send one channel'] : [],
+    })),
+    tokens: [],
+    faults: [{ id: 1, name: 'drop', struck: 4, probability: 0.1 }],
+  };
+}
+
+/** An emulator that three devices have talked to. */
+export function serveNews(sessions = 3): ServeNews[] {
+  const device = 'kitchen-1';
+  const events: EmulatorEvent[] = [
+    {
+      t: 0,
+      type: 'listening',
+      version: '0.0.0',
+      baseUrl: 'http://127.0.0.1:8787',
+      wsUrl: 'ws://127.0.0.1:8787',
+    },
+    {
+      t: 1_000,
+      type: 'token-issued',
+      device,
+      jti: 'j',
+      exp: wall / 1000 + 60,
+      remaining: 59,
+      resetAtMs: wall,
+    },
+    { t: 1_050, type: 'stream-opened', stream: 1, remote: '127.0.0.1' },
+    { t: 1_060, type: 'stream-authorised', stream: 1, device, jti: 'j', connections: 1 },
+    { t: 1_061, type: 'message-sent', stream: 1, device, body: { type: 'service_voice_connected' } },
+    { t: 2_000, type: 'turn-started', stream: 1, device, atMs: 900 },
+    { t: 4_000, type: 'turn-ended', stream: 1, device, atMs: 2_900, turnMs: 2_000 },
+    { t: 4_001, type: 'reply-started', stream: 1, device },
+    { t: 4_500, type: 'fault-struck', fault: 'drop', id: 1, stream: 1, device },
+    { t: 5_000, type: 'reply-ended', stream: 1, device, bargeIn: true },
+    {
+      t: 5_500,
+      type: 'request-refused',
+      cause: 'rateLimited',
+      status: 429,
+      code: 'RATE_LIMITED',
+      message: 'Too many requests',
+      device: 'hall',
+    },
+    {
+      t: 6_000,
+      type: 'device-finding',
+      stream: 2,
+      device: 'hall',
+      finding: 'stereo',
+      remark: 'this looks like stereo: send one channel',
+    },
+  ];
+  const tokenUrl = 'http://127.0.0.1:8787/api/websocket-voice/token';
+  const streamUrl = 'ws://127.0.0.1:8787/voice-stream';
+  const addresses = {
+    type: 'addresses',
+    tokenUrl,
+    streamUrl,
+    curl: `curl -sS -X POST '${tokenUrl}' -H 'Content-Type: application/json'`,
+  } as const;
+  return [addresses, ...events, { type: 'state-seen', state: emulatorState(sessions) }];
+}

@@ -1,0 +1,140 @@
+import stringWidth from 'string-width';
+import { describe, expect, test } from 'vitest';
+import { createScreen } from './draw.ts';
+import { emulatorState, serveNews, serveStart } from './screens.ts';
+
+const text = (lines: readonly string[]) => lines.join('\n');
+
+function open(sessions = 3) {
+  const screen = createScreen(serveStart);
+  screen.frame({ columns: 100, rows: 34, events: serveNews(sessions), now: 8_000, fresh: true });
+  return {
+    press: (input: string) => screen.frame({ columns: 100, rows: 34, now: 8_000, input }),
+    show: (events: readonly unknown[], now = 8_000) => screen.frame({ columns: 100, rows: 34, events, now }),
+  };
+}
+
+describe('the screen of the emulator', () => {
+  const lines = open().press('').lines;
+
+  test('shows the addresses, and the curl line', () => {
+    expect(text(lines)).toContain('http://127.0.0.1:8787/api/websocket-voice/token');
+    expect(text(lines)).toContain('ws://127.0.0.1:8787/voice-stream');
+    expect(text(lines)).toContain("try    curl -sS -X POST 'http://127.0.0.1:8787");
+  });
+
+  test('shows how far its clock is ahead, what has happened in numbers, and which faults are active', () => {
+    expect(lines[0]).toContain('clock +61 s');
+    expect(text(lines)).toContain(
+      '! 1 active: drop · 1 token · 1 stream · 1 turn · 1 reply · 1 barge-in · 1 refused',
+    );
+  });
+
+  test('shows devices with what they have used of connections and window', () => {
+    expect(text(lines)).toMatch(/kitchen-1 +conn ━+─+ +7\/10 window ━+╸?─+ +41\/60 +23 s/);
+    expect(text(lines)).toMatch(/hall +conn .* 2\/10 window ━+ +60\/60/);
+  });
+
+  test('shows sessions with levels and a verdict', () => {
+    expect(text(lines)).toMatch(/› +1 kitchen-1 +00:10\.0 you ━+.*AI ─+ ✓ ok/);
+    expect(text(lines)).toMatch(/2 hall +00:11\.0 you .* ! this looks like stereo: send/);
+  });
+
+  test('shows the journal, with stream and device on each line', () => {
+    expect(text(lines)).toMatch(/1\.061 ↑ +1 kitchen-1 +service_/);
+    expect(text(lines)).toMatch(/5\.500 ↑ ! +hall +refused +429 RATE_LIMITED: Too many requests/);
+  });
+});
+
+describe('keys', () => {
+  test('+ moves the clock by 61 s', () => {
+    expect(open().press('+').actions).toEqual([{ type: 'advance', ms: 61_000 }]);
+  });
+
+  test('x closes the session that is marked; the arrows mark another after tab', () => {
+    const screen = open();
+    expect(screen.press('x').actions).toEqual([{ type: 'close', stream: 1 }]);
+    expect(screen.press('\tjx').actions).toEqual([{ type: 'close', stream: 2 }]);
+    expect(screen.press('jjjjx').actions).toEqual([{ type: 'close', stream: 3 }]);
+    // Where that session has gone another is marked.
+    screen.show([{ type: 'state-seen', state: emulatorState(1) }]);
+    expect(screen.press('x').actions).toEqual([{ type: 'close', stream: 1 }]);
+  });
+
+  test('x and e say so where there is no session', () => {
+    const screen = open(0);
+    expect(screen.press('x')).toMatchObject({ actions: [] });
+    expect(screen.press('').lines.at(-1)).toContain('no session to close');
+    expect(screen.press('e').lines.at(-1)).toContain('no session to send to');
+  });
+
+  test('e sends what is typed', () => {
+    const screen = open();
+    expect(screen.press('e{"a": 1}').lines.at(-1)).toContain('send: {"a": 1}');
+    expect(screen.press('\r').actions).toEqual([{ type: 'send', stream: 1, text: '{"a": 1}' }]);
+  });
+
+  test('f offers the faults: those that are active to be ended, the others with parameters', () => {
+    const screen = open();
+    expect(text(screen.press('f').lines)).toMatch(/› ?end drop .*has struck 4 times/);
+    expect(screen.press('\r').actions).toEqual([{ type: 'clearFault', id: 1 }]);
+    screen.press('fj\r');
+    expect(screen.press(':code=1012').lines.at(-1)).toContain('fault: close:code=1012');
+    expect(screen.press('\r').actions).toEqual([{ type: 'fault', text: 'close:code=1012' }]);
+  });
+});
+
+test('a note that has to stay stands in the journal when it has left the last line', () => {
+  const screen = open();
+  screen.show([{ type: 'notice', text: 'the secret is 42', stays: true }]);
+  const { lines } = screen.press('/secret\r');
+  expect(text(lines)).toContain('the secret is 42');
+});
+
+test('what is remembered stays bounded, whatever comes', () => {
+  const screen = createScreen(serveStart);
+  const burst = Array.from({ length: 2_000 }, (_, index) => ({
+    t: index,
+    type: 'message-sent',
+    stream: 1,
+    device: 'd',
+    body: { type: 'status' },
+  }));
+  for (let index = 0; index < 20; index += 1) screen.frame({ events: burst, now: index });
+  const { lines } = screen.frame({ now: 100 });
+  const [, count] = /journal ─+ (\d+), following/.exec(text(lines)) ?? [];
+  expect(Number(count)).toBeLessThanOrEqual(6_000);
+});
+
+describe.each([
+  [20, 5],
+  [40, 10],
+  [60, 15],
+  [80, 24],
+  [132, 43],
+  [160, 50],
+  [300, 90],
+])('at %i × %i', (columns, rows) => {
+  test('the screen is as high as the terminal and no line is wider, also with 20 sessions', () => {
+    for (const input of ['', '?', 'f', 'e']) {
+      const screen = createScreen(serveStart);
+      const { lines } = screen.frame({
+        columns,
+        rows,
+        events: serveNews(20),
+        now: 8_000,
+        input,
+        fresh: true,
+      });
+      expect(lines.length).toBeLessThanOrEqual(rows);
+      if (columns >= 40)
+        expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  test('with --ascii there is nothing beyond ASCII', () => {
+    const screen = createScreen({ ...serveStart, ascii: true });
+    const { lines } = screen.frame({ columns, rows, events: serveNews(), now: 8_000, fresh: true });
+    expect(text(lines)).toMatch(/^[\u0020-\u007e\n]*$/);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { addAudio, columnOf, readVoice, silentVoice, type Voice } from '../../src/ui/timeline.ts';
+
+const speak = (voice: Voice, t: number, audioMs: number, rmsDbfs = -20) =>
+  addAudio(voice, { t, audioMs, rmsDbfs });
+
+describe('the timeline', () => {
+  test('shows where audio was, where it was silent, and where there was none', () => {
+    const voice = speak(speak(silentVoice, 10_000, 1_000), 12_000, 1_000, -100);
+    const columns = readVoice(voice, { now: 30_000, columns: 30 });
+    // The last column is that of second 30, the first that of second 1.
+    expect(columns.map((level) => level ?? null)).toEqual(
+      Array.from({ length: 30 }, (_, index) => (index === 9 ? -20 : index === 11 ? -100 : null)),
+    );
+  });
+
+  test('audio that comes faster than it plays is shown at the time at which it plays', () => {
+    let voice = silentVoice;
+    for (let index = 0; index < 10; index += 1) voice = speak(voice, 5_000, 500);
+    const columns = readVoice(voice, { now: 29_999, columns: 30 });
+    expect(columns.flatMap((level, index) => (level === undefined ? [] : [index]))).toEqual([5, 6, 7, 8, 9]);
+  });
+
+  test('leaves out what is still to be heard', () => {
+    const voice = speak(silentVoice, 1_000, 10_000);
+    const columns = readVoice(voice, { now: 2_500, columns: 30 });
+    expect(columns.flatMap((level) => level ?? [])).toHaveLength(2);
+  });
+
+  test('moves by whole columns, so that none flickers', () => {
+    const voice = speak(silentVoice, 10_000, 1_300);
+    const shapes = [29_000, 29_400, 29_900].map((now) => readVoice(voice, { now, columns: 30 }));
+    expect(shapes[1]).toEqual(shapes[0]);
+    expect(shapes[2]).toEqual(shapes[0]);
+    expect(readVoice(voice, { now: 30_000, columns: 30 })).toEqual([
+      ...(shapes[0]?.slice(1) ?? []),
+      undefined,
+    ]);
+  });
+
+  test('remembers no more than it shows', () => {
+    let voice = silentVoice;
+    for (let t = 0; t < 600_000; t += 100) voice = speak(voice, t, 100);
+    expect(voice.levels.length).toBeLessThan(700);
+    expect(readVoice(voice, { now: 600_000, columns: 100 }).slice(0, -1)).not.toContain(undefined);
+  });
+
+  test('a moment has its column while it is shown', () => {
+    expect(columnOf(29_500, { now: 29_999, columns: 30 })).toBe(29);
+    expect(columnOf(0, { now: 29_999, columns: 30 })).toBe(0);
+    expect(columnOf(0, { now: 31_000, columns: 30 })).toBeUndefined();
+  });
+});
