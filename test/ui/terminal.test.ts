@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../helpers/eventually.ts';
 import { hasTmux, type PseudoTerminal, setUpTerminals } from '../helpers/tmux.ts';
 import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
+
+/** On a machine that does much else, a first frame may take its time. */
+function eventually<Value>(read: () => Value) {
+  return expect.poll(read, { timeout: 60_000, interval: 20 });
+}
 
 /** A program that breaks at SIGUSR2, wherever it is at that moment. */
 const breaking = `data:text/javascript,process.on('SIGUSR2',()=>{throw new Error('broken for the test')})`;
 
-describe.skipIf(!hasTmux)('on a real terminal', () => {
+describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
   // Ended in the reverse order: the terminals before the folder that they work in.
   const sandbox = setUpSandbox();
   const terminals = setUpTerminals();
@@ -22,7 +26,9 @@ describe.skipIf(!hasTmux)('on a real terminal', () => {
       { ...size, cwd: sandbox.dir, env: { HOME: sandbox.dir, CI: '' } },
     );
   }
-  const stream = `stream --file ${fixture('two-turns.wav')} --local --loop`;
+  const stream = `stream --file ${fixture('two-turns.wav')} --local --loop --wait 1s --settle 300ms`;
+  // Long enough to be looked at while it lasts.
+  const short = `${stream} --duration 12s`;
 
   /** The pid of the program that has the terminal. */
   function pidOf(terminal: PseudoTerminal): number {
@@ -39,7 +45,7 @@ describe.skipIf(!hasTmux)('on a real terminal', () => {
   const live = (terminal: PseudoTerminal) => eventually(() => terminal.screen()).toMatch(/● (live|draining)/);
 
   test('a session draws on the alternate screen, ends by itself, and leaves its summary', async () => {
-    const terminal = run(`stream --file ${fixture('hello.wav')} --local --settle 500ms`);
+    const terminal = run(short);
     await eventually(() => terminal.screen()).toMatch(/voicectl stream .*(live|draining)/);
     expect(terminal.flags()).toEqual({ cursor: false, alternate: true });
     await expectRestored(terminal, 0);
@@ -47,7 +53,7 @@ describe.skipIf(!hasTmux)('on a real terminal', () => {
   });
 
   test('a session that somebody has looked into stays until q', async () => {
-    const terminal = run(`stream --file ${fixture('hello.wav')} --local --settle 500ms`);
+    const terminal = run(short);
     await live(terminal);
     terminal.press('?');
     await eventually(() => terminal.screen()).toContain('closed, ok');
@@ -56,7 +62,7 @@ describe.skipIf(!hasTmux)('on a real terminal', () => {
   });
 
   test('r connects again with a fresh token once the session is over', async () => {
-    const terminal = run(`stream --file ${fixture('hello.wav')} --local --settle 500ms`);
+    const terminal = run(short);
     await live(terminal);
     terminal.press('g');
     await eventually(() => terminal.screen()).toContain('closed, ok');
@@ -65,15 +71,13 @@ describe.skipIf(!hasTmux)('on a real terminal', () => {
     // The window of the same device: another token was asked for.
     await eventually(() => terminal.screen()).toContain('58 of 60');
     terminal.press('q');
-    await eventually(() => terminal.screen()).toContain('draining, ending');
     await expectRestored(terminal, 0);
   });
 
   test('q lets the reply be heard, and ends well', async () => {
-    const terminal = run(`${stream} --settle 500ms`);
+    const terminal = run(stream);
     await live(terminal);
     terminal.press('q');
-    await eventually(() => terminal.screen()).toContain('draining, ending');
     await expectRestored(terminal, 0);
   });
 
