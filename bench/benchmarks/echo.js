@@ -6,7 +6,7 @@ const startBareEcho = () => startFloor('echo');
 
 /** The ramp: each step holds this many times the sessions of the one before. */
 const fewest = 240;
-const growth = 1.1;
+const growth = 1.15;
 const most = 2_000;
 const boundMs = 50;
 
@@ -122,7 +122,7 @@ export const oneConnection = {
   name: 'one-connection',
   figure: 'echo frames on one connection',
   unit: '/s',
-  turns: 5,
+  turns: 4,
   goal: { of: 'ratio', atLeast: 1, text: '≥ 1.0 ×' },
   floorName: 'bare `ws`',
   program: async () => framesPerSecond(await startEcho()),

@@ -1,9 +1,7 @@
-import { bytesPerSecond } from '../load/audio.js';
 import { startLoad } from '../measure/load.js';
 import { startEmulator } from '../measure/subject.js';
 
 const sessions = 200;
-/** What a parrot keeps of a session's own audio while its user is talking on and on, on average. */
 const talkMs = 6_000;
 
 /**
@@ -20,9 +18,14 @@ async function bytesPerSession(subject) {
     const empty = await subject.memory();
     await load.open(sessions + 1);
     const idle = await subject.memory();
-    const { frames } = await load.run('talk', { warmMs: 0, ms: talkMs });
+    await load.run('talk', { warmMs: 0, ms: talkMs });
     const active = await subject.memory();
-    const audio = (frames / (sessions + 1)) * 0.02 * bytesPerSecond;
+    const { streams } = await ask(subject.port, 'state');
+    const ended = await ask(subject.port, 'journal?type=turn-ended');
+    const bytesIn = streams.map((/** @type {{ bytesIn: number }} */ stream) => stream.bytesIn);
+    const audio =
+      bytesIn.reduce((/** @type {number} */ sum, /** @type {number} */ bytes) => sum + bytes, 0) /
+      (sessions + 1);
     const held = (active.held - empty.held) / sessions;
     return {
       value: (held - audio) / 1000,
@@ -31,11 +34,25 @@ async function bytesPerSession(subject) {
         'its own audio kB': audio / 1000,
         'resident kB': (active.rss - empty.rss) / sessions / 1000,
       },
+      // Then the audio that came in is more than what is held.
+      ...(ended.length === 0 ? {} : { limit: `held up so long that ${ended.length} turns ended` }),
     };
   } finally {
     load.stop();
     await subject.stop();
   }
+}
+
+/**
+ * Asks the control API of an emulator.
+ *
+ * @param {number} port
+ * @param {string} what
+ */
+async function ask(port, what) {
+  const answer = await fetch(`http://127.0.0.1:${port}/__voicectl/${what}`);
+  if (!answer.ok) throw new Error(`${what}: ${answer.status}`);
+  return /** @type {any} */ (await answer.json());
 }
 
 /** @type {import('../measure/turns.js').Benchmark} */

@@ -141,7 +141,7 @@ export const pacingPlain = {
   name: 'pacing-plain',
   figure: '20 ms pacing with plain output, within 5 ms',
   unit: '%',
-  turns: 2,
+  turns: 1,
   goal: { of: 'value', atLeast: 99, text: '≥ 99 %' },
   floorName: 'bare `ws` client',
   program: () =>
