@@ -1,4 +1,6 @@
-import { Client, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
+import Client from 'undici/lib/dispatcher/client.js';
 import { VoicectlError } from '../errors.ts';
 import { type ControlOperation, controlOperation, controlPrefix } from '../protocol/control.ts';
 import { readError } from '../protocol/error-body.ts';
@@ -33,7 +35,7 @@ export async function callControl(
   name: ControlOperation,
   call: ControlCall = {},
 ): Promise<unknown> {
-  const { body, end } = await request(target, name, call);
+  const { body, end } = await send(target, name, call);
   try {
     return await body.json();
   } catch (cause) {
@@ -49,7 +51,7 @@ export async function* followJournal(
   target: ControlTarget,
   query: ControlCall['query'] = {},
 ): AsyncGenerator<unknown> {
-  const { body, end } = await request(target, 'live', { query });
+  const { body, end } = await send(target, 'live', { query });
   const decoder = new TextDecoder();
   let text = '';
   try {
@@ -82,7 +84,7 @@ interface Answer {
   end(): Promise<void>;
 }
 
-async function request(
+async function send(
   { baseUrl, ca, secret, signal }: ControlTarget,
   name: ControlOperation,
   { query = {}, body }: ControlCall,
@@ -106,7 +108,7 @@ async function request(
   const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
   const end = () => client.destroy();
   try {
-    const response = await client.request({
+    const response = await request.call(client, {
       method,
       path: url.pathname + url.search,
       signal,

@@ -1,8 +1,9 @@
 import { escapeText } from '../escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { faultLine } from './fault-lines.ts';
 
 /** The state of an emulator, for people. */
-export function stateLines({ version, clock, devices, streams, tokens }: EmulatorState): string[] {
+export function stateLines({ version, clock, devices, streams, tokens, faults }: EmulatorState): string[] {
   return [
     `voicectl ${version}, ${clock.now}${clock.aheadMs === 0 ? '' : `, ${clock.aheadMs / 1000} s ahead`}`,
     ...section('device', devices, ({ device, connections, maxConnections, requests, limit, resetAt }) => [
@@ -25,6 +26,7 @@ export function stateLines({ version, clock, devices, streams, tokens }: Emulato
       `expires ${expiresAt}`,
       used ? 'used' : 'not used',
     ]),
+    ...(faults.length === 0 ? [] : ['', 'faults', ...faults.map((fault) => `  ${faultLine(fault)}`)]),
   ];
 }
 
