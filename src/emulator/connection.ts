@@ -110,6 +110,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   /** Whether anything may be sent. A peer that does not read what it was sent is given up. */
   const maySend = (): boolean => {
     if (ended || frozen) return false;
+    // What waits for the end of the turn has not been refused by the peer.
+    if (socket.bufferedAmount > maxUnsentBytes) writes.release(transport);
     if (socket.bufferedAmount > maxUnsentBytes) {
       close('slowReader');
       // What it still sends is no use: unread it costs nothing until the connection is cut.

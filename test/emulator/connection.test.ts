@@ -185,3 +185,11 @@ describe('a peer that does not end its connection', () => {
     peer.socket.destroy();
   });
 });
+
+test('a client that is sent more in one turn than may wait unread is not taken for one that does not read', async () => {
+  const emulator = await startEmulator({ reply: 'echo' });
+  const client = await emulator.connect('d1');
+  const message = Buffer.alloc(256 * 1024, 1);
+  for (let i = 0; i < 8; i += 1) client.socket.send(message);
+  await client.until(() => client.audio.length === 8 * message.length);
+});
