@@ -10,6 +10,20 @@ import { build } from 'esbuild';
 const root = import.meta.dirname;
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
+/**
+ * Parts of undici that a request of ours never reaches, and that would be loaded with it: HTTP/2, which brings
+ * Node's http2, tls and crypto along at each start, and the bodies of fetch. Whoever gets there is told.
+ */
+const leaveOut = {
+  name: 'leave-out',
+  setup({ onLoad }) {
+    onLoad({ filter: /undici\/lib\/(dispatcher\/client-h2|web\/fetch\/body)\.js$/ }, ({ path }) => ({
+      contents: `module.exports = () => { throw new Error('${basename(path)} is left out of the bundle') };
+        module.exports.extractBody = module.exports;`,
+    }));
+  },
+};
+
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: {
@@ -36,6 +50,7 @@ const { metafile } = await build({
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
   legalComments: 'none',
   metafile: true,
+  plugins: [leaveOut],
 });
 await writeFile(join(root, 'dist', 'LICENSES.txt'), await licensesOf(metafile));
 // Read as text at run time: the page that `inspect --html` writes.

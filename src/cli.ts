@@ -1,4 +1,5 @@
 import { toVoicectlError, type VoicectlError } from './errors.ts';
+import { escapeText, jsonLine } from './escape.ts';
 import { failureKind } from './failure-kind.ts';
 import { createProcessIo, type Io } from './io.ts';
 import { guessOutputForm, type OutputForm } from './report/output-form.ts';
@@ -26,8 +27,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       const { runCompletion } = await import('./commands/completion.ts');
       if (!argv.includes('--help') && !argv.includes('-h')) return await runCompletion(argv, io);
     }
-    const { runProgram } = await import('./commands/program.ts');
-    const { createRunner } = await import('./commands/runner.ts');
+    const { runProgram, createRunner } = await import('./commands/run-program.ts');
     const run = createRunner(io, (known) => {
       form = known;
     });
@@ -42,7 +42,6 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<number> {
-  const { escapeText, jsonLine } = await import('./escape.ts');
   const exitCode = typeof error.details.exitCode === 'number' ? error.details.exitCode : error.exitCode;
   const lines = [`voicectl: ${escapeText(error.message)}`];
   if (error.hint !== undefined) lines.push(`  ${escapeText(error.hint)}`);

@@ -24,6 +24,14 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * Calls once, when all that has come in by now was dealt with: at the end of this turn of the event loop. No time
+ * passes for it, so that no clock moves it.
+ */
+export function atTurnEnd(call: () => void): void {
+  setImmediate(call);
+}
+
 /** A clock that can be moved forward while it runs. */
 export interface MovableClock extends Clock {
   /** Moves time forward by `ms`: whatever became due is called, in order of its due time. */

@@ -139,6 +139,7 @@ const confined: [pattern: RegExp, what: string, files: readonly string[]][] = [
   [/\bconsole\./, 'console', []],
   [/\bDate\.now\(|\bperformance\.now\(/, 'the time of day', ['clock.ts']],
   [/\bsetInterval\(/, 'setInterval', []],
+  [/\bsetImmediate\(/, 'setImmediate', ['clock.ts']],
   [/\bsetTimeout\(/, 'setTimeout', ['clock.ts', 'commands/runner.ts']],
 ];
 

@@ -1,4 +1,7 @@
-import { Client, type Dispatcher, errors } from 'undici';
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
+import errors from 'undici/lib/core/errors.js';
+import Client from 'undici/lib/dispatcher/client.js';
 import type { Clock } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
@@ -46,7 +49,7 @@ export async function postJson(
   const ending = AbortSignal.any([signal, deadline.signal]);
   const startedAt = clock.now();
   try {
-    const response = await client.request({
+    const response = await request.call(client, {
       method: 'POST',
       path: pathname + search,
       headers: { 'Content-Type': jsonMediaType, Accept: jsonMediaType },

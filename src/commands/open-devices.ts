@@ -68,8 +68,10 @@ async function openInput(context: LiveContext, notices: Notices): Promise<Microp
   const recorder = settings.recordMic === undefined ? undefined : await createWavFile(settings.recordMic);
   try {
     return await openMicrophone({
-      open: () =>
-        openFirst(capture, (backend, device) => openCapture(backend, { ...capture, device, onOverrun })),
+      open: (opening) =>
+        openFirst({ ...capture, signal: opening }, (backend, device) =>
+          openCapture(backend, { ...capture, device, onOverrun, signal: opening }),
+        ),
       clock: systemClock,
       notices,
       deviceTimeoutMs: settings.deviceTimeout,
@@ -86,7 +88,10 @@ function openOutput(context: LiveContext, notices: Notices): Promise<Playback> {
   const { settings, signal } = context;
   const { playback } = deviceChoices(context);
   return openPlayback({
-    open: () => openFirst(playback, (backend, device) => openSpeaker(backend, { ...playback, device })),
+    open: (opening) =>
+      openFirst({ ...playback, signal: opening }, (backend, device) =>
+        openSpeaker(backend, { ...playback, device, signal: opening }),
+      ),
     clock: systemClock,
     notices,
     volume: settings.volume / 100,

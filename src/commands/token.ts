@@ -13,21 +13,16 @@ export const tokenCommand = defineCommand({
   async run(context) {
     const { settings, io, json, verbose, quiet, signal, note } = context;
     const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
-    const { serviceUrl, tokenPath } = await import('../protocol/paths.ts');
-    const { defaultDevice } = await import('../config/target.ts');
+    const parts = await import('./token-parts.ts');
+    const { defaultDevice, serviceUrl, tokenPath, curlCommand } = parts;
     if (curl) {
-      const { curlCommand } = await import('../report/curl.ts');
       const url = serviceUrl(baseUrl, tokenPath(apiVersion));
       const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
       await io.stdout.write(`${curlCommand({ url, device: device ?? defaultDevice(), trust })}\n`);
       return 0;
     }
-    const { openTarget } = await import('./local-emulator.ts');
-    const { requestToken } = await import('../client/token.ts');
-    const { systemClock } = await import('../clock.ts');
-    const { readToken } = await import('../session/token-claims.ts');
-    const { tokenLines, tokenObject } = await import('../report/token-report.ts');
-    const { escapeText, jsonLine, jsonLines } = await import('../escape.ts');
+    const { openTarget, requestToken, systemClock, tokenLines, tokenObject } = parts;
+    const { escapeText, jsonLine, jsonLines } = parts;
 
     const target = await openTarget(context);
     try {
@@ -43,12 +38,17 @@ export const tokenCommand = defineCommand({
         onRetry: ({ delayMs, error }) =>
           void note(`${error.message}; again in ${(delayMs / 1000).toFixed(1)} s`),
       });
-      const decoded = readToken(grant.token);
+      const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
+      // What reads a token is loaded where the token is to be read.
+      const decoded =
+        json || decode || isTold
+          ? (await import('../session/token-claims.ts')).readToken(grant.token)
+          : undefined;
       if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded)));
       else if (decode) await io.stdout.write(jsonLines(decoded ?? null));
       // No token has a character that would be escaped; what a hostile service sends in its place may.
       else await io.stdout.write(`${escapeText(grant.token)}\n`);
-      if (!json && !quiet && (verbose || io.stdout.isTTY)) {
+      if (isTold) {
         for (const line of tokenLines(grant, decoded)) await note(line);
       }
       return 0;

@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Loader, lilconfig } from 'lilconfig';
-import { parse as parseYaml } from 'yaml';
 import { VoicectlError } from '../errors.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { type OptionName, optionSpec, options } from './options.ts';
@@ -23,7 +22,11 @@ export interface ConfigFileOptions {
   profile: string | undefined;
 }
 
-const loadYaml: Loader = (_path, content) => parseYaml(content);
+/** Most machines have no config file, and need not wait for what reads one. */
+const loadYaml: Loader = async (_path, content) => {
+  const { parseYaml } = await import('./yaml.ts');
+  return parseYaml(content);
+};
 const loaders = { '.yaml': loadYaml, '.json': loadYaml };
 const fileNames = ['voicectl.config.yaml', 'voicectl.config.json'];
 

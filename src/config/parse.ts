@@ -1,5 +1,5 @@
-import { longestDurationMs, readDuration } from '../protocol/duration.ts';
 import { apiVersions } from '../protocol/paths.ts';
+import { longestDurationMs, readDuration } from '../protocol/read-duration.ts';
 
 /** Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. */
 export type Parse<T> = (text: string) => T;

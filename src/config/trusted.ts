@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { VoicectlError } from '../errors.ts';
 import { readText, type Stdin } from './target.ts';
 
@@ -10,6 +9,8 @@ const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
  */
 export async function readTrusted(path: string | undefined, input: Stdin): Promise<string | undefined> {
   if (path === undefined) return undefined;
+  // Loading Node's crypto takes longer than anything else that a token needs, and few name a file.
+  const { X509Certificate } = await import('node:crypto');
   const certificates = (await readText(path, input)).match(block) ?? [];
   try {
     if (certificates.length === 0) throw new Error('there is none as PEM');

@@ -7,7 +7,7 @@ import { bytesForMs, bytesPerSample, channels, msForBytes, sampleRate } from '..
 import type { Backend } from './backend.ts';
 import { readHostMessages } from './host-protocol.ts';
 import type { NativeFormat } from './native-devices.ts';
-import { type DeviceOptions, deviceError, openProcess } from './open-process.ts';
+import { type DeviceOptions, deviceError, openProcess, whileOpening } from './open-process.ts';
 import { createWatchdog } from './watchdog.ts';
 
 /** A microphone that is open. */
@@ -100,10 +100,11 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
       return child.stop();
     },
   };
-  while (waitingBytes === 0 && lost === undefined) await more();
-  if (waitingBytes > 0) return capture;
-  await child.stop();
-  throw deviceError(lost ?? '');
+  return whileOpening(child, options.signal, async () => {
+    while (waitingBytes === 0 && lost === undefined) await more();
+    if (waitingBytes === 0) throw deviceError(lost ?? '');
+    return capture;
+  });
 }
 
 /** From what a device gives to 16 kHz s16le mono. */

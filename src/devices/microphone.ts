@@ -23,7 +23,8 @@ export interface Microphone extends AudioSource, MuteSwitch {
 }
 
 export interface MicrophoneOptions {
-  open: () => Promise<Capture>;
+  /** The signal ends the opening. */
+  open: (signal: AbortSignal) => Promise<Capture>;
   clock: Clock;
   notices: Notices;
   /** A device that is lost may come back within this time; 0: the session ends. */
@@ -43,7 +44,7 @@ const silentMs = 3_000;
  */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
   const { open, clock, notices, recorder, signal } = options;
-  let capture = await open();
+  let capture = await open(signal);
   let muted = false;
   let closing: Promise<void> | undefined;
   const watchSilence = createSilenceWatch(notices);

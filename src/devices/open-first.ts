@@ -27,6 +27,7 @@ export async function openFirst<Device>(
   const candidates = await findBackends(role, forced, surroundings);
   const refusals: Refusal[] = [];
   for (const candidate of candidates) {
+    choice.signal?.throwIfAborted();
     if (candidate.reason !== undefined) {
       refusals.push({ backend: candidate.backend, reason: candidate.reason });
       continue;
@@ -39,6 +40,7 @@ export async function openFirst<Device>(
       refusals.push({ backend: candidate.backend, reason: message });
     }
   }
+  choice.signal?.throwIfAborted();
   throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
 }
 

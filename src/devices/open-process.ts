@@ -12,11 +12,32 @@ export interface DeviceOptions {
   readonly device: string | undefined;
   readonly clock: Clock;
   readonly surroundings: Surroundings;
+  /** Ends the opening; not the device once it is open. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An error of a device: `audio-device`, exit 8. */
 export function deviceError(message: string, options: VoicectlErrorOptions = {}): VoicectlError {
   return new VoicectlError('audio-device', message, { retryable: true, ...options });
+}
+
+/** Waits for a device to open, and ends its process where that fails or is given up. */
+export async function whileOpening<Device>(
+  child: DeviceProcess,
+  signal: AbortSignal | undefined,
+  opening: () => Promise<Device>,
+): Promise<Device> {
+  const stop = () => void child.stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal?.aborted) stop();
+    return await opening();
+  } catch (thrown) {
+    await child.stop();
+    throw thrown;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }
 
 /** Starts the process by which a backend reaches a device. Throws `audio-device` where the backend cannot do that. */

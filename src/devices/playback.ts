@@ -21,7 +21,8 @@ export interface Playback {
 }
 
 export interface PlaybackOptions {
-  open: () => Promise<Speaker>;
+  /** The signal ends the opening. */
+  open: (signal: AbortSignal) => Promise<Speaker>;
   clock: Clock;
   notices: Notices;
   /** 1 leaves the loudness as it is. */
@@ -38,7 +39,7 @@ const restartMs = 1_000;
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
   const { open, clock, notices, volume, signal } = options;
-  let speaker = await open();
+  let speaker = await open(signal);
   const buffer = createJitterBuffer({ volume });
   const ending = new AbortController();
   let isClosing = false;

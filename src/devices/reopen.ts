@@ -17,7 +17,7 @@ export interface ReopenOptions {
  * back in time: a device that opens later is let go.
  */
 export async function reopen<Device extends { stop(): Promise<void> }>(
-  open: () => Promise<Device>,
+  open: (signal: AbortSignal) => Promise<Device>,
   { clock, timeoutMs, signal, loss }: ReopenOptions,
 ): Promise<Device> {
   const giveUpAt = clock.now() + timeoutMs;
@@ -27,7 +27,7 @@ export async function reopen<Device extends { stop(): Promise<void> }>(
   const attempt = async () => {
     for (;;) {
       try {
-        const device = await open();
+        const device = await open(until);
         if (!until.aborted) return device;
         await device.stop();
       } catch (thrown) {

@@ -9,7 +9,7 @@ import type { Backend } from './backend.ts';
 import type { DeviceProcess } from './device-process.ts';
 import { readHostMessages } from './host-protocol.ts';
 import type { NativeFormat } from './native-devices.ts';
-import { type DeviceOptions, deviceError, openProcess } from './open-process.ts';
+import { type DeviceOptions, deviceError, openProcess, whileOpening } from './open-process.ts';
 import { createWatchdog } from './watchdog.ts';
 
 /** A loudspeaker that is open. It takes 20 ms at a time, when it wants them. */
@@ -44,14 +44,8 @@ const hostedTailMs = 250;
 /** Opens a loudspeaker. Throws `audio-device`, with the reason as the message. */
 export async function openSpeaker(backend: Backend, options: DeviceOptions): Promise<Speaker> {
   const child = await openProcess(backend, 'playback', options);
-  try {
-    return await (backend.kind === 'native'
-      ? openHosted(backend.name, child, options.clock)
-      : openProgram(backend.name, child, options.clock));
-  } catch (thrown) {
-    await child.stop();
-    throw thrown;
-  }
+  const open = backend.kind === 'native' ? openHosted : openProgram;
+  return whileOpening(child, options.signal, () => open(backend.name, child, options.clock));
 }
 
 /** The device host says what the device has taken: its own clock sets the pace. */

@@ -52,11 +52,6 @@ export function awaitToken(options: AuthorisationOptions): void {
       connection.close('earlyAudioOverflow');
   };
 
-  /** Nothing is heard of a connection that is closing, though its messages still come in. */
-  const deliver = (message: ClientMessage) => {
-    if (!connection.ended) take(message);
-  };
-
   const present = async (token: string) => {
     const decision = await decide(token, options);
     if (connection.ended) return;
@@ -65,15 +60,17 @@ export function awaitToken(options: AuthorisationOptions): void {
       return;
     }
     take = onAuthorised(decision.claims);
-    for (const message of held.splice(0)) deliver(message);
+    for (const message of held.splice(0)) take(message);
   };
 
   const deadline = clock.after(settings.tokenDeadlineMs, () => connection.close('tokenTimeout'));
   connection.onEnding(() => {
     deadline.cancel();
     held.length = 0;
+    // Nothing is heard of a connection that is closing, though its messages still come in.
+    take = () => {};
   });
-  connection.socket.on('message', (data: RawData, isBinary) => deliver({ data: data as Buffer, isBinary }));
+  connection.socket.on('message', (data: RawData, isBinary) => take({ data: data as Buffer, isBinary }));
 }
 
 type Decision = { claims: TokenClaims } | { refused: CloseCause };

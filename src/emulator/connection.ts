@@ -4,9 +4,11 @@ import type { Clock } from '../clock.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
+import { frameAudio } from './audio-frame.ts';
 import { createDeviceCheck, type DeviceCheck } from './device-verdict.ts';
 import type { EmulatorEvents, StreamTotals } from './events.ts';
 import { createLatestLevel } from './latest-level.ts';
+import type { WriteBatch } from './write-batch.ts';
 
 /** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
 const maxUnsentBytes = 1024 * 1024;
@@ -57,13 +59,14 @@ export interface ConnectionOptions {
   socket: WebSocket;
   /** What the WebSocket runs on. */
   transport: Socket;
+  writes: WriteBatch;
   clock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { id, socket, transport, clock, dialect, events } = options;
+  const { id, socket, transport, writes, clock, dialect, events } = options;
   const startedAt = clock.now();
   const endings: (() => void)[] = [];
   const device = createDeviceCheck();
@@ -104,7 +107,8 @@ export function createConnection(options: ConnectionOptions): Connection {
     socket.close(code, reason);
   };
 
-  const send = (data: string | Buffer): boolean => {
+  /** Whether anything may be sent. A peer that does not read what it was sent is given up. */
+  const maySend = (): boolean => {
     if (ended || frozen) return false;
     if (socket.bufferedAmount > maxUnsentBytes) {
       close('slowReader');
@@ -112,7 +116,6 @@ export function createConnection(options: ConnectionOptions): Connection {
       socket.pause();
       return false;
     }
-    socket.send(data, { binary: typeof data !== 'string' });
     return true;
   };
 
@@ -143,12 +146,16 @@ export function createConnection(options: ConnectionOptions): Connection {
       return ended;
     },
     sendText: (text) => {
-      if (send(text) && totals.device !== undefined) {
+      if (!maySend()) return;
+      socket.send(text);
+      if (totals.device !== undefined) {
         events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
       }
     },
     sendAudio(pcm) {
-      if (!send(pcm)) return;
+      if (!maySend() || socket.readyState !== socket.OPEN) return;
+      writes.hold(transport);
+      transport.write(frameAudio(pcm));
       totals.framesOut += 1;
       totals.bytesOut += pcm.length;
       outgoing.note(pcm);
@@ -164,11 +171,14 @@ export function createConnection(options: ConnectionOptions): Connection {
       else if (code === closeCodes.noStatus) socket.close();
       else socket.close(code, reason);
     },
-    sendRaw: (text) => void send(text),
+    sendRaw(text) {
+      if (maySend()) socket.send(text);
+    },
     cut(how) {
       if (ended) return;
       end();
       totals.cause = 'fault';
+      writes.release(transport);
       if (how === 'reset') transport.resetAndDestroy();
       else socket.terminate();
     },

@@ -23,7 +23,7 @@ export interface DeviceVerdict {
 /** Judges what one device sends. */
 export interface DeviceCheck {
   /** Takes a message as it came; returns what was found for the first time. */
-  push(message: Buffer, now: number): { finding: DeviceFinding; remark: string }[];
+  push(message: Buffer, now: number): readonly { finding: DeviceFinding; remark: string }[];
   verdict(): DeviceVerdict;
 }
 
@@ -52,6 +52,9 @@ const slowest = 0.95;
 const fastest = 1.05;
 const longestQuietMs = 500;
 
+/** For nearly every message: nothing is made for it. */
+const nothing: readonly never[] = [];
+
 export function createDeviceCheck(): DeviceCheck {
   const pcm = createPcmCheck();
   const pace = createPaceCheck();
@@ -59,8 +62,10 @@ export function createDeviceCheck(): DeviceCheck {
   return {
     push(message, now) {
       pace.push(message.length, now);
-      const findings: (PcmFinding | 'odd-sizes')[] = pcm.push(message);
-      if (message.length % 2 === 1 && !found.has('odd-sizes')) findings.push('odd-sizes');
+      const ofSamples = pcm.push(message);
+      const isOdd = message.length % 2 === 1 && !found.has('odd-sizes');
+      if (ofSamples.length === 0 && !isOdd) return nothing;
+      const findings: (PcmFinding | 'odd-sizes')[] = [...ofSamples, ...(isOdd ? ['odd-sizes' as const] : [])];
       for (const finding of findings) found.add(finding);
       return findings.map((finding) => ({ finding, remark: remarks[finding] }));
     },

@@ -15,17 +15,13 @@ export interface HttpAnswer {
   hangUp?: boolean;
 }
 
-function headersOf(
-  { headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer,
-  text: string,
-): [string, string][] {
-  return [
-    ['Content-Type', mediaType],
-    ['Cache-Control', cacheControl],
-    ['Content-Length', String(Buffer.byteLength(text))],
-    ...headers.map(([name, value]): [string, string] => [name, value]),
-    ...(hangUp ? [['Connection', 'close'] as [string, string]] : []),
-  ];
+/** Names and values in turns, as Node takes them. */
+function headersOf({ headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer, text: string): string[] {
+  const length = String(Buffer.byteLength(text));
+  const all = ['Content-Type', mediaType, 'Cache-Control', cacheControl, 'Content-Length', length];
+  for (const [name, value] of headers) all.push(name, value);
+  if (hangUp) all.push('Connection', 'close');
+  return all;
 }
 
 function textOf({ body }: HttpAnswer): string {
@@ -35,7 +31,7 @@ function textOf({ body }: HttpAnswer): string {
 /** Answers a request. */
 export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
   const text = textOf(answer);
-  response.writeHead(answer.status, headersOf(answer, text).flat());
+  response.writeHead(answer.status, headersOf(answer, text));
   response.end(text);
 }
 
@@ -43,8 +39,10 @@ export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
 export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
   if (!socket.writable) return;
   const text = textOf(answer);
-  const head = headersOf({ ...answer, hangUp: true }, text).map(([name, value]) => `${name}: ${value}`);
-  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`, ...head, '', text];
+  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`];
+  const head = headersOf({ ...answer, hangUp: true }, text);
+  for (let at = 0; at < head.length; at += 2) lines.push(`${head[at]}: ${head[at + 1]}`);
+  lines.push('', text);
   // Node allows half-open sockets here and watches this one no more: a peer that stays would hold it for ever.
   socket.end(lines.join('\r\n'), () => socket.destroy());
 }

@@ -11,7 +11,8 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
       if (bytes > maxBytes) resolve(undefined);
       else chunks.push(chunk);
     });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
+    // Nearly every body is one chunk, and need not be copied.
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
     request.on('error', reject);
   });
 }

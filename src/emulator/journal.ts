@@ -19,21 +19,25 @@ export interface Journal {
 }
 
 export function createJournal(events: EmulatorEvents): Journal {
-  let entries: JournalEntry[] = [];
+  // Events as they are: a number of its own for each is made only when somebody reads it.
+  let entries: EmulatorEvent[] = [];
   let seq = 0;
   const followers = new Set<(entry: JournalEntry) => void>();
   events.subscribe((event) => {
     seq += 1;
-    const entry = { seq, ...event };
-    entries.push(entry);
+    entries.push(event);
     // Cut in large steps: a cut for each event would copy the whole journal each time.
     if (entries.length > 2 * maxEntries) entries = entries.slice(-maxEntries);
-    for (const follower of followers) follower(entry);
+    for (const follower of followers) follower({ seq, ...event });
   });
+  const numbered = (): JournalEntry[] => {
+    const remembered = entries.slice(-maxEntries);
+    const before = seq - remembered.length;
+    return remembered.map((event, at) => ({ seq: before + at + 1, ...event }));
+  };
   return {
     read: (filter, limit) =>
-      entries
-        .slice(-maxEntries)
+      numbered()
         .filter((entry) => passes(entry, filter))
         .slice(-limit),
     follow(filter, listener) {

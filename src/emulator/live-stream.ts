@@ -41,14 +41,16 @@ export interface LiveStreamOptions {
  * "WSS /voice-stream".
  */
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
-  const { connection, claims, clock, dialect, events } = options;
+  const { connection, claims, clock, baseClock, dialect, events } = options;
+  // Taken once: each connection has a shape of its own, which makes every look into it slow.
+  const { device } = connection;
   const subject = { device: claims.sub, stream: connection.id };
   if (options.createReply.confirms?.(claims.sub) !== true) sendConnected(options, subject);
   const { reply, voice } = startReply(options);
   const align = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
   const hear = (data: Buffer) => {
     connection.heard(data);
-    for (const found of connection.device.push(data, options.baseClock.now())) {
+    for (const found of device.push(data, baseClock.now())) {
       events.emit({ type: 'device-finding', stream: connection.id, device: claims.sub, ...found });
     }
     align(data);

@@ -25,34 +25,42 @@ const togetherMs = 2;
 const tolerated = 3;
 
 export function createPaceCheck(): PaceCheck {
-  let firstAt: number | undefined;
-  let lastAt = 0;
-  let lastMs = 0;
-  let sentMs = 0;
-  let messages = 0;
-  let jitterMs = 0;
-  let longestGapMs = 0;
-  let together = 0;
-  let burstMessages = 0;
+  // In an object: a fraction in a variable of a closure is allocated anew each time that it changes.
+  const state = {
+    messages: 0,
+    firstAt: Number.NaN,
+    lastAt: Number.NaN,
+    lastMs: Number.NaN,
+    sentMs: Number.NaN,
+    jitterMs: Number.NaN,
+    longestGapMs: Number.NaN,
+    together: 0,
+    burstMessages: 0,
+  };
   return {
     push(bytes, now) {
-      if (firstAt === undefined) {
-        firstAt = now;
+      if (state.messages === 0) {
+        state.firstAt = now;
+        state.sentMs = 0;
+        state.jitterMs = 0;
+        state.longestGapMs = 0;
       } else {
-        const gapMs = now - lastAt;
+        const gapMs = now - state.lastAt;
         // What the last message held has been played when the next is due.
-        sentMs += lastMs;
-        jitterMs += Math.abs(gapMs - lastMs);
-        longestGapMs = Math.max(longestGapMs, gapMs);
-        together = gapMs < togetherMs ? together + 1 : 0;
-        if (together > tolerated) burstMessages += 1;
+        state.sentMs += state.lastMs;
+        state.jitterMs += Math.abs(gapMs - state.lastMs);
+        if (gapMs > state.longestGapMs) state.longestGapMs = gapMs;
+        state.together = gapMs < togetherMs ? state.together + 1 : 0;
+        if (state.together > tolerated) state.burstMessages += 1;
       }
-      messages += 1;
-      lastAt = now;
-      lastMs = msForBytes(bytes);
+      state.messages += 1;
+      state.lastAt = now;
+      state.lastMs = msForBytes(bytes);
     },
     report() {
-      const passedMs = lastAt - (firstAt ?? lastAt);
+      const { messages, firstAt, lastAt, sentMs, jitterMs, longestGapMs, burstMessages } = state;
+      if (messages === 0) return { timesRealTime: null, meanJitterMs: 0, longestGapMs: 0, burstMessages: 0 };
+      const passedMs = lastAt - firstAt;
       return {
         timesRealTime: passedMs < shortestMs ? null : round(sentMs / passedMs),
         meanJitterMs: round(jitterMs / Math.max(1, messages - 1)),

@@ -6,12 +6,14 @@ export type PcmFinding = 'riff-header' | 'swapped-bytes' | 'stereo' | 'clipping'
 /** Looks for what firmware gets wrong. State: a few dozen numbers. */
 export interface PcmCheck {
   /** Takes the audio as it came; returns what was found for the first time. */
-  push(message: Buffer): PcmFinding[];
+  push(message: Buffer): readonly PcmFinding[];
 }
 
 /** Sums over one second of audio, in which a decision is made. */
 interface Window {
+  /** Samples that passed, and those among them that were looked at. */
   samples: number;
+  seen: number;
   sum: number;
   peak: number;
   clipped: number;
@@ -21,8 +23,6 @@ interface Window {
   /** Of the steps within pairs of samples, and between a pair and the next. */
   stepsWithin: number;
   stepsBetween: number;
-  previous: number;
-  previousSwapped: number;
 }
 
 const windowSamples = sampleRate;
@@ -30,9 +30,13 @@ const windowSamples = sampleRate;
 const audiblePeak = 33;
 /** This many seconds on end without any sound, while messages come, are a microphone that is not there. */
 const silentWindows = 5;
+/** Of the audio, in messages of whatever size, one part in so many is looked at; that is cheap, and enough for sums. */
+const seenPart = 4;
 /** Windows that are looked at from the start; after them only each so-manieth, which keeps the cost down. */
 const denseWindows = 10;
 const sparseStep = 8;
+
+const nothing: readonly never[] = [];
 
 export function createPcmCheck(): PcmCheck {
   const found = new Set<PcmFinding>();
@@ -48,10 +52,10 @@ export function createPcmCheck(): PcmCheck {
   };
 
   const judge = (): PcmFinding[] => {
-    const { samples, sum, peak, clipped, steps, swappedSteps, stepsWithin, stepsBetween } = window;
+    const { seen, sum, peak, clipped, steps, swappedSteps, stepsWithin, stepsBetween } = window;
     silent = peak < audiblePeak ? silent + 1 : 0;
     if (peak < audiblePeak) return note('silence', silent >= silentWindows);
-    const isClipped = clipped > samples / 200;
+    const isClipped = clipped > seen / 200;
     return [
       // Swapped bytes are noise at full scale: put right, neighbours are close again.
       ...note('swapped-bytes', steps > 4 * swappedSteps),
@@ -59,19 +63,22 @@ export function createPcmCheck(): PcmCheck {
       ...note('stereo', steps <= 4 * swappedSteps && stepsBetween > 4 * stepsWithin),
       ...note('clipping', isClipped),
       // Clipped audio is cut unevenly, which moves its mean.
-      ...note('dc-offset', !isClipped && Math.abs(sum / samples) > 1_000),
+      ...note('dc-offset', !isClipped && Math.abs(sum / seen) > 1_000),
     ];
   };
 
   return {
     push(message) {
-      const findings = isFirst ? note('riff-header', message.toString('latin1', 0, 4) === 'RIFF') : [];
-      isFirst = false;
+      if (isFirst) {
+        isFirst = false;
+        addMessage(window, message);
+        return note('riff-header', message.toString('latin1', 0, 4) === 'RIFF');
+      }
       const isLookedAt = windows < denseWindows || windows % sparseStep === 0;
-      if (isLookedAt) addSamples(window, message);
+      if (isLookedAt && window.seen * seenPart <= window.samples) addMessage(window, message);
       else window.samples += Math.floor(message.length / bytesPerSample);
-      if (window.samples < windowSamples) return findings;
-      if (isLookedAt) findings.push(...judge());
+      if (window.samples < windowSamples) return nothing;
+      const findings = isLookedAt ? judge() : nothing;
       windows += 1;
       window = openWindow();
       return findings;
@@ -82,6 +89,7 @@ export function createPcmCheck(): PcmCheck {
 function openWindow(): Window {
   return {
     samples: 0,
+    seen: 0,
     sum: 0,
     peak: 0,
     clipped: 0,
@@ -89,52 +97,36 @@ function openWindow(): Window {
     swappedSteps: 0,
     stepsWithin: 0,
     stepsBetween: 0,
-    previous: 0,
-    previousSwapped: 0,
   };
 }
 
-function addSamples(window: Window, message: Buffer): void {
-  let {
-    samples,
-    sum,
-    peak,
-    clipped,
-    steps,
-    swappedSteps,
-    stepsWithin,
-    stepsBetween,
-    previous,
-    previousSwapped,
-  } = window;
-  for (let offset = 0; offset + 1 < message.length; offset += bytesPerSample) {
-    const low = message[offset] ?? 0;
-    const high = message[offset + 1] ?? 0;
-    const sample = ((high << 24) >> 16) | low;
-    const swapped = ((low << 24) >> 16) | high;
+/** Looks at a whole message. Pairs of samples are counted from the start of the window, what was left out included. */
+function addMessage(window: Window, message: Buffer): void {
+  const count = Math.floor(message.length / bytesPerSample);
+  const samples = new DataView(message.buffer, message.byteOffset, message.length);
+  let { sum, peak, clipped, steps, swappedSteps, stepsBetween } = window;
+  let previous = count === 0 ? 0 : samples.getInt16(0, true);
+  let previousSwapped = count === 0 ? 0 : samples.getInt16(0);
+  for (let index = 0; index < count; index += 1) {
+    const sample = samples.getInt16(index * bytesPerSample, true);
+    const swapped = samples.getInt16(index * bytesPerSample);
     const step = Math.abs(sample - previous);
-    if (samples % 2 === 1) stepsWithin += step;
-    else stepsBetween += step;
     steps += step;
+    if ((window.samples + index) % 2 === 0) stepsBetween += step;
     swappedSteps += Math.abs(swapped - previousSwapped);
     sum += sample;
-    const size = Math.abs(sample);
-    if (size > peak) peak = size;
+    peak = Math.max(peak, Math.abs(sample));
     if (sample === 0x7fff || sample === -0x8000) clipped += 1;
     previous = sample;
     previousSwapped = swapped;
-    samples += 1;
   }
-  Object.assign(window, {
-    samples,
-    sum,
-    peak,
-    clipped,
-    steps,
-    swappedSteps,
-    stepsWithin,
-    stepsBetween,
-    previous,
-    previousSwapped,
-  });
+  window.samples += count;
+  window.seen += count;
+  window.stepsWithin += steps - window.steps - (stepsBetween - window.stepsBetween);
+  window.sum = sum;
+  window.peak = peak;
+  window.clipped = clipped;
+  window.steps = steps;
+  window.swappedSteps = swappedSteps;
+  window.stepsBetween = stepsBetween;
 }

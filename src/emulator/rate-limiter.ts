@@ -4,6 +4,12 @@ import { type RateLimit, rateLimitWindowMs } from '../protocol/rate-limit.ts';
 
 /** Devices whose window is remembered at once; beyond it the one heard of longest ago, that is not limiting, is forgotten. */
 const maxDevices = 50_000;
+/**
+ * Forgetting walks a map from its start over all that was deleted there, so it is done seldom: after so many devices
+ * too many, or so much time.
+ */
+const purgeDevices = 1_000;
+const purgeEveryMs = 1_000;
 
 export interface RateLimiter {
   readonly limit: number;
@@ -52,8 +58,18 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
     }
   };
 
-  const current = (device: string, now: number): Window => {
-    const window = limiting.get(device) ?? open.get(device) ?? { times: [], count: 0 };
+  let nextPurgeAt = 0;
+  const purgeSeldom = (now: number) => {
+    if (now < nextPurgeAt && open.size < maxDevices) return;
+    nextPurgeAt = now + purgeEveryMs;
+    purge(open, now, maxDevices - purgeDevices);
+    purge(limiting, now, Number.POSITIVE_INFINITY);
+  };
+
+  const known = (device: string): Window | undefined => open.get(device) ?? limiting.get(device);
+
+  /** Takes from a window what no longer counts. */
+  const update = (window: Window, now: number) => {
     if (sliding) {
       const kept = window.times.filter((time) => time + rateLimitWindowMs > now);
       window.times = kept;
@@ -62,23 +78,17 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
       window.times = [];
       window.count = 0;
     }
-    return window;
-  };
-
-  const store = (device: string, window: Window) => {
-    open.delete(device);
-    limiting.delete(device);
-    if (window.count > 0) (window.count >= limit ? limiting : open).set(device, window);
   };
 
   return {
     limit,
     windows() {
       const now = clock.now();
-      return [...open, ...limiting]
-        .map(([device]) => ({ device, window: current(device, now) }))
-        .filter(({ window }) => window.count > 0)
-        .map(({ device, window }) => ({
+      const windows = [...open, ...limiting];
+      for (const [, window] of windows) update(window, now);
+      return windows
+        .filter(([, window]) => window.count > 0)
+        .map(([device, window]) => ({
           device,
           requests: window.count,
           resetAtMs: clock.wall() + resetAt(window) - now,
@@ -90,16 +100,18 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
     },
     take(device) {
       const now = clock.now();
-      purge(open, now, maxDevices);
-      purge(limiting, now, Number.POSITIVE_INFINITY);
-      const window = current(device, now);
+      purgeSeldom(now);
+      const before = known(device);
+      const window = before ?? { times: [], count: 0 };
+      update(window, now);
       const allowed = window.count < limit;
       if (allowed || settings.counts === 'all') {
         window.count += 1;
         if (sliding || window.times.length === 0) window.times.push(now);
         if (window.times.length > Math.max(1, limit)) window.times.shift();
       }
-      store(device, window);
+      if (before !== undefined && !open.delete(device)) limiting.delete(device);
+      if (window.count > 0) (window.count >= limit ? limiting : open).set(device, window);
       const resetInMs = window.count === 0 ? rateLimitWindowMs : resetAt(window) - now;
       return {
         allowed,

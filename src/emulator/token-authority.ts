@@ -1,23 +1,14 @@
-import { createPublicKey } from 'node:crypto';
-import {
-  type CryptoKey,
-  errors,
-  generateKeyPair,
-  generateSecret,
-  importPKCS8,
-  type JWTPayload,
-  jwtVerify,
-  type KeyObject,
-  SignJWT,
-} from 'jose';
+import { createPublicKey, createSecretKey, generateKeySync, type KeyObject } from 'node:crypto';
+import { type CryptoKey, errors, generateKeyPair, importPKCS8, type JWTPayload, jwtVerify } from 'jose';
 import type { Clock } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
 import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '../protocol/claims.ts';
 import { type CloseCause, type Dialect, isSymmetric } from '../protocol/dialect.ts';
 import { maxTokenBytes } from '../protocol/token-response.ts';
 import type { Random } from './random.ts';
+import { createSignToken } from './sign-token.ts';
 
-type Key = CryptoKey | KeyObject | Uint8Array;
+type Key = CryptoKey | KeyObject;
 type Keys = { signing: Key; verifying: Key };
 
 export type Verified =
@@ -63,15 +54,12 @@ export async function createTokenAuthority(options: TokenAuthorityOptions): Prom
 
 function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys: Keys) {
   const spent = createSpentTokens(clock);
-  const sign = (claims: TokenClaims) =>
-    new SignJWT({ ...settings.extraClaims, ...claims })
-      .setProtectedHeader({ typ: 'JWT', ...settings.header, alg: settings.algorithm })
-      .sign(keys.signing);
+  const sign = createSignToken({ settings, key: keys.signing });
   const claim = (deviceId: string, jti: string) =>
     buildClaims({ deviceId, issuer: settings.issuer, jti, nowMs: clock.wall() });
   return {
     /** A token that was issued to nobody, and takes no `jti` from the sequence of a seed. */
-    signTrial: () => sign(claim('trial', 'trial')),
+    signTrial: async () => sign(claim('trial', 'trial')),
     async issue(deviceId: string, wrong?: WrongToken) {
       const claims = spoilClaims(claim(deviceId, random.id()), wrong);
       const token = await sign(claims);
@@ -138,7 +126,9 @@ function claimsProblem({ sub, iat = 0, exp = 0, jti }: JWTPayload, latestIat: nu
 
 async function loadKeys({ algorithm, secret, privateKey }: Dialect['token']): Promise<Keys> {
   if (isSymmetric(algorithm)) {
-    const key = secret === undefined ? await generateSecret(algorithm) : new TextEncoder().encode(secret);
+    const bits = Number(algorithm.slice('HS'.length));
+    const key =
+      secret === undefined ? generateKeySync('hmac', { length: bits }) : createSecretKey(Buffer.from(secret));
     return { signing: key, verifying: key };
   }
   if (privateKey === undefined) {

@@ -15,6 +15,7 @@ import { invalidRequest } from './refusal.ts';
 import type { ReplyMode } from './reply.ts';
 import type { Ticker } from './ticker.ts';
 import type { TokenAuthority } from './token-authority.ts';
+import { createWriteBatch } from './write-batch.ts';
 
 /** Fragments of one message; ws closes with 1008 beyond it. */
 const maxFragments = 256;
@@ -75,6 +76,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   });
   const connections = new Set<Connection>();
   const live = new WeakMap<Connection, LiveStream>();
+  const writes = createWriteBatch();
   const heartbeat = startHeartbeat(connections, options.baseClock);
   let awaitingToken = 0;
   let nextId = 1;
@@ -121,6 +123,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           id: nextId++,
           socket: webSocket,
           transport: request.socket,
+          writes,
           clock,
           dialect,
           events,

@@ -1,14 +1,5 @@
-import ms from 'ms';
 import * as z from 'zod';
-
-/** What a timer of Node can hold: longer ones would fire at once. */
-export const longestDurationMs = 2 ** 31 - 1;
-
-/** Milliseconds of `1500ms`, `10s`, `2m` or a bare number of milliseconds; undefined for anything else. */
-export function readDuration(text: string): number | undefined {
-  const value = /^\s*\d.{0,30}$/.test(text) ? ms(text as ms.StringValue) : undefined;
-  return value === undefined || !Number.isFinite(value) ? undefined : value;
-}
+import { longestDurationMs, readDuration } from './read-duration.ts';
 
 /** A duration in a file or a message: `500ms`, `2s`, or a number of milliseconds. The output is milliseconds. */
 export const durationSchema = z

@@ -410,11 +410,15 @@ async function sendUntilStall(limit: number, frameBytes = 32_000) {
   sending.catch(() => {});
   let last = -1;
   await expect
-    .poll(() => {
-      const isStill = last === counts.sent;
-      last = counts.sent;
-      return isStill;
-    })
+    .poll(
+      () => {
+        const isStill = last === counts.sent;
+        last = counts.sent;
+        return isStill;
+      },
+      // Far enough apart that a sender which waits for its turn on a busy machine is not taken for one that stalls.
+      { timeout: 20_000, interval: 200 },
+    )
     .toBe(true);
   return { stream, socket, counts, sending };
 }

@@ -230,9 +230,11 @@ class Stream:
         return bool(done)
 
     async def wait_quiet(self):
-        """Until nothing has come for --quiet, or no audio has come within --wait, or the stream has ended."""
+        """Until --until-bytes have come, or nothing for --quiet, or no audio within --wait, or the stream has ended."""
         begun = time.monotonic()
         while not self.reader.done():
+            if self.options.until_bytes is not None and len(self.heard) >= self.options.until_bytes:
+                return
             patience = self.options.quiet if self.report["audio"] else self.options.wait
             if time.monotonic() - max(begun, self.last_arrival or begun) >= patience:
                 return
@@ -449,10 +451,11 @@ async def no_read(options, count):
 
 
 async def connect_many(options, count):
-    """`count` (11) connections at once, each with a fresh token, held for --hold seconds."""
+    """`count` (11) connections at once, each with a fresh token, held until all are decided, or for --hold seconds."""
+    decided = Decided(count or 11)
 
     async def one():
-        return await present(options, await obtain_token(options), options.hold)
+        return await present(options, await obtain_token(options), options.hold, decided=decided)
 
     return many_report(await asyncio.gather(*(one() for _ in range(count or 11))))
 
@@ -465,9 +468,27 @@ async def replay(options, count):
     return many_report(await asyncio.gather(*outcomes))
 
 
-async def present(options, token, hold, everyone=None):
-    """Opens a stream, shows a token, holds on. With `everyone`, the token is shown when all have their upgrade."""
+class Decided:
+    """Set once each of `count` connections was accepted or refused."""
+
+    def __init__(self, count):
+        self.left = count
+        self.all = asyncio.Event()
+
+    def one(self):
+        self.left -= 1
+        if self.left == 0:
+            self.all.set()
+
+
+async def present(options, token, hold, everyone=None, decided=None):
+    """
+    Opens a stream, shows a token, holds on. With `everyone`, the token is shown when all have their upgrade; with
+    `decided`, it is held until all know whether they were accepted.
+    """
     if "token" not in token:
+        if decided:
+            decided.one()
         if everyone:
             await everyone.wait()
         return {"tokenStatus": token.get("status"), "connected": False}
@@ -477,8 +498,17 @@ async def present(options, token, hold, everyone=None):
         await everyone.wait()
     if opened:
         await stream.send_text(token["token"])
-        if await stream.wait_connected():
+        accepted = await stream.wait_connected()
+        if decided:
+            decided.one()
+        if accepted and decided:
+            all_decided = asyncio.create_task(decided.all.wait())
+            await asyncio.wait([all_decided, stream.reader], timeout=hold, return_when="FIRST_COMPLETED")
+            all_decided.cancel()
+        elif accepted:
             await stream.wait_closed(hold)
+    elif decided:
+        decided.one()
     await stream.close()
     kept = ("handshakeStatus", "connected", "connectedMs", "closeCode", "closeReason", "closedBy", "error")
     texts = [message["text"] for message in stream.report["messages"]]
@@ -603,6 +633,7 @@ def parse_options(arguments):
     parser.add_argument("--out", help="where all received audio goes, raw")
     parser.add_argument("--wait", type=float, default=5, help="seconds to wait for a reply to begin")
     parser.add_argument("--quiet", type=float, default=1, help="seconds without a message that end a reply")
+    parser.add_argument("--until-bytes", type=int, help="this much audio ends a session at once")
     parser.add_argument("--hold", type=float, default=2, help="seconds to hold connections (connect-many, replay, no-read)")
     parser.add_argument("--timeout", type=float, default=10, help="seconds for each of the other steps")
     parser.add_argument("--header", action="append", default=[], type=split_header, metavar="NAME:VALUE")

@@ -1,0 +1,38 @@
+import { echoCpu, echoHeld, oneConnection } from './benchmarks/echo.js';
+import { growth, soakFor } from './benchmarks/growth.js';
+import { peerBenchmarks } from './benchmarks/peers.js';
+import { serveScreen } from './benchmarks/serve-screen.js';
+import { sessionMemory } from './benchmarks/session-memory.js';
+import { spokenTo } from './benchmarks/spoken-to.js';
+import { help, token, version } from './benchmarks/start-up.js';
+import { firstTuiFrame, pacingBesideTui, pacingPlain } from './benchmarks/terminal.js';
+import { tokenRate } from './benchmarks/token-rate.js';
+import { wavMemory } from './benchmarks/wav-memory.js';
+
+/**
+ * Every benchmark, in the order of the table. `peers` is a folder in which they are installed.
+ *
+ * @param {{ minutes: number, peers: string | undefined }} options
+ * @returns {import('./measure/turns.js').Benchmark[]}
+ */
+export function createCatalogue({ minutes, peers }) {
+  return [
+    version,
+    help,
+    token,
+    firstTuiFrame,
+    tokenRate,
+    echoHeld,
+    echoCpu,
+    spokenTo,
+    oneConnection,
+    sessionMemory,
+    pacingBesideTui,
+    pacingPlain,
+    serveScreen,
+    wavMemory,
+    growth,
+    ...(peers === undefined ? [] : peerBenchmarks(peers)),
+    soakFor(minutes),
+  ];
+}

@@ -1,0 +1,2 @@
+// The floor of a start: Node, and an empty ES module.
+export {};

@@ -1,0 +1,65 @@
+/**
+ * The load generator: a process of its own, told what to do by its parent and answering each order with a result.
+ * What is measured counts from the moment at which a message was due, not from when it was sent: a service that
+ * holds up its clients does not thereby look quicker (no coordinated omission).
+ */
+import { floodEcho } from './flood-echo.js';
+import { hear } from './hear.js';
+import { pacedEcho } from './paced-echo.js';
+import { openSocket } from './socket.js';
+import { talk } from './talk.js';
+import { requestTokens } from './token-requests.js';
+import { fetchToken } from './tokens.js';
+
+/** Connections that are being opened at the same time. */
+const openingAtOnce = 16;
+
+/** @type {import('./socket.js').LoadSocket[]} */
+const sockets = [];
+
+/** @type {Record<string, (order: any) => Promise<object>>} */
+const orders = {
+  /** Opens streams until there are `sessions` of them. */
+  async open({ target, sessions }) {
+    while (sockets.length < sessions) {
+      const some = Math.min(openingAtOnce, sessions - sockets.length);
+      const opened = Array.from({ length: some }, async (_, at) =>
+        openSocket({ port: target.port, token: await fetchToken(target, `bench-${sockets.length + at}`) }),
+      );
+      sockets.push(...(await Promise.all(opened)));
+    }
+    return { sessions: sockets.length };
+  },
+  'paced-echo': (order) => measured((begin) => pacedEcho(sockets, order, begin)),
+  'flood-echo': (order) => measured((begin) => floodEcho(sockets, order, begin)),
+  hear: (order) => measured((begin) => hear(sockets, order, begin)),
+  talk: (order) => measured((begin) => talk(sockets, order, begin)),
+  'token-requests': (order) => measured((begin) => requestTokens(order, begin)),
+};
+
+/**
+ * Measures what the generator itself used, from `begin` on.
+ *
+ * @param {(begin: () => void) => Promise<object>} run
+ */
+async function measured(run) {
+  let cpu = process.cpuUsage();
+  let at = performance.now();
+  const result = await run(() => {
+    cpu = process.cpuUsage();
+    at = performance.now();
+    process.send?.({ type: 'begun' });
+  });
+  const used = process.cpuUsage(cpu);
+  const closed = sockets.filter((socket) => socket.closed).length;
+  return { ...result, closed, generatorCpu: (used.user + used.system) / 1000 / (performance.now() - at) };
+}
+
+process.on('message', (/** @type {{ type: string }} */ order) => {
+  const run = orders[order.type];
+  if (run === undefined) throw new Error(`no such order: ${order.type}`);
+  run(order).then(
+    (result) => process.send?.({ type: 'done', ...result }),
+    (thrown) => process.send?.({ type: 'failed', why: thrown.message }),
+  );
+});

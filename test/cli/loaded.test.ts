@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { type RunOptions, setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+
+/** Prints, as the process ends, which of Node's own modules were loaded. */
+const tellBuiltins = `process.on('exit', () => process.stderr.write('BUILTINS ' + process.moduleLoadList.join() + '\\n'))`;
+
+/**
+ * What a command has loaded: the files of the built program, the packages whose code is in them, and Node's own
+ * modules. Time depends on the machine; this does not.
+ */
+async function loadedBy(args: readonly string[], { env = {} }: RunOptions = {}) {
+  const { code, stderr } = await sandbox.run(args, {
+    env: {
+      ...env,
+      NODE_V8_COVERAGE: sandbox.path('coverage'),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(tellBuiltins)}`,
+    },
+  });
+  expect(code).toBe(0);
+  const scripts = readdirSync(sandbox.path('coverage')).flatMap((file) => {
+    const { result } = JSON.parse(readFileSync(join(sandbox.path('coverage'), file), 'utf8'));
+    return (result as { url: string }[]).map(({ url }) => url);
+  });
+  const files = scripts.filter((url) => url.includes('/dist/')).map((url) => fileURLToPath(url));
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  // The bundler writes above each module where it comes from.
+  const modules = texts.flatMap((text) =>
+    [...text.matchAll(/^(?: {2})?\/\/ (\S+\.[cm]?[jt]sx?)$/gm)].map(([, path = '']) => path),
+  );
+  const packages = modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  const builtins = /BUILTINS (.*)/.exec(stderr)?.[1]?.split(',') ?? [];
+  return {
+    files: files.length,
+    bytes: texts.reduce((sum, text) => sum + text.length, 0),
+    modules,
+    packages: [...new Set(packages)].sort(),
+    hasBuiltin: (name: string) => builtins.includes(`NativeModule ${name}`),
+  };
+}
+
+test('--version loads next to nothing', async () => {
+  const { files, bytes, packages, modules } = await loadedBy(['--version']);
+  expect(modules).toContain('src/cli.ts');
+  expect(packages).toEqual([]);
+  expect(files).toBeLessThanOrEqual(6);
+  expect(bytes).toBeLessThan(15_000);
+});
+
+test('--help loads the command tree, and none of what the commands need', async () => {
+  const { files, packages } = await loadedBy(['--help']);
+  expect(packages).toEqual(['commander', 'ms']);
+  expect(files).toBeLessThanOrEqual(16);
+});
+
+test('token loads the parts of undici that send a request, and no schema, YAML, WebSocket or HTTP/2', async () => {
+  const { baseUrl } = await sandbox.serve();
+  const { files, bytes, packages, modules, hasBuiltin } = await loadedBy(['token', '--device', 'd1'], {
+    env: { VOICECTL_BASE_URL: baseUrl },
+  });
+  expect(packages).toEqual(['commander', 'lilconfig', 'ms', 'undici']);
+  // Of fetch the build leaves the place where its bodies were, and nothing behind it.
+  expect(modules.filter((path) => /undici\/(index|lib\/web\/(?!fetch\/body))/.test(path))).toEqual([]);
+  expect(files).toBeLessThanOrEqual(32);
+  expect(bytes).toBeLessThan(700_000);
+  expect(hasBuiltin('http')).toBe(true);
+  for (const name of ['http2', 'tls', 'crypto', 'zlib', 'worker_threads']) {
+    expect([name, hasBuiltin(name)]).toEqual([name, false]);
+  }
+});
