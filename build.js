@@ -11,14 +11,20 @@ const root = import.meta.dirname;
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /**
- * Parts of undici that a request of ours never reaches, and that would be loaded with it: HTTP/2, which brings
- * Node's http2, tls and crypto along at each start, and the bodies of fetch. Whoever gets there is told.
+ * What undici's client asks for and a request of ours never reaches, but would be loaded with it: HTTP/2, which brings
+ * Node's http2, tls and crypto along at each start, and the bodies of fetch. Whoever gets there is told. Where fetch
+ * itself is part of the bundle, it keeps its own.
  */
 const leaveOut = {
   name: 'leave-out',
-  setup({ onLoad }) {
-    onLoad({ filter: /undici\/lib\/(dispatcher\/client-h2|web\/fetch\/body)\.js$/ }, ({ path }) => ({
-      contents: `module.exports = () => { throw new Error('${basename(path)} is left out of the bundle') };
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/(client-h2|fetch\/body)\.js$/ }, ({ path, importer }) =>
+      /undici\/lib\/dispatcher\/client(-h1)?\.js$/.test(importer)
+        ? { path: basename(path), namespace: 'left-out' }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+      contents: `module.exports = () => { throw new Error('${path} is left out of the bundle') };
         module.exports.extractBody = module.exports;`,
     }));
   },

@@ -12,7 +12,10 @@ export interface WriteBatch {
   release(socket: Socket): void;
 }
 
-/** Nothing waits longer than one turn, so what waits is bounded by what a turn sends. */
+/** More than this waits for no end: a peer that could take it would else seem not to read. */
+const maxHeldBytes = 64 * 1024;
+
+/** What waits is bounded for each socket, and waits no longer than one turn. */
 export function createWriteBatch(schedule: (call: () => void) => void = atTurnEnd): WriteBatch {
   const held = new Set<Socket>();
   const flush = () => {
@@ -21,7 +24,12 @@ export function createWriteBatch(schedule: (call: () => void) => void = atTurnEn
   };
   return {
     hold(socket) {
-      if (held.has(socket)) return;
+      if (held.has(socket)) {
+        if (socket.writableLength < maxHeldBytes) return;
+        socket.uncork();
+        socket.cork();
+        return;
+      }
       if (held.size === 0) schedule(flush);
       held.add(socket);
       socket.cork();

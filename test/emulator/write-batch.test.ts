@@ -59,6 +59,19 @@ test('a turn has one end, however many sockets wait for it, and the next turn ha
   }
 });
 
+test('more than 64 KiB do not wait for the end of the turn', () => {
+  const turn = createTurn();
+  const writes = createWriteBatch(turn.atEnd);
+  const { calls, socket } = countingSocket();
+  for (let message = 0; message < 3; message += 1) {
+    writes.hold(socket);
+    socket.write(Buffer.alloc(64 * 1024));
+  }
+  expect(calls).toEqual([1, 1]);
+  turn.end();
+  expect(calls).toEqual([1, 1, 1]);
+});
+
 test('what was released leaves at once, and the end of the turn does no harm to it', () => {
   const turn = createTurn();
   const writes = createWriteBatch(turn.atEnd);
