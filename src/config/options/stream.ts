@@ -1,0 +1,143 @@
+import { parseBytes, parseDuration, parseFlag, parseInteger, parsePace, parseText } from '../parse.ts';
+import { define } from './define.ts';
+
+/** `stream`. */
+export const streamSettings = {
+  file: define({
+    flag: '--file <PATH>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'WAV to stream; - is standard input',
+  }),
+  raw: define({
+    flag: '--raw <PATH>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'headerless 16 kHz s16le mono to stream; - is standard input',
+  }),
+  replay: define({
+    flag: '--replay <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'recording whose user’s audio to stream, with its messages and timing',
+  }),
+  mic: define({
+    flag: '--mic',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'stream the microphone, until Ctrl-C or --duration',
+  }),
+  play: define({
+    flag: '--play',
+    parse: parseFlag,
+    negatable: true,
+    defaultText: 'on with --mic',
+    help: 'AI audio on the loudspeaker',
+  }),
+  inputDevice: define({
+    flag: '--input-device <DEVICE>',
+    defaultText: 'the system’s',
+    parse: parseText,
+    help: 'microphone: number of voicectl devices, or part of its name',
+  }),
+  outputDevice: define({
+    flag: '--output-device <DEVICE>',
+    defaultText: 'the system’s',
+    parse: parseText,
+    help: 'loudspeaker: number of voicectl devices, or part of its name',
+  }),
+  audioBackend: define({
+    flag: '--audio-backend <NAME>',
+    defaultText: 'the first that works',
+    parse: parseText,
+    help: 'way to the sound devices: naudiodon, pulse, pipewire, alsa, decibri, ffmpeg or sox',
+  }),
+  deviceTimeout: define({
+    flag: '--device-timeout <DURATION>',
+    default: '0',
+    parse: parseDuration,
+    help: 'how long a sound device that was lost is waited for',
+  }),
+  volume: define({
+    flag: '--volume <PERCENT>',
+    default: '100',
+    parse: parseInteger(0, 400),
+    help: 'loudness of the AI audio on the loudspeaker',
+  }),
+  bargeIn: define({
+    flag: '--barge-in',
+    parse: parseFlag,
+    help: 'stop what is being played when you begin to speak; use headphones',
+  }),
+  recordMic: define({
+    flag: '--record-mic <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'what the microphone sent, as WAV',
+  }),
+  strictFormat: define({
+    flag: '--strict-format',
+    parse: parseFlag,
+    help: 'refuse a WAV that would have to be converted',
+  }),
+  tokenFrom: define({
+    flag: '--token-from <ENV_OR_FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'use this token in place of asking for one',
+  }),
+  pace: define({
+    flag: '--pace <PACE>',
+    default: 'realtime',
+    parse: parsePace,
+    help: 'realtime, max, or a factor',
+  }),
+  frameMs: define({
+    flag: '--frame-ms <N>',
+    default: '20',
+    parse: parseInteger(1, 1_000),
+    help: 'audio in one message',
+  }),
+  tail: define({
+    flag: '--tail <DURATION>',
+    defaultText: 'until the reply ends',
+    parse: parseDuration,
+    help: 'silence sent after the last frame',
+  }),
+  wait: define({
+    flag: '--wait <DURATION>',
+    default: '10s',
+    parse: parseDuration,
+    help: 'how long to wait for a reply that has not begun',
+  }),
+  settle: define({
+    flag: '--settle <DURATION>',
+    default: '1500ms',
+    parse: parseDuration,
+    help: 'a reply that has paused this long has ended',
+  }),
+  out: define({
+    flag: '--out <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'AI audio as WAV; - is raw PCM on standard output',
+  }),
+  record: define({
+    flag: '--record <DIR>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'record the session into this new folder, for inspect and replay',
+  }),
+  loop: define({ flag: '--loop', parse: parseFlag, flagOnly: true, help: 'repeat the file' }),
+  duration: define({
+    flag: '--duration <DURATION>',
+    parse: parseDuration,
+    help: 'stop after this much streaming',
+  }),
+  maxFrameBuffer: define({
+    flag: '--max-frame-buffer <SIZE>',
+    default: '64KiB',
+    parse: parseBytes,
+    help: 'how much may wait in the socket before the source is paused',
+  }),
+};
