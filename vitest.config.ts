@@ -8,8 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/helpers/build-once.ts'],
-    // Tests wait on sockets and children more than they compute; on two cores vitest would use one.
-    maxWorkers: 2,
+    // Tests wait on sockets, children and audio in real time more than they compute; on two cores vitest would use one.
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
