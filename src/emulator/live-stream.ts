@@ -169,6 +169,7 @@ function alignSamples(connection: Connection, { stream }: Dialect, hear: (pcm: B
     const whole = bytes.length - (bytes.length % bytesPerSample);
     const hasHalf = whole < bytes.length && stream.oddBytes === 'carry';
     carried = hasHalf ? Buffer.from(bytes.subarray(whole)) : undefined;
-    if (whole > 0) hear(bytes.subarray(0, whole));
+    // A view costs as much as all the rest: most messages need none.
+    if (whole > 0) hear(whole === bytes.length ? bytes : bytes.subarray(0, whole));
   };
 }
