@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isSendableCloseCode } from './close-codes.ts';
+import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
 import { faultSchema } from './faults.ts';
 
 /**
@@ -50,12 +50,8 @@ export const messageSchema = z
 /** `POST /close`: closes streams. */
 export const closeSchema = z.strictObject({
   ...streams,
-  code: z
-    .int()
-    .refine(isSendableCloseCode, 'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999')
-    .meta({ minimum: 1000, maximum: 4999 })
-    .default(1000),
-  reason: z.string().max(123).default(''),
+  code: closeCodeSchema.default(1000),
+  reason: closeReasonSchema.default(''),
 });
 
 /** `POST /events`: tells that something happened outside. */

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { defaultFrameMs } from './audio-format.ts';
 import { reservedClaims, tokenLifetimeSeconds } from './claims.ts';
-import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from './close-codes.ts';
+import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
+import { closeCodes } from './close-codes.ts';
 import { resetFormats } from './rate-limit.ts';
 import { describeIssue, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
@@ -79,18 +80,8 @@ const refusalSchemas = mapValues(refusals, ([defaultStatus, defaultCode, default
 /** The specification gives the code of this one, and its message and details follow the body; its status is open. */
 const invalidRequestSchema = z.strictObject({ status: status.default(400) }).prefault({});
 
-const closeCode = z
-  .int()
-  .refine(isSendableCloseCode, 'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999')
-  .meta({ minimum: 1000, maximum: 4999 })
-  .describe('WebSocket close code');
-const closeReason = z
-  .string()
-  .refine(
-    (text) => Buffer.byteLength(text) <= maxCloseReasonBytes,
-    `expected at most ${maxCloseReasonBytes} bytes`,
-  )
-  .describe('Close reason, at most 123 bytes of UTF-8');
+const closeCode = closeCodeSchema.describe('WebSocket close code');
+const closeReason = closeReasonSchema.describe('Close reason, at most 123 bytes of UTF-8');
 
 const closeSchemas = mapValues(closes, ([defaultClose, defaultCode, defaultMessage]: Defaults) =>
   z

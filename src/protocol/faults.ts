@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isSendableCloseCode, maxCloseReasonBytes } from './close-codes.ts';
+import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
 import { durationSchema } from './duration.ts';
 
 /**
@@ -177,16 +177,8 @@ export const faultCatalogue = {
     summary: 'the stream is closed with a code',
     parameters: {
       ...after,
-      code: z
-        .int()
-        .refine(
-          isSendableCloseCode,
-          'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999',
-        )
-        .meta({ minimum: 1000, maximum: 4999 })
-        .default(1011)
-        .describe('Close code'),
-      reason: z.string().max(maxCloseReasonBytes).default('').describe('Close reason'),
+      code: closeCodeSchema.default(1011).describe('Close code'),
+      reason: closeReasonSchema.default('').describe('Close reason'),
     },
   }),
   'abnormal-close': fault({
@@ -305,6 +297,16 @@ export const faultSchema = z.discriminatedUnion(
   'name',
   faultNames.map(schemaOfFault) as [z.ZodObject, ...z.ZodObject[]],
 ) as unknown as z.ZodType<Fault, FaultInput>;
+
+/**
+ * The fault for one stream, or where it is about requests and connections to come, for its device; as far as its
+ * point knows them, and unless it says otherwise itself.
+ */
+export function aimFault(fault: Fault, { device, stream }: { device: string; stream: number }): Fault {
+  const scope = scopes[faultCatalogue[fault.name].at];
+  const aim = 'stream' in scope ? { stream } : 'device' in scope ? { device } : {};
+  return { ...aim, ...fault };
+}
 
 /** Whether a fault strikes at this point. */
 export function strikesAt<Point extends FaultPoint>(fault: Fault, point: Point): fault is FaultAt<Point> {

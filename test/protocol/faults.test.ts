@@ -24,6 +24,7 @@ describe('a fault is read', () => {
     ['', 'expected a fault of the catalogue, not ""'],
     ['close:code=1005', 'close: code: expected a close code that may be sent'],
     ['close:code=soon', 'close: code: Invalid input: expected number'],
+    [`close:reason=${'é'.repeat(62)}`, 'close: reason: expected at most 123 bytes'],
     ['close:when=2s', 'close: Unrecognized key: "when"'],
     ['token-slow:delay=soon', 'token-slow: delay: expected a duration'],
     ['upgrade-hang:device=d1', 'upgrade-hang: Unrecognized key: "device"'],

@@ -1,6 +1,5 @@
 import { VoicectlError } from '../../errors.ts';
-import type { Fault, FaultInput } from '../../protocol/faults.ts';
-import { type FaultPoint, faultCatalogue } from '../../protocol/faults.ts';
+import { aimFault } from '../../protocol/faults.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { CreateReply, Voice } from '../reply.ts';
 import type { Clips } from './clips.ts';
@@ -48,7 +47,7 @@ async function act(action: Action, { clips, faults }: Performance, stage: Stage,
   if (status !== undefined) voice.status(status);
   if (error !== undefined) voice.error(error.code, error.message);
   if (send !== undefined) voice.message(send);
-  if (fault !== undefined) faults.add(aimed(fault, voice));
+  if (fault !== undefined) faults.add(aimFault(fault, voice));
   if (action['clear-faults']) faults.clear();
   if (close !== undefined) voice.close(close.code, close.reason);
 }
@@ -58,17 +57,4 @@ function pcmOf(say: string | SpeechAction, clips: Clips, stage: Stage): Buffer {
   const pcm = clips.get(say);
   if (pcm === undefined) throw new VoicectlError('internal', 'A clip of the scenario was not prepared');
   return pcm;
-}
-
-const streamPoints: readonly FaultPoint[] = ['live', 'audio'];
-const devicePoints: readonly FaultPoint[] = ['token', 'authorise', 'connected'];
-
-/** The fault, for this stream or, where it is about requests and connections to come, for this device. */
-function aimed(fault: Fault, { stream, device }: Voice): FaultInput {
-  const { at } = faultCatalogue[fault.name];
-  const scope = {
-    ...(streamPoints.includes(at) ? { stream } : {}),
-    ...(devicePoints.includes(at) ? { device } : {}),
-  };
-  return { ...scope, ...fault } as FaultInput;
 }

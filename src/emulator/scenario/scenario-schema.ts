@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
+import { closeCodeSchema, closeReasonSchema } from '../../protocol/close-code-schema.ts';
 import { durationSchema } from '../../protocol/duration.ts';
 import { type Fault, faultSchema, readFault } from '../../protocol/faults.ts';
 
@@ -85,14 +85,8 @@ const actions = {
   'clear-faults': z.literal(true).optional().describe('Clear all faults'),
   close: z
     .strictObject({
-      code: z
-        .int()
-        .refine(
-          isSendableCloseCode,
-          'expected a close code that may be sent: 1000-1003, 1007-1014 or 3000-4999',
-        )
-        .default(1000),
-      reason: z.string().max(maxCloseReasonBytes).default(''),
+      code: closeCodeSchema.default(1000),
+      reason: closeReasonSchema.default(''),
     })
     .optional()
     .describe('Close the stream'),
