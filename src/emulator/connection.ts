@@ -121,6 +121,16 @@ export function createConnection(options: ConnectionOptions): Connection {
     return true;
   };
 
+  const cut = (how: 'end' | 'reset', cause: StreamTotals['cause'] & string) => {
+    if (ended) return;
+    end();
+    totals.cause = cause;
+    // What was sent before the cut is on its way.
+    writes.release(transport);
+    if (how === 'reset') transport.resetAndDestroy();
+    else socket.terminate();
+  };
+
   // A bad frame without a listener would end the process; ws closes the connection by itself.
   socket.on('error', (error) => {
     totals.cause ??= 'protocol-error';
@@ -167,23 +177,19 @@ export function createConnection(options: ConnectionOptions): Connection {
     close,
     closeWith(code, reason, cause = 'control') {
       if (ended) return;
+      if (code === closeCodes.abnormal) {
+        cut('end', cause);
+        return;
+      }
       end();
       totals.cause = cause;
-      if (code === closeCodes.abnormal) socket.terminate();
-      else if (code === closeCodes.noStatus) socket.close();
+      if (code === closeCodes.noStatus) socket.close();
       else socket.close(code, reason);
     },
     sendRaw(text) {
       if (maySend()) socket.send(text);
     },
-    cut(how) {
-      if (ended) return;
-      end();
-      totals.cause = 'fault';
-      writes.release(transport);
-      if (how === 'reset') transport.resetAndDestroy();
-      else socket.terminate();
-    },
+    cut: (how) => cut(how, 'fault'),
     stall(ms) {
       transport.cork();
       const release = () => transport.uncork();
