@@ -15,15 +15,27 @@ export interface UpgradeFaults {
 export function createUpgradeFaults(faults: Faults, clock: Clock): UpgradeFaults {
   const waiting = new Set<Duplex>();
 
-  const hold = (socket: Duplex, timer?: ClockTimer) => {
-    waiting.add(socket);
-    socket.once('close', () => {
+  /** Keeps a socket until it ends, or until the result is called. */
+  const hold = (socket: Duplex): (() => void) => {
+    const letGo = () => {
       waiting.delete(socket);
-      timer?.cancel();
-    });
+      socket.off('end', onEnd).off('close', letGo);
+    };
+    const onEnd = () => socket.destroy();
+    waiting.add(socket);
     // Node leaves such a socket half open; and without a reader its end would not be noticed.
-    socket.once('end', () => socket.destroy());
-    socket.resume();
+    socket.once('end', onEnd).once('close', letGo).resume();
+    return letGo;
+  };
+
+  const delayUpgrade = (socket: Duplex, delay: number, goOn: () => void) => {
+    const letGo = hold(socket);
+    const timer: ClockTimer = clock.after(delay, () => {
+      socket.off('close', timer.cancel);
+      letGo();
+      goOn();
+    });
+    socket.once('close', timer.cancel);
   };
 
   return {
@@ -50,21 +62,12 @@ export function createUpgradeFaults(faults: Faults, clock: Clock): UpgradeFaults
         }
       }
       if (delay === 0) goOn();
-      else
-        hold(
-          socket,
-          clock.after(delay, () => release(socket, goOn)),
-        );
+      else delayUpgrade(socket, delay, goOn);
     },
     close() {
       for (const socket of waiting) socket.destroy();
     },
   };
-
-  function release(socket: Duplex, goOn: () => void): void {
-    waiting.delete(socket);
-    if (!socket.destroyed) goOn();
-  }
 }
 
 function reset(socket: Duplex): void {
