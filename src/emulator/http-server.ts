@@ -59,7 +59,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     answer(request, response, options).then(
       (result) => {
         if (result === 'reset') request.socket.resetAndDestroy();
-        else if (result !== 'hang' && !response.destroyed) sendAnswer(response, result);
+        else if (typeof result !== 'string' && !response.destroyed) sendAnswer(response, result);
       },
       (thrown) => response.destroy(thrown),
     );
@@ -103,7 +103,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   options: HttpServerOptions,
-): Promise<HttpAnswer | Unanswered> {
+): Promise<HttpAnswer | Unanswered | 'answered'> {
   const { dialect, events, admission, token } = options;
   const path = pathOf(request);
   const isControl = path.startsWith(`${controlPrefix}/`);
@@ -111,7 +111,7 @@ async function answer(
   if (!admitted.ok) return { ...turnAway(admitted, options, path), hangUp: true };
   if (isControl) {
     await options.control(request, response);
-    return 'hang';
+    return 'answered';
   }
   if (admitted.origin !== undefined) allowOrigin(response, admitted.origin);
 
@@ -121,7 +121,7 @@ async function answer(
   if (!tokenPaths.includes(path)) return { ...refuse('notFound'), hangUp: true };
   if (request.method === 'OPTIONS') {
     response.writeHead(204, allowedMethods.flat()).end();
-    return 'hang';
+    return 'answered';
   }
   if (request.method !== 'POST') {
     return { ...refuse('methodNotAllowed'), headers: allowedMethods, hangUp: true };
