@@ -21,18 +21,21 @@ const dateResolutionMs = 1_000;
 export async function reachService({
   baseUrl,
   apiVersion,
+  ca,
   clock,
   signal,
 }: {
   baseUrl: string;
   apiVersion: ApiVersion | undefined;
+  /** As for `requestToken`. */
+  ca: string | undefined;
   clock: Clock;
   signal: AbortSignal;
 }): Promise<Reached> {
   const { status, headers, firstByteMs } = await postJson(
     serviceUrl(baseUrl, tokenPath(apiVersion)),
     {},
-    { clock, signal },
+    { ca, clock, signal },
   );
   const theirs = readMoment(headers.date, clock.wall());
   const skewMs =

@@ -1,6 +1,7 @@
 import { reachService } from '../client/reach.ts';
 import { systemClock } from '../clock.ts';
 import type { connectionOptions } from '../config/options.ts';
+import { readTrusted } from '../config/trusted.ts';
 import { backends, fitsHost } from '../devices/backend.ts';
 import { installHint } from '../devices/no-device.ts';
 import { type Probe, probeBackends } from '../devices/probe.ts';
@@ -28,13 +29,21 @@ const maxSkewMs = 5_000;
 
 /** Whether the service is there, and what time it has there. */
 export async function checkTarget({
+  io,
   settings,
   origin,
   signal,
 }: DoctorContext): Promise<(Check & { code?: ErrorCode })[]> {
   const { baseUrl, apiVersion } = settings;
+  const ca = await readTrusted(settings.ca, { stdin: io.stdin, signal });
   try {
-    const { ms, status, skewMs } = await reachService({ baseUrl, apiVersion, clock: systemClock, signal });
+    const { ms, status, skewMs } = await reachService({
+      baseUrl,
+      apiVersion,
+      ca,
+      clock: systemClock,
+      signal,
+    });
     return [
       { name: 'target', state: 'ok', found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status})` },
       checkSkew(skewMs),

@@ -94,6 +94,16 @@ describe('doctor', () => {
     expect(checksOf(stdout).get('target')).toMatchObject({ state: 'broken', code: 'connect-failed' });
   });
 
+  test('trusts what --ca names: without it, a certificate that nobody signed is said to be untrusted', async () => {
+    const { baseUrl } = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const target = async (...flags: string[]) => {
+      const { code, stdout } = await sandbox.run(['doctor', '--json', '--base-url', baseUrl, ...flags], lean);
+      return { code, ...checksOf(stdout).get('target') };
+    };
+    expect(await target('--ca', 'cert.pem')).toMatchObject({ code: 0, state: 'ok' });
+    expect(await target()).toMatchObject({ state: 'broken', mend: expect.stringContaining('--ca FILE') });
+  });
+
   test('is a table for people, with how to mend below', async () => {
     const { stdout } = await sandbox.run(['doctor'], lean);
     expect(stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m);
