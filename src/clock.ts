@@ -25,11 +25,11 @@ export const systemClock: Clock = {
 };
 
 /**
- * Calls once, when all that has come in by now was dealt with: at the end of this turn of the event loop. No time
- * passes for it, so that no clock moves it.
+ * Calls once, with `subject`, when what is being dealt with has been: before the event loop goes on to the next socket or
+ * timer. No time passes for it, so that no clock moves it.
  */
-export function atTurnEnd(call: () => void): void {
-  setImmediate(call);
+export function atTickEnd<Subject>(call: (subject: Subject) => void, subject: Subject): void {
+  process.nextTick(call, subject);
 }
 
 /** A clock that can be moved forward while it runs. */

@@ -3,25 +3,30 @@ const binaryMessage = 0x82;
 /** The lengths that do not fit into 7 bits are announced by these, and follow in 16 or 64 bits. */
 const length16 = 126;
 const length64 = 127;
+/** Lengths whose header is remembered: streams send messages of one length, or of a few. */
+const maxLengths = 64;
 
 /**
- * PCM as the one WebSocket frame that a server sends it in (RFC 6455, section 5.2), header and payload in one
- * buffer: one write in place of the two that the library makes of it, and nothing else is made on the way.
+ * Headers of binary messages, as a server sends them (RFC 6455, section 5.2), by the length of the payload. One header
+ * serves all messages of its length: nothing is made, and nothing copied, on the way of a message.
  */
-export function frameAudio(pcm: Buffer): Buffer {
-  const { length } = pcm;
-  const headBytes = length < length16 ? 2 : length <= 0xffff ? 4 : 10;
-  const frame = Buffer.allocUnsafe(headBytes + length);
-  frame[0] = binaryMessage;
-  if (headBytes === 2) {
-    frame[1] = length;
-  } else if (headBytes === 4) {
-    frame[1] = length16;
-    frame.writeUInt16BE(length, 2);
-  } else {
-    frame[1] = length64;
-    frame.writeBigUInt64BE(BigInt(length), 2);
-  }
-  frame.set(pcm, headBytes);
-  return frame;
+export function createAudioHeaders(): (length: number) => Buffer {
+  const made = new Map<number, Buffer>();
+  return (length) => {
+    const known = made.get(length);
+    if (known !== undefined) return known;
+    const header = makeHeader(length);
+    if (made.size < maxLengths) made.set(length, header);
+    return header;
+  };
+}
+
+function makeHeader(length: number): Buffer {
+  if (length < length16) return Buffer.from([binaryMessage, length]);
+  if (length <= 0xffff) return Buffer.from([binaryMessage, length16, length >> 8, length & 0xff]);
+  const header = Buffer.alloc(10);
+  header[0] = binaryMessage;
+  header[1] = length64;
+  header.writeBigUInt64BE(BigInt(length), 2);
+  return header;
 }

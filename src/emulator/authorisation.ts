@@ -7,11 +7,8 @@ import type { ConnectionSlots } from './connection-slots.ts';
 import type { Faults } from './faults/faults.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
-/** A message of a client, as it arrived. */
-export interface ClientMessage {
-  data: Buffer;
-  isBinary: boolean;
-}
+/** Takes a message of a client, as it arrived. */
+export type TakeMessage = (data: Buffer, isBinary: boolean) => void;
 
 export interface AuthorisationOptions {
   connection: Connection;
@@ -24,7 +21,7 @@ export interface AuthorisationOptions {
    * The token was accepted and a slot taken, which is released when the connection ends. The result takes
    * each message but the token: first those that arrived meanwhile, in order.
    */
-  onAuthorised: (claims: TokenClaims) => (message: ClientMessage) => void;
+  onAuthorised: (claims: TokenClaims) => TakeMessage;
 }
 
 /** Messages that are held beside the dialect's bound on their bytes: a message costs memory even when it is empty. */
@@ -36,18 +33,18 @@ const maxHeldMessages = 4_096;
  */
 export function awaitToken(options: AuthorisationOptions): void {
   const { connection, clock, settings, onAuthorised } = options;
-  const held: ClientMessage[] = [];
+  const held: Parameters<TakeMessage>[] = [];
   let heldBytes = 0;
   let presented = false;
-  let take = (message: ClientMessage) => {
-    if (!presented && !message.isBinary) {
+  let take: TakeMessage = (data, isBinary) => {
+    if (!presented && !isBinary) {
       presented = true;
       deadline.cancel();
-      present(message.data.toString());
+      present(data.toString());
       return;
     }
-    held.push(message);
-    heldBytes += message.data.length;
+    held.push([data, isBinary]);
+    heldBytes += data.length;
     if (heldBytes > settings.earlyAudioBytes || held.length > maxHeldMessages)
       connection.close('earlyAudioOverflow');
   };
@@ -60,7 +57,7 @@ export function awaitToken(options: AuthorisationOptions): void {
       return;
     }
     take = onAuthorised(decision.claims);
-    for (const message of held.splice(0)) take(message);
+    for (const message of held.splice(0)) take(...message);
   };
 
   const deadline = clock.after(settings.tokenDeadlineMs, () => connection.close('tokenTimeout'));
@@ -70,7 +67,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     // Nothing is heard of a connection that is closing, though its messages still come in.
     take = () => {};
   });
-  connection.socket.on('message', (data: RawData, isBinary) => take({ data: data as Buffer, isBinary }));
+  connection.socket.on('message', (data: RawData, isBinary) => take(data as Buffer, isBinary));
 }
 
 type Decision = { claims: TokenClaims } | { refused: CloseCause };

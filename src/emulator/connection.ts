@@ -4,14 +4,10 @@ import type { Clock } from '../clock.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
-import { frameAudio } from './audio-frame.ts';
-import { createDeviceCheck, type DeviceCheck } from './device-verdict.ts';
+import { AudioOut, maxUnsentBytes } from './audio-out.ts';
+import { BatchedSocket } from './batched-socket.ts';
+import { DeviceCheck } from './device-verdict.ts';
 import type { EmulatorEvents, StreamTotals } from './events.ts';
-import { createLatestLevel } from './latest-level.ts';
-import type { WriteBatch } from './write-batch.ts';
-
-/** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
-const maxUnsentBytes = 1024 * 1024;
 
 /** One WebSocket connection: what is sent on it, how it ends, and what is counted meanwhile. */
 export interface Connection {
@@ -23,14 +19,13 @@ export interface Connection {
   readonly startedAt: number;
   /** Judges what the device sends. */
   readonly device: DeviceCheck;
+  /** Sends audio, as long as anything is sent. */
+  readonly audio: AudioOut;
   /** Whether it is closing, from either side. */
   readonly ended: boolean;
-  /** Notes audio that came. */
-  heard(pcm: Buffer): void;
   /** How loud the newest audio of each direction is, in dBFS: from the device, and to it. */
   levels(): { inDbfs: number; outDbfs: number };
   sendText(text: string): void;
-  sendAudio(pcm: Buffer): void;
   /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
   close(cause: CloseCause): void;
   /**
@@ -59,18 +54,22 @@ export interface ConnectionOptions {
   socket: WebSocket;
   /** What the WebSocket runs on. */
   transport: Socket;
-  writes: WriteBatch;
+  /** Of binary messages, by their length. */
+  headerOf: (length: number) => Buffer;
+  /** Movable. */
   clock: Clock;
+  /** The machine's: audio is heard when it comes. */
+  baseClock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { id, socket, transport, writes, clock, dialect, events } = options;
+  const { id, socket, transport, headerOf, clock, baseClock, dialect, events } = options;
   const startedAt = clock.now();
   const endings: (() => void)[] = [];
-  const device = createDeviceCheck();
-  const [incoming, outgoing] = [createLatestLevel(clock), createLatestLevel(clock)];
+  const device = new DeviceCheck(baseClock);
+  const batched = new BatchedSocket(transport);
   let ended = false;
   let pingPending = false;
   let frozen = false;
@@ -93,6 +92,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   const end = () => {
     if (ended) return;
     ended = true;
+    audio.shut();
     for (const call of endings.splice(0)) call();
   };
 
@@ -107,18 +107,27 @@ export function createConnection(options: ConnectionOptions): Connection {
     socket.close(code, reason);
   };
 
-  /** Whether anything may be sent. A peer that does not read what it was sent is given up. */
+  const giveUp = () => {
+    close('slowReader');
+    // What it still sends is no use: unread it costs nothing until the connection is cut.
+    socket.pause();
+  };
+  const audio = new AudioOut({
+    socket,
+    transport,
+    batched,
+    headerOf,
+    totals,
+    clock: baseClock,
+    onSlowReader: giveUp,
+  });
+
+  /** Whether text may be sent. */
   const maySend = (): boolean => {
     if (ended || frozen) return false;
-    // What waits for the end of the turn has not been refused by the peer.
-    if (socket.bufferedAmount > maxUnsentBytes) writes.release(transport);
-    if (socket.bufferedAmount > maxUnsentBytes) {
-      close('slowReader');
-      // What it still sends is no use: unread it costs nothing until the connection is cut.
-      socket.pause();
-      return false;
-    }
-    return true;
+    if (transport.writableLength <= maxUnsentBytes) return true;
+    giveUp();
+    return false;
   };
 
   const cut = (how: 'end' | 'reset', cause: StreamTotals['cause'] & string) => {
@@ -126,7 +135,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     end();
     totals.cause = cause;
     // What was sent before the cut is on its way.
-    writes.release(transport);
+    batched.release();
     if (how === 'reset') transport.resetAndDestroy();
     else socket.terminate();
   };
@@ -154,6 +163,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     totals,
     startedAt,
     device,
+    audio,
     get ended() {
       return ended;
     },
@@ -164,16 +174,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
       }
     },
-    sendAudio(pcm) {
-      if (!maySend() || socket.readyState !== socket.OPEN) return;
-      writes.hold(transport);
-      transport.write(frameAudio(pcm));
-      totals.framesOut += 1;
-      totals.bytesOut += pcm.length;
-      outgoing.note(pcm);
-    },
-    heard: incoming.note,
-    levels: () => ({ inDbfs: incoming.read(), outDbfs: outgoing.read() }),
+    levels: () => ({ inDbfs: device.level.read(), outDbfs: audio.level.read() }),
     close,
     closeWith(code, reason, cause = 'control') {
       if (ended) return;
@@ -202,6 +203,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     stopReading: () => socket.pause(),
     freeze() {
       frozen = true;
+      audio.shut();
       // What arrives is thrown away, so that the end of the peer is still seen.
       transport.removeAllListeners('data').resume();
     },

@@ -1,6 +1,8 @@
+import type { Clock } from '../clock.ts';
 import { sampleRate } from '../protocol/audio-format.ts';
-import { createPaceCheck, type PaceReport } from './pace-check.ts';
-import { createPcmCheck, type PcmFinding } from './pcm-check.ts';
+import { LatestLevel } from './latest-level.ts';
+import { PaceCheck, type PaceReport } from './pace-check.ts';
+import { PcmCheck, type PcmFinding } from './pcm-check.ts';
 
 /** Something that a device does which the real service may not put up with. */
 export type DeviceFinding =
@@ -18,13 +20,6 @@ export interface DeviceVerdict {
   findings: DeviceFinding[];
   /** The same in words, most useful first; empty where all is well. */
   remarks: string[];
-}
-
-/** Judges what one device sends. */
-export interface DeviceCheck {
-  /** Takes a message as it came; returns what was found for the first time. */
-  push(message: Buffer, now: number): readonly { finding: DeviceFinding; remark: string }[];
-  verdict(): DeviceVerdict;
 }
 
 const remarks: Record<PcmFinding | 'odd-sizes', string> = {
@@ -55,30 +50,42 @@ const longestQuietMs = 500;
 /** For nearly every message: nothing is made for it. */
 const nothing: readonly never[] = [];
 
-export function createDeviceCheck(): DeviceCheck {
-  const pcm = createPcmCheck();
-  const pace = createPaceCheck();
-  const found = new Set<PcmFinding | 'odd-sizes'>();
-  return {
-    push(message, now) {
-      pace.push(message.length, now);
-      const ofSamples = pcm.push(message);
-      const isOdd = message.length % 2 === 1 && !found.has('odd-sizes');
-      if (ofSamples.length === 0 && !isOdd) return nothing;
-      const findings: (PcmFinding | 'odd-sizes')[] = [...ofSamples, ...(isOdd ? ['odd-sizes' as const] : [])];
-      for (const finding of findings) found.add(finding);
-      return findings.map((finding) => ({ finding, remark: remarks[finding] }));
-    },
-    verdict() {
-      const report = pace.report();
-      const timing = judgePace(report);
-      return {
-        pace: report,
-        findings: [...timing.map(([finding]) => finding), ...found],
-        remarks: [...timing.map(([, remark]) => remark), ...[...found].map((finding) => remarks[finding])],
-      };
-    },
-  };
+/** Judges what one device sends. A class, as all that every frame passes: see ARCHITECTURE.md. */
+export class DeviceCheck {
+  /** How loud the device is. */
+  readonly level: LatestLevel;
+  private readonly clock: Pick<Clock, 'now'>;
+  private readonly pace = new PaceCheck();
+  private readonly pcm = new PcmCheck();
+  private readonly found = new Set<PcmFinding | 'odd-sizes'>();
+
+  /** @param clock The machine's. */
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.clock = clock;
+    this.level = new LatestLevel(clock);
+  }
+
+  /** Takes a message as it came; returns what was found for the first time. */
+  push(message: Buffer): readonly { finding: DeviceFinding; remark: string }[] {
+    this.level.note(message);
+    this.pace.push(message.length, this.clock.now());
+    const ofSamples = this.pcm.push(message);
+    const isOdd = message.length % 2 === 1 && !this.found.has('odd-sizes');
+    if (ofSamples.length === 0 && !isOdd) return nothing;
+    const findings: (PcmFinding | 'odd-sizes')[] = [...ofSamples, ...(isOdd ? ['odd-sizes' as const] : [])];
+    for (const finding of findings) this.found.add(finding);
+    return findings.map((finding) => ({ finding, remark: remarks[finding] }));
+  }
+
+  verdict(): DeviceVerdict {
+    const report = this.pace.report();
+    const timing = judgePace(report);
+    return {
+      pace: report,
+      findings: [...timing.map(([finding]) => finding), ...this.found],
+      remarks: [...timing.map(([, remark]) => remark), ...[...this.found].map((finding) => remarks[finding])],
+    };
+  }
 }
 
 function judgePace({ timesRealTime, longestGapMs, burstMessages }: PaceReport): [DeviceFinding, string][] {

@@ -1,22 +1,23 @@
 import type { Clock } from '../clock.ts';
-import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
+import { bytesForMs } from '../protocol/audio-format.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { writeError, writeStatus } from '../protocol/messages.ts';
-import type { ClientMessage } from './authorisation.ts';
+import type { TakeMessage } from './authorisation.ts';
 import { sendConnected } from './connected-message.ts';
 import type { Connection } from './connection.ts';
 import type { EmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
 import { createFaultyAudio } from './faults/faulty-audio.ts';
 import { injectLiveFaults } from './faults/live-faults.ts';
+import { IncomingAudio } from './incoming-audio.ts';
 import type { Reply, ReplyMode, Voice } from './reply.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Ticker } from './ticker.ts';
 
 export interface LiveStream {
   /** Takes each message of the client. */
-  take(message: ClientMessage): void;
+  take: TakeMessage;
   /** The AI's voice on this stream: for whoever speaks beside the reply. */
   voice: Voice;
   reply: Reply;
@@ -41,20 +42,11 @@ export interface LiveStreamOptions {
  * "WSS /voice-stream".
  */
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
-  const { connection, claims, clock, baseClock, dialect, events } = options;
-  // Taken once: each connection has a shape of its own, which makes every look into it slow.
-  const { device } = connection;
+  const { connection, claims, clock, dialect, events } = options;
   const subject = { device: claims.sub, stream: connection.id };
   if (options.createReply.confirms?.(claims.sub) !== true) sendConnected(options, subject);
   const { reply, voice } = startReply(options);
-  const align = alignSamples(connection, dialect, (pcm) => reply.hear(pcm));
-  const hear = (data: Buffer) => {
-    connection.heard(data);
-    for (const found of device.push(data, baseClock.now())) {
-      events.emit({ type: 'device-finding', stream: connection.id, device: claims.sub, ...found });
-    }
-    align(data);
-  };
+  const incoming = new IncomingAudio({ ...options, device: claims.sub, reply });
   if (dialect.stream.expiryDuringStream === 'close') {
     const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
     connection.onEnding(() => expiry.cancel());
@@ -62,9 +54,9 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   connection.onEnding(() => reply.close?.());
   injectLiveFaults(options, subject);
 
-  const take = ({ data, isBinary }: ClientMessage) => {
+  const take: TakeMessage = (data, isBinary) => {
     if (isBinary) {
-      hear(data);
+      incoming.take(data);
       return;
     }
     events.emit({ type: 'text-received', stream: connection.id, device: claims.sub, bytes: data.length });
@@ -90,7 +82,7 @@ function startReply({
   voice: Voice;
 } {
   const at = { stream: connection.id, device: claims.sub };
-  const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, send: connection.sendAudio });
+  const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, out: connection.audio });
   connection.onEnding(audio.close);
   const speaker = createSpeaker({
     ticker,
@@ -146,30 +138,4 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Counts messages and makes whole samples of them: what becomes of half a sample is the dialect's choice. */
-function alignSamples(connection: Connection, { stream }: Dialect, hear: (pcm: Buffer) => void) {
-  const { totals } = connection;
-  let carried: Buffer | undefined;
-  return (data: Buffer) => {
-    if (data.length === 0) {
-      totals.emptyMessages += 1;
-      return;
-    }
-    totals.framesIn += 1;
-    totals.bytesIn += data.length;
-    const isOdd = data.length % bytesPerSample !== 0;
-    if (isOdd) totals.oddMessages += 1;
-    if (isOdd && stream.oddBytes === 'close') {
-      connection.close('oddBytes');
-      return;
-    }
-    const bytes = carried === undefined ? data : Buffer.concat([carried, data]);
-    const whole = bytes.length - (bytes.length % bytesPerSample);
-    const hasHalf = whole < bytes.length && stream.oddBytes === 'carry';
-    carried = hasHalf ? Buffer.from(bytes.subarray(whole)) : undefined;
-    // A view costs as much as all the rest: most messages need none.
-    if (whole > 0) hear(whole === bytes.length ? bytes : bytes.subarray(0, whole));
-  };
 }

@@ -12,63 +12,56 @@ export interface PaceReport {
   burstMessages: number;
 }
 
-/** Measures the pace of one device. */
-export interface PaceCheck {
-  push(bytes: number, now: number): void;
-  report(): PaceReport;
-}
-
 /** The pace is told once this much time has passed. */
 const shortestMs = 2_000;
 /** Messages closer than this came together; a device that was held up may send so many at once. */
 const togetherMs = 2;
 const tolerated = 3;
+const ticksPerMs = 100;
 
-export function createPaceCheck(): PaceCheck {
-  // In an object: a fraction in a variable of a closure is allocated anew each time that it changes.
-  const state = {
-    messages: 0,
-    firstAt: Number.NaN,
-    lastAt: Number.NaN,
-    lastMs: Number.NaN,
-    sentMs: Number.NaN,
-    jitterMs: Number.NaN,
-    longestGapMs: Number.NaN,
-    together: 0,
-    burstMessages: 0,
-  };
-  return {
-    push(bytes, now) {
-      if (state.messages === 0) {
-        state.firstAt = now;
-        state.sentMs = 0;
-        state.jitterMs = 0;
-        state.longestGapMs = 0;
-      } else {
-        const gapMs = now - state.lastAt;
-        // What the last message held has been played when the next is due.
-        state.sentMs += state.lastMs;
-        state.jitterMs += Math.abs(gapMs - state.lastMs);
-        if (gapMs > state.longestGapMs) state.longestGapMs = gapMs;
-        state.together = gapMs < togetherMs ? state.together + 1 : 0;
-        if (state.together > tolerated) state.burstMessages += 1;
-      }
-      state.messages += 1;
-      state.lastAt = now;
-      state.lastMs = msForBytes(bytes);
-    },
-    report() {
-      const { messages, firstAt, lastAt, sentMs, jitterMs, longestGapMs, burstMessages } = state;
-      if (messages === 0) return { timesRealTime: null, meanJitterMs: 0, longestGapMs: 0, burstMessages: 0 };
-      const passedMs = lastAt - firstAt;
-      return {
-        timesRealTime: passedMs < shortestMs ? null : round(sentMs / passedMs),
-        meanJitterMs: round(jitterMs / Math.max(1, messages - 1)),
-        longestGapMs: round(longestGapMs),
-        burstMessages,
-      };
-    },
-  };
+/**
+ * Measures the pace of one device. Times are kept in whole 10 µs: whole numbers are part of their object, and a fraction
+ * is an object of its own.
+ */
+export class PaceCheck {
+  private messages = 0;
+  private firstAt = 0;
+  private lastAt = 0;
+  private lastBytes = 0;
+  private sentBytes = 0;
+  private jitter = 0;
+  private longestGap = 0;
+  private together = 0;
+  private burstMessages = 0;
+
+  /** Takes the length of a message that came at `now`, in milliseconds. */
+  push(bytes: number, now: number): void {
+    const at = Math.round(now * ticksPerMs);
+    if (this.messages === 0) {
+      this.firstAt = at;
+    } else {
+      const gap = at - this.lastAt;
+      // What the last message held has been played when the next is due.
+      this.sentBytes += this.lastBytes;
+      this.jitter += Math.abs(gap - Math.round(msForBytes(this.lastBytes) * ticksPerMs));
+      if (gap > this.longestGap) this.longestGap = gap;
+      this.together = gap < togetherMs * ticksPerMs ? this.together + 1 : 0;
+      if (this.together > tolerated) this.burstMessages += 1;
+    }
+    this.messages += 1;
+    this.lastAt = at;
+    this.lastBytes = bytes;
+  }
+
+  report(): PaceReport {
+    const passedMs = (this.lastAt - this.firstAt) / ticksPerMs;
+    return {
+      timesRealTime: passedMs < shortestMs ? null : round(msForBytes(this.sentBytes) / passedMs),
+      meanJitterMs: round(this.jitter / ticksPerMs / Math.max(1, this.messages - 1)),
+      longestGapMs: round(this.longestGap / ticksPerMs),
+      burstMessages: this.burstMessages,
+    };
+  }
 }
 
 function round(value: number): number {

@@ -1,13 +1,7 @@
-import { bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
+import { bytesForMs, bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
 
 /** What is wrong with the audio that a device sends, as far as the audio itself shows it. */
 export type PcmFinding = 'riff-header' | 'swapped-bytes' | 'stereo' | 'clipping' | 'dc-offset' | 'silence';
-
-/** Looks for what firmware gets wrong. State: a few dozen numbers. */
-export interface PcmCheck {
-  /** Takes the audio as it came; returns what was found for the first time. */
-  push(message: Buffer): readonly PcmFinding[];
-}
 
 /** Sums over one second of audio, in which a decision is made. */
 interface Window {
@@ -30,60 +24,75 @@ const windowSamples = sampleRate;
 const audiblePeak = 33;
 /** This many seconds on end without any sound, while messages come, are a microphone that is not there. */
 const silentWindows = 5;
-/** Of the audio, in messages of whatever size, one part in so many is looked at; that is cheap, and enough for sums. */
-const seenPart = 4;
+/** After a message that was looked at, so much audio passes unseen: that is cheap, and enough for sums. */
+const unseenBytes = bytesForMs(140);
 /** Windows that are looked at from the start; after them only each so-manieth, which keeps the cost down. */
 const denseWindows = 10;
 const sparseStep = 8;
 
 const nothing: readonly never[] = [];
 
-export function createPcmCheck(): PcmCheck {
-  const found = new Set<PcmFinding>();
-  let window = openWindow();
-  let windows = 0;
-  let silent = 0;
-  let isFirst = true;
+/** Looks for what firmware gets wrong. State: a few dozen numbers. */
+export class PcmCheck {
+  private readonly found = new Set<PcmFinding>();
+  private readonly window = openWindow();
+  private windows = 0;
+  private silent = 0;
+  private isFirst = true;
+  /** Bytes that pass unseen from now on, and that did since a message was looked at. */
+  private unseen = 0;
+  private passed = 0;
 
-  const note = (finding: PcmFinding, isThere: boolean): PcmFinding[] => {
-    if (!isThere || found.has(finding)) return [];
-    found.add(finding);
-    return [finding];
-  };
+  /** Takes the audio as it came; returns what was found for the first time. */
+  push(message: Buffer): readonly PcmFinding[] {
+    if (this.unseen > 0) {
+      this.unseen -= message.length;
+      this.passed += message.length;
+      return nothing;
+    }
+    this.unseen = unseenBytes;
+    return this.look(message);
+  }
 
-  const judge = (): PcmFinding[] => {
-    const { seen, sum, peak, clipped, steps, swappedSteps, stepsWithin, stepsBetween } = window;
-    silent = peak < audiblePeak ? silent + 1 : 0;
-    if (peak < audiblePeak) return note('silence', silent >= silentWindows);
+  private look(message: Buffer): readonly PcmFinding[] {
+    const { window } = this;
+    const isLookedAt = this.windows < denseWindows || this.windows % sparseStep === 0;
+    window.samples += Math.floor(this.passed / bytesPerSample);
+    this.passed = 0;
+    if (isLookedAt) addMessage(window, message);
+    else window.samples += Math.floor(message.length / bytesPerSample);
+    if (this.isFirst) {
+      this.isFirst = false;
+      return this.note('riff-header', message.toString('latin1', 0, 4) === 'RIFF');
+    }
+    if (window.samples < windowSamples) return nothing;
+    const findings = isLookedAt ? this.judge() : nothing;
+    this.windows += 1;
+    Object.assign(window, openWindow());
+    return findings;
+  }
+
+  private judge(): PcmFinding[] {
+    const { seen, sum, peak, clipped, steps, swappedSteps, stepsWithin, stepsBetween } = this.window;
+    this.silent = peak < audiblePeak ? this.silent + 1 : 0;
+    if (peak < audiblePeak) return this.note('silence', this.silent >= silentWindows);
     const isClipped = clipped > seen / 200;
     return [
       // Swapped bytes are noise at full scale: put right, neighbours are close again.
-      ...note('swapped-bytes', steps > 4 * swappedSteps),
+      ...this.note('swapped-bytes', steps > 4 * swappedSteps),
       // Left and right are close to each other, and the next pair is not that close.
-      ...note('stereo', steps <= 4 * swappedSteps && stepsBetween > 4 * stepsWithin),
-      ...note('clipping', isClipped),
+      ...this.note('stereo', steps <= 4 * swappedSteps && stepsBetween > 4 * stepsWithin),
+      ...this.note('clipping', isClipped),
       // Clipped audio is cut unevenly, which moves its mean.
-      ...note('dc-offset', !isClipped && Math.abs(sum / seen) > 1_000),
+      ...this.note('dc-offset', !isClipped && Math.abs(sum / seen) > 1_000),
     ];
-  };
+  }
 
-  return {
-    push(message) {
-      if (isFirst) {
-        isFirst = false;
-        addMessage(window, message);
-        return note('riff-header', message.toString('latin1', 0, 4) === 'RIFF');
-      }
-      const isLookedAt = windows < denseWindows || windows % sparseStep === 0;
-      if (isLookedAt && window.seen * seenPart <= window.samples) addMessage(window, message);
-      else window.samples += Math.floor(message.length / bytesPerSample);
-      if (window.samples < windowSamples) return nothing;
-      const findings = isLookedAt ? judge() : nothing;
-      windows += 1;
-      window = openWindow();
-      return findings;
-    },
-  };
+  private note(finding: PcmFinding, isThere: boolean): PcmFinding[] {
+    if (!isThere || this.found.has(finding)) return [];
+    this.found.add(finding);
+    return [finding];
+  }
 }
 
 function openWindow(): Window {

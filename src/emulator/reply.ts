@@ -10,7 +10,7 @@ export interface Voice {
   readonly clock: Clock;
   /** Whether something is being said. */
   readonly speaking: boolean;
-  /** Sends PCM at once. */
+  /** Sends PCM at once. It is not copied: who wants to change the buffer afterwards sends a copy. */
   send(pcm: Buffer): void;
   /** Says PCM at real-time pace, after whatever is still being said. */
   say(playable: Playable): void;

@@ -4,6 +4,7 @@ import { WebSocketServer } from 'ws';
 import type { Clock } from '../clock.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { streamPath } from '../protocol/paths.ts';
+import { createAudioHeaders } from './audio-frame.ts';
 import { awaitToken } from './authorisation.ts';
 import { type Connection, createConnection } from './connection.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
@@ -15,7 +16,6 @@ import { invalidRequest } from './refusal.ts';
 import type { ReplyMode } from './reply.ts';
 import type { Ticker } from './ticker.ts';
 import type { TokenAuthority } from './token-authority.ts';
-import { createWriteBatch } from './write-batch.ts';
 
 /** Fragments of one message; ws closes with 1008 beyond it. */
 const maxFragments = 256;
@@ -59,7 +59,7 @@ export interface VoiceEndpointOptions {
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
 export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
-  const { clock, dialect, events, slots } = options;
+  const { clock, baseClock, dialect, events, slots } = options;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -76,8 +76,8 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   });
   const connections = new Set<Connection>();
   const live = new WeakMap<Connection, LiveStream>();
-  const writes = createWriteBatch();
-  const heartbeat = startHeartbeat(connections, options.baseClock);
+  const headerOf = createAudioHeaders();
+  const heartbeat = startHeartbeat(connections, baseClock);
   let awaitingToken = 0;
   let nextId = 1;
 
@@ -123,8 +123,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           id: nextId++,
           socket: webSocket,
           transport: request.socket,
-          writes,
+          headerOf,
           clock,
+          baseClock,
           dialect,
           events,
         });

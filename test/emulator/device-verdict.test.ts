@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createDeviceCheck } from '../../src/emulator/device-verdict.ts';
+import { DeviceCheck } from '../../src/emulator/device-verdict.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../../fixtures/${name}`, import.meta.url));
 const speech = fixture('question.wav').subarray(44);
@@ -13,11 +13,11 @@ interface Sending {
 
 /** What is said of a device that sends this. */
 function judge(pcm: Buffer, { frameBytes = 640, every = () => 20 }: Sending = {}) {
-  const check = createDeviceCheck();
-  const told: string[] = [];
   let now = 1_000;
+  const check = new DeviceCheck({ now: () => now });
+  const told: string[] = [];
   for (let offset = 0, index = 0; offset < pcm.length; offset += frameBytes, index += 1) {
-    for (const { finding } of check.push(pcm.subarray(offset, offset + frameBytes), now)) told.push(finding);
+    for (const { finding } of check.push(pcm.subarray(offset, offset + frameBytes))) told.push(finding);
     now += every(index);
   }
   return { ...check.verdict(), told };

@@ -15,7 +15,7 @@ export interface FaultyAudioOptions {
   subject: FaultSubject;
   /** The machine's: faults change the pace of audio. */
   clock: Clock;
-  send: (pcm: Buffer) => void;
+  out: { send(pcm: Buffer): void };
 }
 
 /** What may be held back at once; beyond it the oldest is lost. */
@@ -26,7 +26,7 @@ interface Held {
   dueAt: number;
 }
 
-export function createFaultyAudio({ faults, subject, clock, send }: FaultyAudioOptions): FaultyAudio {
+export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOptions): FaultyAudio {
   const about = { ...subject, told: new Set<number>() };
   const held: Held[] = [];
   let heldBytes = 0;
@@ -35,14 +35,16 @@ export function createFaultyAudio({ faults, subject, clock, send }: FaultyAudioO
 
   const release = () => {
     timer = undefined;
-    while (held[0] !== undefined && held[0].dueAt <= clock.now()) sendOldest(send);
+    while (held[0] !== undefined && held[0].dueAt <= clock.now()) {
+      const oldest = takeOldest();
+      if (oldest !== undefined) out.send(oldest);
+    }
     arm();
   };
-  const sendOldest = (to: (pcm: Buffer) => void) => {
+  const takeOldest = (): Buffer | undefined => {
     const oldest = held.shift();
-    if (oldest === undefined) return;
-    heldBytes -= oldest.pcm.length;
-    to(oldest.pcm);
+    heldBytes -= oldest?.pcm.length ?? 0;
+    return oldest?.pcm;
   };
   const arm = () => {
     const [next] = held;
@@ -51,7 +53,7 @@ export function createFaultyAudio({ faults, subject, clock, send }: FaultyAudioO
   const hold = (pcm: Buffer, dueAt: number) => {
     held.push({ pcm, dueAt });
     heldBytes += pcm.length;
-    while (heldBytes > maxHeldBytes) sendOldest(() => {});
+    while (heldBytes > maxHeldBytes) takeOldest();
     arm();
   };
 
@@ -70,15 +72,15 @@ export function createFaultyAudio({ faults, subject, clock, send }: FaultyAudioO
   return {
     send(pcm) {
       const struck = faults.take('audio', about);
-      const isLate = held.length > 0;
+      const isLate = timer !== undefined;
       if (struck.length === 0 && !isLate) {
-        send(pcm);
+        out.send(pcm);
         return;
       }
       const dueAt = dueTime(struck, pcm);
       for (const message of struck.reduce(spoil, [pcm])) {
         if (isLate || dueAt > clock.now()) hold(message, dueAt);
-        else send(message);
+        else out.send(message);
       }
     },
     close() {

@@ -19,7 +19,7 @@ async function pass(...written: string[]) {
     faults,
     subject: { stream: 1 },
     clock,
-    send: (pcm) => left.push({ at: clock.now(), number: pcm[0] ?? -1, length: pcm.length }),
+    out: { send: (pcm) => left.push({ at: clock.now(), number: pcm[0] ?? -1, length: pcm.length }) },
   });
   for (let number = 0; number < 10; number += 1) {
     audio.send(Buffer.alloc(640, number));
@@ -74,7 +74,12 @@ describe('audio', () => {
       events: createEmulatorEvents(() => 0),
     });
     let left = 0;
-    const audio = createFaultyAudio({ faults, subject: {}, clock, send: (pcm) => (left += pcm.length) });
+    const audio = createFaultyAudio({
+      faults,
+      subject: {},
+      clock,
+      out: { send: (pcm) => (left += pcm.length) },
+    });
     for (let count = 0; count < 4_000; count += 1) audio.send(Buffer.alloc(640));
     await clock.run(3_600_000, 3_600_000);
     expect(left).toBeLessThanOrEqual(1024 * 1024);
