@@ -46,7 +46,8 @@ export async function pacedEcho(sockets, { warmMs, ms }, begin) {
         sendLate.add(performance.now() - due(next));
         sent += 1;
       }
-      setTimeout(step, 1);
+      sleepUntil(due(next));
+      setImmediate(step);
     };
     step();
   });
@@ -59,4 +60,16 @@ export async function pacedEcho(sockets, { warmMs, ms }, begin) {
     max: latency.max,
     sendLateP99: sendLate.at(99),
   };
+}
+
+const cell = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Waits more precisely than a timer, whose milliseconds would make a dozen streams speak at once and then none.
+ *
+ * @param {number} moment
+ */
+function sleepUntil(moment) {
+  const ms = moment - performance.now();
+  if (ms > 0) Atomics.wait(cell, 0, 0, ms);
 }
