@@ -32,6 +32,11 @@ export function atTickEnd<Subject>(call: (subject: Subject) => void, subject: Su
   process.nextTick(call, subject);
 }
 
+/** Calls once, with `subject`, when all that has come in by now has been dealt with: at the end of this turn of the event loop. */
+export function atTurnEnd<Subject>(call: (subject: Subject) => void, subject: Subject): void {
+  setImmediate(call, subject);
+}
+
 /** A clock that can be moved forward while it runs. */
 export interface MovableClock extends Clock {
   /** Moves time forward by `ms`: whatever became due is called, in order of its due time. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /** The whole body of a request; undefined where it is larger than `maxBytes`. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined;
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve(undefined);
   const chunks: Buffer[] = [];
   let bytes = 0;
   return new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { atTurnEnd } from '../clock.ts';
 import { controlPrefix } from '../protocol/control.ts';
 import type { Dialect, RefusalCause } from '../protocol/dialect.ts';
 import { streamPath, tokenPaths } from '../protocol/paths.ts';
@@ -59,7 +60,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     answer(request, response, options).then(
       (result) => {
         if (result === 'reset') request.socket.resetAndDestroy();
-        else if (typeof result !== 'string' && !response.destroyed) sendAnswer(response, result);
+        // Answers leave one after the other: the first one wakes who waits for them, and the rest find them awake.
+        else if (typeof result !== 'string') atTurnEnd(sendIfOpen, { response, result });
       },
       (thrown) => response.destroy(thrown),
     );
@@ -99,6 +101,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
   return server;
 }
 
+function sendIfOpen({ response, result }: { response: ServerResponse; result: HttpAnswer }): void {
+  if (!response.destroyed) sendAnswer(response, result);
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -134,7 +140,8 @@ async function answer(
 
 /** The path of a request, also of one in the absolute form that proxies are sent (RFC 9112, section 3.2.2). */
 function pathOf({ url = '' }: IncomingMessage): string {
-  return url.replace(/^https?:\/\/[^/?]*/i, '').split('?')[0] ?? '';
+  const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+  return path.includes('?') ? path.slice(0, path.indexOf('?')) : path;
 }
 
 function turnAway(

@@ -26,13 +26,17 @@ export type TokenEndpoint = (body: Uint8Array) => Promise<HttpAnswer | Unanswere
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { clock, dialect, events, authority, faults, limiter, accepts } = options;
 
+  const httpDate = createHttpDate();
+
   /** What the headers of an answer say of the device's window. */
   const limitHeaders = (rate: RateLimit & { allowed: boolean }): [string, string][] => {
     const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
     // A client that measures the reset against this header sees the emulator's time, also when it was moved.
-    const date: [string, string] = ['Date', new Date(clock.wall()).toUTCString()];
-    return [date, ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : [])];
+    return [
+      ['Date', httpDate(clock.wall())],
+      ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : []),
+    ];
   };
 
   const limited = (device: string, rate: RateLimit): HttpAnswer => {
@@ -65,6 +69,18 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
         limited(device, { limit: limiter.limit, remaining: 0, resetAtMs: clock.wall() + resetInMs }),
     };
     return answerWithFaults(struck, answers, clock);
+  };
+}
+
+/** Wall-clock time as a `Date` header writes it, made once for each second. */
+function createHttpDate() {
+  let second = Number.NaN;
+  let text = '';
+  return (nowMs: number): string => {
+    const now = Math.floor(nowMs / 1000);
+    if (now !== second) text = new Date(nowMs).toUTCString();
+    second = now;
+    return text;
   };
 }
 
