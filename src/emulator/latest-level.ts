@@ -12,18 +12,16 @@ const silenceDbfs = -100;
 export class LatestLevel {
   private readonly clock: Pick<Clock, 'now'>;
   private latest: { pcm: Buffer; at: number } | undefined;
-  private passed = 0;
+  private passed = passedBytes;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.clock = clock;
   }
 
   note(pcm: Buffer): void {
-    if (this.passed > 0) {
-      this.passed -= pcm.length;
-      return;
-    }
-    this.passed = passedBytes;
+    this.passed += pcm.length;
+    if (this.passed <= passedBytes) return;
+    this.passed = 0;
     this.latest = { pcm, at: this.clock.now() };
   }
 

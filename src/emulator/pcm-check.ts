@@ -24,8 +24,9 @@ const windowSamples = sampleRate;
 const audiblePeak = 33;
 /** This many seconds on end without any sound, while messages come, are a microphone that is not there. */
 const silentWindows = 5;
-/** After a message that was looked at, so much audio passes unseen: that is cheap, and enough for sums. */
-const unseenBytes = bytesForMs(140);
+/** After a message that was looked at, so many of its length pass unseen, up to a bound: that is cheap, and enough for sums. */
+const unseenLengths = 7;
+const maxUnseenBytes = bytesForMs(140);
 /** Windows that are looked at from the start; after them only each so-manieth, which keeps the cost down. */
 const denseWindows = 10;
 const sparseStep = 8;
@@ -50,7 +51,7 @@ export class PcmCheck {
       this.passed += message.length;
       return nothing;
     }
-    this.unseen = unseenBytes;
+    this.unseen = Math.min(unseenLengths * message.length, maxUnseenBytes);
     return this.look(message);
   }
 

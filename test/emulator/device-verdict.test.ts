@@ -55,6 +55,11 @@ describe('a device that does all well', () => {
     },
   );
 
+  test.each([2, 32, 320, 1_920, 32_000])('gets none for messages of %d bytes either', (frameBytes) => {
+    const every = () => frameBytes / 32;
+    expect(judge(fixture('question.wav').subarray(44), { frameBytes, every }).told).toEqual([]);
+  });
+
   test('gets none for white noise, a high tone or a low one either', () => {
     const noise = mapSamples(Buffer.alloc(64_000), (_, i) => ((i * 7_919) ** 2 % 20_001) - 10_000);
     for (const pcm of [noise, tone(7_000, 10_000), tone(60, 10_000)]) expect(judge(pcm).findings).toEqual([]);
