@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../clock.ts';
-import { closeCodes } from '../protocol/close-codes.ts';
+import { VoicectlError } from '../errors.ts';
+import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
 import { AudioOut, maxUnsentBytes } from './audio-out.ts';
@@ -21,7 +22,7 @@ export interface Connection {
   readonly device: DeviceCheck;
   /** Sends audio, as long as anything is sent. */
   readonly audio: AudioOut;
-  /** Whether it is closing, from either side. */
+  /** Whether this side is closing it, or it is gone. */
   readonly ended: boolean;
   /** How loud the newest audio of each direction is, in dBFS: from the device, and to it. */
   levels(): { inDbfs: number; outDbfs: number };
@@ -30,14 +31,14 @@ export interface Connection {
   close(cause: CloseCause): void;
   /**
    * Closes with this code, and without a message before it; 1005 stands for none, and 1006 for no close frame.
-   * Only the first call counts.
+   * Only the first call counts. Throws `usage` where the code or the reason cannot be sent.
    */
   closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply'): void;
   /** Sends text that need not be a message, as it is. */
   sendRaw(text: string): void;
   /** Ends the connection without a close frame: orderly, or with a reset. */
   cut(how: 'end' | 'reset'): void;
-  /** Sends nothing for so long, then all of it. */
+  /** Sends nothing for so long, then all of it. Meanwhile it is not asked whether its peer is there. */
   stall(ms: number): void;
   /** Reads nothing more. */
   stopReading(): void;
@@ -73,6 +74,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let ended = false;
   let pingPending = false;
   let frozen = false;
+  let stalls = 0;
   let violation = '';
   const totals: StreamTotals = {
     stream: id,
@@ -124,7 +126,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   /** Whether text may be sent. */
   const maySend = (): boolean => {
-    if (ended || frozen) return false;
+    if (ended || frozen || socket.readyState !== socket.OPEN) return false;
     if (transport.writableLength <= maxUnsentBytes) return true;
     giveUp();
     return false;
@@ -177,6 +179,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     levels: () => ({ inDbfs: device.level.read(), outDbfs: audio.level.read() }),
     close,
     closeWith(code, reason, cause = 'control') {
+      checkClose(code, reason);
       if (ended) return;
       if (code === closeCodes.abnormal) {
         cut('end', cause);
@@ -192,12 +195,15 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     cut: (how) => cut(how, 'fault'),
     stall(ms) {
+      stalls += 1;
       transport.cork();
-      const release = () => transport.uncork();
-      const timer = clock.after(ms, release);
+      const timer = clock.after(ms, () => {
+        stalls -= 1;
+        transport.uncork();
+      });
       endings.push(() => {
         timer.cancel();
-        release();
+        transport.uncork();
       });
     },
     stopReading: () => socket.pause(),
@@ -208,7 +214,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       transport.removeAllListeners('data').resume();
     },
     probe() {
-      if (frozen) return;
+      if (frozen || stalls > 0) return;
       if (pingPending) {
         totals.cause ??= 'half-open';
         end();
@@ -223,4 +229,12 @@ export function createConnection(options: ConnectionOptions): Connection {
       else endings.push(call);
     },
   };
+}
+
+function checkClose(code: number, reason: string): void {
+  const standsForNone = code === closeCodes.noStatus || code === closeCodes.abnormal;
+  if (!standsForNone && !isSendableCloseCode(code))
+    throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
+  if (Buffer.byteLength(reason) > maxCloseReasonBytes)
+    throw new VoicectlError('usage', `A close reason has at most ${maxCloseReasonBytes} bytes`);
 }

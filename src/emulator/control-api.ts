@@ -205,14 +205,17 @@ function sendLive(
   { limit, ...filter }: z.output<typeof journalQuerySchema>,
 ): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': cacheControl });
-  const write = (entry: { seq: number; type: string }) => {
-    // A follower that does not read is dropped rather than remembered for.
-    if (response.writableLength > maxUnreadBytes) response.destroy();
-    else response.write(`id: ${entry.seq}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`);
-  };
+  const write = (entry: { seq: number; type: string }) =>
+    response.write(`id: ${entry.seq}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`);
   response.write(': following\n\n');
-  if (filter.since !== undefined) journal.read(filter, limit).forEach(write);
-  const unfollow = journal.follow(filter, write);
+  // The journal bounds what is remembered: nobody has had the time to read it yet.
+  if (filter.since !== undefined) for (const entry of journal.read(filter, limit)) write(entry);
+  const mostUnread = response.writableLength + maxUnreadBytes;
+  const unfollow = journal.follow(filter, (entry) => {
+    // A follower that does not read is dropped rather than remembered for.
+    if (response.writableLength > mostUnread) response.destroy();
+    else write(entry);
+  });
   request.on('close', unfollow);
   response.on('close', unfollow);
 }

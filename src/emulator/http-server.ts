@@ -102,7 +102,12 @@ export function createHttpServer(options: HttpServerOptions): Server {
 }
 
 function sendIfOpen({ response, result }: { response: ServerResponse; result: HttpAnswer }): void {
-  if (!response.destroyed) sendAnswer(response, result);
+  if (response.destroyed) return;
+  try {
+    sendAnswer(response, result);
+  } catch (thrown) {
+    response.destroy(thrown as Error);
+  }
 }
 
 async function answer(

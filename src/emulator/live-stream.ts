@@ -103,6 +103,8 @@ function startReply({
     },
     send: audio.send,
     say(playable) {
+      // Who answers late, answers nobody.
+      if (connection.ended) return;
       if (!speaker.speaking) events.emit({ type: 'reply-started', ...at });
       speaker.say(playable);
     },

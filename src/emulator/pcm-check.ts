@@ -57,7 +57,8 @@ export class PcmCheck {
 
   private look(message: Buffer): readonly PcmFinding[] {
     const { window } = this;
-    const isLookedAt = this.windows < denseWindows || this.windows % sparseStep === 0;
+    // Silence is counted in seconds on end.
+    const isLookedAt = this.windows < denseWindows || this.windows % sparseStep === 0 || this.silent > 0;
     window.samples += Math.floor(this.passed / bytesPerSample);
     this.passed = 0;
     if (isLookedAt) addMessage(window, message);

@@ -70,7 +70,13 @@ export const faultCatalogue = {
   'token-redirect': fault({
     at: 'token',
     summary: 'the token request is redirected (307)',
-    parameters: { location: text('/moved', 'Where to') },
+    parameters: {
+      location: z
+        .string()
+        .regex(/^[\u0021-\u007e]+$/, 'expected a URL in ASCII')
+        .default('/moved')
+        .describe('Where to'),
+    },
   }),
   'token-truncated': fault({ at: 'token', summary: 'the JSON body ends too early', parameters: {} }),
   'token-html': fault({ at: 'token', summary: 'a page of a proxy comes as status 200', parameters: {} }),

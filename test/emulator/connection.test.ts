@@ -193,3 +193,39 @@ test('a client that is sent more in one turn than may wait unread is not taken f
   for (let i = 0; i < 8; i += 1) client.socket.send(message);
   await client.until(() => client.audio.length === 8 * message.length);
 });
+
+describe('a close from this side', () => {
+  test.each([
+    ['a code that nobody may send', 2_000, ''],
+    ['a reason that is too long', 1_000, 'x'.repeat(124)],
+  ])('with %s is refused, and the stream goes on', async (_, code, reason) => {
+    const emulator = await startEmulator({ reply: 'echo' });
+    const client = await emulator.connect();
+    expect(() => emulator.control.close({}, code, reason)).toThrow(
+      expect.objectContaining({ code: 'usage' }),
+    );
+    client.socket.send(Buffer.alloc(640, 1));
+    await client.until(() => client.heard.some((item) => Buffer.isBuffer(item)));
+    await emulator.close();
+    expect(await client.closed).toMatchObject({ code: 1001 });
+  });
+});
+
+test('a reply that cannot be made ends its stream with 1011, and no other', async () => {
+  const emulator = await startEmulator({
+    scenario: {
+      faults: [],
+      cast: () => (voice) => {
+        if (voice.device === 'bad') throw new Error('no such voice');
+        return { hear: voice.send };
+      },
+    },
+  });
+  const good = await emulator.connect('good');
+  const bad = emulator.open();
+  bad.socket.once('open', async () => bad.socket.send(await emulator.token('bad')));
+  expect(await bad.closed).toMatchObject({ code: 1011 });
+  expect(await emulator.event('reply-failed')).toMatchObject({ device: 'bad', why: 'no such voice' });
+  good.socket.send(Buffer.alloc(640, 1));
+  await good.until(() => good.heard.some((item) => Buffer.isBuffer(item)));
+});

@@ -241,6 +241,21 @@ describe('the journal', () => {
     following.destroy();
   });
 
+  test('is followed from the beginning also where more than a megabyte is remembered', async () => {
+    const emulator = await start();
+    const device = await connect(emulator);
+    for (let i = 0; i < 700; i += 1) emulator.control.send({}, { json: 'x'.repeat(2_000) });
+    const following = request(`${emulator.baseUrl}${controlPrefix}/journal/live?since=0&limit=10000`).end();
+    const [response] = await once(following, 'response');
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    await expect.poll(() => bytes).toBeGreaterThan(1_400_000);
+    following.destroy();
+    device.socket.terminate();
+  });
+
   test('remembers a bounded number of events', async () => {
     const emulator = await start();
     for (let i = 0; i < 25_000; i += 1) emulator.control.journal.clear();

@@ -87,6 +87,15 @@ describe('a device that sends the wrong samples is told', () => {
     expect(verdict.remarks).toEqual([expect.stringContaining(words)]);
   });
 
+  test('of silence only where it lasts, also after the first seconds', () => {
+    const quiet = Buffer.alloc(32_000);
+    const loud = tone(440, 10_000, 7);
+    const now = Array.from({ length: 7 }, () => [quiet, loud]).flat();
+    expect(judge(Buffer.concat([loud, loud, loud.subarray(0, 64_000), ...now])).told).toEqual([]);
+    const dies = Buffer.concat([loud, loud, ...Array.from({ length: 14 }, () => quiet)]);
+    expect(judge(dies).told).toEqual(['silence']);
+  });
+
   test('odd-sizes, once', () => {
     expect(judge(speech, { frameBytes: 641 }).told).toEqual(['odd-sizes']);
   });

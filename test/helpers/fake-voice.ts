@@ -31,7 +31,10 @@ export function speakWith(createReply: CreateReply) {
     error: (code, message) => log.push(`error ${code}: ${message}`),
     message: (body) => log.push(JSON.stringify(body)),
     text: (text) => log.push(text),
-    close: (code, reason) => log.push(`close ${code} ${reason}`),
+    close(code, reason) {
+      log.push(`close ${code} ${reason}`);
+      reply.close?.();
+    },
     turnStarted: (atMs) => log.push(`turn at ${atMs}`),
     turnEnded: (atMs, turnMs) => log.push(`turn of ${turnMs} ended at ${atMs}`),
   };

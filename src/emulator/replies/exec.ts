@@ -19,6 +19,11 @@ const graceMs = 1_000;
 export function runCommand(command: string): CreateReply {
   return (voice) => {
     const child = spawn(command, { shell: true, detached: process.platform !== 'win32' });
+    // Where no descriptors are left, a child has no streams, and why is still to come.
+    if (child.stdout === undefined) {
+      child.once('error', ({ message }) => voice.fail(`The reply command did not start: ${message}`));
+      return { hear() {} };
+    }
     const said = createPcmQueue();
     let errorText = '';
     let isOver = false;
@@ -30,6 +35,7 @@ export function runCommand(command: string): CreateReply {
       },
     };
     child.stdout.on('data', (pcm: Buffer) => {
+      if (isOver) return;
       said.push(pcm);
       if (said.bytes > maxUnsaidBytes) child.stdout.pause();
       if (!voice.speaking) voice.say(playing);

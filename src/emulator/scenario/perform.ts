@@ -23,7 +23,7 @@ export function perform(performance: Performance): CreateReply {
   };
 }
 
-/** Waits for ever, and so is forgotten, when its stream ends. */
+/** When its stream ends, it waits for ever at its next step, and so is forgotten. */
 async function play(performance: Performance, stage: Stage, voice: Voice): Promise<void> {
   const { steps, repeat } = performance.part;
   voice.status('listening');

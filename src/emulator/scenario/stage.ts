@@ -11,6 +11,7 @@ export interface Stage {
   readonly utterance: Buffer;
   /** Resolves when the trigger has come; never when the stream ends first. */
   until(trigger: Trigger): Promise<void>;
+  /** As all that is waited for: never resolves when the stream ends first. */
   pause(ms: number): Promise<void>;
   /** Resolves when it is said, or when the user has talked over it. */
   say(pcm: Buffer, bargeIn: boolean): Promise<void>;
@@ -29,6 +30,7 @@ export function createStage(voice: Voice): Stage {
   let heardBytes = 0;
   let utterance: Buffer = Buffer.alloc(0);
   const timers = new Set<ClockTimer>();
+  let isOver = false;
 
   const look = () => {
     if (awaited?.isMet() !== true) return;
@@ -49,6 +51,7 @@ export function createStage(voice: Voice): Stage {
   };
   const pause = (ms: number) =>
     new Promise<void>((resolve) => {
+      if (isOver) return;
       const timer = voice.clock.after(ms, () => {
         timers.delete(timer);
         resolve();
@@ -57,6 +60,7 @@ export function createStage(voice: Voice): Stage {
     });
   const wait = (isMet: () => boolean) =>
     new Promise<void>((resolve) => {
+      if (isOver) return;
       awaited = { isMet, resolve };
       look();
     });
@@ -98,6 +102,7 @@ export function createStage(voice: Voice): Stage {
     say(pcm, bargeIn) {
       stopsAtSpeech = bargeIn;
       return new Promise((resolve) => {
+        if (isOver) return;
         finishSpeech = resolve;
         voice.status('speaking');
         voice.say(playPcm(pcm));
@@ -115,6 +120,7 @@ export function createStage(voice: Voice): Stage {
       },
       event: (name) => happen(`event ${name}`),
       close() {
+        isOver = true;
         turns.close();
         for (const timer of timers) timer.cancel();
       },

@@ -247,3 +247,13 @@ describe('refused is', () => {
     });
   });
 });
+
+test('a scenario that closes its stream goes on with nothing', async () => {
+  const { clock, faults, next } = await play({
+    repeat: true,
+    steps: [{ when: { after: 20 }, do: [{ fault: 'drop' }, { close: { code: 1012 } }] }],
+  });
+  await clock.run(1_000);
+  expect(await next()).toEqual(['listening', 'close 1012 ']);
+  expect(faults.list()).toHaveLength(1);
+});
