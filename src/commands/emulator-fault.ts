@@ -1,7 +1,10 @@
+import { flagOf } from '../config/options.ts';
 import { type CommandContext, defineCommand } from './command.ts';
-import { call, print, streamOptions } from './control-call.ts';
+import { call, print, reachOptions } from './control-call.ts';
 
-const faultOptions = [...streamOptions, 'once', 'times', 'probability'] as const;
+/** Where and how often a fault strikes: of use with `add` alone. */
+const scopeOptions = ['onStream', 'onDevice', 'once', 'times', 'probability'] as const;
+const faultOptions = [...reachOptions, ...scopeOptions] as const;
 type FaultContext = CommandContext<(typeof faultOptions)[number]>;
 
 export const faultCommand = defineCommand({
@@ -21,13 +24,28 @@ export const faultCommand = defineCommand({
   ],
   async run(context) {
     const [action = '', argument] = context.args;
-    if (!(action in actions)) {
-      const { VoicectlError } = await import('../errors.ts');
+    const { VoicectlError } = await import('../errors.ts');
+    if (!isAction(action))
       throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
-    }
-    return actions[action as keyof typeof actions](context, argument);
+    const needless = needlessOf(action, context);
+    if (needless !== undefined) throw new VoicectlError('usage', `fault ${action} takes no ${needless}`);
+    return actions[action](context, argument);
   },
 });
+
+type Action = keyof typeof actions;
+
+function isAction(name: string): name is Action {
+  return Object.hasOwn(actions, name);
+}
+
+/** What was given that the action would not heed: who clears the faults of a device must not clear them all. */
+function needlessOf(action: Action, { args, settings }: FaultContext): string | undefined {
+  if (action === 'add') return undefined;
+  if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;
+  const given = scopeOptions.find((name) => settings[name] !== undefined);
+  return given === undefined ? undefined : flagOf(given);
+}
 
 const actions = {
   async list(context: FaultContext) {

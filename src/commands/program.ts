@@ -60,7 +60,14 @@ function buildGroup(
   program: Command,
   run: RunCommand,
 ): Command {
-  const group = program.createCommand(name).copyInheritedSettings(program).description(summary);
+  const names = subcommands.map((spec) => spec.name);
+  const group = program
+    .createCommand(name)
+    .copyInheritedSettings(program)
+    .description(summary)
+    .exitOverride((thrown) => {
+      throw thrown.exitCode !== 0 && thrown.code === 'commander.help' ? missingCommand(name, names) : thrown;
+    });
   for (const spec of subcommands) group.addCommand(buildCommand(spec, program, run));
   return group;
 }
@@ -117,6 +124,12 @@ export async function runProgram(argv: readonly string[], io: Io, run: RunComman
   }
   if (help !== '') await io.stdout.write(help);
   return exitCodes.get(program) ?? 0;
+}
+
+function missingCommand(group: string, names: readonly string[]): VoicectlError {
+  return new VoicectlError('usage', `${group}: expected one of ${names.join(', ')}`, {
+    hint: `See voicectl ${group} --help.`,
+  });
 }
 
 function usageError(thrown: CommanderError): VoicectlError {

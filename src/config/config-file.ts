@@ -52,8 +52,16 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
     if (!isRecord(profile)) throw new VoicectlError('bad-config', `${source}: there is no such profile`);
     layers.unshift({ source, origin: 'profile', values: checkNames(profile, source) });
   }
-  if (layers.some(({ values }) => values.apiKey !== undefined)) await requirePrivate(path);
+  if (holdsKey(config)) await requirePrivate(path);
   return layers;
+}
+
+/** Whether there is a key in it: be it in a profile that nobody has asked for, others could read it. */
+function holdsKey({ apiKey, profiles }: Record<string, unknown>): boolean {
+  if (apiKey !== undefined) return true;
+  return (
+    isRecord(profiles) && Object.values(profiles).some((one) => isRecord(one) && one.apiKey !== undefined)
+  );
 }
 
 async function findConfig({

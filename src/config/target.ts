@@ -43,7 +43,7 @@ export async function resolveTarget(
   { needsKey, ...input }: TargetOptions,
 ): Promise<Target> {
   const { baseUrl, device, allowPlaintext } = connection.settings;
-  const wsUrl = connection.settings.wsUrl ?? wsUrlFor(baseUrl);
+  const wsUrl = resolveWsUrl(connection);
   if (!allowPlaintext) [baseUrl, wsUrl].forEach(requireSafeTransport);
   const apiKey = needsKey ? await resolveKey(connection, input, isLoopback(baseUrl)) : '';
   const ca = await readTrusted(connection.settings.ca, input);
@@ -53,6 +53,12 @@ export async function resolveTarget(
 /** `voicectl-HOSTNAME`: the same in each run on a machine. */
 export function defaultDevice(): string {
   return `voicectl-${hostname()}`.slice(0, 128);
+}
+
+/** An address of the stream belongs to the base URL of its own place, or of a weaker one: never to a stronger one's. */
+function resolveWsUrl({ settings: { baseUrl, wsUrl }, origin }: Connection): string {
+  const isWeaker = strength(origin('wsUrl')) > strength(origin('baseUrl'));
+  return wsUrl === undefined || isWeaker ? wsUrlFor(baseUrl) : wsUrl;
 }
 
 function isLoopback(url: string): boolean {

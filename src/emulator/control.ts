@@ -32,8 +32,9 @@ export function createControl(options: ControlOptions): EmulatorControl {
     voice
       .streams()
       .filter((open): open is AuthorisedStream => open.live !== undefined)
-      .filter(({ connection: { id, totals } }) =>
-        stream === undefined ? device === undefined || totals.device === device : id === stream,
+      .filter(
+        ({ connection: { id, totals } }) =>
+          id === (stream ?? id) && totals.device === (device ?? totals.device),
       );
 
   const act = (selector: StreamSelector, action: (open: AuthorisedStream) => void): number[] =>

@@ -8,7 +8,7 @@ import { faultSchema } from './faults.ts';
  */
 export const controlPrefix = '/__voicectl';
 
-/** Which streams are meant: one by its number, all of a device, or where neither is given all. */
+/** Which streams are meant: one by its number, all of a device; where both are given those that are both, where neither is all. */
 const streams = {
   stream: z.int().positive().optional().describe('Number of one stream'),
   device: z.string().optional().describe('All streams of this device'),

@@ -184,6 +184,13 @@ test.each([
   [['emulator', 'fault', 'add'], /Wrong fault/],
   [['emulator', 'fault', 'clear', 'all'], /expected the number of a fault/],
   [['emulator', 'fault', 'forget'], /expected list, add, active or clear/],
+  [['emulator', 'fault', 'toString'], /expected list, add, active or clear/],
+  [['emulator', 'fault', '__proto__'], /expected list, add, active or clear/],
+  [['emulator', 'fault', 'clear', '--on-device', 'd1'], /fault clear takes no --on-device/],
+  [['emulator', 'fault', 'clear', '1', '--on-stream', '1'], /fault clear takes no --on-stream/],
+  [['emulator', 'fault', 'active', '--once'], /fault active takes no --once/],
+  [['emulator', 'fault', 'active', '3'], /fault active takes no argument/],
+  [['emulator', 'fault', 'list', '--times', '2'], /fault list takes no --times/],
 ])('%j is a usage error', async (args, why) => {
   expect(await sandbox.run(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(why) });
 });

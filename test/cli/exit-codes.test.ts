@@ -95,6 +95,16 @@ describe('an error', () => {
     },
   );
 
+  test('of a group without its command names those that it has', async () => {
+    expect(await sandbox.run(['emulator'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^voicectl: emulator: expected one of state, journal, .*\n {2}See voicectl emulator --help\.\n$/,
+      ),
+    });
+  });
+
   test.each([['--output=json'], ['--output', 'json'], ['--json']])(
     'has its object with %s %s',
     async (...flags) => {

@@ -180,6 +180,9 @@ describe('a config file that is refused', () => {
     });
     write('voicectl.config.yaml', 'profiles: { p: { apiKey: k } }\n', 0o640);
     await refusal(resolve(['retries'], { profile: 'p' }));
+    write('voicectl.config.yaml', 'profiles: { p: { apiKey: k }, q: {} }\n', 0o644);
+    await refusal(resolve(['retries']));
+    await refusal(resolve(['retries'], { profile: 'q' }));
     chmodSync(join(cwd, 'voicectl.config.yaml'), 0o600);
     expect((await resolve(['apiKey'], { profile: 'p' })).settings.apiKey).toBe('k');
   });

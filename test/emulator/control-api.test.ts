@@ -170,6 +170,8 @@ describe('streams', () => {
     ['by number', { stream: 2 }, [2]],
     ['by device', { device: 'a' }, [1, 3]],
     ['all', {}, [1, 2, 3]],
+    ['by number and device', { stream: 1, device: 'a' }, [1]],
+    ['by a number and a device that is not its own', { stream: 1, device: 'b' }, []],
     ['none that is there', { device: 'nobody' }, []],
   ])('are chosen %s', async (_how, selector, reached) => {
     const emulator = await start();

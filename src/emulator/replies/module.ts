@@ -39,6 +39,7 @@ function guard(createReply: CreateReply, voice: Voice): Reply {
   return {
     hear: (pcm) => attempt(() => reply?.hear(pcm)),
     said: () => attempt(() => reply?.said?.()),
+    event: (name) => attempt(() => reply?.event?.(name)),
     close: () => attempt(() => reply?.close?.()),
   };
 }

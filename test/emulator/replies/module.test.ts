@@ -33,6 +33,21 @@ test('a module is given a voice for each stream, and hears its audio', async () 
   expect(first.log).toEqual(['listening']);
 });
 
+test('a module is told what happens outside, when all is said, and when the stream ends', async () => {
+  const { reply, log } = speakWith(
+    await loadModule(
+      writeModule(`export function createReply(voice) {
+        const tell = (what) => voice.fail(what);
+        return { hear() {}, event: (name) => tell('event ' + name), said: () => tell('said'), close: () => tell('close') };
+      }`),
+    ),
+  );
+  reply.event?.('door');
+  reply.said?.();
+  reply.close?.();
+  expect(log).toEqual(['failed: event door', 'failed: said', 'failed: close']);
+});
+
 test.each([
   ['when it is made', `export function createReply() { throw new Error('oops'); }`],
   ['when it hears', `export const createReply = () => ({ hear() { throw new Error('oops'); } });`],
