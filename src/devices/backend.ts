@@ -146,7 +146,8 @@ const ffplayLine: ProgramLine = {
   args: [
     ...['-hide_banner', '-loglevel', 'error', '-nodisp', '-autoexit', '-fflags', 'nobuffer'],
     ...['-flags', 'low_delay', '-probesize', '32', '-analyzeduration', '0'],
-    ...['-f', 's16le', '-ar', rate, '-ac', '1', '-i', 'pipe:0'],
+    // Raw audio is mono to it unless it is told otherwise; FFmpeg 7 no longer knows `-ac` here.
+    ...['-f', 's16le', '-sample_rate', rate, '-i', 'pipe:0'],
   ],
 };
 

@@ -1,10 +1,10 @@
 import { toVoicectlError } from '../errors.ts';
 import type { Backend, Role } from './backend.ts';
 import { type Candidate, findBackends } from './find-backends.ts';
-import { listDevices } from './list-devices.ts';
+import { listDevices, listFirst } from './list-devices.ts';
 import { noDevice, type Refusal } from './no-device.ts';
 import type { DeviceOptions } from './open-process.ts';
-import { selectDevice } from './select-device.ts';
+import { isDeviceNumber, selectDevice } from './select-device.ts';
 
 /** Which device, by which way. */
 export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
@@ -16,15 +16,16 @@ export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
 }
 
 /**
- * Opens a device by the first backend that can. Throws `audio-device` with every reason, and names what to install;
- * `usage` for a backend that there is not.
+ * Opens a device by the first backend that can; one that is named by its number, by the backend of the list that the
+ * number is from. Throws `audio-device` with every reason, and names what to install; `usage` for a backend that there
+ * is not.
  */
 export async function openFirst<Device>(
   choice: DeviceChoice,
   open: (backend: Backend, device: string | undefined) => Promise<Device>,
 ): Promise<Device> {
-  const { role, device, backend: forced, surroundings } = choice;
-  const candidates = await findBackends(role, forced, surroundings);
+  const { role, device, surroundings } = choice;
+  const candidates = await findBackends(role, await backendOf(choice), surroundings);
   const refusals: Refusal[] = [];
   for (const candidate of candidates) {
     choice.signal?.throwIfAborted();
@@ -42,6 +43,13 @@ export async function openFirst<Device>(
   }
   choice.signal?.throwIfAborted();
   throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
+}
+
+/** The backend that it must be: in the list of another a number means another device. */
+async function backendOf(choice: DeviceChoice): Promise<string | undefined> {
+  const { device, backend: forced } = choice;
+  if (forced !== undefined || device === undefined || !isDeviceNumber(device)) return forced;
+  return (await listFirst(undefined, choice)).backend;
 }
 
 /** The backend's own name for the device that the user means. */

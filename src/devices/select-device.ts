@@ -1,12 +1,17 @@
 import { VoicectlError } from '../errors.ts';
 import type { DeviceFacts } from './host-protocol.ts';
 
+/** Whether a device is named by its place in the list of `voicectl devices`. */
+export function isDeviceNumber(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
 /**
  * The device that a user means: by its number in the list of its kind, its name, or a part of that which no other has.
  * Throws `audio-device`.
  */
 export function selectDevice(text: string, devices: readonly DeviceFacts[]): DeviceFacts {
-  const index = /^\d+$/.test(text) ? devices[Number(text)] : undefined;
+  const index = isDeviceNumber(text) ? devices[Number(text)] : undefined;
   const wanted = text.toLowerCase();
   const is = ({ id, name }: DeviceFacts) => id.toLowerCase() === wanted || name.toLowerCase() === wanted;
   const has = ({ id, name }: DeviceFacts) =>

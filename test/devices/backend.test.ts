@@ -64,6 +64,12 @@ describe('the backends', () => {
     expect(line(name, { role: 'playback' })).toBe(playback);
   });
 
+  test('ffplay is told the format by options of raw audio alone, which every version knows', () => {
+    const args = line('ffmpeg', { role: 'playback' });
+    expect(args).toMatch(/-f s16le -sample_rate 16000 -i pipe:0$/);
+    expect(args).not.toMatch(/ -a[cr] /);
+  });
+
   test.each([
     ['pulse', /--device=usb$/],
     ['alsa', /-D usb -$/],

@@ -115,9 +115,9 @@ describe('a program that captures', () => {
 });
 
 describe('the first backend that can', () => {
-  const choose = (programs: Record<string, string>, backend?: string) => {
+  const choose = (programs: Record<string, string>, backend?: string, device?: string) => {
     const { common } = fakes(programs);
-    return openFirst({ ...common, role: 'capture', backend }, (one, device) =>
+    return openFirst({ ...common, role: 'capture', backend, device }, (one, device) =>
       openCapture(one, { ...common, device, onOverrun: () => {} }),
     );
   };
@@ -135,6 +135,29 @@ describe('the first backend that can', () => {
     await capture.stop();
     await expect(choose({ parec: counting }, 'alsa')).rejects.toMatchObject({ code: 'audio-device' });
     await expect(choose({}, 'gramophone')).rejects.toMatchObject({ code: 'usage' });
+  });
+
+  describe('of a device that is named', () => {
+    const refusing = `if (process.argv.includes('-L')) console.log('hw:0\\nhw:1'); else { ${failing} }`;
+    const pulseList = `
+      const [, , verb, what] = process.argv;
+      if (verb === 'info') console.log('Default Source: usb');
+      else if (what === 'sources') console.log('Source #0\\n\\tName: usb\\nSource #1\\n\\tName: hw:1');`;
+    const programs = { pactl: pulseList, parec: failing, arecord: refusing, aplay: refusing, rec: counting };
+
+    test('by its number is the one of the list that is shown, and no other', async () => {
+      await expect(choose(programs, undefined, '1')).rejects.toMatchObject({
+        message: 'No microphone can be reached (pulse: Connection refused)',
+      });
+      await expect(choose(programs, undefined, '7')).rejects.toThrow(/\(pulse: it knows no device "7"\)/);
+      await expect(choose(programs, 'alsa', '1')).rejects.toThrow('(alsa: Connection refused)');
+    });
+
+    test('by its name may be any that knows the name', async () => {
+      const capture = await choose(programs, undefined, 'hw:1');
+      expect(capture.backend).toBe('sox');
+      await capture.stop();
+    });
   });
 
   test('is missing: then each failure is told, or, where nothing is installed, what to install', async () => {
