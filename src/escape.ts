@@ -10,6 +10,13 @@ export function escapeText(text: string): string {
   return text.replace(controls, escapeCharacter);
 }
 
+/** The first `length` UTF-16 units of a text, or one less where that would cut a character in two. */
+export function cutText(text: string, length: number): string {
+  const isSplit =
+    /[\ud800-\udbff]/.test(text.charAt(length - 1)) && /[\udc00-\udfff]/.test(text.charAt(length));
+  return text.slice(0, isSplit ? length - 1 : length);
+}
+
 /** A value as JSON that is as safe to show. What is nested more deeply than can be written is left out, and that said. */
 export function jsonText(value: unknown): string {
   return escapeText(stringify(value));

@@ -12,6 +12,7 @@ import type { Action, ActionType } from '../ui/port.ts';
 import { openScreen, type ScreenEnd } from '../ui/screen.ts';
 import { drawWorker } from '../ui/worker-file.ts';
 import { version } from '../version.ts';
+import { createKeptLines } from './kept-lines.ts';
 import { runOwnAction } from './screen-actions.ts';
 import { speaksUnicode } from './speaks-unicode.ts';
 import type { BeginSession, StreamContext, StreamView } from './stream-view.ts';
@@ -59,12 +60,17 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   });
   const tell = (text: string) => screen.show({ type: 'notice', text });
   /** Lines that stay behind when the screen is gone. */
-  const kept: string[] = [];
+  const kept = createKeptLines();
   let isOnScreen = true;
   let microphone: MuteSwitch | undefined;
+  /** What the screen says of the microphone, also before there is one. */
+  let isMuted = false;
   let session: LiveSession | undefined;
+  /** Why no session is to begin any more, told while there was none. */
+  let leaving: VoicectlError | undefined;
   let announced: { baseUrl: string; device: string } | undefined;
-  let choose: (choice: 'quit' | 'reconnect') => void = () => {};
+  /** There while the user is asked. */
+  let choose: ((choice: 'quit' | 'reconnect') => void) | undefined;
   let gone: VoicectlError | undefined;
 
   function curl(): string {
@@ -75,16 +81,23 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
 
   async function act(action: Action) {
     if (action.type === 'quit') {
-      if (session === undefined) choose('quit');
+      if (session === undefined) leave(new VoicectlError('interrupted', 'Interrupted'));
       else session.quit();
     } else if (action.type === 'reconnect') {
-      if (session === undefined) choose('reconnect');
+      if (session === undefined) choose?.('reconnect');
       else tell('The session is still open: q ends it, then r connects again');
     } else if (action.type === 'mute') {
-      microphone?.mute(action.on);
+      isMuted = action.on;
+      microphone?.mute(isMuted);
     } else if (action.type === 'copy' || action.type === 'copyCurl' || action.type === 'save') {
       await runOwnAction(action, { cwd: io.cwd, curl, copy: screen.copy, tell });
     }
+  }
+
+  /** Answers what the user is asked; before that, no session begins. */
+  function leave(reason: VoicectlError) {
+    leaving = reason;
+    choose?.('quit');
   }
 
   function onEnd({ cause, error }: ScreenEnd) {
@@ -92,10 +105,10 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     if (cause === 'terminal') {
       gone = new VoicectlError('input-output', `The terminal is gone: ${error.message}`, { cause: error });
       session?.abort(gone);
-      choose('quit');
+      leave(gone);
       return;
     }
-    choose('quit');
+    choose?.('quit');
     void io.stderr
       .write(`voicectl: the screen failed (${error.message}); going on with plain lines\n`)
       .catch(() => {});
@@ -107,7 +120,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     const stays = event.type === 'session' || event.type === 'summary' || isWarning(event);
     if (isOnScreen) {
       screen.show(event);
-      if (stays) kept.push(...sessionLines(event, style));
+      if (stays) kept.add(sessionLines(event, style));
     } else if (event.type !== 'audio' && event.type !== 'figures') {
       for (const line of sessionLines(event, style)) await io.stdout.write(`${line}\n`);
     }
@@ -115,7 +128,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
 
   const runOne = async (begin: BeginSession) => {
     session = createLiveSession(signal);
-    kept.length = 0;
+    kept.clear();
     screen.startAt(systemClock.now());
     try {
       for await (const event of begin(session.signal, session.enough)) await show(event as SessionEvent);
@@ -129,6 +142,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     isDetailed: true,
     attach(live) {
       microphone = live?.microphone?.switch;
+      microphone?.mute(isMuted);
     },
     async note(text) {
       if (isOnScreen) tell(text);
@@ -136,6 +150,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     },
     async run(begin) {
       for (;;) {
+        if (leaving !== undefined) throw leaving;
         const failure = await runOne(begin);
         const wantsMore = session?.isQuitting === false && screen.isTouched && isOnScreen && !signal.aborted;
         session = undefined;
@@ -147,14 +162,17 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     },
     async close() {
       await screen.close();
-      if (isOnScreen) for (const line of kept) await io.stdout.write(`${line}\n`);
+      if (isOnScreen) for (const line of kept.lines()) await io.stdout.write(`${line}\n`);
     },
   };
 
   function nextChoice(): Promise<'quit' | 'reconnect'> {
     tell(`The session is over: ${canReconnect ? 'r connects again, ' : ''}q leaves`);
     return new Promise((resolve) => {
-      choose = resolve;
+      choose = (choice) => {
+        choose = undefined;
+        resolve(choice);
+      };
       signal.addEventListener('abort', () => resolve('quit'), { once: true });
     });
   }
