@@ -26,7 +26,7 @@ export function setUpEmulator(
   before(async () => {
     live = new Set();
     running = await createEmulator(options);
-    running.on('stream-authorised', ({ stream }) => live.add(stream));
+    running.on('stream-opened', ({ stream }) => live.add(stream));
     running.on('stream-closed', ({ stream }) => live.delete(stream));
   });
   afterEach(async () => {

@@ -28,23 +28,28 @@ export function createControl(options: ControlOptions): EmulatorControl {
   const { clock, dialect, journal, limiter, faults, voice } = options;
   let aheadMs = 0;
 
-  const select = ({ stream, device }: StreamSelector): AuthorisedStream[] =>
+  const select = ({ stream, device }: StreamSelector): OpenStream[] =>
     voice
       .streams()
-      .filter((open): open is AuthorisedStream => open.live !== undefined)
       .filter(
         ({ connection: { id, totals } }) =>
           id === (stream ?? id) && totals.device === (device ?? totals.device),
       );
 
   const act = (selector: StreamSelector, action: (open: AuthorisedStream) => void): number[] =>
-    select(selector).map((open) => {
-      action(open);
-      return open.connection.id;
-    });
+    select(selector)
+      .filter((open): open is AuthorisedStream => open.live !== undefined)
+      .map((open) => {
+        action(open);
+        return open.connection.id;
+      });
 
+  /** Also of a stream that has not presented its token yet. */
   const close: EmulatorControl['close'] = (selector, code, reason) =>
-    act(selector, ({ connection }) => connection.closeWith(code, reason));
+    select(selector).map(({ connection }) => {
+      connection.closeWith(code, reason);
+      return connection.id;
+    });
   const time = () => ({ nowMs: clock.wall(), aheadMs });
 
   return {

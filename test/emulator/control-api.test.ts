@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts';
 import { controlPrefix, stateSchema } from '../../src/protocol/control.ts';
+import { openStream } from '../helpers/stream-client.ts';
 
 const emulators: Emulator[] = [];
 afterEach(async () => {
@@ -275,6 +276,14 @@ describe('the journal', () => {
     expect(JSON.stringify(emulator.control.journal.read({}, 1_000))).not.toContain(device.token);
     device.socket.terminate();
   });
+});
+
+test('a reset closes a stream that has not presented its token, too', async () => {
+  const emulator = await start();
+  const waiting = openStream(emulator.wsUrl);
+  await waiting.opened;
+  expect((await call(emulator, '/reset', {})).json).toEqual({ streams: [1] });
+  expect(await waiting.closed).toMatchObject({ code: 1012 });
 });
 
 test('a reset closes all streams with 1012 and forgets windows and the journal', async () => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { VoicectlError } from '../../errors.ts';
+import type { Playable } from '../playable.ts';
 import type { CreateReply, Reply, Voice } from '../reply.ts';
 
 /**
@@ -25,17 +26,26 @@ export async function loadModule(path: string): Promise<CreateReply> {
 /** Keeps what a module throws from everything but its own stream. */
 function guard(createReply: CreateReply, voice: Voice): Reply {
   let hasFailed = false;
+  const fail = (thrown: unknown) => {
+    if (!hasFailed) voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
+    hasFailed = true;
+  };
   const attempt = <Result>(call: () => Result): Result | undefined => {
     if (hasFailed) return undefined;
     try {
-      return call();
+      const result = call();
+      // What is asynchronous fails later.
+      if (result instanceof Promise) result.catch(fail);
+      return result;
     } catch (thrown) {
-      hasFailed = true;
-      voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
+      fail(thrown);
       return undefined;
     }
   };
-  const reply = attempt(() => createReply(voice));
+  const guarded: Voice = Object.create(voice, {
+    say: { value: (said: Playable) => voice.say({ read: (bytes) => attempt(() => said.read(bytes)) }) },
+  });
+  const reply = attempt(() => createReply(guarded));
   return {
     hear: (pcm) => attempt(() => reply?.hear(pcm)),
     said: () => attempt(() => reply?.said?.()),

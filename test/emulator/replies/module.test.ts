@@ -61,6 +61,20 @@ test.each([
 });
 
 test.each([
+  ['hears', `export const createReply = () => ({ async hear() { throw new Error('oops'); } });`],
+  [
+    'is heard',
+    `export const createReply = (voice) => ({ hear() { voice.say({ read() { throw new Error('oops'); } }); } });`,
+  ],
+])('a reply that fails while it %s is told of once, and ends nothing else', async (_when, source) => {
+  const { reply, log } = speakWith(await loadModule(writeModule(source)));
+  reply.hear(Buffer.alloc(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  reply.hear(Buffer.alloc(2));
+  expect(log.filter((line) => line !== 'say')).toEqual(['failed: oops']);
+});
+
+test.each([
   ['is not there', () => join(folder, 'missing.mjs'), /Cannot load the reply module/],
   ['has an error in it', () => writeModule('export function ('), /Cannot load the reply module/],
   ['throws as it loads', () => writeModule(`throw new Error('at once');`), /at once/],
