@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -194,6 +194,13 @@ describe('the API documentation', async () => {
     const files = programs.map((_program, index) => `example-${index}.ts`);
     await Promise.all(programs.map(({ code }, index) => writeFile(join(elsewhere, files[index]!), code)));
     expect(await checkTypes(...files)).toBe('');
+  });
+
+  test('comes along, with every other page of docs/ that the README links', async () => {
+    const readme = await readFile(join(root, 'README.md'), 'utf8');
+    const pages = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)/g)].map(([, page = '']) => page);
+    expect(pages).toContain('docs/SMOKE-TEST.md');
+    for (const page of pages) await access(join(elsewhere, 'node_modules', 'voicectl', page));
   });
 
   test('shows the example of a test as it is, and so does the README', async () => {

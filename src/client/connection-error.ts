@@ -34,7 +34,9 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
     retryable: true,
     cause: thrown,
     ...(code === 'ECONNREFUSED'
-      ? { hint: 'Is the service running? `voicectl serve` starts a local one, --local one for this command.' }
+      ? {
+          hint: 'Is the service running? `voicectl serve` starts a local one; token and stream have their own with --local.',
+        }
       : {}),
   });
 }

@@ -1,6 +1,6 @@
 import { reachService } from '../client/reach.ts';
 import { systemClock } from '../clock.ts';
-import type { connectionOptions } from '../config/options.ts';
+import { requireSafeTransport } from '../config/target.ts';
 import { readTrusted } from '../config/trusted.ts';
 import { backends, fitsHost } from '../devices/backend.ts';
 import { installHint } from '../devices/no-device.ts';
@@ -8,9 +8,10 @@ import { type Probe, probeBackends } from '../devices/probe.ts';
 import { type ErrorCode, toVoicectlError } from '../errors.ts';
 import type { Check } from '../report/doctor-lines.ts';
 import type { CommandContext } from './command.ts';
+import type { doctorOptions } from './doctor.ts';
 import { deviceSurroundings } from './open-devices.ts';
 
-type DoctorContext = CommandContext<(typeof connectionOptions)[number]>;
+type DoctorContext = CommandContext<(typeof doctorOptions)[number]>;
 
 /** The oldest Node that the package is made for. */
 const leastNode = [20, 18, 1] as const;
@@ -27,6 +28,8 @@ export function checkNode(version = process.versions.node): Check {
 /** A token lives for a minute: a clock that is off by more than this spoils that. */
 const maxSkewMs = 5_000;
 
+const localHint = '`voicectl serve` starts a local one; token and stream have their own with --local.';
+
 /** Whether the service is there, and what time it has there. */
 export async function checkTarget({
   io,
@@ -34,9 +37,10 @@ export async function checkTarget({
   origin,
   signal,
 }: DoctorContext): Promise<(Check & { code?: ErrorCode })[]> {
-  const { baseUrl, apiVersion } = settings;
+  const { baseUrl, apiVersion, allowPlaintext } = settings;
   const ca = await readTrusted(settings.ca, { stdin: io.stdin, signal });
   try {
+    if (!allowPlaintext) requireSafeTransport(baseUrl);
     const { ms, status, skewMs } = await reachService({
       baseUrl,
       apiVersion,
@@ -53,7 +57,7 @@ export async function checkTarget({
     const { code, message, hint } = toVoicectlError(thrown);
     // Nobody has said that a service should be there.
     const isDefault = origin('baseUrl') === 'default';
-    const mend = isDefault ? '`voicectl serve` starts a local one, --local one for a single command.' : hint;
+    const mend = isDefault ? localHint : hint;
     const mended = mend === undefined ? {} : { mend };
     return isDefault
       ? [{ name: 'target', state: 'off', found: message, ...mended }]

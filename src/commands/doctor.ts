@@ -1,10 +1,19 @@
-import { connectionOptions } from '../config/options.ts';
+import type { OptionName } from '../config/options.ts';
 import { defineCommand } from './command.ts';
+
+/** The target is looked at without a key, and only over HTTP: nothing else of the connection is read. */
+export const doctorOptions = [
+  'baseUrl',
+  'apiVersion',
+  'allowPlaintext',
+  'ca',
+  'timeout',
+] as const satisfies OptionName[];
 
 export const doctorCommand = defineCommand({
   name: 'doctor',
   summary: 'check what this machine can do, and say how to mend what it cannot',
-  options: connectionOptions,
+  options: doctorOptions,
   examples: ['voicectl doctor', 'voicectl doctor --base-url https://voice.example --json'],
   async run(context) {
     const { io, json, style, note } = context;

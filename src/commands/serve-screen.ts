@@ -6,7 +6,7 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import { faultCatalogue } from '../protocol/faults.ts';
 import { emulatorLines } from '../report/emulator-lines.ts';
 import { countEvent, counterTexts, noCounters } from '../report/serve-counters.ts';
-import { type StartFacts, serviceFacts, startLines } from '../report/start-lines.ts';
+import { type StartFacts, serviceFacts, speakersText, startLines } from '../report/start-lines.ts';
 import type { TerminalDevice } from '../terminal-device.ts';
 import type { Action } from '../ui/port.ts';
 import { openScreen, type ScreenEnd } from '../ui/screen.ts';
@@ -26,6 +26,7 @@ export function createServeScreen(
   { settings, io, style, colour }: ServeContext,
   { device, anyKey }: { device: TerminalDevice; anyKey: boolean },
 ): ServeView {
+  const speakers = { reply: settings.reply, scenario: settings.scenario };
   const screen = openScreen<EmulatorEvent | Looked>({
     device,
     clock: systemClock,
@@ -35,7 +36,7 @@ export function createServeScreen(
       screen: 'serve',
       version,
       ascii: settings.ascii ?? !speaksUnicode(io.env),
-      subject: `replying with ${settings.reply}`,
+      subject: speakersText(speakers),
       can: ['copy', 'copyCurl', 'save', 'advance', 'close', 'send', 'fault'],
       emulator: {
         faults: Object.entries(faultCatalogue).map(([name, { summary }]) => ({ name, summary })),
@@ -145,7 +146,7 @@ export function createServeScreen(
       await screen.close();
       if (!isOnScreen || listening === undefined) return;
       const lines = [
-        ...startLines(listening, { reply: settings.reply, anyKey, trust }, style),
+        ...startLines(listening, { ...speakers, anyKey, trust }, style),
         counterTexts(counters).join(', '),
       ];
       for (const line of lines) await io.stdout.write(`${line}\n`);

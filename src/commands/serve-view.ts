@@ -6,7 +6,7 @@ import { createPrinter } from '../report/printer.ts';
 import { type StartFacts, startLines } from '../report/start-lines.ts';
 import type { CommandContext } from './command.ts';
 
-export type ServeContext = CommandContext<'reply' | 'ascii'>;
+export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
 /** Shows an emulator to whoever started it: on a screen, as lines, or as JSON. */
 export interface ServeView {
@@ -29,10 +29,11 @@ export function createServeLines(context: ServeContext, { anyKey }: { anyKey: bo
       ? jsonLine({ type: 'left-out', count })
       : `(${count} lines left out: the output is read too slowly)\n`,
   );
+  const speakers = { reply: settings.reply, scenario: settings.scenario };
   let trust: StartFacts['trust'];
   const linesOf = (event: EmulatorEvent) =>
     event.type === 'listening'
-      ? startLines(event, { reply: settings.reply, anyKey, trust }, style)
+      ? startLines(event, { ...speakers, anyKey, trust }, style)
       : emulatorLines(event, style);
   return {
     show(event) {

@@ -1,3 +1,4 @@
+import { systemCode } from '../audio/refusal.ts';
 import type { AudioSource } from '../audio/source.ts';
 import { requestToken } from '../client/token.ts';
 import { openVoiceStream } from '../client/voice-stream.ts';
@@ -88,7 +89,18 @@ async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promi
     // The message must not show it.
     throw new VoicectlError('usage', '--token-from takes a variable’s name or a file, not the token itself');
   }
-  const token = (env[from] ?? (await readText(from, input))).trim();
+  const token = (env[from] ?? (await readTokenFile(from, input))).trim();
   if (token === '') throw new VoicectlError('bad-input', `There is no token in ${from}`);
   return token;
+}
+
+async function readTokenFile(path: string, input: Stdin): Promise<string> {
+  try {
+    return await readText(path, input);
+  } catch (thrown) {
+    if (systemCode((thrown as Error).cause) !== 'ENOENT') throw thrown;
+    throw new VoicectlError('bad-input', `--token-from: there is neither a variable nor a file ${path}`, {
+      cause: thrown,
+    });
+  }
 }

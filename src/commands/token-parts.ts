@@ -1,7 +1,7 @@
 /** All that a token request needs, in one piece: each module that loads by itself costs the start half a millisecond. */
 export { requestToken } from '../client/token.ts';
 export { systemClock } from '../clock.ts';
-export { defaultDevice } from '../config/target.ts';
+export { defaultDevice, developmentKey, isLoopback } from '../config/target.ts';
 export { escapeText, jsonLine, jsonLines } from '../escape.ts';
 export { serviceUrl, tokenPath } from '../protocol/paths.ts';
 export { curlCommand } from '../report/curl.ts';

@@ -1,4 +1,5 @@
 import { connectionOptions } from '../config/options.ts';
+import { VoicectlError } from '../errors.ts';
 import { defineCommand } from './command.ts';
 
 export const tokenCommand = defineCommand({
@@ -14,11 +15,18 @@ export const tokenCommand = defineCommand({
     const { settings, io, json, verbose, quiet, signal, note } = context;
     const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
     const parts = await import('./token-parts.ts');
-    const { defaultDevice, serviceUrl, tokenPath, curlCommand } = parts;
+    const { defaultDevice, developmentKey, isLoopback, serviceUrl, tokenPath, curlCommand } = parts;
     if (curl) {
+      if (settings.local) {
+        throw new VoicectlError('usage', '--curl is for a service that stays: that of --local ends at once', {
+          hint: '`voicectl serve` starts one that stays.',
+        });
+      }
       const url = serviceUrl(baseUrl, tokenPath(apiVersion));
       const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
-      await io.stdout.write(`${curlCommand({ url, device: device ?? defaultDevice(), trust })}\n`);
+      const fallbackKey = isLoopback(baseUrl) ? developmentKey : undefined;
+      const command = curlCommand({ url, device: device ?? defaultDevice(), trust, fallbackKey });
+      await io.stdout.write(`${command}\n`);
       return 0;
     }
     const { openTarget, requestToken, systemClock, tokenLines, tokenObject } = parts;

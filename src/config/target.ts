@@ -61,11 +61,13 @@ function resolveWsUrl({ settings: { baseUrl, wsUrl }, origin }: Connection): str
   return wsUrl === undefined || isWeaker ? wsUrlFor(baseUrl) : wsUrl;
 }
 
-function isLoopback(url: string): boolean {
+/** Whether it is on this machine. */
+export function isLoopback(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 
-function requireSafeTransport(url: string): void {
+/** Throws `insecure-target` where a key or token would leave this machine in the clear. */
+export function requireSafeTransport(url: string): void {
   if (isSafeTransport(url)) return;
   const { protocol, host } = new URL(url);
   throw new VoicectlError(

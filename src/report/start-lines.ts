@@ -7,8 +7,13 @@ import type { Style } from './style.ts';
 /** Sent in examples; an emulator that no keys were given to accepts it like any other. */
 const exampleKey = 'any-key';
 
-export interface StartFacts {
+/** Who speaks: the scenario where it has steps for a device, else the reply. */
+export interface Speakers {
   reply: string;
+  scenario?: string | undefined;
+}
+
+export interface StartFacts extends Speakers {
   anyKey: boolean;
   /** With TLS: the file with the certificate, or that curl could not check it. */
   trust?: CurlRequest['trust'];
@@ -17,18 +22,23 @@ export interface StartFacts {
 /** What `serve` says first: the URLs, those to type on other machines too, and a curl line that works. */
 export function startLines(
   { version, baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
-  { reply, anyKey, trust }: StartFacts,
+  { anyKey, trust, ...speakers }: StartFacts,
   style: Style,
 ): string[] {
   const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { anyKey, trust });
   return [
-    `${style.strong(`voicectl ${version}`)} emulates the service, replying with ${reply}`,
+    `${style.strong(`voicectl ${version}`)} emulates the service, ${speakersText(speakers)}`,
     `  token   ${tokenUrl}`,
     `  stream  ${streamUrl}`,
     ...lan.flatMap(lanLines),
     ...trustLines(trust),
     `  try     ${curl}`,
   ];
+}
+
+export function speakersText({ reply, scenario }: Speakers): string {
+  const replying = `replying with ${reply}`;
+  return scenario === undefined ? replying : `following scenario ${scenario}, and without steps ${replying}`;
 }
 
 /** Where an emulator is reached, and a command that asks it for a token. */

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -104,10 +105,37 @@ describe('doctor', () => {
     expect(await target()).toMatchObject({ state: 'broken', mend: expect.stringContaining('--ca FILE') });
   });
 
+  // 0.0.0.0 is no loopback address by its name, and reaches a service of this machine.
+  test('asks nothing of another host over plain HTTP, where no command would send a key', async () => {
+    const stub = await startTokenStub(sandbox, grant('t'));
+    const doctor = ['doctor', '--json', '--base-url', `http://0.0.0.0:${stub.port}`];
+    const { code, stdout } = await sandbox.run(doctor, lean);
+    expect(code).toBe(2);
+    expect(checksOf(stdout).get('target')).toMatchObject({
+      state: 'broken',
+      code: 'insecure-target',
+      mend: expect.stringContaining('--allow-plaintext'),
+    });
+    expect(stub.connections).toBe(0);
+    expect(await sandbox.run([...doctor, '--allow-plaintext'], lean)).toMatchObject({ code: 0 });
+  });
+
+  test.each([['--local'], ['--device=d1'], ['--api-key-file=key']])(
+    'takes no %s, which it would not heed',
+    async (flag) => {
+      expect(await sandbox.run(['doctor', flag], lean)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('unknown option'),
+      });
+    },
+  );
+
   test('is a table for people, with how to mend below', async () => {
     const { stdout } = await sandbox.run(['doctor'], lean);
     expect(stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m);
-    expect(stdout).toMatch(/^· target .+\n +→ .*voicectl serve/m);
+    expect(stdout).toMatch(
+      /^· target .+\n +→ `voicectl serve` starts a local one; token and stream have their own with --local/m,
+    );
     expect(stdout).toMatch(/^· sox +not used: .*not installed\n +→ Install sox/m);
   });
 });

@@ -114,6 +114,15 @@ describe('what cannot be replayed is refused with 2', () => {
     expect(ended.stderr).toMatch(/^voicectl: .+\n/);
   });
 
+  test('a scenario or a reply in place of the recording', async () => {
+    for (const flag of ['--scenario', '--reply']) {
+      expect(await sandbox.run(['replay', 'session', flag, 'barge-in'])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`unknown option '${flag}'`),
+      });
+    }
+  });
+
   test('a session that came to no stream', async () => {
     const file = ['--file', fixture('barge-in.wav')];
     const refused = ['stream', ...file, '--base-url', 'http://127.0.0.1:9', '--retries', '0'];

@@ -31,7 +31,28 @@ async function connect({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }): 
   return client;
 }
 
+test('a reply module in a folder without the library is refused with how to install it there', async () => {
+  const load = async (imported: string) => {
+    sandbox.write('reply.mjs', `import '${imported}';`);
+    return sandbox.run(['serve', '--port', '0', '--reply', 'module:reply.mjs']);
+  };
+  expect(await load('voicectl')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /Cannot load the reply module .*\n {2}Run npm install voicectl in its folder/,
+    ),
+  });
+  expect((await load('another-package')).stderr).not.toContain('npm install');
+});
+
 describe('what serve says when it starts', () => {
+  test('the scenario that speaks, and where the reply does', async () => {
+    const serve = sandbox.start(['serve', '--port', '0', '--scenario', 'barge-in', '--reply', 'echo']);
+    expect(await serve.line(/emulates/)).toMatch(
+      /emulates the service, following scenario barge-in, and without steps replying with echo$/,
+    );
+  });
+
   test('the URLs, and a curl line that works as it stands', async () => {
     const serve = sandbox.start(['serve', '--port', '0']);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');

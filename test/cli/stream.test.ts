@@ -407,6 +407,11 @@ describe('a token of one’s own', () => {
     failed(await sandbox.run(['stream', ...file, '--token-from', from], { env }), 2);
   });
 
+  test('that is neither a variable nor a file is said to be neither', async () => {
+    const { stderr } = await sandbox.run(['stream', ...file, '--token-from', 'NO_SUCH_NAME']);
+    expect(stderr).toContain('--token-from: there is neither a variable nor a file NO_SUCH_NAME');
+  });
+
   test('given in place of its name is not shown', async () => {
     const ended = await sandbox.run([
       'stream',

@@ -136,12 +136,32 @@ describe('--curl', () => {
     const device = `d'1 "$(touch owned)" \\ é`;
     const { stdout, stderr } = await sandbox.run(['token', '--curl', '--device', device], { env });
     expect(stderr).toBe('');
-    expect(stdout).toContain('$VOICECTL_API_KEY');
+    expect(stdout).toContain('VOICECTL_API_KEY');
     expect(stdout).not.toContain('key-1');
     const curl = await sandbox.shell(stdout, { env });
     const { token } = JSON.parse(curl.stdout) as { token: string };
     expect(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).sub).toBe(device);
     expect((await sandbox.shell('ls owned')).code).not.toBe(0);
+  });
+
+  test('works against the local emulator with no key at all, and never shows one', async () => {
+    const { baseUrl } = await sandbox.serve();
+    const env = { VOICECTL_BASE_URL: baseUrl };
+    const { stdout } = await sandbox.run(['token', '--curl', '--device', 'd1'], { env });
+    expect(stdout).toContain('VOICECTL_API_KEY:-voicectl-development-key}');
+    expect(JSON.parse((await sandbox.shell(stdout)).stdout)).toHaveProperty('token');
+    const given = await sandbox.run(['token', '--curl', '--device', 'd1'], {
+      env: { ...env, VOICECTL_API_KEY: 'key-1' },
+    });
+    expect(given.stdout).toBe(stdout);
+  });
+
+  test('has no command for an emulator that ends with this one: exit 2', async () => {
+    expect(await sandbox.run(['token', '--curl', '--local'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--local'),
+    });
   });
 
   test('needs no service', async () => {
@@ -153,6 +173,8 @@ describe('--curl', () => {
     ]);
     expect(code).toBe(0);
     expect(stdout).toContain("'https://voice.example.test/api/websocket-voice/token'");
+    expect(stdout).toContain('"$VOICECTL_API_KEY"');
+    expect(stdout).not.toContain('voicectl-development-key');
   });
 });
 

@@ -50,6 +50,8 @@ describe('a failure to connect', () => {
   });
 
   test('names what to start where nobody listens', () => {
-    expect(connectionError(withCode('ECONNREFUSED'), 'h').hint).toContain('voicectl serve');
+    expect(connectionError(withCode('ECONNREFUSED'), 'h').hint).toBe(
+      'Is the service running? `voicectl serve` starts a local one; token and stream have their own with --local.',
+    );
   });
 });

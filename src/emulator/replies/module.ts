@@ -12,7 +12,10 @@ import type { CreateReply, Reply, Voice } from '../reply.ts';
 export async function loadModule(path: string): Promise<CreateReply> {
   const loaded = (await import(pathToFileURL(resolve(path)).href).catch((cause) => {
     const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-    throw new VoicectlError('bad-input', `Cannot load the reply module ${path}: ${why}`, { cause });
+    throw new VoicectlError('bad-input', `Cannot load the reply module ${path}: ${why}`, {
+      hint: lacksLibrary(cause) ? installHint : undefined,
+      cause,
+    });
   })) as Record<string, unknown>;
   const { createReply } = loaded;
   if (typeof createReply !== 'function') {
@@ -21,6 +24,17 @@ export async function loadModule(path: string): Promise<CreateReply> {
     });
   }
   return (voice) => guard(createReply as CreateReply, voice);
+}
+
+const installHint =
+  'Run npm install voicectl in its folder: a module imports the library that is installed beside it.';
+
+/** Whether a module imports the library from a folder where it is not installed. */
+function lacksLibrary(thrown: unknown): boolean {
+  if (!(thrown instanceof Error && 'code' in thrown)) return false;
+  return (
+    thrown.code === 'ERR_MODULE_NOT_FOUND' && thrown.message.startsWith("Cannot find package 'voicectl'")
+  );
 }
 
 /** Keeps what a module throws from everything but its own stream. */
