@@ -5,10 +5,11 @@ import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source-format.ts';
 import { bytesForMs, bytesPerSample, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backend.ts';
+import { deviceError } from './device-error.ts';
 import { readHostMessages } from './host-protocol.ts';
 import { createLossReport } from './loss-report.ts';
 import type { NativeFormat } from './native-devices.ts';
-import { type DeviceOptions, deviceError, openProcess, whileOpening } from './open-process.ts';
+import { type DeviceOptions, openProcess, whileOpening } from './open-process.ts';
 import { createWatchdog } from './watchdog.ts';
 
 /** A microphone that is open. */

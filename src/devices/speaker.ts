@@ -6,10 +6,11 @@ import { wireFormat } from '../audio/source-format.ts';
 import { type Clock, waitUntil } from '../clock.ts';
 import { bytesForMs, channels, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backend.ts';
+import { deviceError } from './device-error.ts';
 import type { DeviceProcess } from './device-process.ts';
 import { readHostMessages } from './host-protocol.ts';
 import type { NativeFormat } from './native-devices.ts';
-import { type DeviceOptions, deviceError, openProcess, whileOpening } from './open-process.ts';
+import { type DeviceOptions, openProcess, whileOpening } from './open-process.ts';
 import { createWatchdog } from './watchdog.ts';
 
 /** A loudspeaker that is open. It takes 20 ms at a time, when it wants them. */

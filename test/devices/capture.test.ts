@@ -185,6 +185,13 @@ describe('the first backend that can', () => {
     });
   });
 
+  test('is passed by where the system will not even begin to start it', async () => {
+    await expect(choose({ rec: counting }, undefined, 'a\0b')).rejects.toMatchObject({
+      code: 'audio-device',
+      message: expect.stringMatching(/sox: cannot be started: .*null bytes/),
+    });
+  });
+
   test('is missing: then each failure is told, or, where nothing is installed, what to install', async () => {
     const failure: VoicectlError = await choose({ parec: failing, arecord: failing }).catch(
       (thrown) => thrown,
