@@ -20,7 +20,7 @@ export const devicesCommand = defineCommand({
   },
 });
 
-async function list({ settings, io, json, style }: DevicesContext): Promise<undefined> {
+async function list({ settings, io, json, style, signal }: DevicesContext): Promise<undefined> {
   const { listFirst } = await import('../devices/list-devices.ts');
   const { deviceSurroundings } = await import('./open-devices.ts');
   const { systemClock } = await import('../clock.ts');
@@ -29,7 +29,9 @@ async function list({ settings, io, json, style }: DevicesContext): Promise<unde
   const { version } = await import('../version.ts');
 
   const surroundings = deviceSurroundings(io);
-  const { backend, devices } = await listFirst(settings.audioBackend, { clock: systemClock, surroundings });
+  const options = { clock: systemClock, surroundings, signal };
+  const { backend, devices } = await listFirst(settings.audioBackend, options);
+  signal.throwIfAborted();
   const rows = (role: 'input' | 'output') =>
     devices
       .filter((device) => device.role === role)

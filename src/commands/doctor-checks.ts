@@ -76,9 +76,9 @@ function checkSkew(skewMs: number | undefined): Check {
 }
 
 /** Every backend, in the order in which they are tried, and whether there is sound at all. */
-export async function checkAudio({ io }: Pick<DoctorContext, 'io'>): Promise<Check[]> {
+export async function checkAudio({ io, signal }: Pick<DoctorContext, 'io' | 'signal'>): Promise<Check[]> {
   const surroundings = deviceSurroundings(io);
-  const probes = await probeBackends({ clock: systemClock, surroundings });
+  const probes = await probeBackends({ clock: systemClock, surroundings, signal });
   const { host } = surroundings;
   const fitting = probes.filter(({ name }) =>
     backends.some((backend) => backend.name === name && fitsHost(backend, host)),

@@ -16,7 +16,7 @@ export const doctorCommand = defineCommand({
   options: doctorOptions,
   examples: ['voicectl doctor', 'voicectl doctor --base-url https://voice.example --json'],
   async run(context) {
-    const { io, json, style, note } = context;
+    const { io, json, style, note, signal } = context;
     const { checkAudio, checkNode, checkTarget } = await import('./doctor-checks.ts');
     const { doctorLines } = await import('../report/doctor-lines.ts');
     const { jsonLines } = await import('../escape.ts');
@@ -25,6 +25,7 @@ export const doctorCommand = defineCommand({
 
     if (io.stderr.isTTY) await note('Trying every way to sound: some seconds');
     const [audio, target] = await Promise.all([checkAudio(context), checkTarget(context)]);
+    signal.throwIfAborted();
     const checks = [checkNode(), ...target, ...audio];
     const broken = checks.filter(({ state }) => state === 'broken');
     await io.stdout.write(

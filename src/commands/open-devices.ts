@@ -29,9 +29,13 @@ export function deviceSurroundings({ env }: Io): Surroundings {
 }
 
 /** The microphone and the loudspeaker that the flags name. */
-export function deviceChoices({ settings, io }: DeviceContext): Record<'capture' | 'playback', DeviceChoice> {
+export function deviceChoices({
+  settings,
+  io,
+  signal,
+}: DeviceContext): Record<'capture' | 'playback', DeviceChoice> {
   const { inputDevice, outputDevice, audioBackend: backend } = settings;
-  const common = { backend, clock: systemClock, surroundings: deviceSurroundings(io) };
+  const common = { backend, clock: systemClock, surroundings: deviceSurroundings(io), signal };
   return {
     capture: { ...common, role: 'capture', device: inputDevice },
     playback: { ...common, role: 'playback', device: outputDevice },

@@ -5,9 +5,11 @@ import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source-format.ts';
 import { bytesForMs, bytesPerSample, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backend.ts';
+import { deviceError } from './device-error.ts';
 import { readHostMessages } from './host-protocol.ts';
+import { createLossReport } from './loss-report.ts';
 import type { NativeFormat } from './native-devices.ts';
-import { type DeviceOptions, deviceError, openProcess, whileOpening } from './open-process.ts';
+import { type DeviceOptions, openProcess, whileOpening } from './open-process.ts';
 import { createWatchdog } from './watchdog.ts';
 
 /** A microphone that is open. */
@@ -21,7 +23,7 @@ export interface Capture {
 }
 
 export interface CaptureOptions extends DeviceOptions {
-  /** Audio was lost, because it was not read or not handed on in time. */
+  /** Audio was lost since the first `read`, because it was not read or not handed on in time: at most once a second. */
   onOverrun: (lostMs: number) => void;
 }
 
@@ -39,9 +41,16 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let lost: string | undefined;
+  /** Until then nobody wants the audio: it is let go in silence. */
+  let isRead = false;
   let wake = () => {};
+  const losses = createLossReport(clock, onOverrun);
+  const drop = (ms: number) => {
+    if (isRead) losses.add(ms);
+  };
   const lose = (why: string) => {
     lost ??= why;
+    losses.end();
     watchdog.stop();
     wake();
   };
@@ -54,7 +63,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
         convert = createConverter(message);
         watchdog.expect(firstAudioMs);
       }
-      if (message.type === 'overrun') onOverrun(message.frames * hostFrameMs);
+      if (message.type === 'overrun') drop(message.frames * hostFrameMs);
       if (message.type === 'failed') lose(message.message);
     });
   }
@@ -66,7 +75,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
     waitingBytes += pcm.length;
     if (waitingBytes > maxWaitingBytes) {
       const newest = Buffer.concat(waiting).subarray(-maxWaitingBytes);
-      onOverrun(msForBytes(waitingBytes - newest.length));
+      drop(msForBytes(waitingBytes - newest.length));
       waiting = [newest];
       waitingBytes = newest.length;
     }
@@ -81,6 +90,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   const capture: Capture = {
     backend: backend.name,
     async *read() {
+      isRead = true;
       for (;;) {
         const chunks = waiting;
         waiting = [];

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Clock } from '../clock.ts';
+import { cannotStart } from './device-error.ts';
 
 /** A process that emits or takes PCM, and how to start it. */
 export interface DeviceCommand {
@@ -32,16 +33,14 @@ const [pcmDescriptor, controlDescriptor] = [3, 4];
 const running = new Set<ChildProcess>();
 let killsAtExit = false;
 
-/** Starts a device's process. A process that cannot be started ends at once, with the reason. */
-export function startDeviceProcess({ command, args, env, pcm }: DeviceCommand, clock: Clock): DeviceProcess {
+/**
+ * Starts a device's process. A process that cannot be started ends at once, with the reason, or throws `audio-device`
+ * where there is not even a process to speak of.
+ */
+export function startDeviceProcess(command: DeviceCommand, clock: Clock): DeviceProcess {
+  const { pcm } = command;
   const hosted = pcm === 'descriptor';
-  const child = spawn(command, args, {
-    stdio: hosted ? ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
-    env,
-    // A terminal's Ctrl-C is for us alone: the device ends when we have finished with it.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  });
+  const child = launch(command);
   killWithUs(child);
 
   let chatter = '';
@@ -91,6 +90,26 @@ export function startDeviceProcess({ command, args, env, pcm }: DeviceCommand, c
       return stopping;
     },
   };
+}
+
+function launch({ command, args, env, pcm }: DeviceCommand): ChildProcess {
+  let child: ChildProcess;
+  try {
+    child = spawn(command, args, {
+      stdio: pcm === 'descriptor' ? ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
+      env,
+      // A terminal's Ctrl-C is for us alone: the device ends when we have finished with it.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+  } catch (thrown) {
+    throw cannotStart(thrown);
+  }
+  // Where no descriptor is left there are no streams, whatever the types say; the error itself comes later.
+  const streams: ChildProcess['stdio'] | undefined = child.stdio;
+  if (streams !== undefined) return child;
+  child.once('error', () => {});
+  throw cannotStart('too many open files');
 }
 
 /** A hung sound server holds its clients: nothing but this ends them. */

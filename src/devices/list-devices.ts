@@ -2,13 +2,21 @@ import { execFile } from 'node:child_process';
 import { type Clock, waitUntil } from '../clock.ts';
 import { toVoicectlError } from '../errors.ts';
 import type { Backend } from './backend.ts';
+import { cannotStart, deviceError } from './device-error.ts';
 import { findBackends, type Surroundings } from './find-backends.ts';
 import { type DeviceFacts, readHostMessages } from './host-protocol.ts';
 import { parseAlsaNames, parsePipewireDump, parsePulseList } from './listings.ts';
 import { noDevice, type Refusal } from './no-device.ts';
-import { deviceError, startHost } from './open-process.ts';
+import { startHost } from './open-process.ts';
 
 const listMs = 5_000;
+
+export interface ListOptions {
+  clock: Clock;
+  surroundings: Surroundings;
+  /** Ends the listing, with its reason. */
+  signal?: AbortSignal | undefined;
+}
 
 /**
  * The devices that a backend knows; undefined where it cannot tell. Throws `audio-device` where it fails: no sound
@@ -16,10 +24,10 @@ const listMs = 5_000;
  */
 export async function listDevices(
   backend: Backend,
-  { clock, surroundings }: { clock: Clock; surroundings: Surroundings },
+  options: ListOptions,
 ): Promise<DeviceFacts[] | undefined> {
-  const run = (command: string, ...args: string[]) => runToEnd(command, args, surroundings.env);
-  if (backend.kind === 'native') return listNative(backend.library, { clock, surroundings });
+  const run = (command: string, ...args: string[]) => runToEnd(command, args, options);
+  if (backend.kind === 'native') return listNative(backend.library, options);
   if (backend.name === 'pulse') {
     const [info, sources, sinks] = await Promise.all([
       run('pactl', 'info'),
@@ -39,7 +47,7 @@ export async function listDevices(
 /** The devices of the first backend that knows any. Throws `audio-device` where none does, `usage` for an unknown one. */
 export async function listFirst(
   forced: string | undefined,
-  options: { clock: Clock; surroundings: Surroundings },
+  options: ListOptions,
 ): Promise<{ backend: string; devices: DeviceFacts[] }> {
   const refusals: Refusal[] = [];
   for (const { backend, reason } of await findBackends('capture', forced, options.surroundings)) {
@@ -50,6 +58,7 @@ export async function listFirst(
       if (devices.length > 0) return { backend: backend.name, devices };
       throw deviceError('it knows no device');
     } catch (thrown) {
+      options.signal?.throwIfAborted();
       refusals.push({ backend, reason: toVoicectlError(thrown).message });
     }
   }
@@ -58,8 +67,9 @@ export async function listFirst(
 
 async function listNative(
   library: 'naudiodon' | 'decibri',
-  { clock, surroundings }: { clock: Clock; surroundings: Surroundings },
+  { clock, surroundings, signal }: ListOptions,
 ): Promise<DeviceFacts[]> {
+  signal?.throwIfAborted();
   const child = startHost({ library, act: 'list' }, { clock, surroundings });
   const limit = new AbortController();
   try {
@@ -71,6 +81,7 @@ async function listNative(
         if (message.type === 'failed') fail(message.message);
       });
       void child.ended.then(fail);
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true, signal: limit.signal });
       const given = waitUntil(clock, clock.now() + listMs, limit.signal);
       void given.then(() => fail('it does not answer')).catch(() => {});
     });
@@ -80,13 +91,26 @@ async function listNative(
   }
 }
 
-function runToEnd(command: string, args: readonly string[], env: Surroundings['env']): Promise<string> {
+function runToEnd(
+  command: string,
+  args: readonly string[],
+  { surroundings: { env }, signal }: ListOptions,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     // In English, which is what is parsed.
-    const options = { env: { ...env, LC_ALL: 'C' }, timeout: listMs, maxBuffer: 16 * 1024 * 1024 };
-    execFile(command, args, options, (thrown, stdout, stderr) => {
-      if (thrown === null) resolve(stdout);
-      else reject(deviceError(stderr.trim().split('\n').at(-1) || thrown.message));
-    });
+    const limits = {
+      timeout: listMs,
+      maxBuffer: 16 * 1024 * 1024,
+      ...(signal === undefined ? {} : { signal }),
+    };
+    try {
+      execFile(command, args, { env: { ...env, LC_ALL: 'C' }, ...limits }, (thrown, stdout, stderr) => {
+        if (thrown === null) resolve(stdout);
+        else if (signal?.aborted) reject(signal.reason);
+        else reject(deviceError(stderr.trim().split('\n').at(-1) || thrown.message));
+      });
+    } catch (thrown) {
+      reject(cannotStart(thrown));
+    }
   });
 }

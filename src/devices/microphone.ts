@@ -50,8 +50,17 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
   const watchSilence = createSilenceWatch(notices);
   const backend = capture.backend;
 
+  const ending = new AbortController();
+  const letGo = async () => {
+    ending.abort(new VoicectlError('interrupted', 'The microphone was closed'));
+    try {
+      await capture.stop();
+    } finally {
+      await recorder?.close();
+    }
+  };
   const close = () => {
-    closing ??= capture.stop().then(() => recorder?.close());
+    closing ??= letGo();
     return closing;
   };
   const recover = async (loss: VoicectlError) => {
@@ -65,7 +74,13 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
     if (timeoutMs === 0) throw new VoicectlError('audio-device', message, { hint, cause: loss });
     notices.tell({ code: 'device-lost', message, hint });
     await capture.stop();
-    capture = await reopen(open, { clock, timeoutMs, signal, loss });
+    const until = AbortSignal.any([signal, ending.signal]);
+    const returned = await reopen(open, { clock, timeoutMs, signal: until, loss });
+    if (until.aborted) {
+      await returned.stop();
+      throw until.reason;
+    }
+    capture = returned;
     notices.tell({ code: 'device-returned', message: 'The microphone is back' });
   };
   const readDevice = async function* () {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../clock.ts';
-import { VoicectlError, type VoicectlErrorOptions } from '../errors.ts';
-import type { Backend, ProgramBackend, Role } from './backend.ts';
+import type { Backend, Role } from './backend.ts';
+import { cannotStart, deviceError } from './device-error.ts';
 import { type DeviceProcess, startDeviceProcess } from './device-process.ts';
 import type { Surroundings } from './find-backends.ts';
 import type { HostTask } from './host-protocol.ts';
@@ -14,11 +14,6 @@ export interface DeviceOptions {
   readonly surroundings: Surroundings;
   /** Ends the opening; not the device once it is open. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** An error of a device: `audio-device`, exit 8. */
-export function deviceError(message: string, options: VoicectlErrorOptions = {}): VoicectlError {
-  return new VoicectlError('audio-device', message, { retryable: true, ...options });
 }
 
 /** Waits for a device to open, and ends its process where that fails or is given up. */
@@ -44,14 +39,14 @@ export async function whileOpening<Device>(
 export async function openProcess(
   backend: Backend,
   role: Role,
-  { device, clock, surroundings }: DeviceOptions,
+  { device, clock, surroundings, signal }: DeviceOptions,
 ): Promise<DeviceProcess> {
   const { env, host } = surroundings;
   if (backend.kind === 'native') {
     const number = device === undefined ? {} : { device: Number(device) };
     return startHost({ library: backend.library, act: role, ...number }, { clock, surroundings });
   }
-  const help = backend.readsHelp ? await readHelp(backend, role, env) : '';
+  const help = backend.readsHelp ? await readHelp(backend.programs[role], { env, signal }) : '';
   const line = backend.line({ role, device, platform: host.platform, help });
   if (line === undefined) throw deviceError(`it has no ${role} here of the device asked for`);
   const { command, args } = line;
@@ -68,9 +63,20 @@ export function startHost(
   return startDeviceProcess({ command: process.execPath, args, env, pcm: 'descriptor' }, clock);
 }
 
-function readHelp({ programs }: ProgramBackend, role: Role, env: Surroundings['env']): Promise<string> {
-  return new Promise((resolve) => {
-    // Some say it on standard error, some end with 1: the text is what counts.
-    execFile(programs[role], ['--help'], { env, timeout: 2_000 }, (_, out, err) => resolve(out + err));
+function readHelp(
+  program: string,
+  { env, signal }: { env: Surroundings['env']; signal: AbortSignal | undefined },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { env, timeout: 2_000, ...(signal === undefined ? {} : { signal }) };
+    try {
+      // Some say it on standard error, some end with 1: the text is what counts.
+      execFile(program, ['--help'], options, (_, out, err) => {
+        if (signal?.aborted) reject(signal.reason);
+        else resolve(out + err);
+      });
+    } catch (thrown) {
+      reject(cannotStart(thrown));
+    }
   });
 }

@@ -35,6 +35,8 @@ export interface PlaybackOptions {
 
 /** A native library that has got stuck, as after an underflow, is started anew once; a sound server that hangs is not waited for. */
 const restartMs = 1_000;
+/** It is played to for this long after that before it may be started anew once more. */
+const playedWellMs = 10_000;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
@@ -45,6 +47,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   let isClosing = false;
   let isCut = false;
   let isAway = false;
+  let restartedAt = Number.NEGATIVE_INFINITY;
   let failure: VoicectlError | undefined;
   let wake = () => {};
   let fail: (failure: VoicectlError) => void = () => {};
@@ -52,6 +55,11 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     fail = resolve;
   });
 
+  const cut = () => {
+    isCut = true;
+    ending.abort();
+    wake();
+  };
   const recover = async (loss: VoicectlError) => {
     const timeoutMs = options.deviceTimeoutMs;
     const hint =
@@ -60,11 +68,15 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
         : 'Is the sound server still running? --device-timeout 10s would wait for it to come back.';
     const message = `The loudspeaker was lost: ${loss.message}`;
     const isStall = loss.details[stalled] === true;
-    if (timeoutMs === 0 && !isStall) throw new VoicectlError('audio-device', message, { hint, cause: loss });
+    const mayRestart = isStall && clock.now() - restartedAt >= playedWellMs;
+    if (timeoutMs === 0 && !mayRestart)
+      throw new VoicectlError('audio-device', message, { hint, cause: loss });
     if (timeoutMs > 0) notices.tell({ code: 'device-lost', message, hint });
     isAway = true;
     buffer.flush();
     await speaker.stop();
+    // What it had to play to its end is gone.
+    if (isClosing && timeoutMs > 0) return cut();
     speaker = await reopen(open, {
       clock,
       timeoutMs: timeoutMs || restartMs,
@@ -75,6 +87,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       throw new VoicectlError('audio-device', timeoutMs > 0 ? why : message, { hint, cause: thrown });
     });
     isAway = false;
+    restartedAt = clock.now();
     if (isCut) return speaker.stop();
     const returned = isStall ? 'The loudspeaker had stalled, and was opened anew' : 'The loudspeaker is back';
     notices.tell({ code: 'device-returned', message: returned });
@@ -105,14 +118,11 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     }
   };
   const playing = keepPlaying().catch((thrown) => {
+    // A device that is no longer waited for has not failed the session.
+    if (isCut) return;
     failure = toVoicectlError(thrown);
     fail(failure);
   });
-  const cut = () => {
-    isCut = true;
-    ending.abort();
-    wake();
-  };
 
   let isOverflowTold = false;
   return {
@@ -134,7 +144,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     async close(reason) {
       isClosing = true;
       buffer.end();
-      const isUrgent = reason !== undefined || signal.aborted;
+      const isUrgent = reason !== undefined || signal.aborted || isAway;
       if (isUrgent) cut();
       else signal.addEventListener('abort', cut, { once: true });
       wake();

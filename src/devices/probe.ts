@@ -14,7 +14,10 @@ export interface Probe {
   readonly playback: string | undefined;
 }
 
-/** Tries every backend, one after the other: some devices have room for one program only. */
+/**
+ * Tries every backend, one after the other: some devices have room for one program only. Throws the reason of the
+ * signal.
+ */
 export async function probeBackends(options: Omit<DeviceOptions, 'device'>): Promise<Probe[]> {
   const [capture, playback] = await Promise.all([
     findBackends('capture', undefined, options.surroundings),
@@ -26,6 +29,7 @@ export async function probeBackends(options: Omit<DeviceOptions, 'device'>): Pro
       probe('capture', capture[index], options),
       probe('playback', playback[index], options),
     ]);
+    options.signal?.throwIfAborted();
     probes.push({ name, install, capture: found[0], playback: found[1] });
   }
   return probes;

@@ -6,10 +6,11 @@ import { wireFormat } from '../audio/source-format.ts';
 import { type Clock, waitUntil } from '../clock.ts';
 import { bytesForMs, channels, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backend.ts';
+import { deviceError } from './device-error.ts';
 import type { DeviceProcess } from './device-process.ts';
 import { readHostMessages } from './host-protocol.ts';
 import type { NativeFormat } from './native-devices.ts';
-import { type DeviceOptions, deviceError, openProcess, whileOpening } from './open-process.ts';
+import { type DeviceOptions, openProcess, whileOpening } from './open-process.ts';
 import { createWatchdog } from './watchdog.ts';
 
 /** A loudspeaker that is open. It takes 20 ms at a time, when it wants them. */
@@ -32,6 +33,8 @@ export const frameMs = 20;
 export const stalled = 'stalled';
 /** Frames that are given to the device ahead of its wants, against delays in this process. */
 const leadFrames = 2;
+/** And besides in the device's own format: a resampler withholds the end of what it was given, so that the last is not whole. */
+const withheldFrames = 1;
 /** However much a device takes at once. */
 const maxLeadFrames = 20;
 /** An idle sound server took 1.8 s to begin; until then only the library's queue takes frames. */
@@ -52,8 +55,9 @@ export async function openSpeaker(backend: Backend, options: DeviceOptions): Pro
 async function openHosted(backend: string, child: DeviceProcess, clock: Clock): Promise<Speaker> {
   let inFlight = 0;
   let taken = 0;
-  let lead = leadFrames;
   let convert = createConverter({ sampleRate, channels });
+  let ownLead = leadFrames;
+  let lead = ownLead;
   let wake = () => {};
   let open = () => {};
   const { signal, lost, lose } = createLoss(child, () => wake());
@@ -68,6 +72,8 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
     if (message.type === 'failed') lose(message.message);
     if (message.type === 'ready') {
       convert = createConverter(message);
+      ownLead = isOurs(message) ? leadFrames : leadFrames + withheldFrames;
+      lead = ownLead;
       watchdog.expect(firstFrameMs);
     }
     if (message.type !== 'took') return;
@@ -75,19 +81,19 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
     watchdog.expect(taken <= queueFrames ? firstFrameMs : stallMs);
     open();
     inFlight -= message.frames;
-    lead = Math.min(maxLeadFrames, leadFrames - 1 + message.burst);
+    lead = Math.min(maxLeadFrames, ownLead - 1 + message.burst);
     wake();
   });
+  const took = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
   await Promise.race([opened, lost]);
   return {
     backend,
     lost,
     async ready() {
-      while (inFlight >= lead && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
+      while (inFlight >= lead && !signal.aborted) await took();
       signal.throwIfAborted();
     },
     write(frame) {
@@ -95,7 +101,10 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
       (child.pcm as Writable).write(convert(frame));
     },
     async finish() {
-      await waitFor(clock, hostedTailMs);
+      // Pushes out what the converter withholds.
+      if (ownLead > leadFrames) (child.pcm as Writable).write(convert(Buffer.alloc(bytesForMs(frameMs))));
+      while (inFlight > 0 && !signal.aborted) await took();
+      await Promise.race([waitFor(clock, hostedTailMs), child.ended]);
       watchdog.stop();
       await child.stop();
     },
@@ -162,9 +171,13 @@ function waitFor(clock: Clock, ms: number): Promise<void> {
   return waitUntil(clock, clock.now() + ms);
 }
 
+function isOurs(format: NativeFormat): boolean {
+  return format.sampleRate === sampleRate && format.channels === channels;
+}
+
 /** From 16 kHz s16le mono to what a device takes. */
 function createConverter(format: NativeFormat): (frame: Buffer) => Buffer {
-  if (format.sampleRate === sampleRate && format.channels === channels) return (frame) => frame;
+  if (isOurs(format)) return (frame) => frame;
   const decode = createMonoDecoder(wireFormat);
   const resampler = createResampler(sampleRate, format.sampleRate);
   return (frame) => spread(encodeS16le(resampler.push(decode(frame))), format.channels);

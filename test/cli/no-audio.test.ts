@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../helpers/eventually.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
@@ -137,6 +138,29 @@ describe('doctor', () => {
       /^· target .+\n +→ `voicectl serve` starts a local one; token and stream have their own with --local/m,
     );
     expect(stdout).toMatch(/^· sox +not used: .*not installed\n +→ Install sox/m);
+  });
+});
+
+describe('while a sound server hangs', () => {
+  /** A program that says that it was started, and then nothing more. */
+  const hang = (name: string) => {
+    const code = `require('fs').writeFileSync('${sandbox.path('hangs')}', ''); setInterval(() => {}, 1000)`;
+    mkdirSync(sandbox.path('only'));
+    sandbox.write(`only/${name}`, `#!${process.execPath}\n${code}\n`, 0o755);
+    return { env: { PATH: sandbox.path('only') } };
+  };
+
+  test.each([
+    ['doctor', 'parec'],
+    ['devices', 'pactl'],
+  ])('Ctrl-C ends %s, and nothing is printed', async (command, name) => {
+    const hung = hang(name);
+    if (command === 'devices') sandbox.write('only/parec', '', 0o755);
+    const running = sandbox.start([command], hung);
+    await eventually(() => existsSync(sandbox.path('hangs'))).toBe(true);
+    running.signal('SIGINT');
+    const { code, stdout } = await running.ended;
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   });
 });
 

@@ -1,9 +1,12 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backends } from '../../src/devices/backend.ts';
 import { type Capture, openCapture } from '../../src/devices/capture.ts';
 import { openFirst } from '../../src/devices/open-first.ts';
 import type { VoicectlError } from '../../src/errors.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { setUpFakePrograms } from './fake-program.ts';
 
 const fakes = setUpFakePrograms();
@@ -91,26 +94,48 @@ describe('a program that captures', () => {
     await expect(take(capture, 640_000)).rejects.toThrow();
   });
 
-  test('and is not read keeps two seconds, the newest, and says what was lost', async () => {
-    const flood = `
-      const pcm = Buffer.alloc(32000);
-      for (let second = 0; second < 5; second += 1) process.stdout.write(Buffer.from(pcm.fill(second + 1)));
-      setInterval(() => {}, 1000);`;
-    let lostMs = 0;
-    let enough = () => {};
-    const all = new Promise<void>((resolve) => {
-      enough = resolve;
-    });
-    const capture = await open(fakes({ parec: flood }).common, (ms) => {
-      lostMs += ms;
-      if (lostMs >= 3_000) enough();
-    });
-    await all;
+  /** Gives 20 s at once, the second in each sample, whenever a file asks for the next; says when all were taken. */
+  const flooding = `
+    const { existsSync, writeFileSync } = require('node:fs');
+    const give = (name) => {
+      for (let second = 1; second < 20; second += 1) process.stdout.write(Buffer.alloc(32000, second));
+      const file = process.env.FAKE_DIR + '/' + name;
+      process.stdout.write(Buffer.alloc(32000, 20), () => writeFileSync(file, ''));
+    };
+    give('before');
+    const asked = setInterval(() => {
+      if (!existsSync(process.env.FAKE_DIR + '/more')) return;
+      clearInterval(asked);
+      give('after');
+    }, 5);
+    setInterval(() => {}, 1000);`;
+
+  test('keeps the newest two seconds for whoever reads, and is silent about what was before', async () => {
+    const { dir, common } = fakes({ parec: flooding });
+    const lost: number[] = [];
+    const capture = await open(common, (ms) => lost.push(ms));
+    await eventually(() => existsSync(join(dir, 'before'))).toBe(true);
+    expect(lost).toEqual([]);
     const pcm = await take(capture, 64_000);
     await capture.stop();
-    expect(lostMs).toBeGreaterThanOrEqual(3_000);
-    expect(pcm.at(-1)).toBe(5);
-    expect(pcm.at(0)).toBeGreaterThanOrEqual(3);
+    expect(pcm.at(0)).toBeGreaterThan(5);
+  });
+
+  test('that is read too slowly has its losses told at most once a second, as a sum', async () => {
+    const { dir, common } = fakes({ parec: flooding });
+    const clock = createCountedClock();
+    const lost: number[] = [];
+    const capture = await open({ ...common, clock }, (ms) => lost.push(ms));
+    await eventually(() => existsSync(join(dir, 'before'))).toBe(true);
+    const reading = capture.read();
+    await reading.next();
+    writeFileSync(join(dir, 'more'), '');
+    await eventually(() => existsSync(join(dir, 'after'))).toBe(true);
+    expect(lost).toHaveLength(1);
+    const stopping = capture.stop();
+    expect(lost).toHaveLength(2);
+    expect(lost[1]).toBeGreaterThan(5_000);
+    await stopping;
   });
 });
 
@@ -157,6 +182,13 @@ describe('the first backend that can', () => {
       const capture = await choose(programs, undefined, 'hw:1');
       expect(capture.backend).toBe('sox');
       await capture.stop();
+    });
+  });
+
+  test('is passed by where the system will not even begin to start it', async () => {
+    await expect(choose({ rec: counting }, undefined, 'a\0b')).rejects.toMatchObject({
+      code: 'audio-device',
+      message: expect.stringMatching(/sox: cannot be started: .*null bytes/),
     });
   });
 

@@ -165,4 +165,59 @@ describe('the microphone', () => {
     expect((await reading).error).toMatchObject({ code: 'interrupted' });
     expect(told).toEqual([]);
   });
+
+  describe('that is away when the session ends', () => {
+    const lostFirst = (again: (signal: AbortSignal) => Promise<Capture>) => {
+      let attempts = 0;
+      return (signal: AbortSignal) => {
+        attempts += 1;
+        return attempts === 1 ? Promise.resolve(createFakeCapture(speech(20)).capture) : again(signal);
+      };
+    };
+
+    test('is waited for no longer', async () => {
+      const ending = new AbortController();
+      const { microphone, clock, told } = await open(createFakeCapture().capture, {
+        deviceTimeoutMs: 60_000,
+        open: lostFirst(() => Promise.reject(new VoicectlError('audio-device', 'Connection refused'))),
+      });
+      const reading = readAll(microphone.read(ending.signal));
+      await clock.timer(60_000);
+      ending.abort(new VoicectlError('timed-out', 'Enough'));
+      expect((await reading).error).toMatchObject({ code: 'timed-out' });
+      await microphone.close();
+      expect(clock.now()).toBe(0);
+      expect(clock.pending).toEqual([]);
+      expect(told.map(({ code }) => code)).toEqual(['device-lost']);
+    });
+
+    test('is let go where it opens all the same', async () => {
+      const late = createFakeCapture(speech(40));
+      let returnIt = () => {};
+      let asked = () => {};
+      const isAsked = new Promise<void>((resolve) => {
+        asked = resolve;
+      });
+      const { microphone } = await open(createFakeCapture().capture, {
+        deviceTimeoutMs: 60_000,
+        open: lostFirst((signal) => {
+          asked();
+          return new Promise((resolve) => {
+            returnIt = () => resolve(late.capture);
+            expect(signal.aborted).toBe(false);
+          });
+        }),
+      });
+      const reading = readAll(microphone.read());
+      await isAsked;
+      // It is back in the very moment in which it is closed.
+      returnIt();
+      await microphone.close();
+      const { chunks, error } = await reading;
+      expect(chunks).toEqual([speech(20)]);
+      expect(error).toMatchObject({ code: 'interrupted' });
+      await new Promise(setImmediate);
+      expect(late.calls).toEqual(['stop']);
+    });
+  });
 });

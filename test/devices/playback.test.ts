@@ -166,6 +166,24 @@ describe('playback', () => {
     await playback.close(new VoicectlError('interrupted', 'Interrupted'));
   });
 
+  test('that stalls again soon after is lost; after some time in which it played it is started anew again', async () => {
+    const clock = createCountedClock();
+    const speakers = Array.from({ length: 3 }, () => createFakeSpeaker(clock));
+    let attempts = 0;
+    const { playback, told } = await open({ clock, open: async () => speakers[attempts++]!.speaker });
+    const stall = (speaker = speakers[attempts - 1]!) =>
+      speaker.lose('the device takes no audio', { stalled: true });
+    stall();
+    await clock.run(10_000);
+    stall();
+    await clock.run(5_000);
+    expect(told.map(({ code }) => code)).toEqual(['device-returned', 'device-returned']);
+    stall();
+    await expect(playback.failed).resolves.toMatchObject({ code: 'audio-device' });
+    expect(attempts).toBe(3);
+    await playback.close();
+  });
+
   test('does not wait for one that cannot be started anew at once', async () => {
     const clock = createCountedClock();
     const first = createFakeSpeaker(clock);
@@ -213,6 +231,52 @@ describe('playback', () => {
     await clock.run(500);
     expect(second.audible).toBeGreaterThan(5);
     await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+  });
+
+  describe('of a device that is away', () => {
+    const openOnce = async () => {
+      const clock = createCountedClock();
+      const speaker = createFakeSpeaker(clock);
+      let attempts = 0;
+      const opened = await open({
+        clock,
+        deviceTimeoutMs: 60_000,
+        async open() {
+          attempts += 1;
+          if (attempts === 1) return speaker.speaker;
+          throw new VoicectlError('audio-device', 'Connection refused');
+        },
+      });
+      let failure: VoicectlError | undefined;
+      void opened.playback.failed.then((thrown) => {
+        failure = thrown;
+      });
+      return { ...opened, clock, speaker, failure: () => failure };
+    };
+
+    test('ends with the session: there is nothing to play, and nothing has failed', async () => {
+      const { playback, clock, speaker, failure } = await openOnce();
+      speaker.lose('Connection terminated');
+      await clock.timer(60_000);
+      await playback.close();
+      await new Promise(setImmediate);
+      expect(clock.now()).toBe(0);
+      expect(clock.pending).toEqual([]);
+      expect(failure()).toBeUndefined();
+      await playback.write(speech(20));
+    });
+
+    test('ends where it is lost while it plays the rest', async () => {
+      const { playback, clock, speaker, told, failure } = await openOnce();
+      await playback.write(speech(1_000));
+      const closing = playback.close();
+      await clock.run(200);
+      speaker.lose('Connection terminated');
+      await clock.run(100);
+      await closing;
+      expect(told.map(({ code }) => code)).toEqual(['device-lost']);
+      expect(failure()).toBeUndefined();
+    });
   });
 
   test('that has more than five minutes to play says once that it drops the rest', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backends } from '../../src/devices/backend.ts';
@@ -99,5 +99,96 @@ describe('a program that plays', () => {
     await clock.timer(300);
     clock.advance(301);
     await stopping;
+  });
+});
+
+/**
+ * A device host that opens in this format, and takes whole frames of 20 ms once a file lets it. It keeps what it took.
+ */
+const hosting = (sampleRate: number, channels: number) => `
+  const { appendFileSync, existsSync, writeFileSync } = require('node:fs');
+  const { Socket } = require('node:net');
+  const [played, go] = ['/played', '/go'].map((name) => process.env.FAKE_DIR + name);
+  writeFileSync(played, '');
+  const control = new Socket({ fd: 4 });
+  const tell = (message) => control.write(JSON.stringify(message) + '\\n');
+  control.on('end', () => process.exit(0)).resume();
+  const frameBytes = ${(sampleRate / 50) * channels * 2};
+  let waiting = Buffer.alloc(0);
+  new Socket({ fd: 3 }).on('data', (pcm) => {
+    waiting = Buffer.concat([waiting, pcm]);
+    writeFileSync(process.env.FAKE_DIR + '/given', String(Math.floor(waiting.length / frameBytes)));
+  });
+  tell({ type: 'ready', sampleRate: ${sampleRate}, channels: ${channels} });
+  tell({ type: 'took', frames: 0, burst: 1 });
+  setInterval(() => {
+    if (!existsSync(go) || waiting.length < frameBytes) return;
+    appendFileSync(played, waiting.subarray(0, frameBytes));
+    waiting = waiting.subarray(frameBytes);
+    tell({ type: 'took', frames: 1, burst: 1 });
+  }, 5);`;
+
+describe('a device host that plays', () => {
+  const openHosted = async (sampleRate: number, channels: number) => {
+    const { dir, common } = fakes();
+    writeFileSync(common.surroundings.hostFile, hosting(sampleRate, channels));
+    const clock = createCountedClock();
+    const speaker = await openSpeaker(backends.find(({ name }) => name === 'naudiodon')!, {
+      ...common,
+      clock,
+    });
+    return { dir, clock, speaker };
+  };
+
+  test.each([
+    [16_000, 1],
+    [48_000, 2],
+    [44_100, 2],
+  ])(
+    'holds two whole frames ahead, at %i Hz too: none is withheld for want of its end',
+    async (sampleRate, channels) => {
+      const { dir, speaker } = await openHosted(sampleRate, channels);
+      const giving = (async () => {
+        for (;;) {
+          await speaker.ready();
+          speaker.write(frame(1));
+        }
+      })();
+      giving.catch(() => {});
+      await eventually(() => readFileSync(join(dir, 'given'), 'utf8')).toBe('2');
+      await speaker.stop();
+    },
+  );
+
+  test.each([
+    [16_000, 1],
+    [48_000, 2],
+  ])(
+    'plays all that it was given before its end, at %i Hz too, however long it takes',
+    async (sampleRate, channels) => {
+      const { dir, clock, speaker } = await openHosted(sampleRate, channels);
+      speaker.write(frame(1));
+      speaker.write(frame(1));
+      const finishing = speaker.finish();
+      await new Promise(setImmediate);
+      expect(clock.pending).not.toContain(250);
+      writeFileSync(join(dir, 'go'), '');
+      await clock.timer(250);
+      expect(readFileSync(join(dir, 'played')).length).toBe(2 * (sampleRate / 50) * channels * 2);
+      clock.advance(250);
+      await finishing;
+    },
+  );
+
+  test('that is lost while it plays the rest is waited for no longer', async () => {
+    const { clock, speaker } = await openHosted(16_000, 1);
+    speaker.write(frame(1));
+    const finishing = speaker.finish();
+    await new Promise(setImmediate);
+    clock.advance(3_000);
+    await clock.timer(250);
+    clock.advance(250);
+    await finishing;
+    await expect(speaker.lost).rejects.toThrow('the device takes no audio');
   });
 });

@@ -1,0 +1,12 @@
+import { VoicectlError, type VoicectlErrorOptions } from '../errors.ts';
+
+/** An error of a device: `audio-device`, exit 8. */
+export function deviceError(message: string, options: VoicectlErrorOptions = {}): VoicectlError {
+  return new VoicectlError('audio-device', message, { retryable: true, ...options });
+}
+
+/** The error of a process that the system does not start. */
+export function cannotStart(thrown: unknown): VoicectlError {
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  return deviceError(`cannot be started: ${why}`, { cause: thrown });
+}
