@@ -44,6 +44,7 @@ const base = [
   'clock.ts',
   'version.ts',
   'escape.ts',
+  'redact.ts',
   'io.ts',
   'terminal-device.ts',
 ];

@@ -13,15 +13,18 @@ export const execCommand = defineCommand({
     'voicectl exec --reply echo -- sh -c \'curl "$VOICECTL_BASE_URL"\'',
   ],
   async run(context) {
-    const { settings, args, io, verbose, style, signal, note } = context;
+    const { settings, args, io, verbose, signal, note } = context;
     const { createEmulator } = await import('../emulator/emulator.ts');
     const { emulatorLines } = await import('../report/emulator-lines.ts');
+    const { createStyle } = await import('../report/style.ts');
     const { emulatorSettings } = await import('./emulator-settings.ts');
     const { defaultDevice, developmentKey } = await import('../config/target.ts');
     const { runChild } = await import('./run-child.ts');
     const { writeTrustFiles } = await import('./trust-files.ts');
 
     const options = await emulatorSettings(context);
+    // A note is escaped as a whole, colours included.
+    const style = createStyle(false);
     const emulator = await createEmulator({
       ...options,
       tls: settings.tls ?? false,

@@ -31,7 +31,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         signal: ending.signal,
         lines,
         json,
-        output: chooseOutput(json ? 'json' : output, io, !quiet && out !== '-'),
+        output: chooseOutput(json ? 'json' : output, io, !quiet && !usesStandardStreams(resolved.settings)),
         colour: hasColour,
         quiet,
         verbose,
@@ -51,6 +51,11 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       io.stdin.destroy();
     }
   };
+}
+
+/** Whether a setting names standard input or output: a screen would take the keys that are to be read there. */
+function usesStandardStreams(settings: object): boolean {
+  return Object.entries(settings).some(([name, value]) => value === '-' && name !== 'device');
 }
 
 function isBug(reason: unknown): reason is VoicectlError {

@@ -1,7 +1,7 @@
 import { type ClockTimer, systemClock } from '../clock.ts';
 import type { Emulator } from '../emulator/emulator.ts';
 import type { EmulatorEvent } from '../emulator/events.ts';
-import { toVoicectlError, VoicectlError } from '../errors.ts';
+import { exitCodes, toVoicectlError, VoicectlError } from '../errors.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import { faultCatalogue } from '../protocol/faults.ts';
 import { emulatorLines } from '../report/emulator-lines.ts';
@@ -77,7 +77,7 @@ export function createServeScreen(
     switch (action.type) {
       case 'quit':
         // The second time nothing is waited for.
-        if (isEnding) device.interrupt();
+        if (isEnding) io.exit(exitCodes.interrupted);
         isEnding = true;
         end();
         return;
@@ -95,12 +95,16 @@ export function createServeScreen(
         tell(`The clock is ${control.time().aheadMs / 1000} s ahead`);
         break;
       case 'close':
-        control.close({ stream: action.stream }, closeCodes.serviceRestart, 'Closed by hand');
-        tell(`Closed session ${action.stream}`);
+        tellReached(control.close({ stream: action.stream }, closeCodes.serviceRestart, 'Closed by hand'), {
+          done: `Closed session ${action.stream}`,
+          ...action,
+        });
         break;
       case 'send':
-        control.send({ stream: action.stream }, readMessage(action.text));
-        tell(`Sent to session ${action.stream}`);
+        tellReached(control.send({ stream: action.stream }, readMessage(action.text)), {
+          done: `Sent to session ${action.stream}`,
+          ...action,
+        });
         break;
       case 'fault':
         tell(`Added fault ${control.faults.add(action.text).fault.name}`);
@@ -111,6 +115,11 @@ export function createServeScreen(
         break;
     }
     showState();
+  }
+
+  /** A session without a token is not reached, nor one that has gone meanwhile. */
+  function tellReached(streams: readonly number[], { done, stream }: { done: string; stream: number }) {
+    tell(streams.length > 0 ? done : `Session ${stream} was not reached: it has no token yet, or has ended`);
   }
 
   function curl() {

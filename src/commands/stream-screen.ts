@@ -52,7 +52,11 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
       ascii: settings.ascii ?? !speaksUnicode(io.env),
       subject: options.sourceName,
       can,
-      limits: { firstAudioMs: settings.maxFirstAudio, gapMs: settings.maxGap },
+      limits: {
+        firstAudioMs: settings.maxFirstAudio,
+        gapMs: settings.maxGap,
+        jitterMs: settings.maxJitter,
+      },
     },
     fold: foldSessionEvents,
     onAction: (action) => void act(action),

@@ -2,8 +2,9 @@
 export { requestToken } from '../client/token.ts';
 export { systemClock } from '../clock.ts';
 export { defaultDevice, developmentKey, isLoopback } from '../config/target.ts';
-export { escapeText, jsonLine, jsonLines } from '../escape.ts';
+export { escapeText, jsonLines } from '../escape.ts';
 export { serviceUrl, tokenPath } from '../protocol/paths.ts';
+export { createRedactor } from '../redact.ts';
 export { curlCommand } from '../report/curl.ts';
 export { tokenLines, tokenObject } from '../report/token-report.ts';
 export { openTarget } from './local-emulator.ts';

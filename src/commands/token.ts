@@ -30,9 +30,12 @@ export const tokenCommand = defineCommand({
       return 0;
     }
     const { openTarget, requestToken, systemClock, tokenLines, tokenObject } = parts;
-    const { escapeText, jsonLine, jsonLines } = parts;
+    const { createRedactor, escapeText, jsonLines } = parts;
 
     const target = await openTarget(context);
+    // A service may say the key back.
+    const redactor = createRedactor();
+    redactor.conceal(target.apiKey);
     try {
       const grant = await requestToken({
         baseUrl: target.baseUrl,
@@ -44,7 +47,7 @@ export const tokenCommand = defineCommand({
         clock: systemClock,
         signal,
         onRetry: ({ delayMs, error }) =>
-          void note(`${error.message}; again in ${(delayMs / 1000).toFixed(1)} s`),
+          void note(`${redactor.text(error.message)}; again in ${(delayMs / 1000).toFixed(1)} s`),
       });
       const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
       // What reads a token is loaded where the token is to be read.
@@ -52,14 +55,16 @@ export const tokenCommand = defineCommand({
         json || decode || isTold
           ? (await import('../session/token-claims.ts')).readToken(grant.token)
           : undefined;
-      if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded)));
-      else if (decode) await io.stdout.write(jsonLines(decoded ?? null));
+      if (json) await io.stdout.write(redactor.line(tokenObject(grant, decoded)));
+      else if (decode) await io.stdout.write(jsonLines(redactor.value(decoded ?? null)));
       // No token has a character that would be escaped; what a hostile service sends in its place may.
       else await io.stdout.write(`${escapeText(grant.token)}\n`);
       if (isTold) {
-        for (const line of tokenLines(grant, decoded)) await note(line);
+        for (const line of tokenLines(grant, decoded)) await note(redactor.text(line));
       }
       return 0;
+    } catch (thrown) {
+      throw redactor.thrown(thrown);
     } finally {
       await target.close();
     }

@@ -4,6 +4,7 @@ import { createWavFile, type WavFile } from '../audio/wav-file.ts';
 import { writeFailure } from '../audio/write-failure.ts';
 import { VoicectlError } from '../errors.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
+import { createRedactor, type Redactor } from '../redact.ts';
 import {
   type Direction,
   type Manifest,
@@ -11,7 +12,6 @@ import {
   recordingFiles,
   type WireLine,
 } from './format.ts';
-import { createRedactor, type Redactor } from './redact.ts';
 import { createTrack } from './track.ts';
 
 /**

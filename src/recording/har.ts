@@ -1,9 +1,9 @@
 import type { Entry, Har, Header } from 'har-format';
 import { jsonMediaType } from '../protocol/token-request.ts';
+import { redacted } from '../redact.ts';
 import { version } from '../version.ts';
 import type { WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
-import { redacted } from './redact.ts';
 import { pcmOf } from './replay.ts';
 
 type WebSocketMessage = NonNullable<Entry['_webSocketMessages']>[number];

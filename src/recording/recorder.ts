@@ -2,12 +2,12 @@ import type { VoiceStream } from '../client/voice-stream.ts';
 import type { Clock } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
 import { serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
+import { redacted } from '../redact.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { SessionClient } from '../session/options.ts';
 import type { AudioSink } from '../session/output.ts';
 import { type BundleWriter, createBundle } from './bundle-writer.ts';
 import { type Manifest, schemaVersion, type WireLine } from './format.ts';
-import { redacted } from './redact.ts';
 
 /** Writes one session down: what its client sends and receives, and what happens in it. */
 export interface Recorder {

@@ -5,12 +5,12 @@ import { faultLine } from './fault-lines.ts';
 /** The state of an emulator, for people. */
 export function stateLines({ version, clock, devices, streams, tokens, faults }: EmulatorState): string[] {
   return [
-    `voicectl ${version}, ${clock.now}${clock.aheadMs === 0 ? '' : `, ${clock.aheadMs / 1000} s ahead`}`,
+    `voicectl ${escapeText(version)}, ${escapeText(clock.now)}${clock.aheadMs === 0 ? '' : `, ${clock.aheadMs / 1000} s ahead`}`,
     ...section('device', devices, ({ device, connections, maxConnections, requests, limit, resetAt }) => [
       escapeText(device),
       `${connections}/${maxConnections} connections`,
       `${requests}/${limit} requests`,
-      resetAt === null ? '' : `resets ${resetAt}`,
+      resetAt === null ? '' : `resets ${escapeText(resetAt)}`,
     ]),
     ...section('stream', streams, ({ stream, device, durationMs, framesIn, framesOut, remarks }) => [
       String(stream),
@@ -18,12 +18,12 @@ export function stateLines({ version, clock, devices, streams, tokens, faults }:
       `${(durationMs / 1000).toFixed(1)} s`,
       `in ${framesIn} frames`,
       `out ${framesOut} frames`,
-      remarks.join('; '),
+      escapeText(remarks.join('; ')),
     ]),
     ...section('token', tokens, ({ jti, device, expiresAt, used }) => [
-      jti,
+      escapeText(jti),
       escapeText(device),
-      `expires ${expiresAt}`,
+      `expires ${escapeText(expiresAt)}`,
       used ? 'used' : 'not used',
     ]),
     ...(faults.length === 0 ? [] : ['', 'faults', ...faults.map((fault) => `  ${faultLine(fault)}`)]),

@@ -39,10 +39,10 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return `→ stream ${event.stream}  reply ${event.bargeIn ? 'stopped: the user speaks' : 'ends'}`;
     case 'fault-struck': {
       const where = event.stream === undefined ? '' : ` on stream ${event.stream}`;
-      return style.note(`! fault ${event.fault}${where}${about(event)}`);
+      return style.note(`! fault ${escapeText(event.fault)}${where}${about(event)}`);
     }
     case 'device-finding':
-      return style.note(`! stream ${event.stream}  ${event.remark}`);
+      return style.note(`! stream ${event.stream}  ${escapeText(event.remark)}`);
     case 'stream-closed':
       return closedText(event);
     case 'stopping':
@@ -61,7 +61,7 @@ function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
   const { stream, code, reason, framesIn, bytesIn, framesOut, bytesOut } = event;
   const why = reason === '' ? '' : ` ${escapeText(reason)}`;
   const heard = `in ${framesIn} frames ${bytesIn} bytes, out ${framesOut} frames ${bytesOut} bytes`;
-  const remarks = event.remarks.map((remark) => `; ${remark}`).join('');
+  const remarks = event.remarks.map((remark) => `; ${escapeText(remark)}`).join('');
   return `· stream ${stream} closed ${code}${why}: ${seconds(event.durationMs)}, ${heard}${remarks}`;
 }
 

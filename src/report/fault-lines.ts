@@ -30,5 +30,5 @@ export function catalogueLines(catalogue: Catalogue): string[] {
 /** An active fault, for people. */
 export function faultLine({ id, name, struck, ...chosen }: EmulatorState['faults'][number]): string {
   const parameters = Object.entries(chosen).map(([key, value]) => `${key}=${value}`);
-  return `${id}  ${name}  ${escapeText(parameters.join(' '))}  struck ${struck} times`;
+  return `${id}  ${escapeText(name)}  ${escapeText(parameters.join(' '))}  struck ${struck} times`;
 }

@@ -28,7 +28,7 @@ export function describeEvent(
 ): string | undefined {
   switch (event.type) {
     case 'session':
-      return `${style.strong(`voicectl ${event.version}`)}  ${escapeText(event.source)} (${event.format}) as ${escapeText(event.device)} to ${escapeText(event.wsUrl)}`;
+      return `${style.strong(`voicectl ${escapeText(event.version)}`)}  ${escapeText(event.source)} (${escapeText(event.format)}) as ${escapeText(event.device)} to ${escapeText(event.wsUrl)}`;
     case 'state':
       return `· ${event.state}`;
     case 'retry':
@@ -50,7 +50,7 @@ export function describeEvent(
         `! ${escapeText(event.message)}${event.hint === undefined ? '' : `. ${escapeText(event.hint)}`}`,
       );
     case 'close':
-      return `← close ${event.code} ${event.name}${event.reason === '' ? '' : `: ${escapeText(event.reason)}`}`;
+      return `← close ${event.code} ${escapeText(event.name)}${event.reason === '' ? '' : `: ${escapeText(event.reason)}`}`;
   }
 }
 

@@ -26,10 +26,10 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
       'close',
       close === null
         ? '–'
-        : `${close.code} ${close.name}${close.reason === '' ? '' : ` (${escapeText(close.reason)})`}`,
+        : `${close.code} ${escapeText(close.name)}${close.reason === '' ? '' : ` (${escapeText(close.reason)})`}`,
     ],
     ...verdicts.map(({ name, ok, expected, measured }): [string, string] => [
-      name,
+      escapeText(name),
       `${ok ? style.good('pass') : style.bad('FAIL')}  expected ${escapeText(expected)}, measured ${escapeText(measured)}`,
     ]),
     ['result', `${resultText(summary, style)} in ${(summary.elapsedMs / 1000).toFixed(1)} s`],
@@ -39,7 +39,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
 }
 
 function resultText({ failure }: SessionSummary, style: Style): string {
-  return failure === null ? style.good('ok') : style.bad(`failed (${failure.kind})`);
+  return failure === null ? style.good('ok') : style.bad(`failed (${escapeText(failure.kind)})`);
 }
 
 function totalsText({ frames, bytes, audioMs }: AudioTotals): string {

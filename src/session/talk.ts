@@ -2,7 +2,7 @@ import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
 import type { TimedMessage } from '../audio/source.ts';
 import type { VoiceStream } from '../client/voice-stream.ts';
-import { waitUntil } from '../clock.ts';
+import { type Clock, waitUntil } from '../clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { abortable } from './abortable.ts';
 import type { Ledger } from './ledger.ts';
@@ -40,20 +40,37 @@ export async function talk(parts: TalkParts): Promise<void> {
   }
 }
 
-/** Sends messages as they are, each at its own time, `pace` times as fast. */
+/** Sends messages as they are, each at its own time, `pace` times as fast, until there has been enough of them. */
 async function sendMessages(parts: TalkParts, messages: readonly TimedMessage[]): Promise<void> {
-  const { clock, pace, loop } = parts.options;
+  const { clock, pace, loop, enough = never } = parts.options;
   do {
     const startedAt = clock.now();
     for (const { atMs, pcm } of messages) {
+      if (enough.aborted) return;
       if (pace !== 'max') {
         const dueAt = startedAt + atMs / pace;
-        if (dueAt > clock.now()) await waitUntil(clock, dueAt, parts.signal);
+        if (dueAt > clock.now() && !(await isReached(clock, dueAt, parts.signal, enough))) return;
         parts.ledger.metrics.sentLate(clock.now() - dueAt);
       }
       await sendMessage(parts, pcm);
     }
   } while (loop);
+}
+
+/** Waits; false where there was enough before the moment came. Rejects with the reason of `signal`. */
+async function isReached(
+  clock: Clock,
+  moment: number,
+  signal: AbortSignal,
+  enough: AbortSignal,
+): Promise<boolean> {
+  try {
+    await waitUntil(clock, moment, AbortSignal.any([signal, enough]));
+    return true;
+  } catch (thrown) {
+    if (!enough.aborted || signal.aborted) throw thrown;
+    return false;
+  }
 }
 
 async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<void> {

@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import { cutText } from '../escape.ts';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -26,7 +27,7 @@ export function padStartTo(text: string, width: number, ellipsis = '…'): strin
 export function cutTo(text: string, width: number, ellipsis = '…'): string {
   if (width <= 0) return '';
   // Far more than can be shown is not measured to its end.
-  const near = text.length > 4 * width + 64 ? text.slice(0, 4 * width + 64) : text;
+  const near = nearText(text, width);
   if (near === text && widthOf(text) <= width) return text;
   const room = width - widthOf(ellipsis);
   let kept = '';
@@ -40,17 +41,24 @@ export function cutTo(text: string, width: number, ellipsis = '…'): string {
   return room < 0 ? '' : kept + ellipsis;
 }
 
+/** The beginning of a text: more than `width` cells can show of it. What is long is not looked at to its end. */
+export function nearText(text: string, width: number): string {
+  return cutText(text, 4 * Math.max(0, width) + 64);
+}
+
 /**
  * Text in which every character is as wide as it looks: terminals disagree on the width of emoji that are made of
- * several (families, flags, skin tones, variation selectors), so that each is shown by the first of its parts.
+ * several (families, flags, skin tones, variation selectors), so that each is shown by the first of its parts. Of what
+ * is longer than `width` cells can show, only the beginning.
  */
-export function steady(text: string): string {
-  if (plain.test(text)) return text;
-  return [...segmenter.segment(text)]
-    .map(({ segment }) =>
-      composed.test(segment) ? String.fromCodePoint(segment.codePointAt(0) ?? 0) : segment,
-    )
-    .join('');
+export function steady(text: string, width: number): string {
+  const near = nearText(text, width);
+  if (plain.test(near)) return near;
+  const parts = Array.from(segmenter.segment(near), ({ segment }) =>
+    composed.test(segment) ? String.fromCodePoint(segment.codePointAt(0) ?? 0) : segment,
+  );
+  // What is left of it may be short enough to be shown: it is not all.
+  return `${parts.join('')}${near === text ? '' : '…'}`;
 }
 
 const composed = /[\u200d\ufe0e\ufe0f\u20e3]|[\u{1f1e6}-\u{1f1ff}]|\p{Emoji_Modifier}/u;

@@ -25,7 +25,7 @@ export function figureViews(
   return [
     view('first audio', figures?.firstAudioMs, limits?.firstAudioMs ?? defaults.firstAudioMs),
     view('gap', figures?.longestGapMs, limits?.gapMs ?? defaults.gapMs),
-    view('jitter', figures?.jitterMs?.p95, defaults.jitterMs),
+    view('jitter', figures?.jitterMs?.p95, limits?.jitterMs ?? defaults.jitterMs),
     view('under-runs', underruns, defaults.underruns, ''),
     view('sent late', figures?.sendLatenessMs?.p95, defaults.latenessMs),
   ];

@@ -11,7 +11,7 @@ export interface ScreenStart {
   /** What this is about, for the head of the screen. */
   subject: string;
   /** Limits past which a figure is marked, in milliseconds; what is left out has its default. */
-  limits?: { firstAudioMs?: number | undefined; gapMs?: number | undefined };
+  limits?: { firstAudioMs?: number | undefined; gapMs?: number | undefined; jitterMs?: number | undefined };
   /** The emulator: the faults that can be added. */
   emulator?: { faults: readonly { name: string; summary: string }[] };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { faultNames } from '../../src/protocol/faults.ts';
+import { startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -193,4 +194,22 @@ test.each([
   [['emulator', 'fault', 'list', '--times', '2'], /fault list takes no --times/],
 ])('%j is a usage error', async (args, why) => {
   expect(await sandbox.run(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(why) });
+});
+
+test.each([
+  ['state', ['state'], '{}'],
+  ['reached streams', ['close'], '{}'],
+  ['clock', ['clock'], '[]'],
+  ['journal', ['journal'], '[{"seq": 1}]'],
+])('an answer that is no %s is told of as such, and is no bug', async (_what, args, answer) => {
+  const { baseUrl } = await startTokenStub(sandbox, (response) => void response.end(answer));
+  const ended = await sandbox.run(['emulator', ...args, '--base-url', baseUrl]);
+  expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('is not a voicectl emulator') });
+});
+
+test('an answer that says more than we know is shown', async () => {
+  const answer = '{"now": "2026-01-01T00:00:00.000Z", "aheadMs": 0, "zone": "UTC"}';
+  const { baseUrl } = await startTokenStub(sandbox, (response) => void response.end(answer));
+  const ended = await sandbox.run(['emulator', 'clock', '--base-url', baseUrl]);
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('2026-01-01') });
 });

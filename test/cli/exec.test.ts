@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { hasTmux, setUpTerminals } from '../helpers/tmux.ts';
 import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
+const terminals = setUpTerminals();
 
 /** A command that says where the emulator is and goes on; its first argument is what it does at SIGINT and SIGTERM. */
 const waiting = (atEnd: string) => [
@@ -138,4 +141,18 @@ test('with -v what the emulator does is told on standard error', async () => {
   const { stdout, stderr } = await sandbox.run(['exec', '-v', '--', 'voicectl', 'token', '--device', 'd1']);
   expect(stdout).toMatch(/^eyJ\S+\n$/);
   expect(stderr).toContain('token for d1');
+});
+
+test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be shown escaped', async () => {
+  const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
+  const command = `${process.execPath} ${bin} exec -v -- sh -c '${process.execPath} ${bin} token >token'`;
+  const terminal = terminals.start(`${command}; echo it" is over"`, {
+    columns: 150,
+    rows: 30,
+    cwd: sandbox.dir,
+    env: { HOME: sandbox.dir, CI: '', NO_COLOR: '' },
+  });
+  const shown = await terminal.settled('it is over');
+  expect(shown).toContain('token for');
+  expect(shown).not.toContain('u001b');
 });

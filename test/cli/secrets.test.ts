@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { startEchoOfKeys } from '../helpers/echo-of-keys.ts';
 import { refuse, startTokenStub } from '../helpers/token-stub.ts';
 import { type Ended, fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -43,9 +44,35 @@ describe('a key is in no output and no file', () => {
   });
 
   test('of a refusal, not even where the service says it back', async () => {
-    const { baseUrl } = await startTokenStub(sandbox, refuse(401, 'NO', 'This key is not known'));
-    for (const flags of [['--json'], ['-v', '--debug']])
-      expectNone([key], await sandbox.run(['token', ...flags, '--base-url', baseUrl], { env }));
+    const answer = refuse(401, 'NO', `The key ${key} is not known`);
+    const { baseUrl } = await startTokenStub(sandbox, answer);
+    for (const flags of [['--json'], ['-v', '--debug']]) {
+      const ended = await sandbox.run(['token', ...flags, '--base-url', baseUrl], { env });
+      expect(ended.stderr).toContain('The key [redacted] is not known');
+      expectNone([key], ended);
+    }
+  });
+
+  test('of a rate limit that is waited out, and said with the key', async () => {
+    const answer = refuse(429, 'SLOW', `Too many requests of ${key}`);
+    const { baseUrl } = await startTokenStub(sandbox, answer);
+    const args = ['token', '-v', '--retries', '1', '--base-url', baseUrl];
+    const ended = await sandbox.run(args, { env });
+    expect(ended.stderr).toContain('Too many requests of [redacted]; again in');
+    expectNone([key], ended);
+  });
+
+  test('of a session whose service says it back at every turn, nor of its reports', async () => {
+    const { baseUrl } = await startEchoOfKeys(sandbox);
+    const reports = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') };
+    for (const flags of [['--json'], ['-v', '--debug', '--output', 'plain']]) {
+      const args = ['stream', ...quick, '--base-url', baseUrl, '--junit', 'junit.xml', ...flags];
+      const ended = await sandbox.run(args, { env: { ...env, ...reports } });
+      expect(ended.code).toBe(6);
+      expect(ended.stdout).toContain('[redacted]');
+      expect(sandbox.read('junit.xml')).toContain('gone with [redacted]');
+      expectNone([key], ended);
+    }
   });
 
   test.each([

@@ -25,7 +25,7 @@ function open() {
   const written: string[] = [];
   const write = async (text: string) => void written.push(text);
   const context = {
-    settings: {},
+    settings: { maxFirstAudio: 700, maxGap: 200, maxJitter: 30 },
     io: { env: {}, cwd: '/', stdout: Object.assign(stdout, { write }), stderr: { write } },
     style: createStyle(false),
     signal: new AbortController().signal,
@@ -55,6 +55,11 @@ function createLive() {
   >[0];
   return { microphone, live };
 }
+
+test('marks figures past the limits that the user has set', () => {
+  open();
+  expect(opened[0]?.start.limits).toEqual({ firstAudioMs: 700, gapMs: 200, jitterMs: 30 });
+});
 
 test('a microphone that is muted before it is there begins muted', () => {
   const { view, press } = open();

@@ -48,3 +48,19 @@ test('a recording in which nobody spoke is refused', async () => {
   const { folder } = await bundles.write((writer) => writer.wire({ t: 100, type: 'text', text: connected }));
   await expect(openReplaySource(folder)).rejects.toMatchObject({ code: 'bad-input' });
 });
+
+test.each([1, 'max'] as const)('at the pace %s, nothing more is said once there is enough', async (pace) => {
+  const enough = new AbortController();
+  const session = startSession({
+    options: { source: await openExample(), waitMs: 500, pace, loop: true, enough: enough.signal },
+    onAudio: (_pcm, service) => {
+      if (service.heard.length < 3) return;
+      if (pace === 'max') enough.abort();
+      // While the fourth waits for its time.
+      else service.at(2_000, () => enough.abort());
+    },
+  });
+  expect(await session.finish()).toBe('ok');
+  expect(session.service.heard).toHaveLength(3);
+  expect(session.of('state').map(({ state }) => state)).toContain('draining');
+});

@@ -23,4 +23,21 @@ describe('what came over the network, before it goes to a screen', () => {
     const { claims } = boundEvent({ type: 'token', claims: { sub: 'y'.repeat(100_000) } as unknown });
     expect(String(claims).length).toBeLessThan(33_000);
   });
+
+  test('is bounded where it names the kind of a message, also in the summary', () => {
+    const kind = '好'.repeat(1_000_000);
+    const message = boundEvent({ type: 'message', kind, body: {} });
+    expect(message.kind).toMatch(/^好{256}…$/);
+    const summary = boundEvent({ type: 'summary', events: { status: 2, [kind]: 1 }, verdicts: [] });
+    expect(summary.events).toEqual({ status: 2, [message.kind]: 1 });
+  });
+
+  test('is bounded in what a session failed with', () => {
+    const { failure } = boundEvent({
+      type: 'summary',
+      failure: { kind: 'service-error', message: 'z'.repeat(1_000_000) },
+    });
+    expect(failure.message.length).toBeLessThan(33_000);
+    expect(failure.kind).toBe('service-error');
+  });
 });

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { cutTo, padStartTo, padTo, steady, widthOf } from '../../src/ui/cells.ts';
 
 const texts = [
@@ -34,7 +34,27 @@ describe('text in cells', () => {
   });
 
   test('emoji that terminals disagree on are shown by the first of their parts', () => {
-    expect(steady('a 👨‍👩‍👧 b ❤️ c 👍🏽')).toBe('a 👨 b ❤ c 👍');
-    expect(steady('plain 你好 e\u0301')).toBe('plain 你好 e\u0301');
+    expect(steady('a 👨‍👩‍👧 b ❤️ c 👍🏽', 80)).toBe('a 👨 b ❤ c 👍');
+    expect(steady('plain 你好 e\u0301', 80)).toBe('plain 你好 e\u0301');
+  });
+
+  test('of a text that is far too long only the beginning is looked at, whole characters of it', () => {
+    const [segment, looked] = [Intl.Segmenter.prototype.segment, [] as number[]];
+    const spy = vi.spyOn(Intl.Segmenter.prototype, 'segment').mockImplementation(function (
+      this: Intl.Segmenter,
+      text,
+    ) {
+      looked.push(text.length);
+      return segment.call(this, text);
+    });
+    const shown = [30, 31, 32, 33].map((width) => cutTo(steady(`x${'👍'.repeat(100_000)}`, width), width));
+    spy.mockRestore();
+    expect(shown[0]).toBe(`x${'👍'.repeat(14)}…`);
+    expect(Math.max(...looked)).toBeLessThan(250);
+    for (const text of shown) expect(text.isWellFormed()).toBe(true);
+  });
+
+  test('what shrinks below the width does not look as if it were all', () => {
+    expect(cutTo(steady('👨‍👩‍👧‍👦'.repeat(500), 60), 60)).toMatch(/^(👨)+…$/u);
   });
 });

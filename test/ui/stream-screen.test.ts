@@ -59,6 +59,9 @@ describe('the screen of a session', () => {
     );
     const strict = open({ limits: { firstAudioMs: 500, gapMs: 500 } });
     expect(line(strict.frame({ now: 12_000 }).lines)).toContain('first audio 600 ms!  gap 400 ms  ');
+    expect(line(open({ limits: { jitterMs: 100 } }).frame({ now: 12_000 }).lines)).toContain(
+      'jitter 61 ms  ',
+    );
   });
 
   test('folds the frames of a direction into one line that grows until something else happens', () => {

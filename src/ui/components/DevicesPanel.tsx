@@ -47,7 +47,7 @@ function DeviceLine({
     resetAt === null ? undefined : Date.parse(resetAt) - Date.parse(model.state?.clock.now ?? resetAt);
   return (
     <Text wrap="truncate">
-      {padTo(model.start.ascii ? toAscii(name) : steady(name), nameWidth, ellipsis)}{' '}
+      {padTo(model.start.ascii ? toAscii(name) : steady(name, nameWidth), nameWidth, ellipsis)}{' '}
       <Text dimColor>conn</Text> <UsedBar used={connections} of={maxConnections} width={barWidth} />
       {padStartTo(`${connections}/${maxConnections}`, 6)} <Text dimColor>window</Text>{' '}
       <UsedBar used={requests} of={limit} width={barWidth} />

@@ -1,6 +1,6 @@
 import { Text } from 'ink';
 import { escapeText } from '../../escape.ts';
-import { cutTo, padTo, steady } from '../cells.ts';
+import { cutTo, nearText, padTo, steady } from '../cells.ts';
 import type { Row } from '../event-list.ts';
 import { toAscii } from '../glyphs.ts';
 import { colours, useGlyphs } from '../theme.ts';
@@ -20,12 +20,14 @@ interface EventLineProps {
 export function EventLine({ row, isMarked, width, isAscii, yours, hasWho }: EventLineProps) {
   const glyphs = useGlyphs();
   const kindWidth = hasWho ? (width < 100 ? 10 : 23) : width < 70 ? 12 : width < 100 ? 18 : 23;
-  const show = (text: string) => (isAscii ? toAscii(text) : steady(text));
+  const show = (text: string, cells: number) =>
+    isAscii ? toAscii(nearText(text, cells)) : steady(text, cells);
   const time = (row.t / 1000).toFixed(3).padStart(8);
   const whoWidth = hasWho ? (width < 70 ? 6 : width < 100 ? 18 : 28) : 0;
   const mark = row.mark === undefined ? ' ' : '!';
-  const kind = padTo(show(row.kind), kindWidth, glyphs.ellipsis);
-  const text = cutTo(show(row.text), width - kindWidth - whoWidth - 16, glyphs.ellipsis);
+  const kind = padTo(show(row.kind, kindWidth), kindWidth, glyphs.ellipsis);
+  const textWidth = width - kindWidth - whoWidth - 16;
+  const text = cutTo(show(row.text, textWidth), textWidth, glyphs.ellipsis);
   const direction = glyphs[row.direction];
   const colour = row.mark === 'error' ? colours.bad : colours.warning;
   const voice = row.direction === yours ? colours.you : colours.ai;
@@ -42,7 +44,9 @@ export function EventLine({ row, isMarked, width, isAscii, yours, hasWho }: Even
         </Text>
       )}{' '}
       {hasWho && (
-        <Text dimColor={!isMarked}>{padTo(show(whoText(row, whoWidth)), whoWidth, glyphs.ellipsis)}</Text>
+        <Text dimColor={!isMarked}>
+          {padTo(show(whoText(row, whoWidth), whoWidth), whoWidth, glyphs.ellipsis)}
+        </Text>
       )}
       <Text bold={row.mark !== undefined}>{kind}</Text>{' '}
       {row.mark === 'error' ? (

@@ -9,11 +9,11 @@ import { useGlyphs } from '../theme.ts';
 export function Foot({ model, width }: { model: Browser; width: number }) {
   const { ellipsis } = useGlyphs();
   const { overlay, notice, start } = model;
-  const show = (text: string) => (start.ascii ? toAscii(text) : steady(text));
+  const show = (text: string) => (start.ascii ? toAscii(text) : steady(text, width));
   if (overlay?.type === 'prompt') {
     const label = overlay.purpose;
     // The end of what is typed is where the typing goes on.
-    const typed = [...show(overlay.text)].slice(-(width - label.length - 5)).join('');
+    const typed = [...show(overlay.text.slice(-2 * width))].slice(-(width - label.length - 5)).join('');
     return (
       <Text wrap="truncate">
         <Text bold>{label}:</Text> {typed}

@@ -35,7 +35,7 @@ export function Head({ command, subject, state, stateKind, elapsedMs, width, isA
         {name}
       </Text>
       {'  '}
-      {padTo(isAscii ? toAscii(cutTo(subject, room)) : cutTo(steady(subject), room), room)}{' '}
+      {padTo(isAscii ? toAscii(cutTo(subject, room)) : cutTo(steady(subject, room), room), room)}{' '}
       <Text {...(colour === undefined ? { dimColor: true } : { color: colour })}>{mark}</Text>{' '}
       <Text bold>{state}</Text>
       {'  '}

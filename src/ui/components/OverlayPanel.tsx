@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink';
 import type { Browser, Overlay } from '../browser.ts';
-import { cutTo, padTo, steady } from '../cells.ts';
+import { cutTo, nearText, padTo, steady } from '../cells.ts';
 import { heldCount, shownRows } from '../event-list.ts';
 import { toAscii } from '../glyphs.ts';
 import { bindingsFor } from '../keys.ts';
@@ -29,10 +29,13 @@ export function OverlayPanel({ model, width, lines }: ListPanelProps) {
   }
 }
 
+/** More of a filter than any line has room for. */
+const filterCells = 200;
+
 /** How many events there are, and which of them are shown. */
 export function listNote({ list, start }: Browser): string {
   const all = list.rows.length;
-  const filter = start.ascii ? toAscii(list.filter) : steady(list.filter);
+  const filter = start.ascii ? toAscii(list.filter) : steady(list.filter, filterCells);
   const count =
     list.filter === '' ? String(all) : `${shownRows({ ...list }).length} of ${all} with ${filter}`;
   if (list.heldAfter !== undefined) return `${count}, paused, ${heldCount(list)} more`;
@@ -47,7 +50,8 @@ function DetailLines({
 }: ListPanelProps & { detail: Overlay & { type: 'detail' } }) {
   const { ellipsis } = useGlyphs();
   const { title, top } = detail;
-  const show = (text: string) => cutTo(model.start.ascii ? toAscii(text) : steady(text), width - 1, ellipsis);
+  const show = (text: string) =>
+    cutTo(model.start.ascii ? toAscii(nearText(text, width)) : steady(text, width), width - 1, ellipsis);
   const shown = detail.lines.slice(top, top + lines);
   const note =
     detail.lines.length > lines ? `${top + 1} to ${top + shown.length} of ${detail.lines.length} lines` : '';
@@ -74,7 +78,7 @@ function ChoiceLines({
   const { ellipsis, cursor } = useGlyphs();
   const { items, at, title } = choice;
   const top = Math.min(Math.max(0, items.length - lines), Math.max(0, at - Math.floor(lines / 2)));
-  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text));
+  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
   return (
     <Box flexDirection="column">
       <Rule title={title} note={`${at + 1} of ${items.length}, enter chooses, esc closes`} width={width} />

@@ -51,7 +51,7 @@ function SessionLine({ session, model, width, isMarked }: SessionLineProps) {
   const { stream, device, durationMs, remarks } = session;
   const nameWidth = Math.max(8, Math.floor(width * 0.18));
   const meterWidth = Math.max(3, Math.floor(width * 0.1));
-  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text));
+  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
   const isLabelled = width >= 72;
   const room = width - (isLabelled ? 24 : 17) - nameWidth - 2 * meterWidth;
   const label = (text: string) => (isLabelled ? <Text dimColor>{text} </Text> : '');

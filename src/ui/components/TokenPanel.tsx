@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { escapeText } from '../../escape.ts';
-import { cutTo, padStartTo, steady } from '../cells.ts';
+import { cutTo, nearText, padStartTo, steady } from '../cells.ts';
 import { toAscii } from '../glyphs.ts';
 import type { StreamModel } from '../stream-model.ts';
 import { useGlyphs } from '../theme.ts';
@@ -12,7 +12,7 @@ import { Rule } from './Rule.tsx';
 export function TokenPanel({ model, width, lines }: { model: StreamModel; width: number; lines: number }) {
   const { token, wall } = model;
   const { ellipsis, dash } = useGlyphs();
-  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text));
+  const show = (text: string) => (model.start.ascii ? toAscii(nearText(text, width)) : steady(text, width));
   const claims = token?.claims ?? {};
   const claim = (name: string) =>
     claims[name] === undefined ? dash : show(escapeText(String(claims[name])));

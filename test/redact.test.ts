@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { createRedactor } from '../../src/recording/redact.ts';
+import { VoicectlError } from '../src/errors.ts';
+import { createRedactor } from '../src/redact.ts';
 
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkMSJ9.c2lnbmF0dXJlLWNhbmFyeQ';
 
@@ -33,4 +34,28 @@ test('numbers and short texts are no secrets', () => {
     n: 12345678,
     text: '[redacted]',
   });
+});
+
+test('an error is told without secrets, and is the same error where it has none', () => {
+  const redactor = createRedactor();
+  redactor.conceal('key-canary');
+  const cause = new Error('why');
+  const details = { serviceMessage: 'key-canary is unknown', status: 401 };
+  const error = new VoicectlError('auth-refused', 'Refused: key-canary', {
+    hint: 'Not key-canary',
+    details,
+    cause,
+  });
+  const told = redactor.thrown(error) as VoicectlError;
+  expect(told).toMatchObject({
+    code: 'auth-refused',
+    message: 'Refused: [redacted]',
+    hint: 'Not [redacted]',
+    cause,
+  });
+  expect(told.details).toEqual({ serviceMessage: '[redacted] is unknown', status: 401 });
+  expect(told.stack).toContain('redact.test.ts');
+  expect(told.stack).not.toContain('canary');
+  const harmless = new VoicectlError('usage', 'What?');
+  expect(redactor.thrown(harmless)).toBe(harmless);
 });

@@ -1,4 +1,5 @@
-import { jsonLine } from '../escape.ts';
+import { VoicectlError } from './errors.ts';
+import { jsonLine, jsonText } from './escape.ts';
 
 /** Stands where a secret was. */
 export const redacted = '[redacted]';
@@ -12,6 +13,11 @@ export interface Redactor {
   conceal(secret: string): void;
   /** The value as one line of JSON. */
   line(value: unknown): string;
+  text(text: string): string;
+  /** The value itself where it holds no secret, else a copy as JSON has it. */
+  value<Value>(value: Value): Value;
+  /** What was thrown, or an error without the secrets that it told. */
+  thrown(thrown: unknown): unknown;
 }
 
 export function createRedactor(): Redactor {
@@ -22,6 +28,11 @@ export function createRedactor(): Redactor {
     if (typeof value === 'string') return scrub(value);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [scrub(name), inner]));
+  };
+  const tells = (line: string) => [...secrets].some((secret) => line.includes(secret));
+  const cleaned = <Value>(value: Value): Value => {
+    const line = jsonText(value);
+    return tells(line) ? JSON.parse(line, scrubIn) : value;
   };
   return {
     conceal(secret) {
@@ -37,8 +48,19 @@ export function createRedactor(): Redactor {
     },
     line(value) {
       const line = jsonLine(value);
-      if (![...secrets].some((secret) => line.includes(secret))) return line;
-      return jsonLine(JSON.parse(line, scrubIn));
+      return tells(line) ? jsonLine(JSON.parse(line, scrubIn)) : line;
+    },
+    text: scrub,
+    value: cleaned,
+    thrown(thrown) {
+      if (!(thrown instanceof VoicectlError)) return thrown;
+      const { code, message, hint, details, retryable, cause, stack } = thrown;
+      if (!tells(jsonText({ message, hint, details }))) return thrown;
+      const options = { hint: hint && scrub(hint), details: cleaned(details), retryable, cause };
+      const told = new VoicectlError(code, scrub(message), options);
+      // Where it came from, and not where it was cleaned.
+      if (stack !== undefined) told.stack = scrub(stack);
+      return told;
     },
   };
 }

@@ -1,0 +1,44 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import type { CommandContext, CommandSpec } from '../../src/commands/command.ts';
+import { createRunner } from '../../src/commands/runner.ts';
+import type { Io } from '../../src/io.ts';
+
+/** What a command is told of its output, run before a terminal with these settings. */
+async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
+  const output = Object.assign(new PassThrough(), { isTTY: true });
+  const io = {
+    stdin: new PassThrough(),
+    stdout: output,
+    stderr: output,
+    terminal: {},
+    env: { TERM: 'xterm' },
+    cwd: '/',
+    onSignal: () => () => {},
+    onCrash() {},
+  };
+  let found: string | undefined;
+  const spec = {
+    name: 'stream',
+    options: ['apiKeyFile', 'tokenFrom', 'file', 'device', 'out'],
+    async run(context: CommandContext<'device'>) {
+      found = context.output;
+      return 0;
+    },
+  };
+  const run = createRunner(io as unknown as Io, () => {});
+  await run(spec as unknown as CommandSpec, { ...flags, ...(asked && { output: asked }) }, []);
+  return found;
+}
+
+test('a command before a terminal has its screen', async () => {
+  expect(await outputWith({ device: '-', apiKeyFile: 'key.txt' })).toBe('tui');
+});
+
+test.each(['apiKeyFile', 'tokenFrom', 'file', 'out'])(
+  'but not where --%s names a standard stream',
+  async (name) => {
+    expect(await outputWith({ [name]: '-' })).toBe('plain');
+    expect(await outputWith({ [name]: '-' }, 'tui')).toBe('plain');
+  },
+);
