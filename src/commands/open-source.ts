@@ -6,6 +6,7 @@ import type { Settings } from '../config/options.ts';
 import { VoicectlError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type ConversationFile, openConversation } from './open-conversation.ts';
+import { findSound } from './shipped-file.ts';
 
 type SourceSettings = Settings<
   | 'file'
@@ -36,7 +37,7 @@ export async function openSource(
   io: Io,
   signal: AbortSignal,
 ): Promise<OpenedSource | undefined> {
-  const path = file ?? raw ?? replay ?? expectFile;
+  const given = file ?? raw ?? replay ?? expectFile;
   const named = [file, raw, replay, expectFile, mic || undefined].filter((one) => one !== undefined);
   if (named.length !== 1) {
     const what = named.length === 0 ? 'Nothing to stream' : 'More than one source to stream';
@@ -44,7 +45,8 @@ export async function openSource(
       hint: 'Give one of --file PATH, --raw PATH, --mic, --replay DIR and --expect-file FILE.',
     });
   }
-  if (path === undefined) return undefined;
+  if (given === undefined) return undefined;
+  const path = file === undefined ? given : await findSound(file);
   if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
     throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
   }
@@ -71,7 +73,7 @@ export async function openSource(
     if (raw !== undefined)
       return isInput ? openRawStream(io.stdin, { signal }) : openRawFile(raw, { signal });
     const options = { strictFormat, signal };
-    return isInput ? openWavStream(io.stdin, options) : openWavFile(path ?? '', options);
+    return isInput ? openWavStream(io.stdin, options) : openWavFile(path, options);
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import {
@@ -356,6 +357,20 @@ describe('what is received', () => {
     failed(ended, 2);
     expect(sandbox.read('kept.wav')).toBe('kept');
   });
+});
+
+test('the command that the help begins with works as it stands, in an empty folder', async () => {
+  const { stdout: help } = await sandbox.run(['--help']);
+  const [, command = ''] = /Start here:\n {2}(.+)/.exec(help) ?? [];
+  const { code, stdout } = await sandbox.shell(`${command} --no-play`);
+  expect(code).toBe(0);
+  expect(stdout).toContain(join('fixtures', 'hello.wav'));
+});
+
+test('a file of one’s own goes before one of the same name that comes along, and a path is never looked for there', async () => {
+  sandbox.write('hello.wav', 'no audio');
+  expect((await sandbox.run(['stream', '--file', 'hello.wav', '--local'])).code).toBe(2);
+  expect((await sandbox.run(['stream', '--file', './question.wav', '--local'])).code).toBe(2);
 });
 
 describe('a token of one’s own', () => {

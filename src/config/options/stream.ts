@@ -7,7 +7,7 @@ export const streamSettings = {
     flag: '--file <PATH>',
     parse: parseText,
     flagOnly: true,
-    help: 'WAV to stream; - is standard input',
+    help: 'WAV to stream, or the name of a shipped one, such as hello.wav; - is standard input',
   }),
   raw: define({
     flag: '--raw <PATH>',
