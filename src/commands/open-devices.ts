@@ -56,8 +56,11 @@ export async function openDevices(
   }
   const failed = [opened, played].find((one) => one.status === 'rejected');
   const failure = failed?.reason as VoicectlError;
-  if (opened.status === 'fulfilled') await opened.value?.close();
-  if (played.status === 'fulfilled') await played.value?.close(failure);
+  try {
+    if (opened.status === 'fulfilled') await opened.value?.close();
+  } finally {
+    if (played.status === 'fulfilled') await played.value?.close(failure);
+  }
   throw failure;
 }
 
