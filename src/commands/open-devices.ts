@@ -7,7 +7,7 @@ import { openCapture } from '../devices/capture.ts';
 import type { Surroundings } from '../devices/find-backends.ts';
 import { type Microphone, openMicrophone } from '../devices/microphone.ts';
 import type { Notices } from '../devices/notices.ts';
-import { type DeviceChoice, openFirst } from '../devices/open-first.ts';
+import { createOpener, type DeviceChoice } from '../devices/open-first.ts';
 import { openPlayback, type Playback } from '../devices/playback.ts';
 import { openSpeaker } from '../devices/speaker.ts';
 import type { VoicectlError } from '../errors.ts';
@@ -75,10 +75,9 @@ async function openInput(context: LiveContext, notices: Notices): Promise<Microp
   const recorder = settings.recordMic === undefined ? undefined : await createWavFile(settings.recordMic);
   try {
     return await openMicrophone({
-      open: (opening) =>
-        openFirst({ ...capture, signal: opening }, (backend, device) =>
-          openCapture(backend, { ...capture, device, onOverrun, signal: opening }),
-        ),
+      open: createOpener(capture, (backend, options) =>
+        openCapture(backend, { ...capture, ...options, onOverrun }),
+      ),
       clock: systemClock,
       notices,
       deviceTimeoutMs: settings.deviceTimeout,
@@ -95,10 +94,7 @@ function openOutput(context: LiveContext, notices: Notices): Promise<Playback> {
   const { settings, signal } = context;
   const { playback } = deviceChoices(context);
   return openPlayback({
-    open: (opening) =>
-      openFirst({ ...playback, signal: opening }, (backend, device) =>
-        openSpeaker(backend, { ...playback, device, signal: opening }),
-      ),
+    open: createOpener(playback, (backend, options) => openSpeaker(backend, { ...playback, ...options })),
     clock: systemClock,
     notices,
     volume: settings.volume / 100,
