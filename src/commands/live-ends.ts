@@ -62,8 +62,11 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
     },
     async close() {
       release();
-      await microphone?.close();
-      await playback?.close(new VoicectlError('interrupted', 'The session is over'));
+      try {
+        await microphone?.close();
+      } finally {
+        await playback?.close(new VoicectlError('interrupted', 'The session is over'));
+      }
     },
   };
 }

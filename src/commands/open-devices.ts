@@ -7,7 +7,7 @@ import { openCapture } from '../devices/capture.ts';
 import type { Surroundings } from '../devices/find-backends.ts';
 import { type Microphone, openMicrophone } from '../devices/microphone.ts';
 import type { Notices } from '../devices/notices.ts';
-import { type DeviceChoice, openFirst } from '../devices/open-first.ts';
+import { createOpener, type DeviceChoice } from '../devices/open-first.ts';
 import { openPlayback, type Playback } from '../devices/playback.ts';
 import { openSpeaker } from '../devices/speaker.ts';
 import type { VoicectlError } from '../errors.ts';
@@ -56,8 +56,11 @@ export async function openDevices(
   }
   const failed = [opened, played].find((one) => one.status === 'rejected');
   const failure = failed?.reason as VoicectlError;
-  if (opened.status === 'fulfilled') await opened.value?.close();
-  if (played.status === 'fulfilled') await played.value?.close(failure);
+  try {
+    if (opened.status === 'fulfilled') await opened.value?.close();
+  } finally {
+    if (played.status === 'fulfilled') await played.value?.close(failure);
+  }
   throw failure;
 }
 
@@ -72,10 +75,9 @@ async function openInput(context: LiveContext, notices: Notices): Promise<Microp
   const recorder = settings.recordMic === undefined ? undefined : await createWavFile(settings.recordMic);
   try {
     return await openMicrophone({
-      open: (opening) =>
-        openFirst({ ...capture, signal: opening }, (backend, device) =>
-          openCapture(backend, { ...capture, device, onOverrun, signal: opening }),
-        ),
+      open: createOpener(capture, (backend, options) =>
+        openCapture(backend, { ...capture, ...options, onOverrun }),
+      ),
       clock: systemClock,
       notices,
       deviceTimeoutMs: settings.deviceTimeout,
@@ -92,10 +94,7 @@ function openOutput(context: LiveContext, notices: Notices): Promise<Playback> {
   const { settings, signal } = context;
   const { playback } = deviceChoices(context);
   return openPlayback({
-    open: (opening) =>
-      openFirst({ ...playback, signal: opening }, (backend, device) =>
-        openSpeaker(backend, { ...playback, device, signal: opening }),
-      ),
+    open: createOpener(playback, (backend, options) => openSpeaker(backend, { ...playback, ...options })),
     clock: systemClock,
     notices,
     volume: settings.volume / 100,

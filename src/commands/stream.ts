@@ -91,8 +91,11 @@ async function runSessions(context: StreamContext, view: StreamView, reports: Ru
       }
     });
   } finally {
-    await live?.close();
-    await target.close();
+    try {
+      await live?.close();
+    } finally {
+      await target.close();
+    }
   }
 }
 

@@ -45,6 +45,23 @@ export async function openFirst<Device>(
   throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
 }
 
+/**
+ * Opens the same device as often as it is asked to: a number goes on being one of the list from which it was first taken,
+ * whatever other list is shown while the device is away.
+ */
+export function createOpener<Device>(
+  choice: DeviceChoice,
+  open: (backend: Backend, options: { device: string | undefined; signal: AbortSignal }) => Promise<Device>,
+): (signal: AbortSignal) => Promise<Device> {
+  let { backend } = choice;
+  return (signal) =>
+    openFirst({ ...choice, backend, signal }, async (one, device) => {
+      const opened = await open(one, { device, signal });
+      if (choice.device !== undefined && isDeviceNumber(choice.device)) backend = one.name;
+      return opened;
+    });
+}
+
 /** The backend that it must be: in the list of another a number means another device. */
 async function backendOf(choice: DeviceChoice): Promise<string | undefined> {
   const { device, backend: forced } = choice;

@@ -164,6 +164,20 @@ describe('while a sound server hangs', () => {
   });
 });
 
+test('a recording of the microphone that cannot be written ends the session, with --local too', async () => {
+  sandbox.write(
+    'bin/parec',
+    `#!${process.execPath}\nsetInterval(() => process.stdout.write(Buffer.alloc(6400)), 20)`,
+    0o755,
+  );
+  const flags = ['--mic', '--no-play', '--local', '--audio-backend', 'pulse', '--record-mic', 'mic.wav'];
+  // A file may have 8 KiB, as on a disk that is full.
+  const { code, stderr } = await sandbox.shell(
+    `trap '' XFSZ; ulimit -f 16; exec voicectl stream ${flags.join(' ')} > /dev/null`,
+  );
+  expect({ code, stderr }).toEqual({ code: 8, stderr: expect.stringMatching(/mic\.wav/) });
+});
+
 describe('flags of live audio', () => {
   const file = ['--file', fixture('hello.wav')];
   test.each([

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backends } from '../../src/devices/backend.ts';
 import { type Capture, openCapture } from '../../src/devices/capture.ts';
-import { openFirst } from '../../src/devices/open-first.ts';
+import { createOpener, openFirst } from '../../src/devices/open-first.ts';
 import type { VoicectlError } from '../../src/errors.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -176,6 +176,19 @@ describe('the first backend that can', () => {
       });
       await expect(choose(programs, undefined, '7')).rejects.toThrow(/\(pulse: it knows no device "7"\)/);
       await expect(choose(programs, 'alsa', '1')).rejects.toThrow('(alsa: Connection refused)');
+    });
+
+    test('by its number is of that list also when it comes back, and never of the list that is there meanwhile', async () => {
+      const dying = `if (require('node:fs').existsSync(process.env.FAKE_DIR + '/dead')) { ${failing} } ${pulseList}`;
+      const { dir, common } = fakes({ ...programs, pactl: dying, parec: counting });
+      const again = createOpener(
+        { ...common, role: 'capture', backend: undefined, device: '1' },
+        (one, options) => openCapture(one, { ...common, ...options, onOverrun: () => {} }),
+      );
+      const { signal } = new AbortController();
+      await (await again(signal)).stop();
+      writeFileSync(join(dir, 'dead'), '');
+      await expect(again(signal)).rejects.toThrow('(pulse: Connection refused)');
     });
 
     test('by its name may be any that knows the name', async () => {
