@@ -184,7 +184,13 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
     bargeIn: z.literal(true).optional(),
   }),
   gap: z.object({ t, type: z.literal('gap'), ms }).describe('The reply paused for so long.'),
-  warning: z.object({ t, type: z.literal('warning'), code: z.string(), message: z.string() }),
+  warning: z.object({
+    t,
+    type: z.literal('warning'),
+    code: z.string(),
+    message: z.string(),
+    hint: z.string().optional().describe('What to do about it.'),
+  }),
   close: close.extend({ t, type: z.literal('close') }),
 };
 

@@ -1,4 +1,5 @@
 import type { Entry, Har, Header } from 'har-format';
+import { VoicectlError } from '../errors.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import { redacted } from '../redact.ts';
 import { version } from '../version.ts';
@@ -9,14 +10,21 @@ import { pcmOf } from './replay.ts';
 type WebSocketMessage = NonNullable<Entry['_webSocketMessages']>[number];
 type Line<Type extends WireLine['type']> = Extract<WireLine, { type: Type }>;
 
+/** Characters, an hour of one voice and what is said meanwhile: a text of twice as many cannot be made. */
+const longestText = 250_000_000;
+/** What a message takes besides its data. */
+const messageOverhead = 200;
+
 /** How both requests are made. */
 const httpVersion = 'HTTP/1.1';
 
 /**
  * The token request and the WebSocket as HAR 1.2, the messages as Chrome's developer tools write and read them: text as
- * it is, binary as base64. Key and token are not there, and what a recording does not know stays empty or −1.
+ * it is, binary as base64. Key and token are not there, and what a recording does not know stays empty or −1. Throws
+ * `bad-input` for more than one file can hold.
  */
 export function recordingHar(recording: Recording): Har {
+  requireRoom(recording.wire);
   const epoch = Date.parse(recording.manifest?.startedAt ?? '1970-01-01T00:00:00.000Z');
   const entries = recording.wire.flatMap((line) => {
     if (line.type === 'token-request') return [tokenEntry(line, epoch)];
@@ -29,6 +37,19 @@ export function recordingHar(recording: Recording): Har {
       entries,
     },
   };
+}
+
+function requireRoom(wire: readonly WireLine[]): void {
+  const length = wire.reduce((sum, line) => {
+    if (line.type === 'audio') return sum + messageOverhead + (line.bytes / 3) * 4;
+    return sum + messageOverhead + (line.type === 'text' ? JSON.stringify(line.text).length : 0);
+  }, 0);
+  if (length <= longestText) return;
+  const megabytes = (characters: number) => Math.round(characters / 1_000_000);
+  throw new VoicectlError(
+    'bad-input',
+    `The recording is too long: its HAR would be of ${megabytes(length)} MB, and ${megabytes(longestText)} MB is the most`,
+  );
 }
 
 function tokenEntry(line: Line<'token-request'>, epoch: number): Entry {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { VoiceStream } from '../client/voice-stream.ts';
 import type { Clock } from '../clock.ts';
 import { VoicectlError } from '../errors.ts';
@@ -17,7 +18,7 @@ export interface Recorder {
   sink: AudioSink;
   /** Passes the events on, one recorded after the other; completes the recording at their end. */
   watch(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent>;
-  /** Closes the files of a recording that nothing came into. */
+  /** Takes a recording away that nothing came into. */
   abandon(): Promise<void>;
 }
 
@@ -42,7 +43,10 @@ export async function createRecorder({
   return {
     client: tapClient(client, writer, now),
     sink: { write: writer.taken, close: writer.settled },
-    abandon: () => writer.close(0, undefined),
+    async abandon() {
+      await writer.close(0, undefined);
+      await rm(folder, { recursive: true });
+    },
     async *watch(events) {
       origin = clock.now();
       let summary: object | undefined;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readRecording } from '../../src/recording/read-recording.ts';
@@ -78,6 +78,12 @@ describe('stream --record', () => {
         'voicectl: Cannot record into r: it is there already\n  Name a folder that does not exist yet.\n',
     });
     expect(sandbox.read('out.wav')).toBe('mine');
+  });
+
+  test('where --out cannot be opened no folder stays behind, so that the same command can be given again', async () => {
+    const ended = await sandbox.run(['stream', ...file, ...local, '--record', 'r', '--out', 'no/o.wav']);
+    expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('no/o.wav') });
+    expect(existsSync(sandbox.path('r'))).toBe(false);
   });
 
   test('a disk that is full ends the session with 8 and its summary, and what is there opens', async () => {

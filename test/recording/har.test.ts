@@ -70,3 +70,16 @@ test('times add up to the whole, also after several attempts', async () => {
     expect(Math.max(0, blocked) + send + wait + receive).toBe(time);
   }
 });
+
+test.each([
+  ['audio', { t: 1, type: 'audio', direction: 'in', bytes: 200_000_000, at: 0 }],
+  ['messages', { t: 1, type: 'text', text: 'x'.repeat(1_000_000) }],
+] as const)('more %s than a file can hold are refused', async (_what, line) => {
+  const recording = await bundles.write((writer) => {
+    writer.wire({ t: 80, type: 'upgrade', url: 'ws://voice.test/voice-stream', status: 101, totalMs: 9.5 });
+  });
+  const wire = [...recording.wire, ...Array.from({ length: 300 }, () => line)];
+  expect(() => recordingHar({ ...recording, wire })).toThrow(
+    /is too long: its HAR would be of \d+ MB, and 250 MB/,
+  );
+});

@@ -101,3 +101,15 @@ describe('what is no recording is refused', () => {
     });
   });
 });
+
+test('a warning keeps what can be done about it', async () => {
+  const warning = {
+    t: 5,
+    type: 'warning',
+    code: 'device-lost',
+    message: 'The microphone was lost',
+    hint: 'It is waited for.',
+  } as const;
+  const { events } = await bundles.write((writer) => writer.event(warning));
+  expect(events).toEqual([warning]);
+});
