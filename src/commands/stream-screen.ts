@@ -70,7 +70,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   /** What the screen says of the microphone, also before there is one. */
   let isMuted = false;
   let session: LiveSession | undefined;
-  /** Why no session is to begin any more, told while there was none. */
+  /** The user has left before a session began. */
   let leaving: VoicectlError | undefined;
   let announced: { baseUrl: string; device: string } | undefined;
   /** There while the user is asked. */
@@ -85,8 +85,9 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
 
   async function act(action: Action) {
     if (action.type === 'quit') {
-      if (session === undefined) leave(new VoicectlError('interrupted', 'Interrupted'));
-      else session.quit();
+      if (session !== undefined) session.quit();
+      else if (choose !== undefined) choose('quit');
+      else leaving = new VoicectlError('interrupted', 'Interrupted');
     } else if (action.type === 'reconnect') {
       if (session === undefined) choose?.('reconnect');
       else tell('The session is still open: q ends it, then r connects again');
@@ -98,18 +99,12 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     }
   }
 
-  /** Answers what the user is asked; before that, no session begins. */
-  function leave(reason: VoicectlError) {
-    leaving = reason;
-    choose?.('quit');
-  }
-
   function onEnd({ cause, error }: ScreenEnd) {
     isOnScreen = false;
     if (cause === 'terminal') {
       gone = new VoicectlError('input-output', `The terminal is gone: ${error.message}`, { cause: error });
       session?.abort(gone);
-      leave(gone);
+      choose?.('quit');
       return;
     }
     choose?.('quit');
