@@ -13,8 +13,7 @@ export interface StartOptions {
 
 /**
  * The events of a session, without its key and token also where the service says them back, recorded where that is
- * asked for. Throws what opening the recording and
- * the sinks throws.
+ * asked for. Throws what opening the recording and the sinks throws.
  */
 export async function startSession(
   options: Omit<SessionOptions, 'sinks'>,
