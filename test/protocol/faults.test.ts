@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { describeCatalogue, faultNames, faultSchema, readFault } from '../../src/protocol/faults.ts';
+import {
+  describeCatalogue,
+  faultNames,
+  faultSchema,
+  parseFault,
+  readFault,
+} from '../../src/protocol/faults.ts';
 
 describe('a fault is read', () => {
   test.each([
@@ -50,3 +56,10 @@ test('the schema can be published, with a default for every parameter', () => {
     }
   }
 });
+
+test.each(['/переезд', '/a b', '/a\r\nSet-Cookie: b'])(
+  'a redirect to %j is refused: no header can say it',
+  (location) => {
+    expect(() => parseFault({ name: 'token-redirect', location })).toThrow(/ASCII/);
+  },
+);
