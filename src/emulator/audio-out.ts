@@ -6,7 +6,7 @@ import type { StreamTotals } from './events.ts';
 import { LatestLevel } from './latest-level.ts';
 
 /** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
-export const maxUnsentBytes = 1024 * 1024;
+const maxUnsentBytes = 1024 * 1024;
 
 export interface AudioOutOptions {
   socket: WebSocket;
@@ -42,13 +42,17 @@ export class AudioOut {
     this.onSlowReader = onSlowReader;
   }
 
+  /** Whether anything may be sent, text as well. A peer that does not read what it was sent is given up. */
+  maySend(): boolean {
+    if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
+    if (this.transport.writableLength <= maxUnsentBytes) return true;
+    this.onSlowReader();
+    return false;
+  }
+
   /** Sends one binary message. */
   send(pcm: Buffer): void {
-    if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return;
-    if (this.transport.writableLength > maxUnsentBytes) {
-      this.onSlowReader();
-      return;
-    }
+    if (!this.maySend()) return;
     this.batched.write(this.headerOf(pcm.length), pcm);
     this.totals.framesOut += 1;
     this.totals.bytesOut += pcm.length;

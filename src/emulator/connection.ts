@@ -5,7 +5,7 @@ import { VoicectlError } from '../errors.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
-import { AudioOut, maxUnsentBytes } from './audio-out.ts';
+import { AudioOut } from './audio-out.ts';
 import { BatchedSocket } from './batched-socket.ts';
 import { DeviceCheck } from './device-verdict.ts';
 import type { EmulatorEvents, StreamTotals } from './events.ts';
@@ -124,14 +124,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     onSlowReader: giveUp,
   });
 
-  /** Whether text may be sent. */
-  const maySend = (): boolean => {
-    if (ended || frozen || socket.readyState !== socket.OPEN) return false;
-    if (transport.writableLength <= maxUnsentBytes) return true;
-    giveUp();
-    return false;
-  };
-
   const cut = (how: 'end' | 'reset', cause: StreamTotals['cause'] & string) => {
     if (ended) return;
     end();
@@ -170,7 +162,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       return ended;
     },
     sendText: (text) => {
-      if (!maySend()) return;
+      if (!audio.maySend()) return;
       socket.send(text);
       if (totals.device !== undefined) {
         events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
@@ -191,7 +183,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       else socket.close(code, reason);
     },
     sendRaw(text) {
-      if (maySend()) socket.send(text);
+      if (audio.maySend()) socket.send(text);
     },
     cut: (how) => cut(how, 'fault'),
     stall(ms) {
