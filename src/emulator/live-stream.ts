@@ -11,7 +11,7 @@ import type { Faults } from './faults/faults.ts';
 import { createFaultyAudio } from './faults/faulty-audio.ts';
 import { injectLiveFaults } from './faults/live-faults.ts';
 import { IncomingAudio } from './incoming-audio.ts';
-import type { Reply, ReplyMode, Voice } from './reply.ts';
+import type { CreateReply, Reply, ReplyMode, Voice } from './reply.ts';
 import { createSpeaker } from './speaker.ts';
 import type { Ticker } from './ticker.ts';
 
@@ -128,9 +128,19 @@ function startReply({
     turnStarted: (atMs) => events.emit({ type: 'turn-started', ...at, atMs }),
     turnEnded: (atMs, turnMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs }),
   };
-  const reply = createReply(voice);
+  const reply = beginReply(createReply, voice);
   connection.onEnding(() => speaker.stop());
   return { reply, voice };
+}
+
+/** A reply that fails to begin is told of as any that fails: its stream goes on without, and the others are not touched. */
+function beginReply(createReply: CreateReply, voice: Voice): Reply {
+  try {
+    return createReply(voice);
+  } catch (thrown) {
+    voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
+    return { hear() {} };
+  }
 }
 
 function isJson(text: string): boolean {

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../clock.ts';
-import { closeCodes } from '../protocol/close-codes.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { streamPath } from '../protocol/paths.ts';
 import { createAudioHeaders } from './audio-frame.ts';
@@ -105,16 +104,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           jti: claims.jti,
           connections: slots.inUse(claims.sub),
         });
-        try {
-          const stream = startLiveStream({ ...options, connection, claims });
-          live.set(connection, stream);
-          return stream.take;
-        } catch (thrown) {
-          const why = thrown instanceof Error ? thrown.message : String(thrown);
-          events.emit({ type: 'reply-failed', stream: connection.id, device: claims.sub, why });
-          connection.closeWith(closeCodes.internalError, '', 'reply');
-          return () => {};
-        }
+        const stream = startLiveStream({ ...options, connection, claims });
+        live.set(connection, stream);
+        return stream.take;
       },
     });
   };

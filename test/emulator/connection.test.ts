@@ -211,7 +211,7 @@ describe('a close from this side', () => {
   });
 });
 
-test('a reply that cannot be made ends its stream with 1011, and no other', async () => {
+test('a reply that cannot be made is told of on its stream, which goes on, as all others do', async () => {
   const emulator = await startEmulator({
     scenario: {
       faults: [],
@@ -222,10 +222,11 @@ test('a reply that cannot be made ends its stream with 1011, and no other', asyn
     },
   });
   const good = await emulator.connect('good');
-  const bad = emulator.open();
-  bad.socket.once('open', async () => bad.socket.send(await emulator.token('bad')));
-  expect(await bad.closed).toMatchObject({ code: 1011 });
+  const bad = await emulator.connect('bad');
+  await bad.until(() => bad.messages.some((message) => JSON.stringify(message).includes('no such voice')));
   expect(await emulator.event('reply-failed')).toMatchObject({ device: 'bad', why: 'no such voice' });
-  good.socket.send(Buffer.alloc(640, 1));
+  await bad.send(Buffer.alloc(640));
+  await good.send(Buffer.alloc(640, 1));
   await good.until(() => good.heard.some((item) => Buffer.isBuffer(item)));
+  expect(emulator.control.state().streams).toHaveLength(2);
 });
