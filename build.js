@@ -38,7 +38,7 @@ const { metafile } = await build({
     testing: 'src/testing.ts',
     vitest: 'src/vitest.ts',
     // The program of a process of its own, beside whatever starts it.
-    'device-host': 'src/devices/device-host.ts',
+    'device-host': 'src/devices/host/device-host.ts',
     // The thread that draws, beside whatever opens a screen.
     'draw-worker': 'src/ui/draw-worker.ts',
   },

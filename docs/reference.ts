@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/program.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
-import { exitCodesOf, type FailureKind, failureKinds } from '../src/failure-kind.ts';
+import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failure-kind.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
 import { describeCatalogue, faultPoints } from '../src/protocol/faults.ts';
 

@@ -1,9 +1,9 @@
-import { toVoicectlError, type VoicectlError } from './errors.ts';
-import { escapeText, jsonLine } from './escape.ts';
-import { failureKind } from './failure-kind.ts';
-import { createProcessIo, type Io } from './io.ts';
+import { toVoicectlError, type VoicectlError } from './kernel/errors.ts';
+import { escapeText, jsonLine } from './kernel/escape.ts';
+import { failureKind } from './kernel/failure-kind.ts';
+import { createProcessIo, type Io } from './kernel/io.ts';
+import { version } from './kernel/version.ts';
 import { guessOutputForm, type OutputForm } from './report/output-form.ts';
-import { version } from './version.ts';
 
 export { createProcessIo };
 

@@ -1,5 +1,5 @@
 import { createEmulator, type Emulator, type EmulatorOptions } from './emulator/emulator.ts';
-import { VoicectlError } from './errors.ts';
+import { VoicectlError } from './kernel/errors.ts';
 
 export type { Emulator, EmulatorOptions };
 

@@ -1,7 +1,7 @@
 /**
  * A reply module, for the benchmark of being spoken to: speaks without end once it has heard anything.
  *
- * @param {import('../../src/emulator/reply.ts').Voice} voice
+ * @param {import('../../src/emulator/replies/reply.ts').Voice} voice
  */
 export function createReply(voice) {
   const pcm = Buffer.alloc(640);

@@ -1,4 +1,4 @@
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { AudioSource } from './source.ts';
 

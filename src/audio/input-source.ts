@@ -1,6 +1,6 @@
-import type { ByteInput } from './byte-input.ts';
-import { openFileInput } from './file-input.ts';
-import { refusal } from './refusal.ts';
+import type { ByteInput } from '../files/byte-input.ts';
+import { openFileInput } from '../files/file-input.ts';
+import { refusal } from '../files/refusal.ts';
 import type { AudioSource, SourceFormat } from './source.ts';
 
 /** What was learnt from the beginning of an input, and how to read the rest of it. */

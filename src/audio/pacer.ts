@@ -1,4 +1,4 @@
-import { type Clock, waitUntil } from '../clock.ts';
+import { type Clock, waitUntil } from '../kernel/clock.ts';
 
 /** How fast audio leaves: 1 is real time, 2 twice as fast; `max` as fast as it is taken. */
 export type Pace = number | 'max';

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
+import { type ByteInput, createStreamInput } from '../files/byte-input.ts';
+import { openFileInput } from '../files/file-input.ts';
+import { refusal } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
-import { type ByteInput, createStreamInput } from './byte-input.ts';
-import { openFileInput } from './file-input.ts';
 import { createInputSource, type ReadingPlan } from './input-source.ts';
-import { refusal } from './refusal.ts';
 import type { AudioSource } from './source.ts';
 import { describeFormat, wireFormat } from './source-format.ts';
 import { wholeSamples } from './whole-samples.ts';

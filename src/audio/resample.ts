@@ -1,4 +1,4 @@
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { dot } from './dot.ts';
 import { designFilterBank, type FilterBank } from './resample-filter.ts';
 

@@ -1,7 +1,7 @@
 import tab from '@bomb.sh/tab/commander';
 import { parseChoice } from '../config/parse.ts';
-import { VoicectlError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import type { Io } from '../kernel/io.ts';
 import { buildProgram } from './program.ts';
 
 const parseShell = parseChoice(['bash', 'zsh', 'fish']);

@@ -12,12 +12,12 @@ export async function call(
   context: ReachContext,
   ...[name, details]: [CallName, CallDetails?]
 ): Promise<unknown> {
-  const { callControl } = await import('../client/control.ts');
+  const { callControl } = await import('../wire/client/control.ts');
   return callControl(await controlTarget(context), name, details);
 }
 
-type CallName = Parameters<typeof import('../client/control.ts').callControl>[1];
-type CallDetails = Parameters<typeof import('../client/control.ts').callControl>[2];
+type CallName = Parameters<typeof import('../wire/client/control.ts').callControl>[1];
+type CallDetails = Parameters<typeof import('../wire/client/control.ts').callControl>[2];
 
 export async function controlTarget({ settings, io, signal }: ReachContext) {
   const { readControlSecret } = await import('./control-secret.ts');
@@ -35,7 +35,7 @@ export async function print(
   answer: unknown,
   text: string[],
 ): Promise<undefined> {
-  const { jsonLine } = await import('../escape.ts');
+  const { jsonLine } = await import('../kernel/escape.ts');
   await lines.write(json ? jsonLine(answer) : `${text.join('\n')}\n`);
 }
 

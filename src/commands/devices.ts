@@ -15,18 +15,18 @@ export const devicesCommand = defineCommand({
     const [action] = context.args;
     if (action === 'test') return test(context);
     if (action === undefined) return list(context);
-    const { VoicectlError } = await import('../errors.ts');
+    const { VoicectlError } = await import('../kernel/errors.ts');
     throw new VoicectlError('usage', `devices: expected test, not ${action}`);
   },
 });
 
 async function list({ settings, io, json, style, signal }: DevicesContext): Promise<undefined> {
-  const { listFirst } = await import('../devices/list-devices.ts');
+  const { listFirst } = await import('../devices/backends/list-devices.ts');
   const { deviceSurroundings } = await import('./open-devices.ts');
-  const { systemClock } = await import('../clock.ts');
+  const { systemClock } = await import('../kernel/clock.ts');
   const { deviceLines } = await import('../report/device-lines.ts');
-  const { jsonLines } = await import('../escape.ts');
-  const { version } = await import('../version.ts');
+  const { jsonLines } = await import('../kernel/escape.ts');
+  const { version } = await import('../kernel/version.ts');
 
   const surroundings = deviceSurroundings(io);
   const options = { clock: systemClock, surroundings, signal };
@@ -45,14 +45,14 @@ async function list({ settings, io, json, style, signal }: DevicesContext): Prom
 async function test(context: DevicesContext): Promise<undefined> {
   const { io, json, signal, note } = context;
   const { openCapture } = await import('../devices/capture.ts');
-  const { systemClock } = await import('../clock.ts');
+  const { systemClock } = await import('../kernel/clock.ts');
   const { testLoop } = await import('../devices/loop-test.ts');
-  const { openFirst } = await import('../devices/open-first.ts');
-  const { openSpeaker } = await import('../devices/speaker.ts');
+  const { openFirst } = await import('../devices/backends/open-first.ts');
+  const { openSpeaker } = await import('../devices/playout/speaker.ts');
   const { deviceChoices } = await import('./open-devices.ts');
   const { loopLines } = await import('../report/device-lines.ts');
-  const { jsonLines } = await import('../escape.ts');
-  const { version } = await import('../version.ts');
+  const { jsonLines } = await import('../kernel/escape.ts');
+  const { version } = await import('../kernel/version.ts');
 
   const choices = deviceChoices(context);
   const capture = await openFirst(choices.capture, (backend, device) =>

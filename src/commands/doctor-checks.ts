@@ -1,12 +1,12 @@
-import { reachService } from '../client/reach.ts';
-import { systemClock } from '../clock.ts';
 import { requireSafeTransport } from '../config/target.ts';
 import { readTrusted } from '../config/trusted.ts';
-import { backends, fitsHost } from '../devices/backend.ts';
-import { installHint } from '../devices/no-device.ts';
-import { type Probe, probeBackends } from '../devices/probe.ts';
-import { type ErrorCode, toVoicectlError } from '../errors.ts';
+import { backends, fitsHost } from '../devices/backends/backend.ts';
+import { installHint } from '../devices/backends/no-device.ts';
+import { type Probe, probeBackends } from '../devices/backends/probe.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { type ErrorCode, toVoicectlError } from '../kernel/errors.ts';
 import type { Check } from '../report/doctor-lines.ts';
+import { reachService } from '../wire/client/reach.ts';
 import type { CommandContext } from './command.ts';
 import type { doctorOptions } from './doctor.ts';
 import { deviceSurroundings } from './open-devices.ts';

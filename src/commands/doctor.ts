@@ -19,9 +19,9 @@ export const doctorCommand = defineCommand({
     const { io, json, style, note, signal } = context;
     const { checkAudio, checkNode, checkTarget } = await import('./doctor-checks.ts');
     const { doctorLines } = await import('../report/doctor-lines.ts');
-    const { jsonLines } = await import('../escape.ts');
-    const { version } = await import('../version.ts');
-    const { VoicectlError } = await import('../errors.ts');
+    const { jsonLines } = await import('../kernel/escape.ts');
+    const { version } = await import('../kernel/version.ts');
+    const { VoicectlError } = await import('../kernel/errors.ts');
 
     if (io.stderr.isTTY) await note('Trying every way to sound: some seconds');
     const [audio, target] = await Promise.all([checkAudio(context), checkTarget(context)]);

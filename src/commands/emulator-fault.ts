@@ -24,7 +24,7 @@ export const faultCommand = defineCommand({
   ],
   async run(context) {
     const [action = '', argument] = context.args;
-    const { VoicectlError } = await import('../errors.ts');
+    const { VoicectlError } = await import('../kernel/errors.ts');
     if (!isAction(action))
       throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
     const needless = needlessOf(action, context);
@@ -75,7 +75,7 @@ const actions = {
 
 async function readNumber(written: string): Promise<number> {
   if (/^[1-9]\d{0,14}$/.test(written)) return Number(written);
-  const { VoicectlError } = await import('../errors.ts');
+  const { VoicectlError } = await import('../kernel/errors.ts');
   throw new VoicectlError('usage', `clear: expected the number of a fault, not ${written}`);
 }
 

@@ -1,7 +1,7 @@
 import type { emulatorOptions } from '../config/options.ts';
 import { readText, type Stdin } from '../config/target.ts';
 import type { EmulatorOptions } from '../emulator/emulator.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import type { CommandContext } from './command.ts';
 
 type EmulatorSetting = (typeof emulatorOptions)[number];

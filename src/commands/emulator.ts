@@ -32,7 +32,7 @@ const journal = defineCommand({
   async run(context) {
     const { settings, style, signal } = context;
     const { emulatorLines } = await import('../report/emulator-lines.ts');
-    const { followJournal } = await import('../client/control.ts');
+    const { followJournal } = await import('../wire/client/control.ts');
     const query = { ...selectedStreams(context), type: settings.type };
     const show = (entry: unknown) => print(context, entry, emulatorLines(entry as never, style));
     if (!settings.follow) {
@@ -76,7 +76,7 @@ const clock = defineCommand({
 
 async function advance(context: ReachContext, action: string, duration = ''): Promise<unknown> {
   const { parseDuration } = await import('../config/parse.ts');
-  const { VoicectlError } = await import('../errors.ts');
+  const { VoicectlError } = await import('../kernel/errors.ts');
   try {
     if (action !== 'advance') throw new Error(`expected advance, not ${action}`);
     return await call(context, 'advance', { body: { advanceMs: parseDuration(duration) } });

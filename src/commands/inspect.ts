@@ -20,7 +20,7 @@ export const inspectCommand = defineCommand({
     const { args, settings, json, io, note } = context;
     const { readRecording } = await import('../recording/read-recording.ts');
     const { readTimeline } = await import('../recording/timeline.ts');
-    const { jsonLine } = await import('../escape.ts');
+    const { jsonLine } = await import('../kernel/escape.ts');
 
     const recording = await readRecording(args[0] ?? '');
     const timeline = readTimeline(recording);
@@ -43,7 +43,7 @@ async function writeExports(
   recording: Recording,
   timeline: Timeline,
 ): Promise<string[]> {
-  const { writeExport } = await import('./write-export.ts');
+  const { writeExport } = await import('../files/write-export.ts');
   if (html !== undefined) {
     const { recordingPage } = await import('../report/recording-page.ts');
     await writeExport(html, await recordingPage(recording, timeline));

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { cutText } from '../escape.ts';
+import { cutText } from '../kernel/escape.ts';
 
 /** A session can go on for days, and a service can say anything at any length. */
 const maxLines = 100;

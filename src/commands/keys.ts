@@ -1,5 +1,5 @@
 import type { MuteSwitch } from '../devices/microphone.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../kernel/io.ts';
 
 const interrupt = '\u0003';
 

@@ -1,7 +1,7 @@
 import type { streamOptions } from '../config/options.ts';
 import type { MuteSwitch } from '../devices/microphone.ts';
 import { createNotices, type Notices } from '../devices/notices.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import type { AudioSink } from '../session/output.ts';
 import type { CommandContext } from './command.ts';
 import { listenForKeys } from './keys.ts';

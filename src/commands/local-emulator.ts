@@ -1,6 +1,6 @@
 import { type connectionOptions, flagOf } from '../config/options.ts';
 import type { Target } from '../config/target.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import type { CommandContext } from './command.ts';
 
 /**

@@ -1,11 +1,16 @@
 import { dirname, resolve } from 'node:path';
-import { openWavFile } from '../audio/wav-source.ts';
+import { openWavFile } from '../audio/wav/wav-source.ts';
 import { type AudioLimits, type ExpectFileTurn, parseExpectFile } from '../config/expect-file.ts';
 import { readText, type Stdin } from '../config/target.ts';
-import { toVoicectlError } from '../errors.ts';
-import type { Absence, ConversationPlan, Following, TurnPlan } from '../session/conversation-plan.ts';
+import { toVoicectlError } from '../kernel/errors.ts';
+import type {
+  Absence,
+  ConversationPlan,
+  Following,
+  TurnPlan,
+} from '../session/conversation/conversation-plan.ts';
+import type { FieldMatches } from '../session/conversation/field-match.ts';
 import type { AudioExpectations, Expectations } from '../session/expectations.ts';
-import type { FieldMatches } from '../session/field-match.ts';
 
 export interface ConversationFile {
   plan: ConversationPlan;

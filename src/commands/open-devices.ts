@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url';
-import { createWavFile } from '../audio/wav-file.ts';
-import { systemClock } from '../clock.ts';
+import { createWavFile } from '../audio/wav/wav-file.ts';
 import type { deviceOptions, OptionName } from '../config/options.ts';
-import type { Host } from '../devices/backend.ts';
+import type { Host } from '../devices/backends/backend.ts';
+import type { Surroundings } from '../devices/backends/find-backends.ts';
+import { createOpener, type DeviceChoice } from '../devices/backends/open-first.ts';
 import { openCapture } from '../devices/capture.ts';
-import type { Surroundings } from '../devices/find-backends.ts';
 import { type Microphone, openMicrophone } from '../devices/microphone.ts';
 import type { Notices } from '../devices/notices.ts';
-import { createOpener, type DeviceChoice } from '../devices/open-first.ts';
-import { openPlayback, type Playback } from '../devices/playback.ts';
-import { openSpeaker } from '../devices/speaker.ts';
-import type { VoicectlError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { openPlayback, type Playback } from '../devices/playout/playback.ts';
+import { openSpeaker } from '../devices/playout/speaker.ts';
+import { systemClock } from '../kernel/clock.ts';
+import type { VoicectlError } from '../kernel/errors.ts';
+import type { Io } from '../kernel/io.ts';
 import type { CommandContext } from './command.ts';
 
 const liveOptions = ['deviceTimeout', 'volume', 'recordMic'] as const satisfies OptionName[];

@@ -1,5 +1,5 @@
-import { createWavFile } from '../audio/wav-file.ts';
-import type { OutputStream } from '../io.ts';
+import { createWavFile } from '../audio/wav/wav-file.ts';
+import type { OutputStream } from '../kernel/io.ts';
 import type { AudioSink } from '../session/output.ts';
 
 /** Where the AI audio goes: a WAV file, raw PCM on standard output (`-`), or nowhere. */

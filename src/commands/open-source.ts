@@ -1,12 +1,12 @@
 import { openRawFile, openRawStream } from '../audio/raw-source.ts';
 import type { AudioSource } from '../audio/source.ts';
 import { describeFormat, wireFormat } from '../audio/source-format.ts';
-import { openWavFile, openWavStream } from '../audio/wav-source.ts';
+import { openWavFile, openWavStream } from '../audio/wav/wav-source.ts';
 import type { Settings } from '../config/options.ts';
-import { VoicectlError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { findSound } from '../files/shipped-file.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import type { Io } from '../kernel/io.ts';
 import { type ConversationFile, openConversation } from './open-conversation.ts';
-import { findSound } from './shipped-file.ts';
 
 type SourceSettings = Settings<
   | 'file'

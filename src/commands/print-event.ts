@@ -1,7 +1,7 @@
-import { jsonLine } from '../escape.ts';
+import { jsonLine } from '../kernel/escape.ts';
 import { isOfSeveral, repeatLines } from '../report/repeat-lines.ts';
 import { isWarning, sessionLines } from '../report/session-lines.ts';
-import type { RepeatEvent } from '../session/repeat.ts';
+import type { RepeatEvent } from '../runs/repeat.ts';
 import type { CommandContext } from './command.ts';
 
 type Output = Pick<CommandContext<never>, 'io' | 'lines' | 'json' | 'quiet' | 'verbose' | 'style'>;

@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { generalOptions, type OptionName, optionSpec } from '../config/options.ts';
 import type { Flags } from '../config/settings.ts';
-import { VoicectlError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { version } from '../version.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import type { Io } from '../kernel/io.ts';
+import { version } from '../kernel/version.ts';
 import type { CommandGroup, CommandSpec } from './command.ts';
 import { devicesCommand } from './devices.ts';
 import { doctorCommand } from './doctor.ts';

@@ -1,5 +1,5 @@
 import type { Emulator } from '../emulator/emulator.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeWhole } from '../files/write-whole.ts';
 
 /** Writes the URLs, and with TLS what to trust, as JSON. */
 export async function writeReadyFile(path: string, emulator: Emulator): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AudioSource } from '../audio/source.ts';
 import type { Settings } from '../config/options.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 
 /** Throws `usage` where several sessions are asked for with what serves one only. */
 export function requireRepeatable(

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 
 export interface ChildOptions {
   /** When it is aborted the child is asked to end, with the signal that we were. */

@@ -1,8 +1,8 @@
 import { appendFile } from 'node:fs/promises';
-import { toVoicectlError, VoicectlError } from '../errors.ts';
-import { describeFailure } from '../failure-kind.ts';
+import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
+import { describeFailure } from '../kernel/failure-kind.ts';
 import type { GithubReport } from '../report/github.ts';
-import type { RepeatSummary, RunResult } from '../session/repeat.ts';
+import type { RepeatSummary, RunResult } from '../runs/repeat.ts';
 import type { CommandContext } from './command.ts';
 
 export interface RunReports {
@@ -31,7 +31,7 @@ export async function withReports(
   { command, subject, junit }: ReportOptions,
   body: (reports: RunReports) => Promise<void>,
 ): Promise<void> {
-  const { systemClock } = await import('../clock.ts');
+  const { systemClock } = await import('../kernel/clock.ts');
   const startedAt = systemClock.wall();
   const since = systemClock.now();
   const name = `${command} ${subject}`;
@@ -40,7 +40,7 @@ export async function withReports(
   const writeJunit = async (all: readonly RunResult[], options = {}) => {
     if (junit === undefined) return;
     const { junitXml } = await import('../report/junit.ts');
-    const { writeWhole } = await import('./write-whole.ts');
+    const { writeWhole } = await import('../files/write-whole.ts');
     await writeWhole(junit, junitXml({ name, command, runs: all }), options);
   };
   const asRun = (error: VoicectlError): RunResult => ({

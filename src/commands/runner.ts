@@ -1,7 +1,7 @@
 import { generalOptions, type OptionName } from '../config/options.ts';
-import { toVoicectlError, VoicectlError } from '../errors.ts';
-import { escapeText } from '../escape.ts';
-import type { Io } from '../io.ts';
+import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
+import { escapeText } from '../kernel/escape.ts';
+import type { Io } from '../kernel/io.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
 import type { RunCommand } from './program.ts';

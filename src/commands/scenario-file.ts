@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Stdin } from '../config/target.ts';
-import { readYamlFile } from '../config/yaml-file.ts';
 import { loadScenario, type Scenario } from '../emulator/scenario/scenario.ts';
 import { scenarioSchema } from '../emulator/scenario/scenario-schema.ts';
-import { VoicectlError } from '../errors.ts';
-import { exists, shippedFolder } from './shipped-file.ts';
+import { exists, shippedFolder } from '../files/shipped-file.ts';
+import { readYamlFile } from '../files/yaml-file.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 
 /** Where the scenarios that come with the program are. */
 const scenarioFolder = shippedFolder('examples/scenarios');

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../clock.ts';
-import { toVoicectlError } from '../errors.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { toVoicectlError } from '../kernel/errors.ts';
 import type { Action } from '../ui/port.ts';
 
 /** What a screen offers of its own, whatever it shows. */

@@ -1,6 +1,6 @@
 import type { Emulator } from '../emulator/emulator.ts';
 import type { EmulatorEvent } from '../emulator/events.ts';
-import { jsonLine } from '../escape.ts';
+import { jsonLine } from '../kernel/escape.ts';
 import { emulatorLines } from '../report/emulator-lines.ts';
 import { createPrinter } from '../report/printer.ts';
 import { type StartFacts, startLines } from '../report/start-lines.ts';

@@ -34,7 +34,7 @@ export const serveCommand = defineCommand({
     const { isLoopbackHost } = await import('../protocol/loopback.ts');
     const { readControlSecret } = await import('./control-secret.ts');
     const { writeReadyFile } = await import('./ready-file.ts');
-    const { writeWhole } = await import('./write-whole.ts');
+    const { writeWhole } = await import('../files/write-whole.ts');
     const { curlTrust, tlsSettings } = await import('./tls-settings.ts');
 
     const options = await emulatorSettings(context);

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from '../kernel/io.ts';
 
 /** Whether the terminal shows more than ASCII: as the C library reads the locale; Windows shows Unicode whatever is set. */
 export function speaksUnicode({ LC_ALL, LC_CTYPE, LANG }: Io['env']): boolean {

@@ -1,4 +1,4 @@
-import { createRedactor } from '../redact.ts';
+import { createRedactor } from '../kernel/redact.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { SessionClient, SessionOptions } from '../session/options.ts';
 import type { AudioSink } from '../session/output.ts';

@@ -1,5 +1,5 @@
 import type { streamOptions } from '../config/options.ts';
-import type { RepeatEvent } from '../session/repeat.ts';
+import type { RepeatEvent } from '../runs/repeat.ts';
 import type { CommandContext } from './command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import { printEvent } from './print-event.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { streamOptions } from '../config/options.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { defineCommand } from './command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { RunReports } from './run-reports.ts';
@@ -52,7 +52,7 @@ async function runSessions(context: StreamContext, view: StreamView, reports: Ru
   const { sessionOptions } = await import('./session-settings.ts');
   const { startSession } = await import('./start-session.ts');
   const { requireRepeatable } = await import('./repetition.ts');
-  const { runRepeatedly } = await import('../session/repeat.ts');
+  const { runRepeatedly } = await import('../runs/repeat.ts');
   const { foldAudio } = await import('../session/fold-audio.ts');
 
   const { repeat, warmup } = settings;

@@ -1,8 +1,8 @@
 import type { Settings } from '../config/options.ts';
 import { readText, type Stdin } from '../config/target.ts';
-import { certificateCovers, type TlsCertificate } from '../emulator/certificate.ts';
 import type { Emulator } from '../emulator/emulator.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { certificateCovers, type TlsCertificate } from '../wire/server/certificate.ts';
 
 /**
  * What the flags ask for: plain HTTP, TLS with a certificate made at start, or with the given one. Throws `usage` for

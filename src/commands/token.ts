@@ -1,5 +1,5 @@
 import { connectionOptions } from '../config/options.ts';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { defineCommand } from './command.ts';
 
 export const tokenCommand = defineCommand({

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Loader, lilconfig } from 'lilconfig';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { type OptionName, optionSpec, options } from './options.ts';
 
@@ -24,7 +24,7 @@ export interface ConfigFileOptions {
 
 /** Most machines have no config file, and need not wait for what reads one. */
 const loadYaml: Loader = async (_path, content) => {
-  const { parseYaml } = await import('./yaml.ts');
+  const { parseYaml } = await import('../files/yaml.ts');
   return parseYaml(content);
 };
 const loaders = { '.yaml': loadYaml, '.json': loadYaml };

@@ -1,5 +1,5 @@
+import { parseYamlFile } from '../files/yaml-file.ts';
 import { type DialectInput, dialectSchema, dialectSecrets } from '../protocol/dialect.ts';
-import { parseYamlFile } from './yaml-file.ts';
 
 /** Reads a dialect, YAML or JSON. Throws `bad-dialect` naming line, path, the value and what was expected. */
 export function readDialect(content: string, file: string): DialectInput {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { parseYamlFile, type YamlFile } from '../files/yaml-file.ts';
 import { durationSchema as duration } from '../protocol/duration.ts';
-import { parseYamlFile, type YamlFile } from './yaml-file.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 

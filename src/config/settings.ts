@@ -1,4 +1,4 @@
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
 import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
 import type { connectionOptions } from './options.ts';

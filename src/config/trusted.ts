@@ -1,4 +1,4 @@
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { readText, type Stdin } from './target.ts';
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;

@@ -4,13 +4,13 @@ import { encodeS16le } from '../audio/encode.ts';
 import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source-format.ts';
 import { bytesForMs, bytesPerSample, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
-import type { Backend } from './backend.ts';
+import type { Backend } from './backends/backend.ts';
 import { deviceError } from './device-error.ts';
-import { readHostMessages } from './host-protocol.ts';
-import { createLossReport } from './loss-report.ts';
-import type { NativeFormat } from './native-devices.ts';
-import { type DeviceOptions, openProcess, whileOpening } from './open-process.ts';
-import { createWatchdog } from './watchdog.ts';
+import { readHostMessages } from './host/host-protocol.ts';
+import type { NativeFormat } from './host/native-devices.ts';
+import { createLossReport } from './process/loss-report.ts';
+import { type DeviceOptions, openProcess, whileOpening } from './process/open-process.ts';
+import { createWatchdog } from './process/watchdog.ts';
 
 /** A microphone that is open. */
 export interface Capture {

@@ -1,4 +1,4 @@
-import { VoicectlError, type VoicectlErrorOptions } from '../errors.ts';
+import { VoicectlError, type VoicectlErrorOptions } from '../kernel/errors.ts';
 
 /** An error of a device: `audio-device`, exit 8. */
 export function deviceError(message: string, options: VoicectlErrorOptions = {}): VoicectlError {

@@ -1,10 +1,10 @@
 import { type Level, measureLevel } from '../audio/level.ts';
 import { reframe } from '../audio/reframe.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';
 import { findSound, makeSweep } from './find-sound.ts';
-import { frameMs, type Speaker } from './speaker.ts';
+import { frameMs, type Speaker } from './playout/speaker.ts';
 
 /** What a test of both devices found. */
 export interface LoopResult {

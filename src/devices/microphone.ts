@@ -1,12 +1,12 @@
 import { measureLevel } from '../audio/level.ts';
 import type { AudioSource } from '../audio/source.ts';
 import { describeFormat, wireFormat } from '../audio/source-format.ts';
-import type { Clock } from '../clock.ts';
-import { VoicectlError } from '../errors.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';
 import type { Notices } from './notices.ts';
-import { reopen } from './reopen.ts';
+import { reopen } from './process/reopen.ts';
 
 /** What can be done to a microphone while it is in use, by a key or a screen. */
 export interface MuteSwitch {

@@ -1,34 +1,34 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Clock, createMovableClock, systemClock } from '../clock.ts';
-import { VoicectlError } from '../errors.ts';
+import { type Clock, createMovableClock, systemClock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { version } from '../kernel/version.ts';
 import { type DialectInput, parseDialect } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
-import { version } from '../version.ts';
-import { createAcceptedKeys } from './accepted-keys.ts';
-import { type Addresses, addressesOf } from './addresses.ts';
-import { certificateNames, checkCertificate, type TlsCertificate } from './certificate.ts';
-import { createConnectionSlots } from './connection-slots.ts';
-import { createControl } from './control.ts';
-import { createControlApi } from './control-api.ts';
-import type { EmulatorControl } from './emulator-control.ts';
+import { createTicker } from '../wire/pulse.ts';
+import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
+import { certificateNames, checkCertificate, type TlsCertificate } from '../wire/server/certificate.ts';
+import { createControl } from './control/control.ts';
+import { createControlApi } from './control/control-api.ts';
+import type { EmulatorControl } from './control/emulator-control.ts';
 import { createEventWatch, type EventWatch } from './event-watch.ts';
 import { createEmulatorEvents, type EmulatorListener } from './events.ts';
 import { createFaults } from './faults/faults.ts';
 import { createUpgradeFaults } from './faults/upgrade-faults.ts';
-import { createHttpServer } from './http-server.ts';
-import { createJournal } from './journal.ts';
+import { createHttpServer } from './http/http-server.ts';
 import { createRandom } from './random.ts';
-import { createRateLimiter } from './rate-limiter.ts';
 import { createReplyMode } from './replies/registry.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { createTicker } from './ticker.ts';
-import { createTokenAuthority } from './token-authority.ts';
-import { createTokenEndpoint } from './token-endpoint.ts';
-import { createVoiceEndpoint } from './voice-endpoint.ts';
+import { createConnectionSlots } from './state/connection-slots.ts';
+import { createJournal } from './state/journal.ts';
+import { createRateLimiter } from './state/rate-limiter.ts';
+import { createVoiceEndpoint } from './streams/voice-endpoint.ts';
+import { createAcceptedKeys } from './tokens/accepted-keys.ts';
+import { createTokenAuthority } from './tokens/token-authority.ts';
+import { createTokenEndpoint } from './tokens/token-endpoint.ts';
 
 export interface EmulatorOptions {
   /** Address to listen on; anything but loopback needs `acceptKeys`. Default 127.0.0.1. */
@@ -215,7 +215,7 @@ async function prepareTls(
 ): Promise<TlsCertificate | undefined> {
   if (tls === undefined || tls === false) return undefined;
   if (tls === true) {
-    const { createCertificate } = await import('./self-signed.ts');
+    const { createCertificate } = await import('../wire/server/self-signed.ts');
     return createCertificate(names());
   }
   checkCertificate(tls);

@@ -1,6 +1,6 @@
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import type { EmulatorEvent, EmulatorEvents } from './events.ts';
-import type { Journal } from './journal.ts';
+import type { Journal } from './state/journal.ts';
 
 type EventOf<Type extends EmulatorEvent['type']> = Extract<EmulatorEvent, { type: Type }>;
 

@@ -1,7 +1,7 @@
+import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
-import type { Addresses } from './addresses.ts';
-import type { DeviceFinding } from './device-verdict.ts';
+import type { Addresses } from '../wire/server/addresses.ts';
 
 /** What happens in an emulator. Every view of `serve` is a function of this stream. */
 export type EmulatorEventBody =

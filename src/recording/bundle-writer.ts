@@ -1,10 +1,10 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createWavFile, type WavFile } from '../audio/wav-file.ts';
-import { writeFailure } from '../audio/write-failure.ts';
-import { VoicectlError } from '../errors.ts';
+import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
+import { writeFailure } from '../files/write-failure.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { createRedactor, type Redactor } from '../kernel/redact.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
-import { createRedactor, type Redactor } from '../redact.ts';
 import {
   type Direction,
   type Manifest,

@@ -1,8 +1,8 @@
 import type { Entry, Har, Header } from 'har-format';
-import { VoicectlError } from '../errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { redacted } from '../kernel/redact.ts';
+import { version } from '../kernel/version.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
-import { redacted } from '../redact.ts';
-import { version } from '../version.ts';
 import type { WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 import { pcmOf } from './replay.ts';

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
-import { readFailure, refusal, systemCode } from '../audio/refusal.ts';
-import { wavHeaderBytes } from '../audio/wav-header.ts';
+import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
+import { readFailure, refusal, systemCode } from '../files/refusal.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import {
   type Direction,

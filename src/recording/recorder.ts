@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
-import type { VoiceStream } from '../client/voice-stream.ts';
-import type { Clock } from '../clock.ts';
-import { VoicectlError } from '../errors.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { redacted } from '../kernel/redact.ts';
 import { serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
-import { redacted } from '../redact.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { SessionClient } from '../session/options.ts';
 import type { AudioSink } from '../session/output.ts';
+import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { type BundleWriter, createBundle } from './bundle-writer.ts';
 import { type Manifest, schemaVersion, type WireLine } from './format.ts';
 

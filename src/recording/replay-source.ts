@@ -1,6 +1,6 @@
-import { refusal } from '../audio/refusal.ts';
 import type { AudioSource, TimedMessage } from '../audio/source.ts';
 import { describeFormat, wireFormat } from '../audio/source-format.ts';
+import { refusal } from '../files/refusal.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { readRecording } from './read-recording.ts';
 import { pcmOf, replayOrigin } from './replay.ts';

@@ -1,4 +1,4 @@
-import { refusal } from '../audio/refusal.ts';
+import { refusal } from '../files/refusal.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
 import type { WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';

@@ -1,4 +1,4 @@
-import { escapeText } from '../escape.ts';
+import { escapeText } from '../kernel/escape.ts';
 import type { Style } from './style.ts';
 
 /** A sound device, as far as a report shows it. */

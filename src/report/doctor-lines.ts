@@ -1,4 +1,4 @@
-import { escapeText } from '../escape.ts';
+import { escapeText } from '../kernel/escape.ts';
 import type { Style } from './style.ts';
 
 /** One thing that was looked at. */

@@ -1,5 +1,5 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
-import { escapeText, jsonText } from '../escape.ts';
+import { escapeText, jsonText } from '../kernel/escape.ts';
 import { timeText } from './session-lines.ts';
 import type { Style } from './style.ts';
 

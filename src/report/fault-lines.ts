@@ -1,4 +1,4 @@
-import { escapeText } from '../escape.ts';
+import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { type describeCatalogue, faultPoints } from '../protocol/faults.ts';
 

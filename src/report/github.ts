@@ -1,5 +1,5 @@
-import { escapeText } from '../escape.ts';
-import type { RepeatSummary, RunResult } from '../session/repeat.ts';
+import { escapeText } from '../kernel/escape.ts';
+import type { RepeatSummary, RunResult } from '../runs/repeat.ts';
 
 export interface GithubReport {
   /** What was tested, for people: `stream hello.wav`. */

@@ -1,4 +1,4 @@
-import { escapeText } from '../escape.ts';
+import { escapeText } from '../kernel/escape.ts';
 
 /** Markup: what is put into it as text has been escaped. */
 export interface Html {

@@ -1,7 +1,7 @@
 import { create } from 'xmlbuilder2';
-import { escapeText } from '../escape.ts';
-import type { Failure } from '../failure-kind.ts';
-import type { RunResult } from '../session/repeat.ts';
+import { escapeText } from '../kernel/escape.ts';
+import type { Failure } from '../kernel/failure-kind.ts';
+import type { RunResult } from '../runs/repeat.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { createStyle } from './style.ts';
 import { summaryLines } from './summary-lines.ts';

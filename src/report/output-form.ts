@@ -1,4 +1,4 @@
-import type { Io, OutputStream } from '../io.ts';
+import type { Io, OutputStream } from '../kernel/io.ts';
 
 /** How a command line wants to be answered, an error included. */
 export interface OutputForm {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { VoicectlError } from '../errors.ts';
-import { escapeText } from '../escape.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { escapeText } from '../kernel/escape.ts';
+import { version } from '../kernel/version.ts';
 import { sampleRate } from '../protocol/audio-format.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
 import type { Timeline, Turn } from '../recording/timeline.ts';
-import { version } from '../version.ts';
 import { type Html, html, jsonForScript, trusted } from './html.ts';
 import { describeEvent, timeText } from './session-lines.ts';
 import { createStyle } from './style.ts';

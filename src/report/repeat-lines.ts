@@ -1,6 +1,6 @@
-import { escapeText } from '../escape.ts';
-import { kindCountsText } from '../failure-kind.ts';
-import type { MetricSpread, RepeatEvent, RepeatSummary, SpreadMetric } from '../session/repeat.ts';
+import { escapeText } from '../kernel/escape.ts';
+import { kindCountsText } from '../kernel/failure-kind.ts';
+import type { MetricSpread, RepeatEvent, RepeatSummary, SpreadMetric } from '../runs/repeat.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import type { Style } from './style.ts';
 

@@ -1,4 +1,4 @@
-import { escapeText, jsonText } from '../escape.ts';
+import { escapeText, jsonText } from '../kernel/escape.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Style } from './style.ts';
 import { msText, spreadText, summaryLines } from './summary-lines.ts';

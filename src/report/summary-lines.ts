@@ -1,4 +1,4 @@
-import { escapeText } from '../escape.ts';
+import { escapeText } from '../kernel/escape.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import type { Style } from './style.ts';

@@ -1,5 +1,5 @@
-import { escapeText, jsonText } from '../escape.ts';
-import { version } from '../version.ts';
+import { escapeText, jsonText } from '../kernel/escape.ts';
+import { version } from '../kernel/version.ts';
 
 /** What came with a token, as far as a report shows it. */
 export interface TokenFacts {

@@ -1,4 +1,4 @@
-import type { VoiceStream } from '../client/voice-stream.ts';
+import type { VoiceStream } from '../wire/client/voice-stream.ts';
 
 /** What a queue says when it is full, and when it is no longer. */
 export interface QueueHandlers {

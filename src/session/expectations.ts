@@ -1,4 +1,4 @@
-import type { FailureKind } from '../failure-kind.ts';
+import type { FailureKind } from '../kernel/failure-kind.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
 /** What AI audio must be like: of a whole session, or of the reply to one turn. */

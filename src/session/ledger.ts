@@ -1,13 +1,13 @@
 import { measureLevel } from '../audio/level.ts';
 import type { GateEvent } from '../audio/speech-gate.ts';
-import type { TokenGrant } from '../client/token.ts';
-import type { StreamClose } from '../client/voice-stream.ts';
-import type { VoicectlError } from '../errors.ts';
-import { describeFailure } from '../failure-kind.ts';
+import type { VoicectlError } from '../kernel/errors.ts';
+import { describeFailure } from '../kernel/failure-kind.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
-import type { Conversation } from './conversation.ts';
+import type { TokenGrant } from '../wire/client/token.ts';
+import type { StreamClose } from '../wire/client/voice-stream.ts';
+import type { Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { Observed, Verdict } from './expectations.ts';
 import { createMetrics, type Metrics, roundMs } from './metrics.ts';

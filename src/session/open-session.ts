@@ -1,12 +1,12 @@
 import { createPacer, type Pace } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
-import type { StreamClose, VoiceStream } from '../client/voice-stream.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { VoicectlError } from '../errors.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
 import { isSafeTransport } from '../protocol/loopback.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
 import { type ApiVersion, wsUrlFor } from '../protocol/paths.ts';
+import type { StreamClose, VoiceStream } from '../wire/client/voice-stream.ts';
 import { abortable } from './abortable.ts';
 import { createBackpressure } from './backpressure.ts';
 import { createInbox } from './inbox.ts';
@@ -82,7 +82,7 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
   const wsUrl = options.wsUrl ?? wsUrlFor(options.baseUrl);
   if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
   // Whoever only runs an emulator does not wait for what a client needs.
-  const { openVoiceStream } = await import('../client/voice-stream.ts');
+  const { openVoiceStream } = await import('../wire/client/voice-stream.ts');
   const backpressure = createBackpressure();
   const inbox = createInbox<ClientEvent>(backpressure.queue());
   const token = await obtainToken(options, clock, signal);
@@ -107,7 +107,7 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
 async function obtainToken(options: OpenSessionOptions, clock: Clock, signal: AbortSignal): Promise<string> {
   if ('token' in options) return options.token;
   const { baseUrl, apiKey, device, apiVersion, retries = 4, ca } = options;
-  const { requestToken } = await import('../client/token.ts');
+  const { requestToken } = await import('../wire/client/token.ts');
   const grant = await requestToken({
     ...{ baseUrl, apiKey, apiVersion, retries, ca, clock, signal },
     deviceId: device,

@@ -1,9 +1,9 @@
 import type { Pace } from '../audio/pacer.ts';
 import type { AudioSource } from '../audio/source.ts';
-import type { TokenGrant, TokenOptions } from '../client/token.ts';
-import type { VoiceStream, VoiceStreamOptions } from '../client/voice-stream.ts';
-import type { Clock } from '../clock.ts';
-import type { ConversationPlan } from './conversation-plan.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { TokenGrant, TokenOptions } from '../wire/client/token.ts';
+import type { VoiceStream, VoiceStreamOptions } from '../wire/client/voice-stream.ts';
+import type { ConversationPlan } from './conversation/conversation-plan.ts';
 import type { Expectations } from './expectations.ts';
 import type { AudioSink } from './output.ts';
 

@@ -1,4 +1,4 @@
-import { toVoicectlError, type VoicectlError } from '../errors.ts';
+import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
 import { abortable } from './abortable.ts';
 import type { QueueHandlers } from './backpressure.ts';
 

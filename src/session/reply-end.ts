@@ -1,4 +1,4 @@
-import { type Clock, waitUntil } from '../clock.ts';
+import { type Clock, waitUntil } from '../kernel/clock.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface ReplyEndOptions {

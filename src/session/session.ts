@@ -1,9 +1,9 @@
-import type { VoiceStream } from '../client/voice-stream.ts';
-import { type ErrorCode, toVoicectlError, VoicectlError } from '../errors.ts';
+import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { isInterruption } from '../protocol/messages.ts';
+import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { abortable } from './abortable.ts';
 import { type Backpressure, createBackpressure } from './backpressure.ts';
-import { createConversation } from './conversation.ts';
+import { createConversation } from './conversation/conversation.ts';
 import { createEventQueue } from './event-queue.ts';
 import type { SessionEvent, SessionEventBody } from './events.ts';
 import { type Expectations, judge, type Verdict } from './expectations.ts';

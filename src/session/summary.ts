@@ -1,4 +1,4 @@
-import type { Failure } from '../failure-kind.ts';
+import type { Failure } from '../kernel/failure-kind.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { Verdict } from './expectations.ts';
 import type { MetricsSnapshot } from './metrics.ts';

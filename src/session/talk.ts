@@ -1,9 +1,9 @@
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
 import type { TimedMessage } from '../audio/source.ts';
-import type { VoiceStream } from '../client/voice-stream.ts';
-import { type Clock, waitUntil } from '../clock.ts';
+import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
+import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { abortable } from './abortable.ts';
 import type { Ledger } from './ledger.ts';
 import type { SessionOptions } from './options.ts';

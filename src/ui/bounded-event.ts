@@ -1,4 +1,4 @@
-import { cutText, jsonText } from '../escape.ts';
+import { cutText, jsonText } from '../kernel/escape.ts';
 
 /** Longer values are not for a screen; they are in what `--json` and the recordings keep. */
 const maxCharacters = 32_768;

@@ -1,4 +1,4 @@
-import { escapeText, jsonLine, jsonLines } from '../escape.ts';
+import { escapeText, jsonLine, jsonLines } from '../kernel/escape.ts';
 import {
   addRows,
   type EventList,

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { cutText } from '../escape.ts';
+import { cutText } from '../kernel/escape.ts';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../kernel/clock.ts';
 import { createDrawer } from './drawer.tsx';
 import { roomOf } from './layout.ts';
 import type { Frame, FrameRequest, ScreenStart } from './port.ts';

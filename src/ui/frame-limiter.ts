@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from '../clock.ts';
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
 
 /** At most this many frames a second. */
 const maxFramesPerSecond = 15;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { Clock, ClockTimer } from '../clock.ts';
-import type { TerminalDevice } from '../terminal-device.ts';
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import type { TerminalDevice } from '../kernel/terminal-device.ts';
 import { boundEvent } from './bounded-event.ts';
 import { createFrameLimiter } from './frame-limiter.ts';
 import { createPendingEvents } from './pending-events.ts';

@@ -1,5 +1,5 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
-import { escapeText } from '../escape.ts';
+import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
 import {

@@ -1,5 +1,5 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
-import { escapeText, jsonText } from '../escape.ts';
+import { escapeText, jsonText } from '../kernel/escape.ts';
 import type { NewRow } from './event-list.ts';
 
 /** The line of the journal that an event makes. */

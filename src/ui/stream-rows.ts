@@ -1,4 +1,4 @@
-import { escapeText, jsonText } from '../escape.ts';
+import { escapeText, jsonText } from '../kernel/escape.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { NewRow } from './event-list.ts';
 

@@ -1,5 +1,5 @@
 import { Box } from 'ink';
-import { escapeText } from '../escape.ts';
+import { escapeText } from '../kernel/escape.ts';
 import { type Band, space } from './bands.ts';
 import { FigureLines } from './components/FigureLines.tsx';
 import { Foot } from './components/Foot.tsx';

@@ -1,4 +1,4 @@
-import type { TerminalDevice } from '../terminal-device.ts';
+import type { TerminalDevice } from '../kernel/terminal-device.ts';
 
 /** Control sequences (ECMA-48, and the private modes that every terminal of today knows). */
 const sequences = {

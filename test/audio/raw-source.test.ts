@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { openRawFile, openRawStream } from '../../src/audio/raw-source.ts';
 import { collect, cut, setUpTempFolder } from './files.ts';
-import { wav } from './wav-bytes.ts';
+import { wav } from './wav/wav-bytes.ts';
 
 const files = setUpTempFolder();
 const audio = Buffer.from(Array.from({ length: 6_400 }, (_, i) => i % 251));

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createReadStream, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createWavFile } from '../../src/audio/wav-file.ts';
-import { loadPcm, openWavStream } from '../../src/audio/wav-source.ts';
+import { createWavFile } from '../../src/audio/wav/wav-file.ts';
+import { loadPcm, openWavStream } from '../../src/audio/wav/wav-source.ts';
 import { collect, hasTools, setUpTempFolder } from './files.ts';
 import { fitTone, fromPcm, toDb } from './tone.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { exitCodesOf, type FailureKind } from '../../src/failure-kind.ts';
+import { exitCodesOf, type FailureKind } from '../../src/kernel/failure-kind.ts';
 import { readFault } from '../../src/protocol/faults.ts';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { setUpServices } from '../helpers/services.ts';

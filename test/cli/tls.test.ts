@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:https';
 import { describe, expect, test } from 'vitest';
-import { createCertificate } from '../../src/emulator/self-signed.ts';
+import { createCertificate } from '../../src/wire/server/self-signed.ts';
 import { fixture, jsonLines, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();

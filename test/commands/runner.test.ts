@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { CommandContext, CommandSpec } from '../../src/commands/command.ts';
 import { createRunner } from '../../src/commands/runner.ts';
-import type { Io } from '../../src/io.ts';
+import type { Io } from '../../src/kernel/io.ts';
 
 /** What a command is told of its output, run before a terminal with these settings. */
 async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {

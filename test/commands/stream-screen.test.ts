@@ -2,9 +2,9 @@ import { PassThrough } from 'node:stream';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createStreamScreen } from '../../src/commands/stream-screen.ts';
 import type { StreamContext } from '../../src/commands/stream-view.ts';
+import type { TerminalDevice } from '../../src/kernel/terminal-device.ts';
 import { createStyle } from '../../src/report/style.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
-import type { TerminalDevice } from '../../src/terminal-device.ts';
 import type { Screen, ScreenOptions } from '../../src/ui/screen.ts';
 
 type Options = ScreenOptions<SessionEvent>;

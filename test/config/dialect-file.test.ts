@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readDialect } from '../../src/config/dialect-file.ts';
-import { VoicectlError } from '../../src/errors.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
 
 describe('a dialect file', () => {
   test.each([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OptionName, optionSpec, options } from '../../src/config/options.ts';
 import { type Flags, resolveSettings } from '../../src/config/settings.ts';
-import { VoicectlError } from '../../src/errors.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
 
 let cwd = '';
 beforeEach(() => {

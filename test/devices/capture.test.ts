@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { backends } from '../../src/devices/backend.ts';
+import { backends } from '../../src/devices/backends/backend.ts';
+import { createOpener, openFirst } from '../../src/devices/backends/open-first.ts';
 import { type Capture, openCapture } from '../../src/devices/capture.ts';
-import { createOpener, openFirst } from '../../src/devices/open-first.ts';
-import type { VoicectlError } from '../../src/errors.ts';
+import type { VoicectlError } from '../../src/kernel/errors.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { setUpFakePrograms } from './fake-program.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Capture } from '../../src/devices/capture.ts';
 import { type MicrophoneOptions, openMicrophone } from '../../src/devices/microphone.ts';
 import { createNotices, type Notice } from '../../src/devices/notices.ts';
-import { VoicectlError } from '../../src/errors.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 import { speech } from '../helpers/pcm.ts';
 

@@ -10,8 +10,8 @@ import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { createCertificate } from '../../src/emulator/self-signed.ts';
 import { tokenPath } from '../../src/protocol/paths.ts';
+import { createCertificate } from '../../src/wire/server/self-signed.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { openStream } from '../helpers/stream-client.ts';
 

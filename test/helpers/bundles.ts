@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { VoiceStreamOptions } from '../../src/client/voice-stream.ts';
 import { type BundleWriter, createBundle } from '../../src/recording/bundle-writer.ts';
 import type { Manifest, RecordedEvent } from '../../src/recording/format.ts';
 import { readRecording } from '../../src/recording/read-recording.ts';
 import { createRecorder } from '../../src/recording/recorder.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionClient } from '../../src/session/options.ts';
+import type { VoiceStreamOptions } from '../../src/wire/client/voice-stream.ts';
 import { createManualClock } from './manual-clock.ts';
 
 export const manifest: Manifest = {

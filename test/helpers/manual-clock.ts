@@ -1,4 +1,4 @@
-import { type Clock, createMovableClock, type MovableClock } from '../../src/clock.ts';
+import { type Clock, createMovableClock, type MovableClock } from '../../src/kernel/clock.ts';
 
 const stopped: Clock = { now: () => 0, wall: () => 0, after: () => ({ cancel() {} }) };
 

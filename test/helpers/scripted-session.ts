@@ -1,10 +1,10 @@
 import type { AudioSource } from '../../src/audio/source.ts';
-import type { VoiceStream, VoiceStreamOptions } from '../../src/client/voice-stream.ts';
-import { VoicectlError } from '../../src/errors.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
 import { readServiceMessage } from '../../src/protocol/messages.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionOptions } from '../../src/session/options.ts';
 import { runSession } from '../../src/session/session.ts';
+import type { VoiceStream, VoiceStreamOptions } from '../../src/wire/client/voice-stream.ts';
 import { type CountedClock, createCountedClock } from './counted-clock.ts';
 import { framesOf } from './pcm.ts';
 

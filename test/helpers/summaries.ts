@@ -1,6 +1,6 @@
-import { VoicectlError } from '../../src/errors.ts';
-import { describeFailure } from '../../src/failure-kind.ts';
-import type { RunResult } from '../../src/session/repeat.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
+import { describeFailure } from '../../src/kernel/failure-kind.ts';
+import type { RunResult } from '../../src/runs/repeat.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
 
 /** The summary of a session that went well, but for what a test says of it. */

@@ -1,6 +1,10 @@
 import { afterEach } from 'vitest';
-import { openVoiceStream, type VoiceStream, type VoiceStreamOptions } from '../../src/client/voice-stream.ts';
 import type { ServiceMessage } from '../../src/protocol/messages.ts';
+import {
+  openVoiceStream,
+  type VoiceStream,
+  type VoiceStreamOptions,
+} from '../../src/wire/client/voice-stream.ts';
 import { type CountedClock, createCountedClock } from './counted-clock.ts';
 import { createWatch } from './watch.ts';
 

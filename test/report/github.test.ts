@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { VoicectlError } from '../../src/errors.ts';
-import { describeFailure } from '../../src/failure-kind.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
+import { describeFailure } from '../../src/kernel/failure-kind.ts';
 import { githubAnnotations, githubStepSummary } from '../../src/report/github.ts';
 import { lateAudio, makeRun, makeSummary } from '../helpers/summaries.ts';
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { VoicectlError } from '../../src/errors.ts';
-import { describeFailure } from '../../src/failure-kind.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
+import { describeFailure } from '../../src/kernel/failure-kind.ts';
 import { junitXml } from '../../src/report/junit.ts';
-import type { RunResult } from '../../src/session/repeat.ts';
+import type { RunResult } from '../../src/runs/repeat.ts';
 import { findPython } from '../helpers/python.ts';
 import { lateAudio, makeRun, makeSummary } from '../helpers/summaries.ts';
 

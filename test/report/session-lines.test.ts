@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jsonLine } from '../../src/escape.ts';
+import { jsonLine } from '../../src/kernel/escape.ts';
 import { isWarning, sessionLines } from '../../src/report/session-lines.ts';
 import { createStyle } from '../../src/report/style.ts';
 import type { SessionEvent } from '../../src/session/events.ts';

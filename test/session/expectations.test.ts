@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FailureKind } from '../../src/failure-kind.ts';
+import type { FailureKind } from '../../src/kernel/failure-kind.ts';
 import { type Expectations, judge, type Observed } from '../../src/session/expectations.ts';
 
 const observed: Observed = {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { requestToken } from '../../src/client/token.ts';
-import { openVoiceStream } from '../../src/client/voice-stream.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { runSession } from '../../src/session/session.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
+import { requestToken } from '../../src/wire/client/token.ts';
+import { openVoiceStream } from '../../src/wire/client/voice-stream.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
 import { defaultOptions, sourceOf, startSession } from '../helpers/scripted-session.ts';
 import { setUpServices } from '../helpers/services.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VoicectlError } from '../../src/errors.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
 import { type AudioSink, createOutput } from '../../src/session/output.ts';
 
 const { signal } = new AbortController();

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
-import { requestToken } from '../../src/client/token.ts';
-import { openVoiceStream } from '../../src/client/voice-stream.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { VoicectlError } from '../../src/errors.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { VoicectlError } from '../../src/kernel/errors.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionOptions } from '../../src/session/options.ts';
 import { runSession } from '../../src/session/session.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
+import { requestToken } from '../../src/wire/client/token.ts';
+import { openVoiceStream } from '../../src/wire/client/voice-stream.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { speech } from '../helpers/pcm.ts';
 import { defaultOptions, sourceOf } from '../helpers/scripted-session.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VoicectlError } from '../../src/errors.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionNotice } from '../../src/session/options.ts';
 import { runSession } from '../../src/session/session.ts';

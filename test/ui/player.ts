@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createTerminalDevice } from '../../src/terminal-device.ts';
+import { createTerminalDevice } from '../../src/kernel/terminal-device.ts';
 import type { ScreenStart } from '../../src/ui/port.ts';
 import { openScreen } from '../../src/ui/screen.ts';
 

@@ -1,4 +1,4 @@
-import { VoicectlError } from '../../errors.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import {
   type Fault,
   type FaultAt,

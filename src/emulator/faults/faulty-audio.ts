@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from '../../clock.ts';
+import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';

@@ -1,6 +1,6 @@
 import type { FaultAt } from '../../protocol/faults.ts';
 import { writeError, writeMessage } from '../../protocol/messages.ts';
-import type { LiveStreamOptions } from '../live-stream.ts';
+import type { LiveStreamOptions } from '../streams/live-stream.ts';
 import type { FaultSubject, TakeFaults } from './faults.ts';
 
 type Options = Pick<LiveStreamOptions, 'connection' | 'clock' | 'dialect' | 'faults'>;

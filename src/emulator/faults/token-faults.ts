@@ -1,9 +1,9 @@
-import { type Clock, waitUntil } from '../../clock.ts';
+import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import type { RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
-import type { HttpAnswer } from '../http-answer.ts';
-import type { WrongToken } from '../token-authority.ts';
+import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { WrongToken } from '../tokens/token-authority.ts';
 
 /** No answer: the request is left to wait, or its connection is reset. */
 export type Unanswered = 'hang' | 'reset';

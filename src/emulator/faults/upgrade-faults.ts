@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import type { Clock, ClockTimer } from '../../clock.ts';
+import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { errorBody } from '../../protocol/error-body.ts';
-import { sendRawAnswer } from '../http-answer.ts';
+import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import type { Faults } from './faults.ts';
 
 /** Stands before each WebSocket upgrade. */

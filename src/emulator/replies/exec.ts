@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { bytesForMs } from '../../protocol/audio-format.ts';
-import type { CreateReply } from '../reply.ts';
 import { createPcmQueue } from './pcm-queue.ts';
+import type { CreateReply } from './reply.ts';
 
 /** What may wait for a command that does not read; later audio is lost to it. */
 const maxUnheardBytes = bytesForMs(10_000);

@@ -1,6 +1,6 @@
-import { loadPcm } from '../../audio/wav-source.ts';
-import { playPcm } from '../playable.ts';
-import type { CreateReply } from '../reply.ts';
+import { loadPcm } from '../../audio/wav/wav-source.ts';
+import { playPcm } from './playable.ts';
+import type { CreateReply } from './reply.ts';
 import { takeTurns } from './turns.ts';
 
 /** Answers each turn with a WAV file, which is read and converted once, at start. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { VoicectlError } from '../../errors.ts';
-import type { Playable } from '../playable.ts';
-import type { CreateReply, Reply, Voice } from '../reply.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { Playable } from './playable.ts';
+import type { CreateReply, Reply, Voice } from './reply.ts';
 
 /**
  * A JavaScript module as the AI: its export `createReply(voice)` is called for each stream. Throws `bad-input`

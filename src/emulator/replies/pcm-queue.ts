@@ -1,5 +1,5 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
-import type { Playable } from '../playable.ts';
+import type { Playable } from './playable.ts';
 
 /** PCM that is said while it is still being made. */
 export interface PcmQueue extends Playable {

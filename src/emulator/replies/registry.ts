@@ -1,10 +1,10 @@
-import { VoicectlError } from '../../errors.ts';
-import type { CreateReply, ReplyMode } from '../reply.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { echo } from './echo.ts';
 import { runCommand } from './exec.ts';
 import { sayFile } from './file.ts';
 import { loadModule } from './module.ts';
 import { parrot } from './parrot.ts';
+import type { CreateReply, ReplyMode } from './reply.ts';
 import { silence } from './silence.ts';
 import { tone } from './tone.ts';
 

@@ -1,7 +1,7 @@
-import type { ClockTimer } from '../../clock.ts';
+import type { ClockTimer } from '../../kernel/clock.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { pcmOf, replayOrigin } from '../../recording/replay.ts';
-import type { CreateReply, ReplyMode, Voice } from '../reply.ts';
+import type { CreateReply, ReplyMode, Voice } from './reply.ts';
 
 interface Step {
   /** After the confirmation; before it where it is negative. */

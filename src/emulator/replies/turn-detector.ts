@@ -1,7 +1,7 @@
 import { createSpeechGate, type GateEvent } from '../../audio/speech-gate.ts';
-import type { ClockTimer } from '../../clock.ts';
+import type { ClockTimer } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
-import type { Reply, Voice } from '../reply.ts';
+import type { Reply, Voice } from './reply.ts';
 import { createUtteranceBuffer } from './utterance-buffer.ts';
 
 /** Silence after which a turn has ended, heard or not sent at all. */

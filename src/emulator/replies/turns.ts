@@ -1,5 +1,5 @@
-import type { Playable } from '../playable.ts';
-import type { CreateReply } from '../reply.ts';
+import type { Playable } from './playable.ts';
+import type { CreateReply } from './reply.ts';
 import { detectTurns } from './turn-detector.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { loadPcm } from '../../audio/wav-source.ts';
-import { VoicectlError } from '../../errors.ts';
+import { loadPcm } from '../../audio/wav/wav-source.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { makeTone } from '../replies/tone.ts';
 import type { ScenarioPart, SpeechAction } from './scenario-schema.ts';

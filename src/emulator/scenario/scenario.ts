@@ -1,8 +1,8 @@
-import { VoicectlError } from '../../errors.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import type { Fault } from '../../protocol/faults.ts';
 import { describeIssue } from '../../protocol/schema-problem.ts';
 import type { Faults } from '../faults/faults.ts';
-import type { CreateReply, ReplyMode } from '../reply.ts';
+import type { CreateReply, ReplyMode } from '../replies/reply.ts';
 import { prepareClips } from './clips.ts';
 import { type Performance, perform } from './perform.ts';
 import { type ScenarioInput, type ScenarioPart, scenarioSchema } from './scenario-schema.ts';

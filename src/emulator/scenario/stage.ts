@@ -1,7 +1,7 @@
-import type { ClockTimer } from '../../clock.ts';
-import { playPcm } from '../playable.ts';
+import type { ClockTimer } from '../../kernel/clock.ts';
+import { playPcm } from '../replies/playable.ts';
+import type { Reply, Voice } from '../replies/reply.ts';
 import { detectTurns } from '../replies/turn-detector.ts';
-import type { Reply, Voice } from '../reply.ts';
 import type { Trigger } from './scenario-schema.ts';
 
 /** Where a scenario is played: one stream, as something to wait for and to speak on. */

@@ -1,5 +1,5 @@
 import { Box, Text } from 'ink';
-import { escapeText } from '../../escape.ts';
+import { escapeText } from '../../kernel/escape.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
 import { padStartTo, padTo, steady } from '../cells.ts';
 import { toAscii } from '../glyphs.ts';

@@ -1,5 +1,5 @@
 import { Text } from 'ink';
-import { escapeText } from '../../escape.ts';
+import { escapeText } from '../../kernel/escape.ts';
 import { cutTo, nearText, padTo, steady } from '../cells.ts';
 import type { Row } from '../event-list.ts';
 import { toAscii } from '../glyphs.ts';

@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
-import { escapeText } from '../../escape.ts';
+import { escapeText } from '../../kernel/escape.ts';
 import { cutTo, nearText, padStartTo, steady } from '../cells.ts';
 import { toAscii } from '../glyphs.ts';
 import type { StreamModel } from '../stream-model.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loadPcm } from '../../../src/audio/wav-source.ts';
+import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
 import { type FaultName, faultNames, readFault } from '../../../src/protocol/faults.ts';
 import { tokenPath } from '../../../src/protocol/paths.ts';

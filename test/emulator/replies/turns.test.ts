@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { playPcm } from '../../../src/emulator/playable.ts';
+import { playPcm } from '../../../src/emulator/replies/playable.ts';
 import { takeTurns } from '../../../src/emulator/replies/turns.ts';
 import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
 

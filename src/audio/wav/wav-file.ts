@@ -1,0 +1,139 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { writeFailure } from '../../files/write-failure.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
+import { wireFormat } from '../source-format.ts';
+import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
+
+/** How much audio may be missing from the header after a kill. */
+const headerEveryBytes = bytesForMs(1000);
+/** Audio of writes that were not awaited: about two minutes. Beyond it a write is refused. */
+const maxWaitingBytes = bytesForMs(120_000);
+
+/** A WAV that is being written: 16 kHz s16le mono. */
+export interface WavFile {
+  readonly path: string;
+  /**
+   * Appends PCM of any size; half a sample is carried to the next call. Resolves once the system has the bytes:
+   * await it, and a slow disk slows the source. Calls are kept in order; the buffer may be reused after it.
+   * Rejects with `input-output` when the disk is full or fails, and then for every later call: what was written
+   * before stays valid. Also when 2 minutes of audio wait in calls that nobody awaited.
+   */
+  write(pcm: Buffer): Promise<void>;
+  /** Completes the header and closes the file. Rejects with the first failure of any write. May be called twice. */
+  close(): Promise<void>;
+}
+
+export interface WavFileOptions {
+  /** For the user alone (mode 0600), and only where no file is there yet. */
+  isPrivate?: boolean;
+}
+
+/**
+ * Creates a WAV file, or empties the one that is there. At every moment it is a valid WAV of all audio but the last
+ * second, also when the process is killed. Into a pipe or device goes one header that says "until the end".
+ * Errors: `input-output` when it cannot be created.
+ */
+export async function createWavFile(
+  path: string,
+  { isPrivate = false }: WavFileOptions = {},
+): Promise<WavFile> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await (isPrivate ? open(path, 'wx', 0o600) : open(path, 'w'));
+    const seekable = (await handle.stat()).isFile();
+    await writeAll(
+      handle,
+      makeWavHeader(wireFormat, seekable ? 0 : Number.POSITIVE_INFINITY),
+      seekable ? 0 : null,
+    );
+    return createWriter(handle, path, seekable);
+  } catch (thrown) {
+    await handle?.close().catch(() => {});
+    throw writeFailure(path, thrown);
+  }
+}
+
+function createWriter(handle: FileHandle, path: string, seekable: boolean): WavFile {
+  let dataBytes = 0;
+  let headerDataBytes = 0;
+  let half: Buffer = Buffer.alloc(0);
+  let waitingBytes = 0;
+  let failure: VoicectlError | undefined;
+  let refused: VoicectlError | undefined;
+  let queue: Promise<void> = Promise.resolve();
+  let closing: Promise<void> | undefined;
+
+  const writeHeader = async () => {
+    if (!seekable || headerDataBytes === dataBytes) return;
+    await writeAll(handle, makeWavHeader(wireFormat, dataBytes), 0);
+    headerDataBytes = dataBytes;
+  };
+  const append = async (pcm: Buffer) => {
+    if (failure) throw failure;
+    const bytes = half.length > 0 ? Buffer.concat([half, pcm]) : pcm;
+    const wholeBytes = bytes.length - (bytes.length % bytesPerSample);
+    try {
+      for (let offset = 0; offset < wholeBytes; ) {
+        const part = bytes.subarray(offset, Math.min(wholeBytes, offset + headerEveryBytes));
+        await writeAll(handle, part, seekable ? wavHeaderBytes + dataBytes : null);
+        offset += part.length;
+        dataBytes += part.length;
+        if (dataBytes - headerDataBytes >= headerEveryBytes) await writeHeader();
+      }
+      half = Buffer.from(bytes.subarray(wholeBytes));
+    } catch (thrown) {
+      failure = writeFailure(path, thrown);
+      throw failure;
+    }
+  };
+  const finish = async () => {
+    try {
+      await writeHeader();
+    } catch (thrown) {
+      failure ??= writeFailure(path, thrown);
+    }
+    try {
+      await handle.close();
+    } catch (thrown) {
+      failure ??= writeFailure(path, thrown);
+    }
+    const first = failure ?? refused;
+    if (first) throw first;
+  };
+
+  return {
+    path,
+    write(pcm) {
+      if (closing) return Promise.reject(new VoicectlError('internal', `${path} is closed already`));
+      if (waitingBytes > maxWaitingBytes) refused ??= tooSlow(path);
+      // Once audio is missing, none may follow it.
+      if (refused) return Promise.reject(refused);
+      waitingBytes += pcm.length;
+      const written = queue.then(() => append(pcm));
+      queue = written
+        .catch(() => {})
+        .then(() => {
+          waitingBytes -= pcm.length;
+        });
+      return written;
+    },
+    close() {
+      closing ??= queue.then(finish);
+      return closing;
+    },
+  };
+}
+
+/** Writes all of `bytes`: the system may take a part at a time. */
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number | null): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const at = position === null ? null : position + done;
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, at);
+    done += bytesWritten;
+  }
+}
+
+function tooSlow(path: string): VoicectlError {
+  return new VoicectlError('input-output', `Cannot write ${path}: the disk is slower than the audio`);
+}

@@ -1,0 +1,29 @@
+import type { SampleFormat } from '../source.ts';
+
+export const wavHeaderBytes = 44;
+
+const tags = { pcm: 1, float: 3, alaw: 6, mulaw: 7 } as const;
+
+/**
+ * The plain 44-byte header of a WAV with `dataBytes` bytes of audio: RIFF, `fmt ` of 16 bytes, `data`.
+ * Sizes that do not fit into 32 bits, Infinity among them, become the largest that does: readers take that
+ * for "until the end".
+ */
+export function makeWavHeader(format: SampleFormat, dataBytes: number): Buffer {
+  const { encoding, sampleRate, channels, bitsPerSample } = format;
+  const blockBytes = (channels * bitsPerSample) / 8;
+  const header = Buffer.alloc(wavHeaderBytes);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(Math.min(dataBytes + wavHeaderBytes - 8, 0xffffffff), 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(tags[encoding], 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(Math.min(sampleRate * blockBytes, 0xffffffff), 28);
+  header.writeUInt16LE(blockBytes, 32);
+  header.writeUInt16LE(bitsPerSample, 34);
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(Math.min(dataBytes, 0xffffffff), 40);
+  return header;
+}

@@ -1,0 +1,85 @@
+import type { Readable } from 'node:stream';
+import { type ByteInput, createStreamInput } from '../../files/byte-input.ts';
+import { openFileInput } from '../../files/file-input.ts';
+import { convertHint, refusal } from '../../files/refusal.ts';
+import { sampleRate } from '../../protocol/audio-format.ts';
+import { type ConvertOptions, convertToPcm } from '../convert-to-pcm.ts';
+import { createMonoDecoder } from '../decode.ts';
+import { encodeS16le } from '../encode.ts';
+import { createInputSource, type ReadingPlan } from '../input-source.ts';
+import { createResampler } from '../resample.ts';
+import type { AudioSource } from '../source.ts';
+import { describeFormat, wireFormat } from '../source-format.ts';
+import { wholeSamples } from '../whole-samples.ts';
+import type { WavFormat } from './wav-format.ts';
+import { probeWav } from './wav-probe.ts';
+import { readThroughWav } from './wav-reader.ts';
+
+export interface WavSourceOptions {
+  /** Refuse whatever is not 16 kHz, 16-bit, mono already, in place of converting it. */
+  strictFormat?: boolean | undefined;
+  /** Ends the wait for the header. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * A WAV file as a source of 16 kHz s16le mono. 16 kHz, 16-bit, mono passes byte for byte, anything else is mixed
+ * to mono and resampled as it is read. A path that is a pipe or device is read as a stream.
+ * Errors: `bad-input` (missing, not a WAV, not readable here, no audio, refused by `strictFormat`), `input-output`.
+ */
+export async function openWavFile(path: string, options: WavSourceOptions = {}): Promise<AudioSource> {
+  const input = await openFileInput(path);
+  return createInputSource(input, (opened) => planWav(opened, options), options.signal);
+}
+
+/** The same for a stream that cannot go back, such as standard input. Waits for the header and the first sample. */
+export async function openWavStream(
+  readable: Readable,
+  options: WavSourceOptions & { name?: string | undefined } = {},
+): Promise<AudioSource> {
+  const input = createStreamInput(readable, options.name ?? 'standard input');
+  return createInputSource(input, (opened) => planWav(opened, options), options.signal);
+}
+
+/**
+ * All of a WAV file in memory, as 16 kHz s16le mono: for a reply that is read once, at start.
+ * Errors: those of `openWavFile`, and `bad-input` when it is longer than `maxMs` (10 minutes).
+ */
+export async function loadPcm(path: string, options: ConvertOptions = {}): Promise<Buffer> {
+  return convertToPcm(await openWavFile(path, { signal: options.signal }), options);
+}
+
+async function planWav(input: ByteInput, options: WavSourceOptions): Promise<ReadingPlan> {
+  const layout = await probeWav(input);
+  const { format, dataOffset, dataBytes } = layout;
+  const firstBlock = await input.read(
+    dataOffset,
+    Math.min(format.blockBytes, dataBytes ?? format.blockBytes),
+  );
+  if (firstBlock.length < format.blockBytes) throw refusal(input.name, 'it has no audio: its length is zero');
+  const description = describeFormat(format);
+  if (options.strictFormat && description.converted) {
+    const wanted = describeFormat(wireFormat).text;
+    throw refusal(input.name, `it is ${description.text}, and has to be ${wanted}`, convertHint);
+  }
+  return {
+    description,
+    durationMs:
+      dataBytes === undefined ? undefined : (dataBytes / format.blockBytes / format.sampleRate) * 1000,
+    pcm(opened) {
+      const audio = readThroughWav(layout, opened.chunks(dataOffset, dataBytes ?? Number.POSITIVE_INFINITY));
+      return description.converted ? convert(audio, format) : wholeSamples(audio);
+    },
+  };
+}
+
+async function* convert(audio: AsyncIterable<Buffer>, format: WavFormat): AsyncGenerator<Buffer> {
+  const decode = createMonoDecoder(format);
+  const resampler = createResampler(format.sampleRate, sampleRate);
+  for await (const bytes of audio) {
+    const samples = resampler.push(decode(bytes));
+    if (samples.length > 0) yield encodeS16le(samples);
+  }
+  const rest = resampler.flush();
+  if (rest.length > 0) yield encodeS16le(rest);
+}

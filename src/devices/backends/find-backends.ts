@@ -1,0 +1,78 @@
+import { access, constants } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { type Backend, backends, fitsHost, type Host, type Role } from './backend.ts';
+
+/** Where devices are looked for: the machine, its environment, and the built device host. */
+export interface Surroundings {
+  readonly host: Host;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The device host, and from where the native libraries are resolved. */
+  readonly hostFile: string;
+}
+
+/** What was found out about a backend without opening a device. `reason` says why it cannot be used. */
+export interface Candidate {
+  readonly backend: Backend;
+  readonly reason: string | undefined;
+}
+
+/** Every backend, in the order in which they are tried; the one that is forced, and no other. Throws `usage` for an unknown one. */
+export async function findBackends(
+  role: Role,
+  forced: string | undefined,
+  surroundings: Surroundings,
+): Promise<Candidate[]> {
+  const wanted = backends.filter(({ name }) => forced === undefined || name === forced);
+  if (wanted.length === 0) {
+    throw new VoicectlError('usage', `There is no audio backend "${forced}"`, {
+      hint: `There are ${backends.map(({ name }) => name).join(', ')}.`,
+    });
+  }
+  return Promise.all(
+    wanted.map(async (backend) => ({ backend, reason: await whyNot(backend, role, surroundings) })),
+  );
+}
+
+async function whyNot(
+  backend: Backend,
+  role: Role,
+  { host, env, hostFile }: Surroundings,
+): Promise<string | undefined> {
+  if (!fitsHost(backend, host)) return `not for ${host.platform} ${host.arch}`;
+  if (backend.kind === 'native') {
+    return isInstalled(backend.library, hostFile) ? undefined : 'not installed';
+  }
+  const program = backend.programs[role];
+  return (await findProgram(program, env)) === undefined ? `${program} is not installed` : undefined;
+}
+
+function isInstalled(library: string, hostFile: string): boolean {
+  try {
+    createRequire(hostFile).resolve(library);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The path of a program, looked for where a shell would. */
+export async function findProgram(name: string, env: Surroundings['env']): Promise<string | undefined> {
+  const endings = env.PATHEXT === undefined ? [''] : env.PATHEXT.split(';');
+  for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
+    if (folder === '') continue;
+    for (const ending of endings) {
+      const path = join(folder, name + ending);
+      if (await isExecutable(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

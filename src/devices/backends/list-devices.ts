@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { type Clock, waitUntil } from '../../kernel/clock.ts';
+import { toVoicectlError } from '../../kernel/errors.ts';
+import { cannotStart, deviceError } from '../device-error.ts';
+import { type DeviceFacts, readHostMessages } from '../host/host-protocol.ts';
+import { startHost } from '../process/open-process.ts';
+import type { Backend } from './backend.ts';
+import { findBackends, type Surroundings } from './find-backends.ts';
+import { parseAlsaNames, parsePipewireDump, parsePulseList } from './listings.ts';
+import { noDevice, type Refusal } from './no-device.ts';
+
+const listMs = 5_000;
+
+export interface ListOptions {
+  clock: Clock;
+  surroundings: Surroundings;
+  /** Ends the listing, with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * The devices that a backend knows; undefined where it cannot tell. Throws `audio-device` where it fails: no sound
+ * server, no library.
+ */
+export async function listDevices(
+  backend: Backend,
+  options: ListOptions,
+): Promise<DeviceFacts[] | undefined> {
+  const run = (command: string, ...args: string[]) => runToEnd(command, args, options);
+  if (backend.kind === 'native') return listNative(backend.library, options);
+  if (backend.name === 'pulse') {
+    const [info, sources, sinks] = await Promise.all([
+      run('pactl', 'info'),
+      run('pactl', 'list', 'sources'),
+      run('pactl', 'list', 'sinks'),
+    ]);
+    return [...parsePulseList('input', sources, info), ...parsePulseList('output', sinks, info)];
+  }
+  if (backend.name === 'pipewire') return parsePipewireDump(await run('pw-dump'));
+  if (backend.name === 'alsa') {
+    const [inputs, outputs] = await Promise.all([run('arecord', '-L'), run('aplay', '-L')]);
+    return [...parseAlsaNames('input', inputs), ...parseAlsaNames('output', outputs)];
+  }
+  return undefined;
+}
+
+/** The devices of the first backend that knows any. Throws `audio-device` where none does, `usage` for an unknown one. */
+export async function listFirst(
+  forced: string | undefined,
+  options: ListOptions,
+): Promise<{ backend: string; devices: DeviceFacts[] }> {
+  const refusals: Refusal[] = [];
+  for (const { backend, reason } of await findBackends('capture', forced, options.surroundings)) {
+    try {
+      if (reason !== undefined) throw deviceError(reason);
+      const devices = await listDevices(backend, options);
+      if (devices === undefined) throw deviceError('it has no list of devices, and takes one by its name');
+      if (devices.length > 0) return { backend: backend.name, devices };
+      throw deviceError('it knows no device');
+    } catch (thrown) {
+      options.signal?.throwIfAborted();
+      refusals.push({ backend, reason: toVoicectlError(thrown).message });
+    }
+  }
+  throw noDevice('sound device', refusals, options.surroundings.host);
+}
+
+async function listNative(
+  library: 'naudiodon' | 'decibri',
+  { clock, surroundings, signal }: ListOptions,
+): Promise<DeviceFacts[]> {
+  signal?.throwIfAborted();
+  const child = startHost({ library, act: 'list' }, { clock, surroundings });
+  const limit = new AbortController();
+  try {
+    return await new Promise<DeviceFacts[]>((resolve, reject) => {
+      const fail = (why: string) => reject(deviceError(why));
+      if (child.control === undefined) throw new TypeError('a device host has a control stream');
+      readHostMessages(child.control, (message) => {
+        if (message.type === 'devices') resolve(message.devices);
+        if (message.type === 'failed') fail(message.message);
+      });
+      void child.ended.then(fail);
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true, signal: limit.signal });
+      const given = waitUntil(clock, clock.now() + listMs, limit.signal);
+      void given.then(() => fail('it does not answer')).catch(() => {});
+    });
+  } finally {
+    limit.abort();
+    await child.stop();
+  }
+}
+
+function runToEnd(
+  command: string,
+  args: readonly string[],
+  { surroundings: { env }, signal }: ListOptions,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // In English, which is what is parsed.
+    const limits = {
+      timeout: listMs,
+      maxBuffer: 16 * 1024 * 1024,
+      ...(signal === undefined ? {} : { signal }),
+    };
+    try {
+      execFile(command, args, { env: { ...env, LC_ALL: 'C' }, ...limits }, (thrown, stdout, stderr) => {
+        if (thrown === null) resolve(stdout);
+        else if (signal?.aborted) reject(signal.reason);
+        else reject(deviceError(stderr.trim().split('\n').at(-1) || thrown.message));
+      });
+    } catch (thrown) {
+      reject(cannotStart(thrown));
+    }
+  });
+}

@@ -1,0 +1,88 @@
+import { toVoicectlError } from '../../kernel/errors.ts';
+import type { DeviceOptions } from '../process/open-process.ts';
+import type { Backend, Role } from './backend.ts';
+import { type Candidate, findBackends } from './find-backends.ts';
+import { listDevices, listFirst } from './list-devices.ts';
+import { noDevice, type Refusal } from './no-device.ts';
+import { isDeviceNumber, selectDevice } from './select-device.ts';
+
+/** Which device, by which way. */
+export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
+  readonly role: Role;
+  /** As the user names it: a number of `voicectl devices`, or a part of its name. */
+  readonly device: string | undefined;
+  /** This backend and no other. */
+  readonly backend: string | undefined;
+}
+
+/**
+ * Opens a device by the first backend that can; one that is named by its number, by the backend of the list that the
+ * number is from. Throws `audio-device` with every reason, and names what to install; `usage` for a backend that there
+ * is not.
+ */
+export async function openFirst<Device>(
+  choice: DeviceChoice,
+  open: (backend: Backend, device: string | undefined) => Promise<Device>,
+): Promise<Device> {
+  const { role, device, surroundings } = choice;
+  const candidates = await findBackends(role, await backendOf(choice), surroundings);
+  const refusals: Refusal[] = [];
+  for (const candidate of candidates) {
+    choice.signal?.throwIfAborted();
+    if (candidate.reason !== undefined) {
+      refusals.push({ backend: candidate.backend, reason: candidate.reason });
+      continue;
+    }
+    try {
+      return await open(candidate.backend, await findDevice(candidate, device, choice));
+    } catch (thrown) {
+      const { code, message } = toVoicectlError(thrown);
+      if (code !== 'audio-device') throw thrown;
+      refusals.push({ backend: candidate.backend, reason: message });
+    }
+  }
+  choice.signal?.throwIfAborted();
+  throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
+}
+
+/**
+ * Opens the same device as often as it is asked to: a number goes on being one of the list from which it was first taken,
+ * whatever other list is shown while the device is away.
+ */
+export function createOpener<Device>(
+  choice: DeviceChoice,
+  open: (backend: Backend, options: { device: string | undefined; signal: AbortSignal }) => Promise<Device>,
+): (signal: AbortSignal) => Promise<Device> {
+  let { backend } = choice;
+  return (signal) =>
+    openFirst({ ...choice, backend, signal }, async (one, device) => {
+      const opened = await open(one, { device, signal });
+      if (choice.device !== undefined && isDeviceNumber(choice.device)) backend = one.name;
+      return opened;
+    });
+}
+
+/** The backend that it must be: in the list of another a number means another device. */
+async function backendOf(choice: DeviceChoice): Promise<string | undefined> {
+  const { device, backend: forced } = choice;
+  if (forced !== undefined || device === undefined || !isDeviceNumber(device)) return forced;
+  return (await listFirst(undefined, choice)).backend;
+}
+
+/** The backend's own name for the device that the user means. */
+async function findDevice(
+  { backend }: Candidate,
+  device: string | undefined,
+  choice: DeviceChoice,
+): Promise<string | undefined> {
+  if (device === undefined) return undefined;
+  const role = choice.role === 'capture' ? 'input' : 'output';
+  const known = await listDevices(backend, choice);
+  // A program that has no list takes a name as it is.
+  return known === undefined
+    ? device
+    : selectDevice(
+        device,
+        known.filter((one) => one.role === role),
+      ).id;
+}

@@ -1,0 +1,55 @@
+import { toVoicectlError } from '../../kernel/errors.ts';
+import { openCapture } from '../capture.ts';
+import { openSpeaker } from '../playout/speaker.ts';
+import type { DeviceOptions } from '../process/open-process.ts';
+import { backends, type Role } from './backend.ts';
+import { type Candidate, findBackends } from './find-backends.ts';
+
+/** What a backend can do on this machine, tried with its default devices. */
+export interface Probe {
+  readonly name: string;
+  readonly install: string;
+  /** Why it cannot capture, or play; undefined where it can. */
+  readonly capture: string | undefined;
+  readonly playback: string | undefined;
+}
+
+/**
+ * Tries every backend, one after the other: some devices have room for one program only. Throws the reason of the
+ * signal.
+ */
+export async function probeBackends(options: Omit<DeviceOptions, 'device'>): Promise<Probe[]> {
+  const [capture, playback] = await Promise.all([
+    findBackends('capture', undefined, options.surroundings),
+    findBackends('playback', undefined, options.surroundings),
+  ]);
+  const probes: Probe[] = [];
+  for (const [index, { name, install }] of backends.entries()) {
+    const found = await Promise.all([
+      probe('capture', capture[index], options),
+      probe('playback', playback[index], options),
+    ]);
+    options.signal?.throwIfAborted();
+    probes.push({ name, install, capture: found[0], playback: found[1] });
+  }
+  return probes;
+}
+
+async function probe(
+  role: Role,
+  candidate: Candidate | undefined,
+  common: Omit<DeviceOptions, 'device'>,
+): Promise<string | undefined> {
+  if (candidate === undefined || candidate.reason !== undefined) return candidate?.reason;
+  const options = { ...common, device: undefined };
+  try {
+    const device =
+      role === 'capture'
+        ? await openCapture(candidate.backend, { ...options, onOverrun: () => {} })
+        : await openSpeaker(candidate.backend, options);
+    await device.stop();
+    return undefined;
+  } catch (thrown) {
+    return toVoicectlError(thrown).message;
+  }
+}

@@ -1,0 +1,119 @@
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { systemClock } from '../../kernel/clock.ts';
+import { type HostMessage, type HostTask, writeHostMessage } from './host-protocol.ts';
+import { openDecibri } from './native-decibri.ts';
+import type { NativeDevices } from './native-devices.ts';
+import { openNaudiodon } from './native-naudiodon.ts';
+
+/**
+ * The device host: the program of a child process that alone loads native audio, so that nothing that does there
+ * (prints, blocks, crashes) happens to voicectl. PCM is on descriptor 3, control lines on 4; when 4 is closed, ours has ended.
+ */
+
+/** PCM that may wait for the parent; beyond it frames are dropped, and that told: about two seconds. */
+const maxWaitingBytes = 64 * 1024;
+/** How long the device may take to stop. Native code that hangs then hangs with the process killed. */
+const stopMs = 200;
+/** Frames that are taken closer together than this are taken at once. */
+const sameBurstMs = 5;
+
+const control = new Socket({ fd: 4, readable: true, writable: true });
+const tell = (message: HostMessage) => void control.write(writeHostMessage(message));
+
+const [argument = '{}'] = process.argv.slice(2);
+const task = JSON.parse(argument) as HostTask;
+let stop = () => Promise.resolve();
+control.on('error', end).on('end', end).on('close', end).resume();
+process.on('SIGTERM', end);
+
+try {
+  await perform(task);
+} catch (thrown) {
+  tell({ type: 'failed', message: thrown instanceof Error ? thrown.message : String(thrown) });
+  control.end();
+}
+
+async function perform({ library, act, device }: HostTask): Promise<void> {
+  const require = createRequire(import.meta.url);
+  const devices: NativeDevices = library === 'naudiodon' ? openNaudiodon(require) : openDecibri(require);
+  if (act === 'list') {
+    tell({ type: 'devices', devices: devices.list() });
+    control.end();
+    return;
+  }
+  if (act === 'capture') await capture(devices, device);
+  else await play(devices, device);
+}
+
+async function capture(devices: NativeDevices, device: number | undefined): Promise<void> {
+  const out = new Socket({ fd: 3, readable: false, writable: true });
+  out.on('error', end);
+  const input = await devices.openInput(device, {
+    onPcm(pcm) {
+      if (out.writableLength > maxWaitingBytes) tell({ type: 'overrun', frames: 1 });
+      else out.write(pcm);
+    },
+    onOverrun: (frames) => tell({ type: 'overrun', frames }),
+    onFailure: fail,
+  });
+  stop = input.stop;
+  tell({ type: 'ready', ...input.format });
+}
+
+/** Feeds the device without a pause: with a frame of the parent, or with silence where there is none. */
+async function play(devices: NativeDevices, device: number | undefined): Promise<void> {
+  const incoming = new Socket({ fd: 3, readable: true, writable: false });
+  const output = await devices.openOutput(device);
+  stop = output.stop;
+  const frameBytes = output.frameBytes;
+  const silence = Buffer.alloc(frameBytes);
+  let waiting = Buffer.alloc(0);
+  incoming.on('error', end).on('data', (pcm: Buffer) => {
+    waiting = Buffer.concat([waiting, pcm]);
+  });
+  tell({ type: 'ready', ...output.format });
+  const bursts = createBurstCounter();
+  try {
+    for (;;) {
+      const isOurs = waiting.length >= frameBytes;
+      const frame = isOurs ? waiting.subarray(0, frameBytes) : silence;
+      if (isOurs) waiting = waiting.subarray(frameBytes);
+      await output.write(frame);
+      tell({ type: 'took', frames: isOurs ? 1 : 0, burst: bursts.count() });
+    }
+  } catch (thrown) {
+    fail(thrown as Error);
+  }
+}
+
+/** Some devices take a frame every 20 ms, others ten at once every 200. */
+function createBurstCounter() {
+  let isFull = false;
+  let lastAt = systemClock.now();
+  let inBurst = 0;
+  let longest = 1;
+  return {
+    count() {
+      const now = systemClock.now();
+      const isSameBurst = now - lastAt < sameBurstMs;
+      lastAt = now;
+      inBurst = isSameBurst ? inBurst + 1 : 1;
+      // The first frames only fill the library's queue.
+      isFull ||= !isSameBurst;
+      if (isFull) longest = Math.max(longest, inBurst);
+      return longest;
+    },
+  };
+}
+
+function fail({ message }: Error): void {
+  tell({ type: 'failed', message });
+  control.end();
+}
+
+function end(): void {
+  void stop().catch(() => {});
+  // Not process.exit: that waits for native code, which may wait for a sound server for ever.
+  systemClock.after(stopMs, () => process.kill(process.pid, 'SIGKILL'));
+}

@@ -1,0 +1,114 @@
+import type { Readable, Writable } from 'node:stream';
+import { channels, sampleRate } from '../../protocol/audio-format.ts';
+import type { DeviceFacts } from './host-protocol.ts';
+import { type NativeDevices, type NativeFormat, nativeFrameBytes } from './native-devices.ts';
+
+interface PortAudioDevice {
+  id: number;
+  name: string;
+  maxInputChannels: number;
+  maxOutputChannels: number;
+  defaultSampleRate: number;
+}
+
+interface Naudiodon {
+  getDevices(): PortAudioDevice[];
+  getHostAPIs(): {
+    defaultHostAPI: number;
+    HostAPIs: { id: number; defaultInput: number; defaultOutput: number }[];
+  };
+  AudioIO(options: Record<string, object>): (Readable & Writable) & { start(): void; quit(): Promise<void> };
+}
+
+/** Frames of 20 ms that the library queues before the device. */
+const outputQueue = 2;
+const inputQueue = 8;
+
+/** naudiodon (PortAudio). Its crash handler is left out: it is tied to one Node ABI, and writes files. */
+export function openNaudiodon(require: NodeJS.Require): NativeDevices {
+  const inside = require.resolve('naudiodon');
+  const handler = require.resolve('segfault-handler', { paths: [inside] });
+  require.cache[handler] = { exports: { registerHandler() {} }, loaded: true } as unknown as NodeJS.Module;
+  const library = require('naudiodon') as Naudiodon;
+
+  /** An unknown number would silently mean the default device. */
+  const find = (id: number | undefined, role: 'maxInputChannels' | 'maxOutputChannels') => {
+    const usable = library.getDevices().filter((device) => device[role] > 0);
+    const { input, output } = defaults();
+    const wanted = id ?? (role === 'maxInputChannels' ? input : output);
+    const found = usable.find((device) => device.id === wanted);
+    if (found === undefined) throw new Error(id === undefined ? 'No default device' : `No device ${id}`);
+    return found;
+  };
+  const defaults = () => {
+    const { defaultHostAPI, HostAPIs } = library.getHostAPIs();
+    const api = HostAPIs.find(({ id }) => id === defaultHostAPI) ?? HostAPIs[0];
+    return { input: api?.defaultInput, output: api?.defaultOutput };
+  };
+  const options = (id: number, { sampleRate, channels }: NativeFormat, maxQueue: number) => ({
+    channelCount: channels,
+    sampleFormat: 16,
+    sampleRate,
+    deviceId: id,
+    closeOnError: false,
+    highwaterMark: nativeFrameBytes({ sampleRate, channels }),
+    framesPerBuffer: sampleRate / 50,
+    maxQueue,
+  });
+  /** In our format, else in the device's own: the parent converts. */
+  const open = (
+    side: 'inOptions' | 'outOptions',
+    device: PortAudioDevice,
+    { own, maxQueue }: { own: NativeFormat; maxQueue: number },
+  ) => {
+    const ours = { sampleRate, channels };
+    try {
+      return { stream: library.AudioIO({ [side]: options(device.id, ours, maxQueue) }), format: ours };
+    } catch {
+      return { stream: library.AudioIO({ [side]: options(device.id, own, maxQueue) }), format: own };
+    }
+  };
+
+  return {
+    list() {
+      const { input, output } = defaults();
+      return library.getDevices().flatMap(({ id, name, maxInputChannels, maxOutputChannels }) => {
+        const facts = (role: DeviceFacts['role'], isDefault: boolean): DeviceFacts => {
+          return { id: String(id), name, role, isDefault };
+        };
+        return [
+          ...(maxInputChannels > 0 ? [facts('input', id === input)] : []),
+          ...(maxOutputChannels > 0 ? [facts('output', id === output)] : []),
+        ];
+      });
+    },
+    async openInput(id, { onPcm, onFailure }) {
+      const device = find(id, 'maxInputChannels');
+      const own = { sampleRate: device.defaultSampleRate, channels: Math.min(2, device.maxInputChannels) };
+      const { stream, format } = open('inOptions', device, { own, maxQueue: inputQueue });
+      stream.on('data', onPcm).on('error', (thrown: unknown) => onFailure(new Error(String(thrown))));
+      stream.on('end', () => onFailure(new Error('The device has ended')));
+      stream.start();
+      return { format, stop: () => stream.quit() };
+    },
+    async openOutput(id) {
+      const device = find(id, 'maxOutputChannels');
+      const own = { sampleRate: device.defaultSampleRate, channels: Math.min(2, device.maxOutputChannels) };
+      const { stream, format } = open('outOptions', device, { own, maxQueue: outputQueue });
+      const frameBytes = nativeFrameBytes(format);
+      const write = (frame: Buffer) =>
+        new Promise<void>((resolve, reject) => {
+          stream.write(frame, (thrown) => (thrown ? reject(thrown) : resolve()));
+        });
+      // It must have something to play from its first moment on.
+      for (let i = 0; i < outputQueue; i += 1) await write(Buffer.alloc(frameBytes));
+      stream.start();
+      return {
+        format,
+        frameBytes,
+        write,
+        stop: () => stream.quit(),
+      };
+    },
+  };
+}

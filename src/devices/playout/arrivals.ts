@@ -1,0 +1,66 @@
+import { msForBytes } from '../../protocol/audio-format.ts';
+
+/** How regularly audio arrives, and how far it is ahead of real time. Times are monotonic milliseconds. */
+export interface Arrivals {
+  note(bytes: number, now: number): void;
+  /** How much later than the earliest a message has come lately: the jitter that a buffer has to bear. */
+  readonly latenessMs: number;
+  /** How much more audio has come than time has passed; 0 where the service keeps real time. */
+  aheadMs(now: number): number;
+  /** A new reply: what was before says nothing about it. */
+  restart(): void;
+}
+
+/** Lateness is remembered for one to two of these. */
+const memoryMs = 5_000;
+/**
+ * A service whose clock is fast by less than this keeps real time; one that sends faster means its audio to wait.
+ * Sound cards and servers are within 0.1 %.
+ */
+const realTimeFactor = 1.005;
+const furthestBehindMs = -1_000;
+
+export function createArrivals(): Arrivals {
+  let startedAt: number | undefined;
+  let audioMs = 0;
+  let ahead = 0;
+  let lastAt = 0;
+  let lastMs = 0;
+  /** Of this stretch of memory and of the one before. */
+  let stretchAt = 0;
+  let earliest: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let latest: [number, number] = [0, 0];
+
+  const aheadAt = (now: number) =>
+    Math.max(furthestBehindMs, ahead + lastMs - realTimeFactor * (now - lastAt));
+  return {
+    note(bytes, now) {
+      if (startedAt === undefined) {
+        startedAt = now;
+        stretchAt = now;
+        audioMs = 0;
+        ahead = 0;
+      } else ahead = aheadAt(now);
+      if (now - stretchAt >= memoryMs) {
+        stretchAt = now;
+        earliest = [Number.POSITIVE_INFINITY, earliest[0]];
+        latest = [0, latest[0]];
+      }
+      const transit = now - startedAt - audioMs;
+      earliest[0] = Math.min(earliest[0], transit);
+      latest[0] = Math.max(latest[0], transit - Math.min(...earliest));
+      lastAt = now;
+      lastMs = msForBytes(bytes);
+      audioMs += lastMs;
+    },
+    get latenessMs() {
+      return Math.max(...latest);
+    },
+    aheadMs: (now) => (startedAt === undefined ? 0 : Math.max(0, aheadAt(now))),
+    restart() {
+      startedAt = undefined;
+      [lastMs, ahead] = [0, 0];
+      earliest = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import type { Clock } from '../../kernel/clock.ts';
+import { cannotStart } from '../device-error.ts';
+
+/** A process that emits or takes PCM, and how to start it. */
+export interface DeviceCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Programs have their PCM on standard streams; our device host on descriptor 3, and control lines on 4. */
+  readonly pcm: 'stdin' | 'stdout' | 'descriptor';
+}
+
+export interface DeviceProcess {
+  /** Emits PCM for capture, takes it for playback. */
+  readonly pcm: Duplex | Readable | Writable;
+  /** Lines of JSON from and to the device host. */
+  readonly control: Duplex | undefined;
+  /** Resolves when the process has ended by itself or not, with what is known of why. Never rejects. */
+  readonly ended: Promise<string>;
+  /** Ends it, and resolves when it has: asked first, killed after 300 ms. With `graceMs` it may first finish what it has. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** Of what a native library or program prints; all of it is kept from the terminal. */
+const maxChatter = 2_000;
+const killAfterMs = 300;
+const lastWordsMs = 100;
+/** Descriptors of the device host, as it knows them too. */
+const [pcmDescriptor, controlDescriptor] = [3, 4];
+
+const running = new Set<ChildProcess>();
+let killsAtExit = false;
+
+/**
+ * Starts a device's process. A process that cannot be started ends at once, with the reason, or throws `audio-device`
+ * where there is not even a process to speak of.
+ */
+export function startDeviceProcess(command: DeviceCommand, clock: Clock): DeviceProcess {
+  const { pcm } = command;
+  const hosted = pcm === 'descriptor';
+  const child = launch(command);
+  killWithUs(child);
+
+  let chatter = '';
+  const listen = (stream: Readable | null) => {
+    stream?.on('data', (text: Buffer) => {
+      chatter = (chatter + text.toString()).slice(-maxChatter);
+    });
+  };
+  listen(child.stderr);
+  if (pcm !== 'stdout') listen(child.stdout);
+  for (const stream of child.stdio) stream?.on('error', () => {});
+
+  // The device host says by itself why it fails; what native code prints is about anything.
+  const lastWords = () => (hosted ? undefined : lastLine(chatter));
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (thrown) => resolve(`cannot be started: ${thrown.message}`));
+    child.once('exit', (code, signal) => {
+      // Its last words may still be on their way; whoever inherited its streams may hold them open.
+      const tell = () => resolve(lastWords() ?? howEnded(code, signal));
+      child.once('close', tell);
+      clock.after(lastWordsMs, tell, { background: true });
+    });
+  });
+  const control = hosted ? (child.stdio[controlDescriptor] as Duplex) : undefined;
+  const streams = {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    descriptor: child.stdio[pcmDescriptor],
+  };
+  let stopping: Promise<void> | undefined;
+  return {
+    pcm: streams[pcm] as Duplex,
+    control,
+    ended,
+    stop(graceMs = 0) {
+      stopping ??= (async () => {
+        child.stdin?.end();
+        control?.end();
+        const ask = () => child.kill('SIGTERM');
+        const asking = graceMs > 0 ? clock.after(graceMs, ask) : undefined;
+        if (asking === undefined) ask();
+        const killing = clock.after(graceMs + killAfterMs, () => child.kill('SIGKILL'));
+        await ended;
+        asking?.cancel();
+        killing.cancel();
+      })();
+      return stopping;
+    },
+  };
+}
+
+function launch({ command, args, env, pcm }: DeviceCommand): ChildProcess {
+  let child: ChildProcess;
+  try {
+    child = spawn(command, args, {
+      stdio: pcm === 'descriptor' ? ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
+      env,
+      // A terminal's Ctrl-C is for us alone: the device ends when we have finished with it.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+  } catch (thrown) {
+    throw cannotStart(thrown);
+  }
+  // Where no descriptor is left there are no streams, whatever the types say; the error itself comes later.
+  const streams: ChildProcess['stdio'] | undefined = child.stdio;
+  if (streams !== undefined) return child;
+  child.once('error', () => {});
+  throw cannotStart('too many open files');
+}
+
+/** A hung sound server holds its clients: nothing but this ends them. */
+function killWithUs(child: ChildProcess): void {
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  if (killsAtExit) return;
+  killsAtExit = true;
+  process.once('exit', () => {
+    for (const left of running) left.kill('SIGKILL');
+  });
+}
+
+function lastLine(text: string): string | undefined {
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .at(-1);
+}
+
+function howEnded(code: number | null, signal: NodeJS.Signals | null): string {
+  return code === null ? `was ended by ${signal}` : `ended with ${code}`;
+}

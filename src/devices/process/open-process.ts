@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Backend, Role } from '../backends/backend.ts';
+import type { Surroundings } from '../backends/find-backends.ts';
+import { cannotStart, deviceError } from '../device-error.ts';
+import type { HostTask } from '../host/host-protocol.ts';
+import { type DeviceProcess, startDeviceProcess } from './device-process.ts';
+
+/** What opening a device takes. */
+export interface DeviceOptions {
+  /** In the terms of the backend; undefined: its default. */
+  readonly device: string | undefined;
+  readonly clock: Clock;
+  readonly surroundings: Surroundings;
+  /** Ends the opening; not the device once it is open. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Waits for a device to open, and ends its process where that fails or is given up. */
+export async function whileOpening<Device>(
+  child: DeviceProcess,
+  signal: AbortSignal | undefined,
+  opening: () => Promise<Device>,
+): Promise<Device> {
+  const stop = () => void child.stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    if (signal?.aborted) stop();
+    return await opening();
+  } catch (thrown) {
+    await child.stop();
+    throw thrown;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** Starts the process by which a backend reaches a device. Throws `audio-device` where the backend cannot do that. */
+export async function openProcess(
+  backend: Backend,
+  role: Role,
+  { device, clock, surroundings, signal }: DeviceOptions,
+): Promise<DeviceProcess> {
+  const { env, host } = surroundings;
+  if (backend.kind === 'native') {
+    const number = device === undefined ? {} : { device: Number(device) };
+    return startHost({ library: backend.library, act: role, ...number }, { clock, surroundings });
+  }
+  const help = backend.readsHelp ? await readHelp(backend.programs[role], { env, signal }) : '';
+  const line = backend.line({ role, device, platform: host.platform, help });
+  if (line === undefined) throw deviceError(`it has no ${role} here of the device asked for`);
+  const { command, args } = line;
+  const pcm = role === 'capture' ? 'stdout' : 'stdin';
+  return startDeviceProcess({ command, args, env: { ...env, ...line.env }, pcm }, clock);
+}
+
+/** Starts the device host. */
+export function startHost(
+  task: HostTask,
+  { clock, surroundings: { env, hostFile } }: Omit<DeviceOptions, 'device'>,
+): DeviceProcess {
+  const args = [hostFile, JSON.stringify(task)];
+  return startDeviceProcess({ command: process.execPath, args, env, pcm: 'descriptor' }, clock);
+}
+
+function readHelp(
+  program: string,
+  { env, signal }: { env: Surroundings['env']; signal: AbortSignal | undefined },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { env, timeout: 2_000, ...(signal === undefined ? {} : { signal }) };
+    try {
+      // Some say it on standard error, some end with 1: the text is what counts.
+      execFile(program, ['--help'], options, (_, out, err) => {
+        if (signal?.aborted) reject(signal.reason);
+        else resolve(out + err);
+      });
+    } catch (thrown) {
+      reject(cannotStart(thrown));
+    }
+  });
+}

@@ -1,0 +1,239 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type * as z from 'zod';
+import { convertToPcm } from '../../audio/convert-to-pcm.ts';
+import { openRawStream } from '../../audio/raw-source.ts';
+import { openWavStream } from '../../audio/wav/wav-source.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { version } from '../../kernel/version.ts';
+import { asyncApiDocument, openApiDocument } from '../../protocol/api-documents.ts';
+import {
+  advanceSchema,
+  type ControlOperation,
+  clearFaultsSchema,
+  closeSchema,
+  controlOperation,
+  controlOperations,
+  controlPrefix,
+  eventSchema,
+  journalQuerySchema,
+  messageSchema,
+  streamsSchema,
+} from '../../protocol/control.ts';
+import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
+import type { FaultInput } from '../../protocol/faults.ts';
+import { cacheControl } from '../../protocol/token-response.ts';
+import { readBody } from '../../wire/server/http-body.ts';
+import { describeFaults } from './control.ts';
+import type { ControlMessage, EmulatorControl } from './emulator-control.ts';
+
+/** Longest audio to say: well over a minute of any common WAV. */
+const maxSpeechBytes = 16 * 1024 * 1024;
+const maxJsonBytes = 1024 * 1024;
+
+/** A refusal of the control API. */
+class ControlRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, code: string, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+export interface ControlApiOptions {
+  control: EmulatorControl;
+  /** Bearer secret that every request must show; undefined where only this machine can reach the emulator. */
+  secret: string | undefined;
+}
+
+/** Answers the requests under `controlPrefix`, once their Host and Origin have been found to be this machine's. */
+export type ControlApi = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export function createControlApi(options: ControlApiOptions): ControlApi {
+  return async (request, response) => {
+    try {
+      requireSecret(request, options.secret);
+      await answer(request, response, options.control);
+    } catch (thrown) {
+      const { status, code, message, headers } = toRefusal(thrown);
+      sendJson(response, status, errorBody(code, message), headers);
+    }
+  };
+}
+
+function toRefusal(thrown: unknown): ControlRefusal {
+  if (thrown instanceof ControlRefusal) return thrown;
+  if (thrown instanceof VoicectlError) return new ControlRefusal(400, invalidRequestCode, thrown.message);
+  throw thrown;
+}
+
+function requireSecret({ headers }: IncomingMessage, secret: string | undefined): void {
+  if (secret === undefined) return;
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  if (timingSafeEqual(hash(headers.authorization ?? ''), hash(`Bearer ${secret}`))) return;
+  const challenge = { 'WWW-Authenticate': 'Bearer' };
+  throw new ControlRefusal(401, 'UNAUTHORIZED', 'The control secret is missing or wrong', challenge);
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  control: EmulatorControl,
+): Promise<void> {
+  const url = new URL(request.url ?? '', 'http://localhost');
+  const operation = findOperation(request.method ?? '', url.pathname.slice(controlPrefix.length));
+  const query = Object.fromEntries(url.searchParams);
+  if (operation === 'live') {
+    sendLive(request, response, control, check(journalQuerySchema, query));
+    return;
+  }
+  sendJson(response, 200, await perform(operation, { request, query, control }));
+}
+
+function findOperation(method: string, path: string): ControlOperation {
+  const names = Object.keys(controlOperations) as ControlOperation[];
+  const atPath = names.filter((name) => controlOperation(name).path === path);
+  if (atPath.length === 0) throw new ControlRefusal(404, 'NOT_FOUND', 'There is no such operation');
+  const found = atPath.find((name) => controlOperation(name).method === method);
+  if (found !== undefined) return found;
+  const allow = atPath.map((name) => controlOperation(name).method).join(', ');
+  throw new ControlRefusal(405, 'METHOD_NOT_ALLOWED', `Use ${allow}`, { Allow: allow });
+}
+
+interface Call {
+  request: IncomingMessage;
+  query: Record<string, string>;
+  control: EmulatorControl;
+}
+
+async function perform(operation: Exclude<ControlOperation, 'live'>, { request, query, control }: Call) {
+  const { nowMs, aheadMs } = control.time();
+  switch (operation) {
+    case 'health':
+      return { status: 'ok', version };
+    case 'openapi':
+      return openApiDocument(version);
+    case 'asyncapi':
+      return asyncApiDocument(version);
+    case 'state':
+      return control.state();
+    case 'journal': {
+      const { limit, ...filter } = check(journalQuerySchema, query);
+      return control.journal.read(filter, limit);
+    }
+    case 'reset':
+      return { streams: control.reset() };
+    case 'clock':
+      return { now: new Date(nowMs).toISOString(), aheadMs };
+    case 'advance': {
+      control.advance(check(advanceSchema, await readJson(request)).advanceMs);
+      const moved = control.time();
+      return { now: new Date(moved.nowMs).toISOString(), aheadMs: moved.aheadMs };
+    }
+    case 'send': {
+      const { stream, device, ...message } = check(messageSchema, await readJson(request));
+      return { streams: control.send({ stream, device }, message as ControlMessage) };
+    }
+    case 'speak': {
+      const numbered = query.stream === undefined ? query : { ...query, stream: Number(query.stream) };
+      const selector = check(streamsSchema, numbered);
+      return { streams: control.speak(selector, await readSpeech(request)) };
+    }
+    case 'event': {
+      const { event, ...selector } = check(eventSchema, await readJson(request));
+      return { streams: control.event(selector, event) };
+    }
+    case 'faults':
+      return describeFaults(control.faults);
+    case 'addFault': {
+      const { id, fault, struck } = control.faults.add((await readJson(request)) as FaultInput);
+      return { id, struck, ...fault };
+    }
+    case 'clearFaults':
+      return { cleared: control.faults.clear(check(clearFaultsSchema, await readJson(request)).id) };
+    case 'close': {
+      const { code, reason, ...selector } = check(closeSchema, await readJson(request));
+      return { streams: control.close(selector, code, reason) };
+    }
+  }
+}
+
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new ControlRefusal(400, invalidRequestCode, [path, issue?.message].filter(Boolean).join(': '));
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const body = await readBody(request, maxJsonBytes);
+  if (body === undefined) throw tooLarge(maxJsonBytes);
+  try {
+    return body.length === 0 ? {} : JSON.parse(body.toString());
+  } catch {
+    throw new ControlRefusal(400, invalidRequestCode, 'The body is not valid JSON');
+  }
+}
+
+async function readSpeech(request: IncomingMessage): Promise<Buffer> {
+  const body = await readBody(request, maxSpeechBytes);
+  if (body === undefined) throw tooLarge(maxSpeechBytes);
+  const isWav = ['RIFF', 'RF64'].includes(body.toString('latin1', 0, 4));
+  const name = 'the request body';
+  const stream = Readable.from([body]);
+  return convertToPcm(await (isWav ? openWavStream(stream, { name }) : openRawStream(stream, { name })));
+}
+
+function tooLarge(bytes: number): ControlRefusal {
+  return new ControlRefusal(413, 'PAYLOAD_TOO_LARGE', `The body is larger than ${bytes} bytes`, {
+    Connection: 'close',
+  });
+}
+
+/** Sends what is remembered after `since`, if that is given, and then each event as it happens. */
+function sendLive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { journal }: EmulatorControl,
+  { limit, ...filter }: z.output<typeof journalQuerySchema>,
+): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': cacheControl });
+  const write = (entry: { seq: number; type: string }) =>
+    response.write(`id: ${entry.seq}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`);
+  response.write(': following\n\n');
+  // The journal bounds what is remembered: nobody has had the time to read it yet.
+  if (filter.since !== undefined) for (const entry of journal.read(filter, limit)) write(entry);
+  const mostUnread = response.writableLength + maxUnreadBytes;
+  const unfollow = journal.follow(filter, (entry) => {
+    // A follower that does not read is dropped rather than remembered for.
+    if (response.writableLength > mostUnread) response.destroy();
+    else write(entry);
+  });
+  request.on('close', unfollow);
+  response.on('close', unfollow);
+}
+
+const maxUnreadBytes = 1024 * 1024;
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Cache-Control': cacheControl,
+    'Content-Length': Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
+}

@@ -1,0 +1,176 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { atTurnEnd } from '../../kernel/clock.ts';
+import { controlPrefix } from '../../protocol/control.ts';
+import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { streamPath, tokenPaths } from '../../protocol/paths.ts';
+import { rateLimitHeaderNames, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
+import { jsonMediaType, maxTokenRequestBytes } from '../../protocol/token-request.ts';
+import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
+import type { TlsCertificate } from '../../wire/server/certificate.ts';
+import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
+import { readBody } from '../../wire/server/http-body.ts';
+import { ServiceRequest } from '../../wire/server/service-request.ts';
+import { createTlsServer } from '../../wire/server/tls-server.ts';
+import type { ControlApi } from '../control/control-api.ts';
+import type { EmulatorEvents } from '../events.ts';
+import type { Unanswered } from '../faults/token-faults.ts';
+import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
+import type { VoiceEndpoint } from '../streams/voice-endpoint.ts';
+import type { TokenEndpoint } from '../tokens/token-endpoint.ts';
+import { invalidRequest, refusal } from './refusal.ts';
+
+export interface HttpServerOptions {
+  dialect: Dialect;
+  events: EmulatorEvents;
+  admission: AdmissionOptions;
+  token: TokenEndpoint;
+  voice: VoiceEndpoint;
+  control: ControlApi;
+  faults: UpgradeFaults;
+  /** Undefined: plain HTTP. */
+  tls: TlsCertificate | undefined;
+}
+
+/** Node looks for late requests only this often, so the deadlines below are kept to within it. */
+const checkEveryMs = 500;
+/** Headers within 5 s, the whole request within 10 s. */
+const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
+const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
+/** Who may control the emulator: pages and programs of this machine, by a name that is always its own. */
+const loopbackOnly: AdmissionOptions = { allowHosts: [], allowOrigins: [], boundAddresses: false };
+const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
+
+/** The HTTP side of the service: who is let in, which path and method there is, and how errors look. */
+export function createHttpServer(options: HttpServerOptions): Server {
+  const { dialect, events, admission, voice, tls } = options;
+  const settings = {
+    IncomingMessage: ServiceRequest,
+    // Node would answer a request without Host itself, and not in the service's shape; `admit` looks for it.
+    requireHostHeader: false,
+    connectionsCheckingInterval: checkEveryMs,
+    headersTimeout: headersDeadlineMs,
+    requestTimeout: requestDeadlineMs,
+  };
+  const server = tls === undefined ? createServer(settings) : createTlsServer(settings, tls, events);
+  // One more than is admitted, so that too many can be told from just enough.
+  server.maxHeadersCount = maxHeaders + 1;
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, options).then(
+      (result) => {
+        if (result === 'reset') request.socket.resetAndDestroy();
+        // Answers leave one after the other: the first one wakes who waits for them, and the rest find them awake.
+        else if (typeof result !== 'string') atTurnEnd(sendIfOpen, { response, result });
+      },
+      (thrown) => response.destroy(thrown),
+    );
+  };
+  server.on('request', onRequest);
+  // An `Expect` that nobody knows: Node would answer it with an empty 417.
+  server.on('checkExpectation', onRequest);
+
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const path = pathOf(request);
+    const admitted = admit(request, admission);
+    const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, { dialect, events, path }));
+    if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, options, path));
+    else if (path !== streamPath) refuse('notFound');
+    else {
+      options.faults.pass(socket, () => {
+        if (!server.listening || !voice.upgrade(request, socket, head)) refuse('unavailable');
+      });
+    }
+  });
+
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    const refused = refusal('methodNotAllowed', { dialect, events, path: pathOf(request) });
+    sendRawAnswer(socket, { ...refused, headers: allowedMethods });
+  });
+
+  // What Node's parser refuses: the request has no object, but its answer has the service's shape.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    sendRawAnswer(socket, malformed(error.code, options));
+  });
+  return server;
+}
+
+function sendIfOpen({ response, result }: { response: ServerResponse; result: HttpAnswer }): void {
+  if (response.destroyed) return;
+  try {
+    sendAnswer(response, result);
+  } catch (thrown) {
+    response.destroy(thrown as Error);
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HttpServerOptions,
+): Promise<HttpAnswer | Unanswered | 'answered'> {
+  const { dialect, events, admission, token } = options;
+  const path = pathOf(request);
+  const isControl = path.startsWith(`${controlPrefix}/`);
+  const admitted = admit(request, isControl ? loopbackOnly : admission);
+  if (!admitted.ok) return { ...turnAway(admitted, options, path), hangUp: true };
+  if (isControl) {
+    await options.control(request, response);
+    return 'answered';
+  }
+  if (admitted.origin !== undefined) allowOrigin(response, admitted.origin);
+
+  const refuse = (cause: RefusalCause) => refusal(cause, { dialect, events, path });
+  if (path === streamPath)
+    return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
+  if (!tokenPaths.includes(path)) return { ...refuse('notFound'), hangUp: true };
+  if (request.method === 'OPTIONS') {
+    response.writeHead(204, allowedMethods.flat()).end();
+    return 'answered';
+  }
+  if (request.method !== 'POST') {
+    return { ...refuse('methodNotAllowed'), headers: allowedMethods, hangUp: true };
+  }
+  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== jsonMediaType) return { ...refuse('unsupportedMediaType'), hangUp: true };
+  const body = await readBody(request, maxTokenRequestBytes);
+  return body === undefined ? { ...refuse('bodyTooLarge'), hangUp: true } : token(body);
+}
+
+/** The path of a request, also of one in the absolute form that proxies are sent (RFC 9112, section 3.2.2). */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
+  return path.includes('?') ? path.slice(0, path.indexOf('?')) : path;
+}
+
+function turnAway(
+  admitted: Admission & { ok: false },
+  { dialect, events }: HttpServerOptions,
+  path: string,
+): HttpAnswer {
+  const { cause, why } = admitted;
+  if (cause === 'invalidRequest') return invalidRequest({ message: why }, { dialect, events, path });
+  return refusal(cause, { dialect, events, path, why });
+}
+
+function malformed(code: string | undefined, options: HttpServerOptions): HttpAnswer {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('requestTimeout', options);
+  if (code === 'HPE_HEADER_OVERFLOW') return refusal('headersTooLarge', options);
+  return invalidRequest({ message: 'The request is not valid HTTP' }, options);
+}
+
+/** Lets the one page that asked read the answer; never `*`. */
+function allowOrigin(response: ServerResponse, origin: string): void {
+  const exposed = [...Object.values(rateLimitHeaderNames), retryAfterHeaderName];
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Vary', 'Origin');
+  response.setHeader('Access-Control-Allow-Methods', 'POST, OPTIONS');
+  response.setHeader('Access-Control-Allow-Headers', 'Content-Type, Accept');
+  response.setHeader('Access-Control-Expose-Headers', exposed.join(', '));
+}

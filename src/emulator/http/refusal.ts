@@ -1,0 +1,44 @@
+import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
+import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
+import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { EmulatorEvents } from '../events.ts';
+
+export interface RefusalContext {
+  dialect: Dialect;
+  events: EmulatorEvents;
+  device?: string;
+  path?: string;
+  /** Said in place of the dialect's message, where there is more to say. */
+  why?: string;
+}
+
+/** The answer to a request that is refused, as the dialect words it, reported as an event. */
+export function refusal(
+  cause: RefusalCause,
+  { dialect, events, device, path, why }: RefusalContext,
+): HttpAnswer {
+  const { status, code, message } = dialect.refusals[cause];
+  const text = why ?? message;
+  events.emit({ type: 'request-refused', cause, status, code, message: text, ...given({ device, path }) });
+  return { status, body: errorBody(code, text) };
+}
+
+/** The answer to a request that is not what it should be: INVALID_REQUEST, reported as an event. */
+export function invalidRequest(
+  { message, details }: InvalidTokenRequest,
+  { dialect, events, path }: Pick<RefusalContext, 'dialect' | 'events' | 'path'>,
+): HttpAnswer {
+  const cause = 'invalidRequest';
+  const { status } = dialect.refusals[cause];
+  const code = invalidRequestCode;
+  events.emit({ type: 'request-refused', cause, status, code, message, ...given({ path }) });
+  return { status, body: errorBody(code, message, details) };
+}
+
+/** The fields that have a value. */
+function given<Fields extends Record<string, string | undefined>>(fields: Fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: string;
+  };
+}

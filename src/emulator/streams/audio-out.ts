@@ -1,0 +1,66 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import { LatestLevel } from '../../audio/latest-level.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
+import type { StreamTotals } from '../events.ts';
+
+/** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
+const maxUnsentBytes = 1024 * 1024;
+
+export interface AudioOutOptions {
+  socket: WebSocket;
+  transport: Socket;
+  batched: BatchedSocket;
+  headerOf: (length: number) => Buffer;
+  totals: StreamTotals;
+  /** The machine's. */
+  clock: Clock;
+  /** The peer does not read what it was sent. */
+  onSlowReader: () => void;
+}
+
+/** The way of audio out of a connection. A class, as all that every frame passes: see ARCHITECTURE.md. */
+export class AudioOut {
+  /** How loud what was sent is. */
+  readonly level: LatestLevel;
+  private isOpen = true;
+  private readonly socket: WebSocket;
+  private readonly transport: Socket;
+  private readonly batched: BatchedSocket;
+  private readonly headerOf: (length: number) => Buffer;
+  private readonly totals: StreamTotals;
+  private readonly onSlowReader: () => void;
+
+  constructor({ socket, transport, batched, headerOf, totals, clock, onSlowReader }: AudioOutOptions) {
+    this.level = new LatestLevel(clock);
+    this.socket = socket;
+    this.transport = transport;
+    this.batched = batched;
+    this.headerOf = headerOf;
+    this.totals = totals;
+    this.onSlowReader = onSlowReader;
+  }
+
+  /** Whether anything may be sent, text as well. A peer that does not read what it was sent is given up. */
+  maySend(): boolean {
+    if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
+    if (this.transport.writableLength <= maxUnsentBytes) return true;
+    this.onSlowReader();
+    return false;
+  }
+
+  /** Sends one binary message. */
+  send(pcm: Buffer): void {
+    if (!this.maySend()) return;
+    this.batched.write(this.headerOf(pcm.length), pcm);
+    this.totals.framesOut += 1;
+    this.totals.bytesOut += pcm.length;
+    this.level.note(pcm);
+  }
+
+  /** Sends nothing more. */
+  shut(): void {
+    this.isOpen = false;
+  }
+}

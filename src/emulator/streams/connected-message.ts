@@ -1,0 +1,29 @@
+import { writeConnected, writeMessage } from '../../protocol/messages.ts';
+import type { FaultSubject } from '../faults/faults.ts';
+import type { LiveStreamOptions } from './live-stream.ts';
+
+/** Confirms the stream, unless a fault has it late, spoilt or not at all. Specification: "WSS /voice-stream". */
+export function sendConnected(
+  { connection, clock, dialect, faults }: LiveStreamOptions,
+  subject: FaultSubject,
+): void {
+  const whole = writeConnected(dialect);
+  const [fault] = faults.take('connected', subject);
+  switch (fault?.name) {
+    case undefined:
+      connection.sendText(whole);
+      break;
+    case 'connected-late': {
+      const timer = clock.after(fault.delay, () => connection.sendText(whole));
+      connection.onEnding(() => timer.cancel());
+      break;
+    }
+    case 'connected-malformed':
+      connection.sendRaw(whole.slice(0, whole.length / 2));
+      break;
+    case 'connected-unknown':
+      connection.sendText(writeMessage(dialect, fault.kind));
+      break;
+    case 'connected-missing':
+  }
+}

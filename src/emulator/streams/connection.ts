@@ -1,0 +1,232 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
+import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
+import { writeError } from '../../protocol/messages.ts';
+import { BatchedSocket } from '../../wire/server/batched-socket.ts';
+import type { EmulatorEvents, StreamTotals } from '../events.ts';
+import { AudioOut } from './audio-out.ts';
+
+/** One WebSocket connection: what is sent on it, how it ends, and what is counted meanwhile. */
+export interface Connection {
+  readonly id: number;
+  readonly socket: WebSocket;
+  /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
+  readonly totals: StreamTotals;
+  /** When it was opened, on the emulator's clock. */
+  readonly startedAt: number;
+  /** Judges what the device sends. */
+  readonly device: DeviceCheck;
+  /** Sends audio, as long as anything is sent. */
+  readonly audio: AudioOut;
+  /** Whether this side is closing it, or it is gone. */
+  readonly ended: boolean;
+  /** How loud the newest audio of each direction is, in dBFS: from the device, and to it. */
+  levels(): { inDbfs: number; outDbfs: number };
+  sendText(text: string): void;
+  /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
+  close(cause: CloseCause): void;
+  /**
+   * Closes with this code, and without a message before it; 1005 stands for none, and 1006 for no close frame.
+   * Only the first call counts. Throws `usage` where the code or the reason cannot be sent.
+   */
+  closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply'): void;
+  /** Sends text that need not be a message, as it is. */
+  sendRaw(text: string): void;
+  /** Ends the connection without a close frame: orderly, or with a reset. */
+  cut(how: 'end' | 'reset'): void;
+  /** Sends nothing for so long, then all of it. Meanwhile it is not asked whether its peer is there. */
+  stall(ms: number): void;
+  /** Reads nothing more. */
+  stopReading(): void;
+  /** Neither reads nor sends any more, and looks at the peer no longer; the connection stays until the peer ends it. */
+  freeze(): void;
+  /** Pings the peer; where the ping before was not answered, cuts the connection without a close frame. */
+  probe(): void;
+  /** Calls once, as soon as the connection is closing from either side. */
+  onEnding(call: () => void): void;
+}
+
+export interface ConnectionOptions {
+  id: number;
+  socket: WebSocket;
+  /** What the WebSocket runs on. */
+  transport: Socket;
+  /** Of binary messages, by their length. */
+  headerOf: (length: number) => Buffer;
+  /** Movable. */
+  clock: Clock;
+  /** The machine's: audio is heard when it comes. */
+  baseClock: Clock;
+  dialect: Dialect;
+  events: EmulatorEvents;
+}
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { id, socket, transport, headerOf, clock, baseClock, dialect, events } = options;
+  const startedAt = clock.now();
+  const endings: (() => void)[] = [];
+  const device = new DeviceCheck(baseClock);
+  const batched = new BatchedSocket(transport);
+  let ended = false;
+  let pingPending = false;
+  let frozen = false;
+  let stalls = 0;
+  let violation = '';
+  const totals: StreamTotals = {
+    stream: id,
+    device: undefined,
+    jti: undefined,
+    code: 0,
+    reason: '',
+    durationMs: 0,
+    framesIn: 0,
+    bytesIn: 0,
+    framesOut: 0,
+    bytesOut: 0,
+    oddMessages: 0,
+    emptyMessages: 0,
+  };
+
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    audio.shut();
+    for (const call of endings.splice(0)) call();
+  };
+
+  const close = (cause: CloseCause) => {
+    if (ended) return;
+    end();
+    totals.cause = cause;
+    const { close: code, reason, code: errorCode, message } = dialect.stream.closes[cause];
+    if (dialect.stream.errorBeforeClose) {
+      socket.send(writeError(dialect, errorCode, message));
+    }
+    socket.close(code, reason);
+  };
+
+  const giveUp = () => {
+    close('slowReader');
+    // What it still sends is no use: unread it costs nothing until the connection is cut.
+    socket.pause();
+  };
+  const audio = new AudioOut({
+    socket,
+    transport,
+    batched,
+    headerOf,
+    totals,
+    clock: baseClock,
+    onSlowReader: giveUp,
+  });
+
+  const cut = (how: 'end' | 'reset', cause: StreamTotals['cause'] & string) => {
+    if (ended) return;
+    end();
+    totals.cause = cause;
+    // What was sent before the cut is on its way.
+    batched.release();
+    if (how === 'reset') transport.resetAndDestroy();
+    else socket.terminate();
+  };
+
+  // A bad frame without a listener would end the process; ws closes the connection by itself.
+  socket.on('error', (error) => {
+    totals.cause ??= 'protocol-error';
+    violation = error.message;
+    end();
+  });
+  socket.on('pong', () => {
+    pingPending = false;
+  });
+  socket.on('close', (code, reason) => {
+    end();
+    totals.code = code;
+    totals.reason = reason.toString() || violation;
+    totals.durationMs = Math.round(clock.now() - startedAt);
+    events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
+  });
+
+  return {
+    id,
+    socket,
+    totals,
+    startedAt,
+    device,
+    audio,
+    get ended() {
+      return ended;
+    },
+    sendText: (text) => {
+      if (!audio.maySend()) return;
+      socket.send(text);
+      if (totals.device !== undefined) {
+        events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
+      }
+    },
+    levels: () => ({ inDbfs: device.level.read(), outDbfs: audio.level.read() }),
+    close,
+    closeWith(code, reason, cause = 'control') {
+      checkClose(code, reason);
+      if (ended) return;
+      if (code === closeCodes.abnormal) {
+        cut('end', cause);
+        return;
+      }
+      end();
+      totals.cause = cause;
+      if (code === closeCodes.noStatus) socket.close();
+      else socket.close(code, reason);
+    },
+    sendRaw(text) {
+      if (audio.maySend()) socket.send(text);
+    },
+    cut: (how) => cut(how, 'fault'),
+    stall(ms) {
+      stalls += 1;
+      transport.cork();
+      const timer = clock.after(ms, () => {
+        stalls -= 1;
+        transport.uncork();
+      });
+      endings.push(() => {
+        timer.cancel();
+        transport.uncork();
+      });
+    },
+    stopReading: () => socket.pause(),
+    freeze() {
+      frozen = true;
+      audio.shut();
+      // What arrives is thrown away, so that the end of the peer is still seen.
+      transport.removeAllListeners('data').resume();
+    },
+    probe() {
+      if (frozen || stalls > 0) return;
+      if (pingPending) {
+        totals.cause ??= 'half-open';
+        end();
+        socket.terminate();
+        return;
+      }
+      pingPending = true;
+      socket.ping();
+    },
+    onEnding(call) {
+      if (ended) call();
+      else endings.push(call);
+    },
+  };
+}
+
+function checkClose(code: number, reason: string): void {
+  const standsForNone = code === closeCodes.noStatus || code === closeCodes.abnormal;
+  if (!standsForNone && !isSendableCloseCode(code))
+    throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
+  if (Buffer.byteLength(reason) > maxCloseReasonBytes)
+    throw new VoicectlError('usage', `A close reason has at most ${maxCloseReasonBytes} bytes`);
+}

@@ -1,0 +1,153 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
+import type { TokenClaims } from '../../protocol/claims.ts';
+import type { Dialect } from '../../protocol/dialect.ts';
+import { writeError, writeStatus } from '../../protocol/messages.ts';
+import type { Ticker } from '../../wire/pulse.ts';
+import type { EmulatorEvents } from '../events.ts';
+import type { Faults } from '../faults/faults.ts';
+import { createFaultyAudio } from '../faults/faulty-audio.ts';
+import { injectLiveFaults } from '../faults/live-faults.ts';
+import type { CreateReply, Reply, ReplyMode, Voice } from '../replies/reply.ts';
+import type { TakeMessage } from './authorisation.ts';
+import { sendConnected } from './connected-message.ts';
+import type { Connection } from './connection.ts';
+import { IncomingAudio } from './incoming-audio.ts';
+import { createSpeaker } from './speaker.ts';
+
+export interface LiveStream {
+  /** Takes each message of the client. */
+  take: TakeMessage;
+  /** The AI's voice on this stream: for whoever speaks beside the reply. */
+  voice: Voice;
+  reply: Reply;
+}
+
+export interface LiveStreamOptions {
+  connection: Connection;
+  claims: TokenClaims;
+  /** Movable: expiry. */
+  clock: Clock;
+  /** The machine's: audio keeps its pace when the clock is moved. */
+  baseClock: Clock;
+  ticker: Ticker;
+  dialect: Dialect;
+  events: EmulatorEvents;
+  faults: Faults;
+  createReply: ReplyMode;
+}
+
+/**
+ * A stream whose token was accepted: confirms it, then carries audio both ways. Specification:
+ * "WSS /voice-stream".
+ */
+export function startLiveStream(options: LiveStreamOptions): LiveStream {
+  const { connection, claims, clock, dialect, events } = options;
+  const subject = { device: claims.sub, stream: connection.id };
+  if (options.createReply.confirms?.(claims.sub) !== true) sendConnected(options, subject);
+  const { reply, voice } = startReply(options);
+  const incoming = new IncomingAudio({ ...options, device: claims.sub, reply });
+  if (dialect.stream.expiryDuringStream === 'close') {
+    const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
+    connection.onEnding(() => expiry.cancel());
+  }
+  connection.onEnding(() => reply.close?.());
+  injectLiveFaults(options, subject);
+
+  const take: TakeMessage = (data, isBinary) => {
+    if (isBinary) {
+      incoming.take(data);
+      return;
+    }
+    events.emit({ type: 'text-received', stream: connection.id, device: claims.sub, bytes: data.length });
+    const { code, message } = dialect.stream.closes.unexpectedText;
+    if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
+    if (dialect.stream.textAfterToken === 'error') connection.sendText(writeError(dialect, code, message));
+  };
+  return { take, voice, reply };
+}
+
+/** Gives the reply its voice on this stream. */
+function startReply({
+  connection,
+  claims,
+  baseClock,
+  ticker,
+  dialect,
+  events,
+  faults,
+  createReply,
+}: LiveStreamOptions): {
+  reply: Reply;
+  voice: Voice;
+} {
+  const at = { stream: connection.id, device: claims.sub };
+  const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, out: connection.audio });
+  connection.onEnding(audio.close);
+  const speaker = createSpeaker({
+    ticker,
+    frameBytes: bytesForMs(dialect.stream.replyFrameMs),
+    send: audio.send,
+    onEnd() {
+      events.emit({ type: 'reply-ended', ...at, bargeIn: false });
+      reply.said?.();
+    },
+  });
+  const sendError = (code: string, message: string) =>
+    connection.sendText(writeError(dialect, code, message));
+  const voice: Voice = {
+    ...at,
+    clock: baseClock,
+    get speaking() {
+      return speaker.speaking;
+    },
+    send: audio.send,
+    say(playable) {
+      // Who answers late, answers nobody.
+      if (connection.ended) return;
+      if (!speaker.speaking) events.emit({ type: 'reply-started', ...at });
+      speaker.say(playable);
+    },
+    stop() {
+      if (!speaker.speaking) return;
+      speaker.stop();
+      events.emit({ type: 'reply-ended', ...at, bargeIn: true });
+    },
+    fail(why) {
+      events.emit({ type: 'reply-failed', ...at, why });
+      const { code, message } = dialect.stream.replyFailed;
+      sendError(code, `${message}: ${why}`);
+    },
+    status(state) {
+      if (dialect.stream.status.send) connection.sendText(writeStatus(dialect, state));
+    },
+    error: sendError,
+    message: (body) => connection.sendText(JSON.stringify(body)),
+    text: (text) => (isJson(text) ? connection.sendText(text) : connection.sendRaw(text)),
+    close: (code, reason) => connection.closeWith(code, reason, 'reply'),
+    turnStarted: (atMs) => events.emit({ type: 'turn-started', ...at, atMs }),
+    turnEnded: (atMs, turnMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs }),
+  };
+  const reply = beginReply(createReply, voice);
+  connection.onEnding(() => speaker.stop());
+  return { reply, voice };
+}
+
+/** A reply that fails to begin is told of as any that fails: its stream goes on without, and the others are not touched. */
+function beginReply(createReply: CreateReply, voice: Voice): Reply {
+  try {
+    return createReply(voice);
+  } catch (thrown) {
+    voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
+    return { hear() {} };
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,61 @@
+import type { Ticker } from '../../wire/pulse.ts';
+import type { Playable } from '../replies/playable.ts';
+
+/** Says one playable after the other, one frame a tick. */
+export interface Speaker {
+  readonly speaking: boolean;
+  say(playable: Playable): void;
+  /** Drops what has not been sent yet. */
+  stop(): void;
+}
+
+export interface SpeakerOptions {
+  ticker: Ticker;
+  frameBytes: number;
+  send: (pcm: Buffer) => void;
+  /** The queue has run empty; not called after `stop`. */
+  onEnd: () => void;
+}
+
+/** Playables that may wait behind the one being said; a reply that says more loses the oldest. */
+const maxWaiting = 64;
+
+export function createSpeaker({ ticker, frameBytes, send, onEnd }: SpeakerOptions): Speaker {
+  const queue: Playable[] = [];
+  let leave: (() => void) | undefined;
+
+  const rest = () => {
+    leave?.();
+    leave = undefined;
+  };
+
+  const tick = () => {
+    const frame = queue[0]?.read(frameBytes);
+    if (frame !== undefined) {
+      if (frame.length > 0) send(frame);
+      return;
+    }
+    queue.shift();
+    if (queue.length > 0) {
+      tick();
+      return;
+    }
+    rest();
+    onEnd();
+  };
+
+  return {
+    get speaking() {
+      return leave !== undefined;
+    },
+    say(playable) {
+      if (queue.length > maxWaiting) queue.shift();
+      queue.push(playable);
+      leave ??= ticker.add(tick);
+    },
+    stop() {
+      queue.length = 0;
+      rest();
+    },
+  };
+}

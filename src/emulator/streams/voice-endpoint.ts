@@ -1,0 +1,162 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Dialect } from '../../protocol/dialect.ts';
+import { streamPath } from '../../protocol/paths.ts';
+import type { Ticker } from '../../wire/pulse.ts';
+import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
+import { sendRawAnswer } from '../../wire/server/http-answer.ts';
+import type { EmulatorEvents } from '../events.ts';
+import type { Faults } from '../faults/faults.ts';
+import { invalidRequest } from '../http/refusal.ts';
+import type { ReplyMode } from '../replies/reply.ts';
+import type { ConnectionSlots } from '../state/connection-slots.ts';
+import type { TokenAuthority } from '../tokens/token-authority.ts';
+import { awaitToken } from './authorisation.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { type LiveStream, startLiveStream } from './live-stream.ts';
+
+/** Fragments of one message; ws closes with 1008 beyond it. */
+const maxFragments = 256;
+/** Connections that have not presented their token yet, of all devices together. */
+const maxAwaitingToken = 1_024;
+/** A peer that has not answered the last ping when the next is due is cut. */
+const pingEveryMs = 15_000;
+/**
+ * How long a peer may take to end a connection that is closing, whoever began it; then it is cut.
+ * An option of ws that @types/ws 8.18 does not know.
+ */
+const closeGrace = { closeTimeout: 2_000 };
+
+export interface VoiceEndpoint {
+  /** Takes an upgrade request that was admitted; false where there are too many connections without a token. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** Closes every stream, and resolves when all are gone. */
+  close(): Promise<void>;
+  /** The streams that are open; `live` once the token was accepted. */
+  streams(): OpenStream[];
+}
+
+export interface OpenStream {
+  connection: Connection;
+  live: LiveStream | undefined;
+}
+
+export interface VoiceEndpointOptions {
+  /** Movable: deadlines and expiry. */
+  clock: Clock;
+  /** The machine's: heartbeats follow real peers. */
+  baseClock: Clock;
+  dialect: Dialect;
+  events: EmulatorEvents;
+  authority: TokenAuthority;
+  slots: ConnectionSlots;
+  ticker: Ticker;
+  faults: Faults;
+  createReply: ReplyMode;
+}
+
+/** The WebSocket side of the service. Specification: "WSS /voice-stream". */
+export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
+  const { clock, baseClock, dialect, events, slots } = options;
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: dialect.stream.maxMessageBytes,
+    maxFragments,
+    handleProtocols: () => false,
+    ...closeGrace,
+  });
+  // Without a listener ws words these answers itself.
+  server.on('wsClientError', ({ message }, socket) => {
+    const answer = invalidRequest({ message }, { dialect, events, path: streamPath });
+    sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', '13']] });
+  });
+  const connections = new Set<Connection>();
+  const live = new WeakMap<Connection, LiveStream>();
+  const headerOf = createAudioHeaders();
+  const heartbeat = startHeartbeat(connections, baseClock);
+  let awaitingToken = 0;
+  let nextId = 1;
+
+  const open = (connection: Connection) => {
+    awaitingToken += 1;
+    let awaiting = true;
+    const settle = () => {
+      if (awaiting) awaitingToken -= 1;
+      awaiting = false;
+    };
+    connection.onEnding(settle);
+    awaitToken({
+      ...options,
+      connection,
+      settings: dialect.stream,
+      onAuthorised(claims) {
+        settle();
+        connection.totals.device = claims.sub;
+        connection.totals.jti = claims.jti;
+        events.emit({
+          type: 'stream-authorised',
+          stream: connection.id,
+          device: claims.sub,
+          jti: claims.jti,
+          connections: slots.inUse(claims.sub),
+        });
+        const stream = startLiveStream({ ...options, connection, claims });
+        live.set(connection, stream);
+        return stream.take;
+      },
+    });
+  };
+
+  return {
+    streams: () =>
+      [...connections]
+        .filter(({ ended }) => !ended)
+        .map((connection) => ({ connection, live: live.get(connection) })),
+    upgrade(request, socket, head) {
+      if (awaitingToken >= maxAwaitingToken) return false;
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        const connection = createConnection({
+          id: nextId++,
+          socket: webSocket,
+          transport: request.socket,
+          headerOf,
+          clock,
+          baseClock,
+          dialect,
+          events,
+        });
+        connections.add(connection);
+        webSocket.once('close', () => connections.delete(connection));
+        events.emit({
+          type: 'stream-opened',
+          stream: connection.id,
+          remote: request.socket.remoteAddress ?? '',
+        });
+        open(connection);
+      });
+      return true;
+    },
+    async close() {
+      heartbeat.stop();
+      const gone = [...connections].map(
+        ({ socket }) => new Promise((resolve) => socket.once('close', resolve)),
+      );
+      for (const connection of connections) connection.close('shutdown');
+      await Promise.all(gone);
+    },
+  };
+}
+
+/** Frees the slots of peers that are gone without a word. */
+function startHeartbeat(connections: ReadonlySet<Connection>, clock: Clock) {
+  const beat = () => {
+    for (const connection of connections) connection.probe();
+    timer = clock.after(pingEveryMs, beat, { background: true });
+  };
+  let timer = clock.after(pingEveryMs, beat, { background: true });
+  return { stop: () => timer.cancel() };
+}

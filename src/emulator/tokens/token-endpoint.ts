@@ -1,0 +1,96 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { type RateLimit, retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
+import { parseTokenRequest } from '../../protocol/token-request.ts';
+import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { EmulatorEvents } from '../events.ts';
+import type { Faults } from '../faults/faults.ts';
+import { answerWithFaults, type Unanswered } from '../faults/token-faults.ts';
+import { invalidRequest, refusal } from '../http/refusal.ts';
+import type { RateLimiter } from '../state/rate-limiter.ts';
+import type { TokenAuthority, WrongToken } from './token-authority.ts';
+
+export interface TokenEndpointOptions {
+  clock: Clock;
+  dialect: Dialect;
+  events: EmulatorEvents;
+  authority: TokenAuthority;
+  faults: Faults;
+  limiter: RateLimiter;
+  accepts: (apiKey: string) => boolean;
+}
+
+/** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
+export type TokenEndpoint = (body: Uint8Array) => Promise<HttpAnswer | Unanswered>;
+
+export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
+  const { clock, dialect, events, authority, faults, limiter, accepts } = options;
+
+  const httpDate = createHttpDate();
+
+  /** What the headers of an answer say of the device's window. */
+  const limitHeaders = (rate: RateLimit & { allowed: boolean }): [string, string][] => {
+    const { headersOn, resetFormat } = dialect.rateLimit;
+    const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
+    // A client that measures the reset against this header sees the emulator's time, also when it was moved.
+    return [
+      ['Date', httpDate(clock.wall())],
+      ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : []),
+    ];
+  };
+
+  const limited = (device: string, rate: RateLimit): HttpAnswer => {
+    const retryAfter = writeRetryAfter(rate.resetAtMs, dialect.rateLimit.retryAfter, clock.wall());
+    const answer = refusal('rateLimited', { dialect, events, device });
+    return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
+  };
+
+  const grant = async (device: string, wrong?: WrongToken): Promise<HttpAnswer> => {
+    const rate = limiter.take(device);
+    if (!rate.allowed) return limited(device, rate);
+    const { token, claims } = await authority.issue(device, wrong);
+    const { remaining, resetAtMs } = rate;
+    const { jti, exp } = claims;
+    events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs });
+    return { status: 200, body: { token }, headers: limitHeaders(rate) };
+  };
+
+  return async (body) => {
+    const parsed = parseTokenRequest(body);
+    if (!parsed.ok) return invalidRequest(parsed.problem, { dialect, events });
+    const { apiKey, deviceId: device } = parsed.request;
+    if (!accepts(apiKey)) return refusal('unauthorized', { dialect, events, device });
+    const struck = faults.take('token', { device });
+    if (struck.length === 0) return grant(device);
+    const answers = {
+      normal: (wrong?: WrongToken) => grant(device, wrong),
+      refuse: (cause: RefusalCause) => refusal(cause, { dialect, events, device }),
+      limited: (resetInMs: number) =>
+        limited(device, { limit: limiter.limit, remaining: 0, resetAtMs: clock.wall() + resetInMs }),
+    };
+    return answerWithFaults(struck, answers, clock);
+  };
+}
+
+/** Wall-clock time as a `Date` header writes it, made once for each second. */
+function createHttpDate() {
+  let second = Number.NaN;
+  let text = '';
+  return (nowMs: number): string => {
+    const now = Math.floor(nowMs / 1000);
+    if (now !== second) text = new Date(nowMs).toUTCString();
+    second = now;
+    return text;
+  };
+}
+
+function writeRetryAfter(
+  atMs: number,
+  format: Dialect['rateLimit']['retryAfter'],
+  nowMs: number,
+): [string, string][] {
+  const seconds = Math.max(1, Math.ceil((atMs - nowMs) / 1000));
+  if (format === 'none') return [];
+  const value = format === 'seconds' ? String(seconds) : new Date(nowMs + seconds * 1000).toUTCString();
+  return [[retryAfterHeaderName, value]];
+}

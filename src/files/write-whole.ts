@@ -1,0 +1,28 @@
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
+import { VoicectlError } from '../kernel/errors.ts';
+
+/**
+ * Writes a file whole: whoever reads the file meanwhile finds the one that was there before. Into a pipe or device
+ * it is written as it is, unless it is `preliminary`: what went there cannot be replaced. Throws `input-output`.
+ */
+export async function writeWhole(path: string, content: string, { preliminary = false } = {}): Promise<void> {
+  const draft = `${path}.${process.pid}.draft`;
+  try {
+    const there = await stat(path).catch(() => undefined);
+    if (there?.isDirectory()) throw new Error('it is a folder');
+    if (there !== undefined && !there.isFile()) {
+      if (!preliminary) await writeFile(path, content);
+      return;
+    }
+    await writeFile(draft, content, { flag: 'wx' });
+    await rename(draft, path);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw new VoicectlError('input-output', `Cannot write ${path}: ${why(cause)}`, { cause });
+  }
+}
+
+/** `ENOENT: no such file or directory`, without the name of the draft. */
+function why(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).split(',')[0] ?? '';
+}

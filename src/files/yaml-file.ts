@@ -1,0 +1,141 @@
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type * as z from 'zod';
+import { readText, type Stdin } from '../config/target.ts';
+import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
+import {
+  describeIssue,
+  issuePath,
+  noSuchSetting,
+  type SchemaProblem,
+  type SecretNames,
+} from '../protocol/schema-problem.ts';
+
+/** Lines and columns count from 1, as editors do. */
+type Place = {
+  line: number;
+  column: number;
+};
+
+export interface YamlSchema<Schema extends z.ZodType> {
+  schema: Schema;
+  /** Of the error that is thrown: `bad-input` unless said otherwise. */
+  code?: ErrorCode;
+  /** How to mend a wrong file, in one sentence. */
+  hint?: string;
+  /** Names of settings whose values are never shown. */
+  secrets?: SecretNames;
+}
+
+/** A file that is as its schema wants it. */
+export interface YamlFile<Schema extends z.ZodType> {
+  /** What the schema makes of it, defaults filled in. */
+  value: z.output<Schema>;
+  /** What stands in the file. */
+  input: z.input<Schema>;
+  /** The error for a value that the schema cannot judge, such as a file that is not there: tells where it stands. */
+  refuse(path: readonly PropertyKey[], why: string, cause?: unknown): VoicectlError;
+}
+
+/** How many problems a message tells; all are in `details.problems`. */
+const problemsTold = 3;
+
+/** Reads a YAML or JSON file (`-`: standard input). Errors: those of `parseYamlFile`, and `bad-input` for no such file. */
+export async function readYamlFile<Schema extends z.ZodType>(
+  path: string,
+  input: Stdin,
+  options: YamlSchema<Schema>,
+): Promise<YamlFile<Schema>> {
+  return parseYamlFile(await readText(path, input), path, options);
+}
+
+/**
+ * The content of a YAML or JSON file, held against a schema; an empty file is an empty mapping. Throws the error of
+ * `options.code` where it is not YAML or not as the schema wants it: each problem as `file:line:column`, the path of
+ * the setting, what stands there and what was expected.
+ */
+export function parseYamlFile<Schema extends z.ZodType>(
+  content: string,
+  file: string,
+  { schema, code = 'bad-input', hint, secrets }: YamlSchema<Schema>,
+): YamlFile<Schema> {
+  const lines = new LineCounter();
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    const place = placeAt(broken.pos[0]);
+    throw new VoicectlError(code, `${placeText(file, place)}: ${broken.message.split('\n')[0]}`, {
+      hint,
+      cause: broken,
+      details: place,
+    });
+  }
+  const input = toValue(document, file, code);
+  const placeOf = (path: readonly PropertyKey[], part: 'key' | 'value' = 'value') =>
+    placeAt(offsetOf(document, path, part));
+  const result = schema.safeParse(input, { reportInput: true });
+  if (!result.success) {
+    const problems = result.error.issues.map((issue) => ({
+      ...describeIssue(issue, secrets),
+      ...placeOf(issuePath(issue), issue.code === 'unrecognized_keys' ? 'key' : 'value'),
+    }));
+    const texts = problems.slice(0, problemsTold).map((problem) => problemText(file, problem));
+    throw new VoicectlError(code, texts.join('; '), { hint, details: { problems } });
+  }
+  return {
+    value: result.data,
+    input: input as z.input<Schema>,
+    refuse: (path, why, cause) =>
+      new VoicectlError(code, `${placeText(file, placeOf(path))}: ${path.map(String).join('.')}: ${why}`, {
+        cause,
+        details: placeOf(path),
+      }),
+  };
+}
+
+/** The document as plain values. Aliases that would make it huge are refused. */
+function toValue(document: Document, file: string, code: ErrorCode): unknown {
+  try {
+    return document.toJS() ?? {};
+  } catch (cause) {
+    throw new VoicectlError(code, `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** Where in the text the value at this path begins, or its key; of what is not there, what should hold it. */
+function offsetOf(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number {
+  let offset = startOf(document.contents) ?? 0;
+  let holder: unknown = document.contents;
+  for (const [depth, key] of path.entries()) {
+    if (isAlias(holder)) holder = holder.resolve(document);
+    const pair = isMap(holder) ? holder.items.find((one) => keyText(one.key) === String(key)) : undefined;
+    const value: unknown = isSeq(holder) ? holder.get(key, true) : pair?.value;
+    const isKeyWanted = part === 'key' && depth === path.length - 1;
+    offset = (isKeyWanted ? undefined : startOf(value)) ?? startOf(pair?.key) ?? offset;
+    holder = value;
+  }
+  return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}
+
+function keyText(key: unknown): string {
+  return String(isScalar(key) ? key.value : key);
+}
+
+function problemText(file: string, { path, value, expected, ...place }: SchemaProblem & Place): string {
+  const where = `${placeText(file, place)}: ${path}`;
+  if (expected === noSuchSetting) return `${where}: ${noSuchSetting}`;
+  return `${where}: ${value === undefined ? 'missing' : JSON.stringify(value)}, expected ${expected}`;
+}
+
+function placeText(file: string, { line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}

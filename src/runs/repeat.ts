@@ -1,0 +1,242 @@
+import type { Clock } from '../kernel/clock.ts';
+import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
+import {
+  describeFailure,
+  type Failure,
+  type FailureKind,
+  failureKind,
+  kindCountsText,
+} from '../kernel/failure-kind.ts';
+import type { SessionEvent } from '../session/events.ts';
+import type { Verdict } from '../session/expectations.ts';
+import { type AudioTotals, roundMs } from '../session/metrics.ts';
+import type { SessionSummary } from '../session/summary.ts';
+
+/** One session of several. */
+export interface RunResult {
+  /** From 1; runs to warm up count from 1 apart. */
+  run: number;
+  warmup: boolean;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  elapsedMs: number;
+  /** Undefined where the session could not even begin. */
+  summary: SessionSummary | undefined;
+  failure: Failure | null;
+}
+
+/** How a metric is spread over the runs in which it was measured. */
+export interface MetricSpread {
+  count: number;
+  min: number;
+  median: number;
+  p95: number;
+  max: number;
+}
+
+/** What was measured in each run, as far as one number says it. */
+const spreadMetrics = {
+  elapsedMs: ({ elapsedMs }) => elapsedMs,
+  tokenMs: ({ tokenMs }) => tokenMs,
+  connectMs: ({ connectMs }) => connectMs,
+  authoriseMs: ({ authoriseMs }) => authoriseMs,
+  firstAudioMs: ({ firstAudioMs }) => firstAudioMs,
+  longestGapMs: ({ longestGapMs }) => longestGapMs,
+  jitterP95Ms: ({ jitterMs }) => jitterMs?.p95 ?? null,
+  audioMs: (summary) => summary.in.audioMs,
+  sendLatenessP95Ms: ({ sendLatenessMs }) => sendLatenessMs?.p95 ?? null,
+} as const satisfies Record<string, (summary: SessionSummary) => number | null>;
+
+export type SpreadMetric = keyof typeof spreadMetrics;
+
+/** What several runs came to together. Runs to warm up are not in it. */
+export interface RepeatSummary
+  extends Pick<SessionSummary, 'device' | 'ok' | 'elapsedMs' | 'out' | 'in' | 'events' | 'failure'> {
+  runs: number;
+  passed: number;
+  /** From 0 to 1. */
+  passRate: number;
+  warmup: number;
+  /** How many runs failed with which kind. */
+  failures: Partial<Record<FailureKind, number>>;
+  spread: Record<SpreadMetric, MetricSpread | null>;
+  /** Each expectation, with the number of runs in which it held. */
+  verdicts: Verdict[];
+}
+
+/**
+ * The events of each run, its summary as `run`, and at the end one summary of all. Of a single run: its events as
+ * they are.
+ */
+export type RepeatEvent =
+  | SessionEvent
+  | (SessionEvent & { run: number; warmup: boolean })
+  | ({ t: number; type: 'run'; run: number; warmup: boolean } & SessionSummary)
+  | ({ t: number; type: 'summary' } & RepeatSummary);
+
+export interface RepeatOptions {
+  clock: Clock;
+  device: string;
+  /** Runs that count. */
+  repeat: number;
+  /** Runs before them that do not. */
+  warmup: number;
+  /** Told of each run that counts once it has ended. */
+  onRun?: (result: RunResult) => void;
+}
+
+/** Failures after which another run makes no sense: they are ours, not the service's. */
+const fatal: readonly FailureKind[] = ['usage', 'local-io', 'bug', 'cancelled'];
+
+/**
+ * Holds sessions one after the other. A run that fails does not keep the others from being held, but for failures of
+ * this machine and an end that was asked for. Throws what a single run threw; of several, `expectation-failed` where
+ * an expectation failed in any, else the error of the first that failed.
+ */
+export async function* runRepeatedly(
+  startRun: () => AsyncIterable<SessionEvent>,
+  { clock, device, repeat, warmup, onRun }: RepeatOptions,
+  signal: AbortSignal,
+): AsyncGenerator<RepeatEvent> {
+  const isSingle = repeat === 1 && warmup === 0;
+  const beganAt = clock.now();
+  const results: RunResult[] = [];
+  const errors: VoicectlError[] = [];
+  for (let index = 0; index < warmup + repeat; index += 1) {
+    const isWarmup = index < warmup;
+    const run = isWarmup ? index + 1 : index - warmup + 1;
+    const startedAt = clock.wall();
+    const since = clock.now();
+    let summary: SessionSummary | undefined;
+    let error: VoicectlError | undefined;
+    try {
+      for await (const event of startRun()) {
+        if (event.type === 'summary') summary = event;
+        if (isSingle) yield event;
+        else
+          yield event.type === 'summary'
+            ? { ...event, type: 'run', run, warmup: isWarmup }
+            : { ...event, run, warmup: isWarmup };
+      }
+    } catch (thrown) {
+      error = toVoicectlError(thrown);
+    }
+    const failure = error === undefined ? null : describeFailure(error);
+    const result = {
+      run,
+      warmup: isWarmup,
+      startedAt,
+      elapsedMs: roundMs(clock.now() - since),
+      summary,
+      failure,
+    };
+    if (!isWarmup) {
+      results.push(result);
+      onRun?.(result);
+      if (error !== undefined) errors.push(error);
+    }
+    if (error !== undefined && (isSingle || signal.aborted || fatal.includes(failureKind(error)))) {
+      if (!isWarmup && !isSingle) yield { t: roundMs(clock.now() - beganAt), type: 'summary', ...total() };
+      throw error;
+    }
+  }
+  if (isSingle) return;
+  const summary = total();
+  yield { t: roundMs(clock.now() - beganAt), type: 'summary', ...summary };
+  const error = verdictOf(errors, repeat);
+  if (error !== undefined) throw error;
+
+  function total(): RepeatSummary {
+    const elapsedMs = roundMs(clock.now() - beganAt);
+    return { device, elapsedMs, warmup, ...summarise(results, repeat, verdictOf(errors, repeat)) };
+  }
+}
+
+/** The error that several runs come to. */
+function verdictOf(errors: readonly VoicectlError[], runs: number): VoicectlError | undefined {
+  const isExpectation = ({ code }: VoicectlError) => code === ('expectation-failed' satisfies ErrorCode);
+  const first = errors.find(isExpectation) ?? errors[0];
+  if (first === undefined) return undefined;
+  const text = `${errors.length} of ${runs} runs failed (${kindCountsText(countKinds(errors.map(failureKind)))})`;
+  return new VoicectlError(first.code, `${text}; the first: ${first.message}`, {
+    hint: first.hint,
+    cause: first,
+    details: first.details,
+  });
+}
+
+function summarise(
+  results: readonly RunResult[],
+  runs: number,
+  error: VoicectlError | undefined,
+): Omit<RepeatSummary, 'device' | 'elapsedMs' | 'warmup'> {
+  const summaries = results.flatMap(({ summary }) => (summary === undefined ? [] : [summary]));
+  const passed = results.filter(({ failure }) => failure === null).length;
+  const spread = Object.entries(spreadMetrics).map(([name, read]) => [
+    name,
+    spreadOf(summaries.map(read).filter((value) => value !== null)),
+  ]);
+  return {
+    ok: error === undefined,
+    runs,
+    passed,
+    passRate: passed / runs,
+    failures: countKinds(results.flatMap(({ failure }) => (failure === null ? [] : [failure.kind]))),
+    out: sum(summaries.map((summary) => summary.out)),
+    in: sum(summaries.map((summary) => summary.in)),
+    events: sumCounts(summaries.map(({ events }) => events)),
+    spread: Object.fromEntries(spread),
+    verdicts: joinVerdicts(summaries.map(({ verdicts }) => verdicts)),
+    failure: error === undefined ? null : describeFailure(error),
+  };
+}
+
+/** Null where there is nothing. The 95th percentile is a value that was measured: the nearest rank. */
+export function spreadOf(values: readonly number[]): MetricSpread | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  if (sorted.length === 0) return null;
+  const middle = sorted.length / 2;
+  const median = sorted.length % 2 === 1 ? at(0.5) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+  return { count: sorted.length, min: at(0), median: roundMs(median), p95: at(0.95), max: at(1) };
+}
+
+function countKinds(kinds: readonly FailureKind[]): RepeatSummary['failures'] {
+  const counts: RepeatSummary['failures'] = {};
+  for (const kind of kinds) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+function sum(totals: readonly AudioTotals[]): AudioTotals {
+  return totals.reduce(
+    (all, { frames, bytes, audioMs }) => ({
+      frames: all.frames + frames,
+      bytes: all.bytes + bytes,
+      audioMs: all.audioMs + audioMs,
+    }),
+    { frames: 0, bytes: 0, audioMs: 0 },
+  );
+}
+
+function sumCounts(all: readonly Record<string, number>[]): Record<string, number> {
+  const counts: Record<string, number> = Object.create(null);
+  for (const one of all)
+    for (const [kind, count] of Object.entries(one)) counts[kind] = (counts[kind] ?? 0) + count;
+  return counts;
+}
+
+/** Every run has the same expectations, in the same order. */
+function joinVerdicts(runs: readonly (readonly Verdict[])[]): Verdict[] {
+  return (runs[0] ?? []).map(({ name, expected }, index) => {
+    const all = runs.flatMap((verdicts) => verdicts[index] ?? []);
+    const failed = all.filter(({ ok }) => !ok);
+    const measured = `${all.length - failed.length} of ${all.length} runs${failed[0] === undefined ? '' : `, else ${failed[0].measured}`}`;
+    return {
+      name,
+      expected,
+      ok: failed.length === 0,
+      measured,
+      ...(failed[0]?.kind === undefined ? {} : { kind: failed[0].kind }),
+    };
+  });
+}

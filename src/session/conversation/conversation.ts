@@ -1,0 +1,151 @@
+import type { Level } from '../../audio/level.ts';
+import type { AudioSource } from '../../audio/source.ts';
+import { wireFormat } from '../../audio/source-format.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
+import type { ServiceMessage } from '../../protocol/messages.ts';
+import { type Verdict, verdict } from '../expectations.ts';
+import { roundMs } from '../metrics.ts';
+import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
+import { createTurn, type Turn } from './turn.ts';
+
+export interface ConversationOptions {
+  clock: Clock;
+  frameMs: number;
+  settleMs: number;
+  waitMs: number;
+}
+
+/**
+ * A conversation as it is held: a source that says each turn when its moment has come and is silent between, as a
+ * microphone would be. It is told of all that is sent and heard, because that is what the moments depend on.
+ */
+export interface Conversation {
+  /** Ends when the last turn has been answered and nothing is awaited. */
+  readonly source: AudioSource;
+  sent(frame: Buffer): void;
+  received(pcm: Buffer, level: Level): void;
+  message(message: ServiceMessage): void;
+  /** The verdicts of every turn; one that was never said has failed. */
+  verdicts(): Verdict[];
+}
+
+/** What is heard before anything is said: a service may speak first. */
+const listening: TurnPlan = { name: undefined, say: undefined, when: 'connected', expect: [], absent: [] };
+
+/** AI audio that is this late is still the same speaking. */
+const speakingGraceMs = 200;
+
+export function createConversation(
+  { turns: plans }: ConversationPlan,
+  { clock, frameMs, settleMs, waitMs }: ConversationOptions,
+): Conversation {
+  const turns: { turn: Turn; saidAt: number }[] = [];
+  let beganAt: number | undefined;
+  let current: Turn | undefined;
+  /** Why the turn after those that were said was not. */
+  let skippedFor: string | undefined;
+
+  const begin = (plan: TurnPlan): Turn => {
+    const now = clock.now();
+    current?.passOn(now);
+    current = createTurn(plan, { beganAt: now, settleMs, waitMs });
+    return current;
+  };
+  /** Nothing more is awaited, and what was said last has been answered. */
+  const isOver = (last: Turn) => {
+    const now = clock.now();
+    const state = last.audio.replyState(now);
+    const isAnswered = skippedFor !== undefined || state === 'ended' || state === 'none';
+    return isAnswered && turns.every(({ turn }) => turn.isDecided(now));
+  };
+
+  const say = async function* (signal?: AbortSignal): AsyncGenerator<Buffer> {
+    const silence = Buffer.alloc(bytesForMs(frameMs));
+    let before = begin(listening);
+    beganAt = clock.now();
+    before.audio.clipEnded(beganAt);
+    for (const plan of plans) {
+      let cue = lookForCue(plan.when, before, clock.now());
+      for (; cue === 'wait'; cue = lookForCue(plan.when, before, clock.now())) yield silence;
+      if (cue !== 'now') {
+        skippedFor = cue.missed;
+        break;
+      }
+      const turn = begin(plan);
+      turns.push({ turn, saidAt: clock.now() });
+      if (plan.say !== undefined) yield* plan.say.read(signal);
+      turn.audio.clipEnded(clock.now());
+      before = turn;
+    }
+    while (!isOver(before)) yield silence;
+  };
+
+  return {
+    source: { ...describeClips(plans), durationMs: undefined, repeatable: false, read: say },
+    sent(frame) {
+      current?.sent(frame, clock.now());
+    },
+    received(pcm, level) {
+      current?.received(pcm, level, clock.now());
+    },
+    message(message) {
+      const now = clock.now();
+      for (const { turn } of turns) turn.message(message, now);
+    },
+    verdicts() {
+      const now = clock.now();
+      return plans.flatMap((plan, index) => {
+        const name = plan.name === undefined ? `turn ${index + 1}` : `turn ${index + 1} (${plan.name})`;
+        const said = turns[index];
+        const missed = index === turns.length ? skippedFor : undefined;
+        const isWhole = said?.turn.audio.clipEndedAt !== undefined;
+        const saidAtText = said && `${roundMs(said.saidAt - (beganAt ?? 0))} ms into the stream`;
+        const judged = verdict('said', 'turn-skipped', {
+          ok: isWhole,
+          expected: cueText(plan.when),
+          measured: saidAtText
+            ? `${saidAtText}${isWhole ? '' : ', but the session ended before all of it was said'}`
+            : `not said: ${missed ?? 'the session ended before'}`,
+        });
+        return [judged, ...(said?.turn.verdicts(now) ?? [])].map((one) => ({
+          ...one,
+          name: `${name}: ${one.name}`,
+        }));
+      });
+    },
+  };
+}
+
+/** Whether the moment for a turn has come, given the one before it. */
+function lookForCue(when: TurnCue, { audio }: Turn, now: number): 'now' | 'wait' | { missed: string } {
+  if (when === 'connected') return 'now';
+  if (typeof when === 'object' && 'afterMs' in when) {
+    return now >= (audio.clipEndedAt ?? now) + when.afterMs ? 'now' : 'wait';
+  }
+  const state = audio.replyState(now);
+  if (state === 'none') return { missed: 'no reply began' };
+  if (when === 'after-reply') return state === 'ended' ? 'now' : 'wait';
+  const { replyBegunAt, spokenUntil } = audio;
+  if (replyBegunAt === undefined || now < replyBegunAt + when.duringReplyMs) return 'wait';
+  if (now <= spokenUntil + speakingGraceMs) return 'now';
+  return { missed: `the AI spoke for ${roundMs(spokenUntil - replyBegunAt)} ms only` };
+}
+
+function cueText(when: TurnCue): string {
+  if (typeof when === 'string') return when;
+  return 'afterMs' in when
+    ? `after ${when.afterMs} ms`
+    : `during the reply, ${when.duringReplyMs} ms into it`;
+}
+
+function describeClips(plans: readonly TurnPlan[]): Pick<AudioSource, 'description'> {
+  const clips = plans.flatMap(({ say }) => (say === undefined ? [] : [say.description]));
+  return {
+    description: {
+      ...wireFormat,
+      converted: clips.some(({ converted }) => converted),
+      text: [...new Set(clips.map(({ text }) => text))].join('; ') || 'silence',
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { VoicectlError } from '../../kernel/errors.ts';
+
+/** What the system's error codes mean to a user. */
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name could not be looked up',
+  ETIMEDOUT: 'no answer',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer',
+  UND_ERR_SOCKET: 'connection closed before an answer',
+};
+
+/** Codes of Node's TLS and of OpenSSL's verification of certificates. */
+const tlsCodes =
+  /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
+
+/** A failure to reach `host`, as an error that says which of DNS, network or TLS it was. */
+export function connectionError(thrown: unknown, host: string): VoicectlError {
+  const code = systemCode(thrown);
+  if (tlsCodes.test(code)) {
+    const isOther = code === 'ERR_TLS_CERT_ALTNAME_INVALID';
+    return new VoicectlError('tls-failed', `Cannot connect to ${host}: TLS failed (${code})`, {
+      hint: isOther
+        ? 'The certificate is for other names: use one of them in the address.'
+        : 'Trust a private certificate authority, or a self-signed certificate, with --ca FILE.',
+      cause: thrown,
+    });
+  }
+  const why = reasons[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  return new VoicectlError('connect-failed', `Cannot connect to ${host}: ${why}`, {
+    retryable: true,
+    cause: thrown,
+    ...(code === 'ECONNREFUSED'
+      ? {
+          hint: 'Is the service running? `voicectl serve` starts a local one; token and stream have their own with --local.',
+        }
+      : {}),
+  });
+}
+
+/** The code of an error, or of the first inside it: Node tries several addresses and bundles what went wrong. */
+function systemCode(thrown: unknown): string {
+  const { code, errors, cause } = (thrown ?? {}) as { code?: unknown; errors?: unknown[]; cause?: unknown };
+  if (typeof code === 'string' && code !== '') return code;
+  if (Array.isArray(errors) && errors.length > 0) return systemCode(errors[0]);
+  return cause === undefined ? '' : systemCode(cause);
+}

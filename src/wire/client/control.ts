@@ -1,0 +1,158 @@
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
+import Client from 'undici/lib/dispatcher/client.js';
+import type { ZodType } from 'zod';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { type ControlOperation, controlOperation, controlPrefix } from '../../protocol/control.ts';
+import { readError } from '../../protocol/error-body.ts';
+import { isLoopbackHost } from '../../protocol/loopback.ts';
+import { serviceUrl } from '../../protocol/paths.ts';
+import { jsonMediaType } from '../../protocol/token-request.ts';
+import { connectionError } from './connection-error.ts';
+import { isSuccess } from './http.ts';
+import { trusting } from './trusting.ts';
+
+export interface ControlTarget {
+  baseUrl: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
+  /** Bearer secret, where the emulator asks for one. */
+  secret: string | undefined;
+  signal: AbortSignal;
+}
+
+export interface ControlCall {
+  query?: Record<string, string | number | undefined>;
+  /** Sent as JSON, or as it is where it is bytes. */
+  body?: unknown;
+}
+
+/**
+ * Calls one operation of an emulator's control API, and returns the parsed answer, which is of the shape that
+ * the operation has, and may say more: the emulator may be a newer one. Throws `VoicectlError`:
+ * `insecure-target` (not this machine), `connect-failed`, `auth-refused` (the secret), `usage` (refused as wrong), `protocol-violation`.
+ */
+export async function callControl(
+  target: ControlTarget,
+  name: ControlOperation,
+  call: ControlCall = {},
+): Promise<unknown> {
+  const { body, end } = await send(target, name, call);
+  try {
+    const answer = await body.json();
+    requireShape(answer, controlOperation(name).response);
+    return answer;
+  } catch (cause) {
+    target.signal.throwIfAborted();
+    throw new VoicectlError('protocol-violation', `${target.baseUrl} is not a voicectl emulator`, { cause });
+  } finally {
+    await end();
+  }
+}
+
+function requireShape(answer: unknown, schema: ZodType | undefined): void {
+  const { error } = schema?.safeParse(answer) ?? {};
+  if (error?.issues.some(({ code }) => code !== 'unrecognized_keys')) throw error;
+}
+
+/** Events of the emulator, as they happen. Ends when the emulator does. */
+export async function* followJournal(
+  target: ControlTarget,
+  query: ControlCall['query'] = {},
+): AsyncGenerator<unknown> {
+  const { body, end } = await send(target, 'live', { query });
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of untilCut(body, target.signal)) {
+      text += decoder.decode(chunk, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data !== undefined) yield JSON.parse(data);
+      }
+    }
+  } finally {
+    await end();
+  }
+}
+
+/** The chunks of a body that has no end of its own: it is over when the connection is. Throws the signal's reason. */
+async function* untilCut(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch {
+    signal.throwIfAborted();
+  }
+}
+
+interface Answer {
+  body: Dispatcher.ResponseData['body'];
+  /** Ends the connection, whether or not the body was read. */
+  end(): Promise<void>;
+}
+
+async function send(
+  { baseUrl, ca, secret, signal }: ControlTarget,
+  name: ControlOperation,
+  { query = {}, body }: ControlCall,
+): Promise<Answer> {
+  const { method, path } = controlOperation(name);
+  const url = new URL(serviceUrl(baseUrl, controlPrefix + path));
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(key, String(value));
+  }
+  if (!isLoopbackHost(url.hostname)) {
+    throw new VoicectlError(
+      'insecure-target',
+      `${url.host} is not this machine, and an emulator is controlled from its own`,
+      {
+        hint: 'The secret is not sent elsewhere. Give a loopback address with --base-url.',
+      },
+    );
+  }
+  const isBytes = body instanceof Uint8Array;
+  // A journal that is followed is silent for as long as nothing happens.
+  const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
+  const end = () => client.destroy();
+  try {
+    const response = await request.call(client, {
+      method,
+      path: url.pathname + url.search,
+      signal,
+      headers: {
+        ...(secret === undefined ? {} : { Authorization: `Bearer ${secret}` }),
+        ...(body === undefined
+          ? {}
+          : { 'Content-Type': isBytes ? 'application/octet-stream' : jsonMediaType }),
+      },
+      ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
+    });
+    if (isSuccess(response.statusCode)) return { body: response.body, end };
+    throw refused(response.statusCode, await response.body.json().catch(() => undefined), baseUrl);
+  } catch (thrown) {
+    await end();
+    if (signal.aborted) throw signal.reason;
+    throw thrown instanceof VoicectlError ? thrown : connectionError(thrown, url.host);
+  }
+}
+
+function refused(status: number, body: unknown, baseUrl: string): VoicectlError {
+  const { code, message } = readError(body);
+  const details = { status, serviceCode: code };
+  if (status === 401) {
+    return new VoicectlError('auth-refused', message ?? 'The control secret was refused', {
+      hint: 'Set VOICECTL_CONTROL_SECRET to what `voicectl serve` printed, or use --control-secret-file.',
+      details,
+    });
+  }
+  if (message === undefined || status === 404) {
+    return new VoicectlError(
+      'protocol-violation',
+      `${baseUrl} is not a voicectl emulator (status ${status})`,
+      { details },
+    );
+  }
+  return new VoicectlError('usage', `The emulator refused: ${message}`, { details });
+}

@@ -1,0 +1,92 @@
+import { type ErrorCode, VoicectlError } from '../../kernel/errors.ts';
+import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
+import type { ReadError } from '../../protocol/error-body.ts';
+
+/**
+ * What a refusal of the stream means. Specification: the behaviour for bad tokens, the limit's code and
+ * the close codes are "not shown", so a limit is told by any of the signs that services give.
+ */
+
+const limitWords = /limit|too.?many|concurren|quota/i;
+/** Codes by which a service says that it, and not the token, is the reason. */
+const serviceSide: readonly number[] = [
+  closeCodes.goingAway,
+  closeCodes.protocolError,
+  closeCodes.abnormal,
+  closeCodes.messageTooBig,
+  closeCodes.internalError,
+  closeCodes.serviceRestart,
+  closeCodes.tryAgainLater,
+];
+
+/** The error for an upgrade that was answered with something other than 101, and with what the body said. */
+export function upgradeError(status: number, url: string, said: ReadError): VoicectlError {
+  const details = { status, serviceCode: said.code, serviceMessage: said.message };
+  const answer = [`status ${status}`, textOf(said)].filter((text) => text !== '').join(', ');
+  if (status >= 300 && status < 400) {
+    return new VoicectlError('redirected', `${url} redirects (${answer}), and a token is never sent on`, {
+      hint: 'Give the final address with --ws-url.',
+      details,
+    });
+  }
+  if (status === 401 || status === 403) {
+    return new VoicectlError('stream-refused', `The stream was refused (${answer})`, { details });
+  }
+  if (status === 429) {
+    const text = `The stream was refused (${answer}): too many connections`;
+    return new VoicectlError('too-many-connections', text, { details });
+  }
+  return new VoicectlError('handshake-failed', `${url} did not open a WebSocket (${answer})`, {
+    hint: 'Check --ws-url; without it the host of --base-url is used.',
+    details,
+  });
+}
+
+/** What the service said of an error, in one line; empty where it said nothing. */
+function textOf(error: ReadError | undefined): string {
+  return [error?.code, error?.message].filter((text) => text !== undefined).join(': ');
+}
+
+export interface CloseFacts {
+  code: number;
+  reason: string;
+}
+
+/**
+ * The error for a close that was not asked for, before or after the token was accepted. `serviceError` is the error
+ * message that was the service's last word before it.
+ */
+export function closeError(
+  { code, reason }: CloseFacts,
+  serviceError: ReadError | undefined,
+  phase: 'authorising' | 'live',
+): VoicectlError {
+  const said = textOf(serviceError);
+  const why = [`close ${code} ${closeCodeName(code)}`, reason, said].filter((text) => text !== '').join(', ');
+  const details = {
+    closeCode: code,
+    closeReason: reason,
+    serviceCode: serviceError?.code,
+    serviceMessage: serviceError?.message,
+  };
+  const [errorCode, text] = classify(code, `${reason} ${said}`, phase, serviceError !== undefined);
+  return new VoicectlError(errorCode, `${text}: ${why}`, { details });
+}
+
+function classify(
+  code: number,
+  words: string,
+  phase: 'authorising' | 'live',
+  hasServiceError: boolean,
+): [ErrorCode, string] {
+  if (phase === 'live') {
+    if (hasServiceError && code !== closeCodes.abnormal)
+      return ['service-error', 'The service ended the stream'];
+    return ['stream-broken', 'The stream broke'];
+  }
+  if (code === closeCodes.tooManyConnections || limitWords.test(words))
+    return ['too-many-connections', 'Too many connections for this device'];
+  if (serviceSide.includes(code) && !hasServiceError)
+    return ['stream-broken', 'The stream broke before it was confirmed'];
+  return ['stream-refused', 'The stream refused the token'];
+}

@@ -1,0 +1,88 @@
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
+
+/** Calls every member once a period. One timer serves them all: a timer for each costs several times more. */
+export interface Ticker {
+  /** Adds a member; the result takes it away again. */
+  add(tick: () => void): () => void;
+  close(): void;
+  /** Periods that were left out because the process was late by more than the catch-up bound. */
+  readonly skipped: number;
+}
+
+/** The members are spread over this many moments of a period, so that they do not all send in one burst. */
+const slotsPerPeriod = 4;
+/** A late ticker catches up by at most this many periods, then starts counting from now. */
+const maxCatchUpPeriods = 10;
+
+export function createTicker({ clock, periodMs }: { clock: Clock; periodMs: number }): Ticker {
+  const slots = Array.from({ length: slotsPerPeriod }, () => new Set<() => void>());
+  const slotMs = periodMs / slotsPerPeriod;
+  let anchor = 0;
+  let next = 0;
+  let skipped = 0;
+  let running = false;
+  let timer: ClockTimer | undefined;
+
+  const deadline = (index: number) => anchor + index * slotMs;
+  const slotAt = (index: number) => slots[index % slotsPerPeriod] as Set<() => void>;
+  const isIdle = () => slots.every((slot) => slot.size === 0);
+
+  /** Sets the timer for the next slot that has a member. */
+  const arm = () => {
+    let index = next;
+    while (slotAt(index).size === 0) index += 1;
+    timer?.cancel();
+    timer = clock.after(deadline(index) - clock.now(), run);
+  };
+
+  const run = () => {
+    timer = undefined;
+    // Taken once: ticks that cost more than a period must not keep the loop from yielding.
+    const now = clock.now();
+    const latePeriods = Math.floor((now - deadline(next)) / periodMs);
+    if (latePeriods > maxCatchUpPeriods) {
+      skipped += latePeriods;
+      anchor += latePeriods * periodMs;
+    }
+    running = true;
+    for (; deadline(next) <= now; next += 1) {
+      const slot = slotAt(next);
+      // A copy: who joins during a tick begins a period later, and who leaves is not called any more.
+      for (const tick of [...slot]) if (slot.has(tick)) tick();
+    }
+    running = false;
+    if (!isIdle()) arm();
+  };
+
+  /** The emptiest slot; of several, the one that comes first. */
+  const chooseSlot = () => {
+    let best = slotAt(next);
+    for (let index = next + 1; index < next + slotsPerPeriod; index += 1) {
+      if (slotAt(index).size < best.size) best = slotAt(index);
+    }
+    return best;
+  };
+
+  return {
+    get skipped() {
+      return skipped;
+    },
+    add(tick) {
+      if (isIdle() && !running) {
+        anchor = clock.now();
+        next = 0;
+      }
+      const slot = chooseSlot();
+      slot.add(tick);
+      if (!running) arm();
+      return () => {
+        slot.delete(tick);
+        if (isIdle()) timer?.cancel();
+      };
+    },
+    close() {
+      timer?.cancel();
+      for (const slot of slots) slot.clear();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { createSecureContext } from 'node:tls';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { isAnyAddress, lanAddresses } from './addresses.ts';
+
+/** A certificate, or a chain of them with the server's first, and its private key: both PEM. */
+export interface TlsCertificate {
+  cert: string;
+  key: string;
+}
+
+/** Names by which clients of this machine and of its network may call an emulator that listens on `host`. */
+export function certificateNames(host: string, allowHosts: readonly string[]): string[] {
+  const own = hostname();
+  const names = ['localhost', '127.0.0.1', '::1', ...lanAddresses(), own];
+  if (!own.includes('.')) names.push(`${own}.local`);
+  return [...new Set([...names, ...(isAnyAddress(host) ? [] : [host]), ...allowHosts])];
+}
+
+/** Throws `bad-input` where no server can use them: not PEM, a key with a passphrase, a key of another certificate. */
+export function checkCertificate({ cert, key }: TlsCertificate): void {
+  try {
+    // Empty ones would pass the last of these: a server without a certificate.
+    new X509Certificate(cert);
+    createPrivateKey(key);
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    const { reason, message } = cause as { reason?: string; message: string };
+    throw new VoicectlError('bad-input', `The certificate and the key cannot be used: ${reason ?? message}`, {
+      hint: 'Both are PEM; the key belongs to the certificate, and has no passphrase.',
+      cause,
+    });
+  }
+}
+
+/** Whether a client that calls `host` (a name or an IP address) finds it in the certificate. */
+export function certificateCovers(cert: string, host: string): boolean {
+  const name = host.replace(/^\[|\]$/g, '');
+  const x509 = new X509Certificate(cert);
+  return (isIP(name) === 0 ? x509.checkHost(name) : x509.checkIP(name)) !== undefined;
+}

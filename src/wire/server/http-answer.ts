@@ -1,0 +1,48 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ErrorBody } from '../../protocol/error-body.ts';
+import { jsonMediaType } from '../../protocol/token-request.ts';
+import { cacheControl, type TokenResponse } from '../../protocol/token-response.ts';
+
+/** An answer of the service: none may be cached, and every one is JSON, unless a fault makes it something else. */
+export interface HttpAnswer {
+  status: number;
+  /** Text is sent as it is. */
+  body: ErrorBody | TokenResponse | string;
+  mediaType?: string;
+  headers?: readonly (readonly [name: string, value: string])[];
+  /** Whether the connection ends with it, because not all of the request was read. */
+  hangUp?: boolean;
+}
+
+/** Names and values in turns, as Node takes them. */
+function headersOf({ headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer, text: string): string[] {
+  const length = String(Buffer.byteLength(text));
+  const all = ['Content-Type', mediaType, 'Cache-Control', cacheControl, 'Content-Length', length];
+  for (const [name, value] of headers) all.push(name, value);
+  if (hangUp) all.push('Connection', 'close');
+  return all;
+}
+
+function textOf({ body }: HttpAnswer): string {
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+/** Answers a request. */
+export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
+  const text = textOf(answer);
+  response.writeHead(answer.status, headersOf(answer, text));
+  response.end(text);
+}
+
+/** Answers on a socket that has no response object: a refused upgrade, or a request that could not be parsed. */
+export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
+  if (!socket.writable) return;
+  const text = textOf(answer);
+  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`];
+  const head = headersOf({ ...answer, hangUp: true }, text);
+  for (let at = 0; at < head.length; at += 2) lines.push(`${head[at]}: ${head[at + 1]}`);
+  lines.push('', text);
+  // Node allows half-open sockets here and watches this one no more: a peer that stays would hold it for ever.
+  socket.end(lines.join('\r\n'), () => socket.destroy());
+}

@@ -1,0 +1,71 @@
+import type { Server } from 'node:http';
+import { createServer, type ServerOptions } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { EmulatorEvents } from '../../emulator/events.ts';
+import type { TlsCertificate } from './certificate.ts';
+
+/** As long as the headers may take without TLS. */
+const handshakeDeadlineMs = 5_000;
+
+/** What OpenSSL's reasons mean to the developer of a device; others are told as they are. */
+const reasons: [pattern: RegExp, meaning: string][] = [
+  [/ERR_SSL_HTTP_REQUEST/, 'it speaks plain HTTP, and this port wants TLS'],
+  [/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/, 'it does not trust the certificate'],
+  [/CERTIFICATE_EXPIRED/, 'to its clock the certificate is not valid'],
+  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION/, 'it speaks a version of TLS before 1.2'],
+  [/NO_SHARED_CIPHER|HANDSHAKE_FAILURE|NO_SUITABLE/, 'it has no cipher or curve in common with us'],
+  [/WRONG_VERSION_NUMBER/, 'it does not speak TLS'],
+  [/ERR_TLS_HANDSHAKE_TIMEOUT/, 'the handshake did not end in time'],
+  [/ECONNRESET|EPIPE/, 'it hung up in the handshake'],
+];
+
+/** HTTP over TLS. A handshake that fails is an event: the device's own words for it are often fewer. */
+export function createTlsServer(
+  settings: ServerOptions,
+  { cert, key }: TlsCertificate,
+  events: EmulatorEvents,
+): Server {
+  const server = createServer({ ...settings, cert, key, handshakeTimeout: handshakeDeadlineMs });
+  // Without a listener Node would have it answered in HTTP, as a bad request.
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    events.emit({ type: 'tls-failed', remote: socket.remoteAddress ?? '', why: meaning(error) });
+    socket.destroy();
+  });
+  reachBeneath(server);
+  return server;
+}
+
+function meaning({ code = '', message }: NodeJS.ErrnoException): string {
+  const found = reasons.find(([pattern]) => pattern.test(code));
+  return found === undefined ? message : found[1];
+}
+
+/**
+ * Makes good what Node's TLS sockets cannot: `closeAllConnections` does not know of a connection before its handshake
+ * is over, and `resetAndDestroy` throws (ERR_INVALID_HANDLE_TYPE). The TCP socket beneath can do both.
+ */
+function reachBeneath(server: Server): void {
+  const sockets = new Map<string, Socket>();
+  server.on('connection', (tcp: Socket) => {
+    const peer = peerOf(tcp);
+    sockets.set(peer, tcp);
+    tcp.once('close', () => sockets.delete(peer));
+  });
+  server.on('secureConnection', (tls: TLSSocket) => {
+    const tcp = sockets.get(peerOf(tls));
+    tls.resetAndDestroy = () => {
+      tcp?.resetAndDestroy();
+      return tls;
+    };
+  });
+  const closeRequests = server.closeAllConnections.bind(server);
+  server.closeAllConnections = () => {
+    closeRequests();
+    for (const tcp of sockets.values()) tcp.destroy();
+  };
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { LatestLevel } from '../../src/audio/latest-level.ts';
+
+/** A square wave: its level is that of its peak. */
+const square = (peak: number, bytes = 640) => {
+  const pcm = Buffer.alloc(bytes);
+  for (let at = 0; at < bytes; at += 2) pcm.writeInt16LE(at % 4 === 0 ? peak : -peak, at);
+  return pcm;
+};
+const loud = square(0x4000);
+const quiet = square(328);
+
+function createLevel() {
+  const clock = { time: 5_000, now: () => clock.time };
+  return { clock, level: new LatestLevel(clock) };
+}
+
+test('is silence where nothing was heard yet', () => {
+  expect(createLevel().level.read()).toBe(-100);
+});
+
+test('is that of the first message, at once', () => {
+  const { level } = createLevel();
+  level.note(loud);
+  expect(level.read()).toBe(-6);
+});
+
+test('follows a voice within 80 ms', () => {
+  const { clock, level } = createLevel();
+  for (const pcm of [loud, quiet, quiet, quiet, quiet]) {
+    level.note(pcm);
+    clock.time += 20;
+  }
+  expect(level.read()).toBe(-40);
+});
+
+test('follows one that sends a second at a time with each message', () => {
+  const { level } = createLevel();
+  for (const peak of [0x4000, 328, 0x4000]) {
+    level.note(square(peak, 32_000));
+    expect(level.read()).toBe(peak === 328 ? -40 : -6);
+  }
+});
+
+test('is silence again when the voice is gone', () => {
+  const { clock, level } = createLevel();
+  level.note(loud);
+  clock.time += 250;
+  expect(level.read()).toBe(-6);
+  clock.time += 1;
+  expect(level.read()).toBe(-100);
+});

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { DeviceCheck } from '../../../src/audio/verdict/device-verdict.ts';
+
+const fixture = (name: string) => readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url));
+const speech = fixture('question.wav').subarray(44);
+
+interface Sending {
+  frameBytes?: number;
+  /** Milliseconds between two messages; by index. */
+  every?: (index: number) => number;
+}
+
+/** What is said of a device that sends this. */
+function judge(pcm: Buffer, { frameBytes = 640, every = () => 20 }: Sending = {}) {
+  let now = 1_000;
+  const check = new DeviceCheck({ now: () => now });
+  const told: string[] = [];
+  for (let offset = 0, index = 0; offset < pcm.length; offset += frameBytes, index += 1) {
+    for (const { finding } of check.push(pcm.subarray(offset, offset + frameBytes))) told.push(finding);
+    now += every(index);
+  }
+  return { ...check.verdict(), told };
+}
+
+function mapSamples(pcm: Buffer, map: (sample: number, index: number) => number): Buffer {
+  const mapped = Buffer.alloc(pcm.length);
+  for (let i = 0; i < pcm.length / 2; i += 1) {
+    mapped.writeInt16LE(
+      Math.max(-0x8000, Math.min(0x7fff, Math.round(map(pcm.readInt16LE(2 * i), i)))),
+      2 * i,
+    );
+  }
+  return mapped;
+}
+
+/** Each sample twice: one voice on both channels. */
+const asStereo = (pcm: Buffer) => {
+  const stereo = Buffer.alloc(2 * pcm.length);
+  for (let i = 0; i < pcm.length; i += 2) {
+    pcm.copy(stereo, 2 * i, i, i + 2);
+    pcm.copy(stereo, 2 * i + 2, i, i + 2);
+  }
+  return stereo;
+};
+
+const tone = (hz: number, peak: number, seconds = 2) =>
+  mapSamples(Buffer.alloc(32_000 * seconds), (_, i) => peak * Math.sin((2 * Math.PI * hz * i) / 16_000));
+
+describe('a device that does all well', () => {
+  test.each(['hello.wav', 'question.wav', 'two-turns.wav', 'answer.wav'])(
+    'gets no remark for %s at real time',
+    (name) => {
+      expect(judge(fixture(name).subarray(44))).toMatchObject({ findings: [], remarks: [], told: [] });
+    },
+  );
+
+  test.each([2, 32, 320, 1_920, 32_000])('gets none for messages of %d bytes either', (frameBytes) => {
+    const every = () => frameBytes / 32;
+    expect(judge(fixture('question.wav').subarray(44), { frameBytes, every }).told).toEqual([]);
+  });
+
+  test('gets none for white noise, a high tone or a low one either', () => {
+    const noise = mapSamples(Buffer.alloc(64_000), (_, i) => ((i * 7_919) ** 2 % 20_001) - 10_000);
+    for (const pcm of [noise, tone(7_000, 10_000), tone(60, 10_000)]) expect(judge(pcm).findings).toEqual([]);
+  });
+
+  test('gets none for an unsteady network that catches up', () => {
+    const verdict = judge(Buffer.concat([speech, speech]), {
+      every: (index) => (index % 10 === 9 ? 60 : 15.5),
+    });
+    expect(verdict).toMatchObject({ findings: [], pace: { longestGapMs: 60 } });
+  });
+});
+
+describe('a device that sends the wrong samples is told', () => {
+  test.each([
+    ['riff-header', 'WAV header', fixture('hello.wav')],
+    ['swapped-bytes', 'little-endian', Buffer.from(speech).swap16()],
+    ['stereo', 'looks like stereo', asStereo(speech)],
+    ['clipping', 'clips', mapSamples(speech, (sample) => sample * 12)],
+    ['dc-offset', 'DC offset', mapSamples(speech, (sample) => sample / 4 + 3_000)],
+    ['silence', 'silence for 5 s', Buffer.alloc(32_000 * 6)],
+  ])('%s: %s', (finding, words, pcm) => {
+    const verdict = judge(pcm);
+    expect(verdict.told).toEqual([finding]);
+    expect(verdict.remarks).toEqual([expect.stringContaining(words)]);
+  });
+
+  test('of silence only where it lasts, also after the first seconds', () => {
+    const quiet = Buffer.alloc(32_000);
+    const loud = tone(440, 10_000, 7);
+    const now = Array.from({ length: 7 }, () => [quiet, loud]).flat();
+    expect(judge(Buffer.concat([loud, loud, loud.subarray(0, 64_000), ...now])).told).toEqual([]);
+    const dies = Buffer.concat([loud, loud, ...Array.from({ length: 14 }, () => quiet)]);
+    expect(judge(dies).told).toEqual(['silence']);
+  });
+
+  test('odd-sizes, once', () => {
+    expect(judge(speech, { frameBytes: 641 }).told).toEqual(['odd-sizes']);
+  });
+});
+
+describe('a device that sends at the wrong pace is told', () => {
+  test('how many times real time it sends', () => {
+    expect(judge(Buffer.concat([speech, speech]), { every: () => 20 / 1.7 })).toMatchObject({
+      pace: { timesRealTime: 1.7 },
+      findings: ['too-fast'],
+      remarks: ['device sends 1.7 × real time'],
+    });
+    expect(judge(speech, { every: () => 25 }).remarks).toEqual(['device sends 0.8 × real time']);
+  });
+
+  test.each([
+    [44_100, '44.1 kHz'],
+    [48_000, '48 kHz'],
+    [96_000, '48 kHz stereo'],
+    [88_200, '44.1 kHz stereo'],
+    [32_000, '32 kHz'],
+    [8_000, '8 kHz'],
+  ])('that %d samples a second look like %s', (rate, words) => {
+    const pcm = Buffer.concat(Array.from({ length: 5 }, () => speech));
+    expect(judge(pcm, { every: () => (20 * 16_000) / rate }).remarks).toContainEqual(
+      expect.stringContaining(`looks like ${words}`),
+    );
+  });
+
+  test('of bursts and of gaps', () => {
+    const { findings } = judge(speech, { every: (index) => (index % 50 === 49 ? 1_000 : 0) });
+    expect(findings).toEqual(expect.arrayContaining(['bursts', 'gaps']));
+  });
+
+  test('nothing before two seconds have passed', () => {
+    expect(judge(speech.subarray(0, 20_000), { every: () => 5 })).toMatchObject({
+      pace: { timesRealTime: null },
+      findings: [],
+    });
+  });
+});

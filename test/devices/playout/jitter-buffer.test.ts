@@ -1,0 +1,298 @@
+import { describe, expect, test } from 'vitest';
+import { createJitterBuffer, type JitterBuffer } from '../../../src/devices/playout/jitter-buffer.ts';
+
+const rate = 16_000;
+
+/** A tone as s16le, from one moment of it to another, so that pieces join without a seam. */
+function tone(fromMs: number, ms: number, hz = 400): Buffer {
+  const count = Math.round((ms * rate) / 1000);
+  const pcm = Buffer.alloc(count * 2);
+  for (let i = 0; i < count; i += 1) {
+    const seconds = fromMs / 1000 + i / rate;
+    pcm.writeInt16LE(Math.round(8_000 * Math.sin(2 * Math.PI * hz * seconds)), i * 2);
+  }
+  return pcm;
+}
+
+interface Arrival {
+  at: number;
+  pcm: Buffer;
+}
+
+/** Messages of a service, `ms` of audio every `ms / speed`, each with a lateness; none overtakes another. */
+function inTime(totalMs: number, { ms = 20, speed = 1, late = (_: number): number => 0 } = {}): Arrival[] {
+  let before = 0;
+  return Array.from({ length: Math.floor(totalMs / ms) }, (_, i) => {
+    before = Math.max(before, (i * ms) / speed + late(i));
+    return { at: before, pcm: tone(i * ms, ms) };
+  });
+}
+
+interface Heard {
+  pcm: Buffer;
+  /** How much waited at each frame. */
+  waiting: number[];
+}
+
+/** Lets a loudspeaker pull a frame every 20 ms of its own clock, from `fromMs` on. */
+function listen(
+  buffer: JitterBuffer,
+  arrivals: readonly Arrival[],
+  { untilMs, speed = 1, at = () => {} }: { untilMs: number; speed?: number; at?: (now: number) => void },
+): Heard {
+  const frames: Buffer[] = [];
+  const waiting: number[] = [];
+  let next = 0;
+  for (let frame = 0; (frame * 20) / speed < untilMs; frame += 1) {
+    const now = (frame * 20) / speed;
+    for (; next < arrivals.length && arrivals[next]!.at <= now; next += 1) {
+      buffer.push(arrivals[next]!.pcm, arrivals[next]!.at);
+    }
+    at(now);
+    frames.push(buffer.pull(now) ?? Buffer.alloc(640));
+    waiting.push(buffer.waitingMs);
+  }
+  return { pcm: Buffer.concat(frames), waiting };
+}
+
+const sampleAt = (pcm: Buffer, index: number) => pcm.readInt16LE(index * 2);
+
+/** Milliseconds of silence between the first and the last sound, each stretch of at least 2 ms. */
+function gaps(pcm: Buffer): number[] {
+  const loud = Array.from({ length: pcm.length / 2 }, (_, i) => Math.abs(sampleAt(pcm, i)) > 400);
+  const found: number[] = [];
+  let last = loud.indexOf(true);
+  for (let i = last; i < loud.length; i += 1) {
+    if (!loud[i]) continue;
+    if (i - last > 32) found.push((i - last) / 16);
+    last = i;
+  }
+  return found;
+}
+
+/** The largest step from sample to sample: a tone has none over 4 %, a click has. */
+const largestStep = (pcm: Buffer) =>
+  Array.from({ length: pcm.length / 2 - 1 }, (_, i) =>
+    Math.abs(sampleAt(pcm, i + 1) - sampleAt(pcm, i)),
+  ).reduce((a, b) => Math.max(a, b), 0);
+
+/** How loud a frequency is, 1 for all there is. */
+function share(pcm: Buffer, hz: number): number {
+  let [cos, sin, all] = [0, 0, 0];
+  for (let i = 0; i < pcm.length / 2; i += 1) {
+    const value = sampleAt(pcm, i);
+    cos += value * Math.cos((2 * Math.PI * hz * i) / rate);
+    sin += value * Math.sin((2 * Math.PI * hz * i) / rate);
+    all += value * value;
+  }
+  return (2 * (cos * cos + sin * sin)) / (all * (pcm.length / 2));
+}
+
+describe('audio that comes in time', () => {
+  test('is played 60 ms after it came, without a gap, as it was', () => {
+    const buffer = createJitterBuffer();
+    const { pcm } = listen(buffer, inTime(2_000), { untilMs: 2_500 });
+    const start = Array.from({ length: pcm.length / 2 }, (_, i) => i).find(
+      (i) => Math.abs(sampleAt(pcm, i)) > 400,
+    )!;
+    expect(start / 16).toBeGreaterThanOrEqual(60);
+    expect(start / 16).toBeLessThan(65);
+    expect(gaps(pcm)).toEqual([]);
+    expect(share(pcm.subarray(16_000, 48_000), 400)).toBeGreaterThan(0.999);
+    expect(buffer.stats).toEqual({ underruns: 0, flushedMs: 0, overflowMs: 0 });
+  });
+
+  test.each([1, 7, 40, 100, 250])('in messages of %d ms has no gap either', (ms) => {
+    const buffer = createJitterBuffer();
+    const { pcm } = listen(buffer, inTime(3_000, { ms }), { untilMs: 3_500 });
+    expect(gaps(pcm)).toEqual([]);
+    expect(buffer.stats.underruns).toBe(0);
+  });
+
+  test('with half a sample at the end of each message is put together again', () => {
+    const buffer = createJitterBuffer();
+    const whole = tone(0, 1_000);
+    const arrivals = Array.from({ length: 50 }, (_, i) => ({
+      at: i * 20,
+      pcm: whole.subarray(i * 640 + (i > 0 ? 1 : 0), (i + 1) * 640 + 1),
+    }));
+    const { pcm } = listen(buffer, arrivals, { untilMs: 1_200 });
+    expect(share(pcm.subarray(6_400, 25_600), 400)).toBeGreaterThan(0.999);
+  });
+
+  test('is as loud as asked for', () => {
+    const half = listen(createJitterBuffer({ volume: 0.5 }), inTime(500), { untilMs: 500 }).pcm;
+    const full = listen(createJitterBuffer(), inTime(500), { untilMs: 500 }).pcm;
+    const peak = (pcm: Buffer) =>
+      Math.max(...Array.from({ length: pcm.length / 2 }, (_, i) => sampleAt(pcm, i)));
+    expect(peak(half) / peak(full)).toBeCloseTo(0.5, 2);
+  });
+
+  test('leaves nothing to pull once all of it was played', () => {
+    const buffer = createJitterBuffer();
+    expect(buffer.pull(0)).toBeUndefined();
+    listen(buffer, inTime(200), { untilMs: 800 });
+    expect(buffer.pull(820)).toBeUndefined();
+    expect(buffer.stats.underruns).toBe(0);
+  });
+
+  test('shorter than the delay is played too', () => {
+    const { pcm } = listen(createJitterBuffer(), [{ at: 0, pcm: tone(0, 20) }], { untilMs: 500 });
+    expect(largestStep(pcm)).toBeGreaterThan(500);
+  });
+});
+
+describe('jitter', () => {
+  test('below the delay is not heard', () => {
+    const buffer = createJitterBuffer();
+    const late = (i: number) => (i % 7 === 3 ? 45 : 0);
+    const { pcm } = listen(buffer, inTime(10_000, { late }), { untilMs: 10_500 });
+    expect(gaps(pcm)).toEqual([]);
+    expect(buffer.stats.underruns).toBe(0);
+  });
+
+  test('above it is learnt: the delay grows, and later gaps are none', () => {
+    const buffer = createJitterBuffer();
+    const late = (i: number) => (i % 50 === 30 ? 150 : 0);
+    let early = 0;
+    listen(buffer, inTime(30_000, { late }), {
+      untilMs: 30_000,
+      at: (now) => {
+        if (now <= 5_000) early = buffer.stats.underruns;
+      },
+    });
+    expect(early).toBeGreaterThan(0);
+    expect(buffer.stats.underruns).toBeLessThanOrEqual(early + 1);
+    expect(buffer.targetMs).toBeGreaterThanOrEqual(170);
+  });
+
+  test('that ends is forgotten: the delay shrinks again', () => {
+    const buffer = createJitterBuffer();
+    const late = (i: number) => (i % 50 === 30 && i < 250 ? 150 : 0);
+    const { waiting } = listen(buffer, inTime(180_000, { late }), { untilMs: 180_000 });
+    expect(Math.max(...waiting.slice(300, 500))).toBeGreaterThan(120);
+    expect(buffer.targetMs).toBe(60);
+    expect(Math.max(...waiting.slice(-500))).toBeLessThanOrEqual(130);
+  });
+
+  test('that makes a gap is counted once, and concealed without a click', () => {
+    const buffer = createJitterBuffer();
+    const late = (i: number) => (i >= 50 && i < 60 ? (60 - i) * 20 : 0);
+    const { pcm } = listen(buffer, inTime(2_000, { late }), { untilMs: 2_500 });
+    expect(buffer.stats.underruns).toBe(1);
+    expect(largestStep(pcm)).toBeLessThanOrEqual(1_600);
+  });
+});
+
+describe('a service that sends faster than real time', () => {
+  test('is played at its own speed, whatever waits', () => {
+    const buffer = createJitterBuffer();
+    const { pcm, waiting } = listen(buffer, inTime(30_000, { speed: 20 }), { untilMs: 31_000 });
+    expect(Math.max(...waiting)).toBeGreaterThan(25_000);
+    expect(gaps(pcm)).toEqual([]);
+    // One frequency over all of it: a hundredth of a percent of another speed would add a wave.
+    expect(share(pcm.subarray(6_400, 6_400 + 29_000 * 32), 400)).toBeGreaterThan(0.99);
+  });
+
+  test('has room for five minutes; what comes beyond them is dropped and counted', () => {
+    const buffer = createJitterBuffer();
+    for (let i = 0; i < 310; i += 1) buffer.push(Buffer.alloc(32_000, 1), i);
+    expect(buffer.waitingMs).toBe(300_000);
+    expect(buffer.stats.overflowMs).toBe(10_000);
+  });
+
+  test('keeps its pauses', () => {
+    const buffer = createJitterBuffer();
+    const pause = Buffer.alloc(32_000);
+    buffer.push(Buffer.concat([tone(0, 1_000), pause, tone(2_000, 1_000)]), 0);
+    const { pcm } = listen(buffer, [], { untilMs: 4_000 });
+    expect(gaps(pcm).map(Math.round)).toEqual([expect.closeTo(1_000, -1)]);
+  });
+});
+
+describe('audio that came late', () => {
+  test('is caught up with in a pause', () => {
+    const buffer = createJitterBuffer();
+    // 250 ms of outage, then all that was held up comes at once.
+    const late = (i: number) => (i >= 50 && i < 63 ? (63 - i) * 20 : 0);
+    const arrivals = inTime(30_000, { late }).map((one, i) =>
+      // From 12 s on it is silent, when the lateness is forgotten.
+      i >= 600 ? { ...one, pcm: Buffer.alloc(640) } : one,
+    );
+    const { waiting } = listen(buffer, arrivals, { untilMs: 30_000 });
+    expect(Math.max(...waiting.slice(100, 500))).toBeGreaterThan(200);
+    expect(Math.max(...waiting.slice(-200))).toBeLessThanOrEqual(160);
+  });
+});
+
+describe('an interruption', () => {
+  test('is silence within 60 ms, without a click, and what comes after it is played', () => {
+    const buffer = createJitterBuffer();
+    buffer.push(tone(0, 10_000), 0);
+    const { pcm } = listen(buffer, [{ at: 2_000, pcm: tone(0, 500) }], {
+      untilMs: 3_000,
+      at: (now) => {
+        if (now === 1_000) buffer.flush();
+      },
+    });
+    expect(buffer.stats).toMatchObject({ underruns: 0, flushedMs: expect.closeTo(9_060, -2) });
+    expect(largestStep(pcm)).toBeLessThanOrEqual(1_600);
+    expect(pcm.subarray(1_060 * 32, 2_000 * 32).every((byte) => byte === 0 || byte === 255)).toBe(true);
+    expect(share(pcm.subarray(2_100 * 32, 2_400 * 32), 400)).toBeGreaterThan(0.99);
+  });
+});
+
+describe('the end', () => {
+  test('is played without waiting for more', () => {
+    const buffer = createJitterBuffer();
+    buffer.push(tone(0, 100), 0);
+    buffer.end();
+    expect(buffer.pull(0)?.some((byte) => byte !== 0)).toBe(true);
+    let now = 20;
+    for (; buffer.pull(now) !== undefined; now += 20);
+    expect(now).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('an hour of playback, and clocks that differ by 0.1 %', () => {
+  test.each([
+    ['the service is fast', 1.001],
+    ['the service is slow', 0.999],
+  ])(
+    '%s: the delay does not grow, and nothing is dropped',
+    (_, speed) => {
+      const buffer = createJitterBuffer();
+      const hour = 3_600_000;
+      const second = tone(0, 1_000);
+      let [least, most, loudest] = [Number.POSITIVE_INFINITY, 0, 0];
+      let [sent, step, before] = [0, 0, 0];
+      let silent = 0;
+      for (let now = 0; now < hour; now += 20) {
+        for (; (sent * 20) / speed <= now; sent += 1) {
+          const at = (sent % 50) * 640;
+          buffer.push(second.subarray(at, at + 640), (sent * 20) / speed);
+        }
+        const frame = buffer.pull(now)!;
+        if (now < 10_000) continue;
+        least = Math.min(least, buffer.waitingMs);
+        most = Math.max(most, buffer.waitingMs);
+        let peak = 0;
+        for (let i = 0; i < frame.length; i += 2) {
+          const value = frame.readInt16LE(i);
+          peak = Math.max(peak, Math.abs(value));
+          step = Math.max(step, i === 0 && now === 10_000 ? 0 : Math.abs(value - before));
+          before = value;
+        }
+        loudest = Math.max(loudest, peak);
+        if (peak < 7_500) silent += 1;
+      }
+      expect(buffer.stats).toEqual({ underruns: 0, flushedMs: 0, overflowMs: 0 });
+      expect(least).toBeGreaterThan(0);
+      expect(most).toBeLessThanOrEqual(150);
+      // Not one of 179,500 frames has a hole, and no sample is further from the next than in the tone itself.
+      expect({ silent, loudest }).toEqual({ silent: 0, loudest: expect.closeTo(8_000, -2) });
+      expect(step).toBeLessThanOrEqual(1_300);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'vitest';
+import { createNotices, type Notice } from '../../../src/devices/notices.ts';
+import { openPlayback, type PlaybackOptions } from '../../../src/devices/playout/playback.ts';
+import type { Speaker } from '../../../src/devices/playout/speaker.ts';
+import { VoicectlError } from '../../../src/kernel/errors.ts';
+import { createCountedClock } from '../../helpers/counted-clock.ts';
+import { speech } from '../../helpers/pcm.ts';
+
+/** A loudspeaker that takes a frame every 20 ms of the test's clock. */
+function createFakeSpeaker(clock: ReturnType<typeof createCountedClock>) {
+  const frames: Buffer[] = [];
+  const calls: string[] = [];
+  let lose: (thrown: VoicectlError) => void = () => {};
+  let failure: VoicectlError | undefined;
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  lost.catch(() => {});
+  let nextAt = 0;
+  const speaker: Speaker = {
+    backend: 'fake',
+    lost,
+    async ready() {
+      if (failure !== undefined) throw failure;
+      if (clock.now() < nextAt)
+        await new Promise<void>((resolve) => clock.after(nextAt - clock.now(), resolve));
+    },
+    write(frame) {
+      frames.push(frame);
+      nextAt = clock.now() + 20;
+    },
+    finish: async () => void calls.push('finish'),
+    stop: async () => void calls.push('stop'),
+  };
+  return {
+    speaker,
+    frames,
+    calls,
+    get audible() {
+      return frames.filter((frame) => frame.some((byte) => byte !== 0 && byte !== 255)).length;
+    },
+    lose(message: string, details = {}) {
+      failure = new VoicectlError('audio-device', message, { details });
+      lose(failure);
+    },
+  };
+}
+
+async function open(options: Partial<PlaybackOptions> = {}) {
+  const clock = createCountedClock();
+  const fake = createFakeSpeaker(clock);
+  const notices = createNotices();
+  const told: Notice[] = [];
+  notices.listen((notice) => told.push(notice));
+  const playback = await openPlayback({
+    open: async () => fake.speaker,
+    clock,
+    notices,
+    volume: 1,
+    deviceTimeoutMs: 0,
+    signal: new AbortController().signal,
+    ...options,
+  });
+  return { clock, fake, playback, told };
+}
+
+describe('playback', () => {
+  test('takes whatever comes at once, and plays it in time', async () => {
+    const { clock, fake, playback } = await open();
+    await playback.write(speech(400));
+    expect(clock.now()).toBe(0);
+    await clock.run(300);
+    expect(fake.audible).toBeGreaterThan(8);
+    expect(fake.audible).toBeLessThan(16);
+    await clock.run(500);
+    expect(fake.audible).toBeGreaterThanOrEqual(19);
+    expect(playback.underruns).toBe(0);
+  });
+
+  test('gives the device nothing while there is nothing to play', async () => {
+    const { clock, fake, playback } = await open();
+    await clock.run(1_000);
+    expect(fake.frames).toEqual([]);
+    await playback.write(speech(100));
+    await clock.run(1_000);
+    const count = fake.frames.length;
+    await clock.run(1_000);
+    expect(fake.frames.length).toBe(count);
+  });
+
+  test('at its end plays what waits, and then lets the device go', async () => {
+    const { clock, fake, playback } = await open();
+    await playback.write(speech(2_000));
+    const closing = playback.close();
+    await clock.run(2_300);
+    await closing;
+    expect(fake.audible).toBeGreaterThanOrEqual(99);
+    expect(fake.calls).toEqual(['finish']);
+  });
+
+  test('after a failure of the session, or once nobody waits any more, ends at once', async () => {
+    const failed = await open();
+    await failed.playback.write(speech(2_000));
+    await failed.playback.close(new VoicectlError('stream-broken', 'It broke'));
+    expect(failed.fake.calls).toContain('stop');
+    expect(failed.clock.now()).toBe(0);
+
+    const ending = new AbortController();
+    const aborted = await open({ signal: ending.signal });
+    await aborted.playback.write(speech(2_000));
+    const closing = aborted.playback.close();
+    await aborted.clock.run(100);
+    ending.abort();
+    await aborted.clock.run(40);
+    await closing;
+    expect(aborted.fake.audible).toBeLessThan(10);
+    expect(aborted.fake.calls).toEqual(['stop']);
+  });
+
+  test('is silent soon after a flush', async () => {
+    const { clock, fake, playback } = await open();
+    await playback.write(speech(5_000));
+    await clock.run(500);
+    playback.flush();
+    await clock.run(60);
+    const count = fake.audible;
+    await clock.run(1_000);
+    expect(fake.audible).toBe(count);
+    expect(playback.stats.flushedMs).toBeGreaterThan(4_000);
+  });
+
+  test('fails when the device is lost, also while nothing is played', async () => {
+    const { playback, fake } = await open();
+    fake.lose('ended with 1');
+    await expect(playback.failed).resolves.toMatchObject({
+      code: 'audio-device',
+      message: 'The loudspeaker was lost: ended with 1',
+      hint: expect.stringMatching(/--device-timeout/),
+    });
+    await expect(playback.write(speech(20))).rejects.toMatchObject({ code: 'audio-device' });
+    await playback.close();
+    expect(fake.calls).toEqual(['stop']);
+  });
+
+  test('starts a device that has stalled anew, once, without being asked to wait for it', async () => {
+    const clock = createCountedClock();
+    const first = createFakeSpeaker(clock);
+    const second = createFakeSpeaker(clock);
+    let attempts = 0;
+    const { playback, told } = await open({
+      clock,
+      async open() {
+        attempts += 1;
+        return attempts === 1 ? first.speaker : second.speaker;
+      },
+    });
+    await playback.write(speech(1_000));
+    await clock.run(100);
+    first.lose('the device takes no audio', { stalled: true });
+    await clock.run(100);
+    expect(told).toMatchObject([{ code: 'device-returned', message: expect.stringMatching(/stalled/) }]);
+    expect(first.calls).toEqual(['stop']);
+    await playback.write(speech(200));
+    await clock.run(500);
+    expect(second.audible).toBeGreaterThan(5);
+    await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+  });
+
+  test('that stalls again soon after is lost; after some time in which it played it is started anew again', async () => {
+    const clock = createCountedClock();
+    const speakers = Array.from({ length: 3 }, () => createFakeSpeaker(clock));
+    let attempts = 0;
+    const { playback, told } = await open({ clock, open: async () => speakers[attempts++]!.speaker });
+    const stall = (speaker = speakers[attempts - 1]!) =>
+      speaker.lose('the device takes no audio', { stalled: true });
+    stall();
+    await clock.run(10_000);
+    stall();
+    await clock.run(5_000);
+    expect(told.map(({ code }) => code)).toEqual(['device-returned', 'device-returned']);
+    stall();
+    await expect(playback.failed).resolves.toMatchObject({ code: 'audio-device' });
+    expect(attempts).toBe(3);
+    await playback.close();
+  });
+
+  test('does not wait for one that cannot be started anew at once', async () => {
+    const clock = createCountedClock();
+    const first = createFakeSpeaker(clock);
+    let attempts = 0;
+    const { playback } = await open({
+      clock,
+      open() {
+        attempts += 1;
+        return attempts === 1 ? Promise.resolve(first.speaker) : new Promise(() => {});
+      },
+    });
+    first.lose('the device takes no audio', { stalled: true });
+    await clock.timer(1_000);
+    await clock.run(1_000);
+    await expect(playback.failed).resolves.toMatchObject({
+      code: 'audio-device',
+      message: 'The loudspeaker was lost: the device takes no audio',
+    });
+  });
+
+  test('waits for a device that was lost as long as it may, and says when it is back', async () => {
+    const clock = createCountedClock();
+    const first = createFakeSpeaker(clock);
+    const second = createFakeSpeaker(clock);
+    let attempts = 0;
+    const { playback, told } = await open({
+      clock,
+      deviceTimeoutMs: 5_000,
+      async open() {
+        attempts += 1;
+        if (attempts === 1) return first.speaker;
+        if (attempts < 5) throw new VoicectlError('audio-device', 'Connection refused');
+        return second.speaker;
+      },
+    });
+    await playback.write(speech(10_000));
+    await clock.run(200);
+    first.lose('Connection terminated');
+    await clock.run(2_000);
+    expect(told.map(({ code }) => code)).toEqual(['device-lost', 'device-returned']);
+    // Of what was said meanwhile nothing is said late, but for the fading of its last 40 ms.
+    await clock.run(500);
+    expect(second.audible).toBeLessThanOrEqual(2);
+    await playback.write(speech(200));
+    await clock.run(500);
+    expect(second.audible).toBeGreaterThan(5);
+    await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+  });
+
+  describe('of a device that is away', () => {
+    const openOnce = async () => {
+      const clock = createCountedClock();
+      const speaker = createFakeSpeaker(clock);
+      let attempts = 0;
+      const opened = await open({
+        clock,
+        deviceTimeoutMs: 60_000,
+        async open() {
+          attempts += 1;
+          if (attempts === 1) return speaker.speaker;
+          throw new VoicectlError('audio-device', 'Connection refused');
+        },
+      });
+      let failure: VoicectlError | undefined;
+      void opened.playback.failed.then((thrown) => {
+        failure = thrown;
+      });
+      return { ...opened, clock, speaker, failure: () => failure };
+    };
+
+    test('ends with the session: there is nothing to play, and nothing has failed', async () => {
+      const { playback, clock, speaker, failure } = await openOnce();
+      speaker.lose('Connection terminated');
+      await clock.timer(60_000);
+      await playback.close();
+      await new Promise(setImmediate);
+      expect(clock.now()).toBe(0);
+      expect(clock.pending).toEqual([]);
+      expect(failure()).toBeUndefined();
+      await playback.write(speech(20));
+    });
+
+    test('ends where it is lost while it plays the rest', async () => {
+      const { playback, clock, speaker, told, failure } = await openOnce();
+      await playback.write(speech(1_000));
+      const closing = playback.close();
+      await clock.run(200);
+      speaker.lose('Connection terminated');
+      await clock.run(100);
+      await closing;
+      expect(told.map(({ code }) => code)).toEqual(['device-lost']);
+      expect(failure()).toBeUndefined();
+    });
+  });
+
+  test('that has more than five minutes to play says once that it drops the rest', async () => {
+    const { playback, told } = await open();
+    for (let minute = 0; minute < 7; minute += 1) await playback.write(Buffer.alloc(1_920_000));
+    expect(told.map(({ code }) => code)).toEqual(['playback-full']);
+    await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { createLossReport } from '../../../src/devices/process/loss-report.ts';
+import { createCountedClock } from '../../helpers/counted-clock.ts';
+
+function open() {
+  const clock = createCountedClock();
+  const told: [at: number, lostMs: number][] = [];
+  const losses = createLossReport(clock, (lostMs) => told.push([clock.now(), lostMs]));
+  return { clock, losses, told };
+}
+
+describe('a report of losses', () => {
+  test('tells the first at once, and the sum of what follows once a second', () => {
+    const { clock, losses, told } = open();
+    for (let i = 0; i < 150; i += 1) {
+      losses.add(20);
+      clock.advance(20);
+    }
+    expect(told).toEqual([
+      [0, 20],
+      [1_000, 980],
+      [2_000, 1_000],
+      [3_000, 1_000],
+    ]);
+  });
+
+  test('is silent where nothing is lost, and tells the next loss at once', () => {
+    const { clock, losses, told } = open();
+    losses.add(20);
+    clock.advance(5_000);
+    expect(told).toEqual([[0, 20]]);
+    expect(clock.pending).toEqual([]);
+    losses.add(40);
+    expect(told.at(-1)).toEqual([5_000, 40]);
+  });
+
+  test('tells the rest at its end, and leaves no timer', () => {
+    const { clock, losses, told } = open();
+    losses.add(20);
+    losses.add(60);
+    losses.end();
+    expect(told).toEqual([
+      [0, 20],
+      [0, 60],
+    ]);
+    expect(clock.pending).toEqual([]);
+  });
+});

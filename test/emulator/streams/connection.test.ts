@@ -1,0 +1,232 @@
+import { connect, type Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+
+const startEmulator = setUpEmulators();
+
+/** A client frame with a mask of zeros. */
+function frame(opcode: number, payload: Buffer, { fin = true, masked = true, rsv = 0 } = {}): Buffer {
+  const head = [(fin ? 0x80 : 0) | (rsv << 4) | opcode];
+  if (payload.length < 126) head.push((masked ? 0x80 : 0) | payload.length);
+  else head.push((masked ? 0x80 : 0) | 126, payload.length >> 8, payload.length & 255);
+  return Buffer.concat([Buffer.from(head), Buffer.alloc(masked ? 4 : 0), payload]);
+}
+const text = (content: string) => frame(1, Buffer.from(content));
+
+/** A peer below any WebSocket library: it writes what a test says, and reads only when told to. */
+async function rawPeer(port: number): Promise<{ socket: Socket; ended: Promise<Buffer> }> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const chunks: Buffer[] = [];
+  socket.on('error', () => {});
+  const ended = new Promise<Buffer>((resolve) => {
+    socket.once('end', () => resolve(Buffer.concat(chunks)));
+    socket.once('close', () => resolve(Buffer.concat(chunks)));
+  });
+  await new Promise<void>((resolve) => {
+    socket.write(
+      [
+        'GET /voice-stream HTTP/1.1',
+        'Host: 127.0.0.1',
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+        '\r\n',
+      ].join('\r\n'),
+    );
+    socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      resolve();
+    });
+  });
+  return { socket, ended };
+}
+
+/** Writes as fast as it is taken, until it is taken no more. */
+function floodWith(write: (taken: (error?: Error | null) => void) => void) {
+  const next = () => write((error) => error ?? setImmediate(next));
+  next();
+}
+
+describe('a message', () => {
+  test('of 1 MiB is taken, and a longer one closes with 1009', async () => {
+    const emulator = await startEmulator({ reply: 'silence' });
+    const client = await emulator.connect();
+    await client.send(Buffer.alloc(1024 * 1024));
+    client.socket.send(Buffer.alloc(1024 * 1024 + 1));
+    expect(await client.closed).toMatchObject({ code: 1009 });
+    expect(await emulator.event('stream-closed')).toMatchObject({
+      cause: 'protocol-error',
+      framesIn: 1,
+      reason: expect.stringMatching(/payload/i),
+    });
+  });
+
+  test('is bounded by the dialect', async () => {
+    const emulator = await startEmulator({ reply: 'echo', dialect: { stream: { maxMessageBytes: 1_000 } } });
+    const client = await emulator.connect();
+    await client.send(Buffer.alloc(1_000));
+    await client.until(() => client.audio.length === 1_000);
+    client.socket.send(Buffer.alloc(1_001));
+    expect(await client.closed).toMatchObject({ code: 1009 });
+  });
+
+  test.each([
+    [256, false],
+    [257, true],
+  ])('in %i fragments closes the stream with 1008: %s', async (fragments, closes) => {
+    const emulator = await startEmulator({ reply: 'echo' });
+    const client = await emulator.connect();
+    for (let i = 1; i <= fragments; i += 1) {
+      client.socket.send(Buffer.alloc(2), { binary: true, fin: i === fragments });
+    }
+    if (closes) expect(await client.closed).toMatchObject({ code: 1008 });
+    else await client.until(() => client.audio.length === 512);
+  });
+});
+
+test.each([
+  ['is not masked', frame(2, Buffer.alloc(2), { masked: false })],
+  ['has a reserved bit', frame(2, Buffer.alloc(2), { rsv: 4 })],
+  ['has an unknown opcode', frame(3, Buffer.alloc(2))],
+  ['goes on with nothing', frame(0, Buffer.alloc(2))],
+  ['is a ping in fragments', frame(9, Buffer.alloc(2), { fin: false })],
+  ['is a ping of 126 bytes', frame(9, Buffer.alloc(126))],
+  ['is text that is not UTF-8', frame(1, Buffer.of(0xff, 0xfe))],
+  ['is a close of one byte', frame(8, Buffer.of(3))],
+  ['is a close with a code that may not be sent', frame(8, Buffer.of(0x03, 0xed))],
+  ['announces 2^63 bytes', Buffer.from([0x82, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0])],
+])('a frame that %s ends its stream and no other', async (_name, bytes) => {
+  const emulator = await startEmulator({ reply: 'echo' });
+  const other = await emulator.connect('other');
+  const peer = await rawPeer(emulator.port);
+  peer.socket.write(text(await emulator.token('d')));
+  const { stream } = await emulator.event('stream-authorised', ({ device }) => device === 'd');
+  peer.socket.write(bytes);
+  await peer.ended;
+  peer.socket.destroy();
+  await emulator.event('stream-closed', (event) => event.stream === stream);
+  await other.send(Buffer.alloc(640));
+  await other.until(() => other.audio.length === 640);
+});
+
+test('random bytes in place of frames crash nothing', async () => {
+  const emulator = await startEmulator({ reply: 'echo' });
+  let state = 1;
+  const random = () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state >> 8;
+  };
+  const peers = await Promise.all(Array.from({ length: 50 }, () => rawPeer(emulator.port)));
+  for (const { socket } of peers) {
+    socket.end(Buffer.from(Array.from({ length: 2_000 }, () => random() & 255)));
+  }
+  await Promise.all(peers.map(({ ended }) => ended));
+  for (const { socket } of peers) socket.destroy();
+  await emulator.until(() => emulator.events.filter(({ type }) => type === 'stream-closed').length === 50);
+  await emulator.connect();
+});
+
+test('a flood of pings crashes nothing, and other streams go on', async () => {
+  const emulator = await startEmulator({ reply: 'echo' });
+  const other = await emulator.connect('other');
+  const peer = await rawPeer(emulator.port);
+  peer.socket.write(text(await emulator.token('d')));
+  const { stream } = await emulator.event('stream-authorised', ({ device }) => device === 'd');
+  peer.socket.pause();
+  const pings = Buffer.concat(Array.from({ length: 5_000 }, () => frame(9, Buffer.alloc(125, 1))));
+  const closed = emulator.event('stream-closed', (event) => event.stream === stream);
+  floodWith((taken) => peer.socket.write(pings, taken));
+  await closed;
+  peer.socket.destroy();
+  await other.send(Buffer.alloc(640));
+  await other.until(() => other.audio.length === 640);
+});
+
+test('a client that does not read is closed with 1013 and cut, and other streams go on', async () => {
+  const emulator = await startEmulator({ reply: 'echo' });
+  const other = await emulator.connect('other');
+  const slow = await emulator.connect('slow');
+  const { stream } = await emulator.event('stream-authorised', ({ device }) => device === 'slow');
+  slow.socket.pause();
+  const closed = emulator.event('stream-closed', (event) => event.stream === stream);
+  const pcm = Buffer.alloc(64 * 1024);
+  floodWith((taken) => slow.socket.send(pcm, taken));
+  expect(await closed).toMatchObject({ cause: 'slowReader', device: 'slow' });
+  await other.send(Buffer.alloc(640));
+  await other.until(() => other.audio.length === 640);
+});
+
+describe('a peer that does not end its connection', () => {
+  test('after a close of its own is cut, and frees its slot', async () => {
+    const emulator = await startEmulator({ reply: 'silence', maxConnections: 1 });
+    const peer = await rawPeer(emulator.port);
+    peer.socket.write(text(await emulator.token('d')));
+    await emulator.event('stream-authorised');
+    peer.socket.write(frame(8, Buffer.of(0x03, 0xe8)));
+    expect(await emulator.event('stream-closed')).toMatchObject({ code: 1000 });
+    await emulator.connect('d');
+    peer.socket.destroy();
+  });
+
+  test('after a close of the service is cut, and frees its slot before', async () => {
+    const emulator = await startEmulator({
+      reply: 'silence',
+      maxConnections: 1,
+      dialect: { stream: { textAfterToken: 'close' } },
+    });
+    const peer = await rawPeer(emulator.port);
+    peer.socket.write(text(await emulator.token('d')));
+    await emulator.event('stream-authorised');
+    peer.socket.write(text('hello'));
+    await emulator.event('text-received');
+    await emulator.connect('d');
+    expect(await emulator.event('stream-closed')).toMatchObject({ code: 1006, cause: 'unexpectedText' });
+    peer.socket.destroy();
+  });
+});
+
+test('a client that is sent more in one turn than may wait unread is not taken for one that does not read', async () => {
+  const emulator = await startEmulator({ reply: 'echo' });
+  const client = await emulator.connect('d1');
+  const message = Buffer.alloc(256 * 1024, 1);
+  for (let i = 0; i < 8; i += 1) client.socket.send(message);
+  await client.until(() => client.audio.length === 8 * message.length);
+});
+
+describe('a close from this side', () => {
+  test.each([
+    ['a code that nobody may send', 2_000, ''],
+    ['a reason that is too long', 1_000, 'x'.repeat(124)],
+  ])('with %s is refused, and the stream goes on', async (_, code, reason) => {
+    const emulator = await startEmulator({ reply: 'echo' });
+    const client = await emulator.connect();
+    expect(() => emulator.control.close({}, code, reason)).toThrow(
+      expect.objectContaining({ code: 'usage' }),
+    );
+    client.socket.send(Buffer.alloc(640, 1));
+    await client.until(() => client.heard.some((item) => Buffer.isBuffer(item)));
+    await emulator.close();
+    expect(await client.closed).toMatchObject({ code: 1001 });
+  });
+});
+
+test('a reply that cannot be made is told of on its stream, which goes on, as all others do', async () => {
+  const emulator = await startEmulator({
+    scenario: {
+      faults: [],
+      cast: () => (voice) => {
+        if (voice.device === 'bad') throw new Error('no such voice');
+        return { hear: voice.send };
+      },
+    },
+  });
+  const good = await emulator.connect('good');
+  const bad = await emulator.connect('bad');
+  await bad.until(() => bad.messages.some((message) => JSON.stringify(message).includes('no such voice')));
+  expect(await emulator.event('reply-failed')).toMatchObject({ device: 'bad', why: 'no such voice' });
+  await bad.send(Buffer.alloc(640));
+  await good.send(Buffer.alloc(640, 1));
+  await good.until(() => good.heard.some((item) => Buffer.isBuffer(item)));
+  expect(emulator.control.state().streams).toHaveLength(2);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
+
+const startEmulator = setUpEmulators();
+
+describe('a heartbeat', () => {
+  test('cuts a peer that has not answered the last ping when the next is due, and frees its slot', async () => {
+    const clock = createManualClock();
+    const emulator = await startEmulator({ clock, reply: 'echo', maxConnections: 1 });
+    const client = await emulator.connect('d', { autoPong: false });
+    const pinged = new Promise((resolve) => client.socket.once('ping', resolve));
+    clock.advance(15_000);
+    await pinged;
+    expect((await emulator.requestToken('d')).status).toBe(200);
+    expect(emulator.events.some(({ type }) => type === 'stream-closed')).toBe(false);
+    clock.advance(15_000);
+    expect(await client.closed).toMatchObject({ code: 1006 });
+    expect(await emulator.event('stream-closed')).toMatchObject({ cause: 'half-open', code: 1006 });
+    await emulator.connect('d');
+  });
+
+  test('leaves a peer alone that answers', async () => {
+    const clock = createManualClock();
+    const emulator = await startEmulator({ clock, reply: 'echo' });
+    const client = await emulator.connect('d');
+    for (let beat = 1; beat <= 5; beat += 1) {
+      clock.advance(15_000);
+      // There and back twice: the pong was on its way before the second of them.
+      for (const heard of [beat * 1_280 - 640, beat * 1_280]) {
+        await client.send(Buffer.alloc(640));
+        await client.until(() => client.audio.length === heard);
+      }
+    }
+    expect(emulator.events.some(({ type }) => type === 'stream-closed')).toBe(false);
+  });
+
+  test('also cuts a peer that has not presented a token', async () => {
+    const clock = createManualClock();
+    const emulator = await startEmulator({ clock, dialect: { stream: { tokenDeadlineMs: 600_000 } } });
+    const client = emulator.open({ autoPong: false });
+    await client.opened;
+    await emulator.event('stream-opened');
+    clock.advance(30_000);
+    expect(await emulator.event('stream-closed')).toMatchObject({ cause: 'half-open' });
+  });
+});
+
+test('connections without a token are bounded, and make room when they end', async () => {
+  const emulator = await startEmulator();
+  const clients = Array.from({ length: 1_024 }, () => emulator.open());
+  await Promise.all(clients.map(({ opened }) => opened));
+  await expect(emulator.open().opened).rejects.toThrow('HTTP 503');
+  clients[0]?.socket.terminate();
+  await emulator.event('stream-closed');
+  await emulator.open().opened;
+});
+
+describe('shutting down', () => {
+  test('closes each stream with 1001, with a token and without', async () => {
+    const emulator = await startEmulator({ reply: 'silence' });
+    const clients = [await emulator.connect('a'), await emulator.connect('b'), emulator.open()];
+    await clients[2]?.opened;
+    await emulator.event('stream-opened', ({ stream }) => stream === 3);
+    await emulator.close();
+    for (const client of clients) {
+      expect(await client.closed).toEqual({ code: 1001, reason: 'The service is stopping' });
+    }
+    const closed = emulator.events.filter((event) => event.type === 'stream-closed');
+    expect(closed).toMatchObject([{ cause: 'shutdown' }, { cause: 'shutdown' }, { cause: 'shutdown' }]);
+  });
+
+  test('is worded by the dialect', async () => {
+    const closes = { shutdown: { close: 1012, reason: 'back soon' } };
+    const emulator = await startEmulator({ reply: 'silence', dialect: { stream: { closes } } });
+    const client = await emulator.connect();
+    await emulator.close();
+    expect(await client.closed).toEqual({ code: 1012, reason: 'back soon' });
+  });
+
+  test('does not wait for a peer that does not answer', async () => {
+    const emulator = await startEmulator({ reply: 'silence' });
+    const client = await emulator.connect();
+    client.socket.pause();
+    await emulator.close();
+  });
+});

@@ -1,0 +1,26 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { writeExport } from '../../src/files/write-export.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'voicectl-export-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test.each([
+  ['a new file', undefined],
+  ['a file that everybody could read', 'longer than what comes'],
+])('what is exported into %s is for the user alone', async (_what, before) => {
+  const path = join(folder, 'session.html');
+  if (before !== undefined) writeFileSync(path, before, { mode: 0o644 });
+  await writeExport(path, 'voices');
+  expect(readFileSync(path, 'utf8')).toBe('voices');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('where it cannot be written, that is told', async () => {
+  await expect(writeExport(join(folder, 'no', 'file'), '')).rejects.toMatchObject({ code: 'input-output' });
+});

@@ -1,0 +1,121 @@
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { parseYamlFile, readYamlFile } from '../../src/files/yaml-file.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
+
+const schema = z.strictObject({
+  name: z.string().default('nobody'),
+  turns: z
+    .array(
+      z.strictObject({
+        say: z.string(),
+        within: z.union([z.literal('ever'), z.strictObject({ ms: z.number() })]).optional(),
+      }),
+    )
+    .default([]),
+});
+
+function problemOf(text: string, options = {}) {
+  try {
+    parseYamlFile(text, 'f.yaml', { schema, ...options });
+  } catch (thrown) {
+    return thrown as VoicectlError;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('a YAML file', () => {
+  test.each([
+    ['YAML', 'turns:\n  - say: hello.wav\n'],
+    ['JSON', '{"turns": [{"say": "hello.wav"}]}'],
+  ])('as %s is what the schema makes of it, and what stands in it', (_form, text) => {
+    expect(parseYamlFile(text, 'f', { schema })).toMatchObject({
+      value: { name: 'nobody', turns: [{ say: 'hello.wav' }] },
+      input: { turns: [{ say: 'hello.wav' }] },
+    });
+  });
+
+  test('that is empty is an empty mapping', () => {
+    expect(parseYamlFile('# nothing\n', 'f', { schema }).value).toEqual({ name: 'nobody', turns: [] });
+  });
+
+  test.each([
+    ['a wrong value', 'turns:\n  - say: a\n  - say: 7\n', 'f.yaml:3:10: turns.1.say: 7, expected string'],
+    ['a missing value', 'turns:\n  - {}\n', 'f.yaml:2:5: turns.0.say: missing, expected string'],
+    ['an unknown setting', 'turns:\n  - say: a\n    sya: 2\n', 'f.yaml:3:5: turns.0.sya: no such setting'],
+    ['a null', 'turns:\n', 'f.yaml:1:7: turns: null, expected array'],
+    ['a list at the root', '\n- 1\n', 'f.yaml:2:1: (root): "(a list)", expected object'],
+    ['broken YAML', 'turns: [\n  a: :\n', /^f\.yaml:\d:\d: /],
+    ['a key twice', 'name: a\nname: b\n', 'f.yaml:2:1: Map keys must be unique'],
+    ['two documents', 'name: a\n---\nname: b\n', /^f\.yaml:2:\d: .*multiple documents/],
+    [
+      'an alias of nothing',
+      'name: *nobody\n',
+      'f.yaml: Unresolved alias (the anchor must be set before the alias): nobody',
+    ],
+    [
+      'the last of two alternatives',
+      'turns:\n  - say: a\n    within: { ms: x }\n',
+      'f.yaml:3:19: turns.0.within.ms: "x", expected number',
+    ],
+    [
+      'none of two alternatives',
+      'turns:\n  - say: a\n    within: never\n',
+      'f.yaml:3:13: turns.0.within: "never", expected one of "ever" or object',
+    ],
+    [
+      'a wrong value by an alias',
+      'turns:\n  - &a { say: 7 }\n',
+      'f.yaml:2:15: turns.0.say: 7, expected string',
+    ],
+  ])('with %s is refused, and the place named', (_what, text, expected) => {
+    const problem = problemOf(text);
+    expect(problem).toBeInstanceOf(VoicectlError);
+    expect(problem.code).toBe('bad-input');
+    if (typeof expected === 'string') expect(problem.message).toBe(expected);
+    else expect(problem.message).toMatch(expected);
+  });
+
+  test('with many problems tells the first three, and has all of them', () => {
+    const { message, details } = problemOf('a: 1\nb: 2\nname: 7\nturns: 1\nc: 1\n');
+    expect(message.split('; ')).toHaveLength(3);
+    expect(details.problems).toContainEqual({
+      path: 'name',
+      value: 7,
+      expected: 'string',
+      line: 3,
+      column: 7,
+    });
+  });
+
+  test('is refused with the code, the hint and without the secrets that it was asked to', () => {
+    const options = { code: 'bad-config', hint: 'See there.', secrets: new Set(['name']) };
+    const problem = problemOf('name: [hush]\nxname: hush\n', options);
+    expect(problem).toMatchObject({ code: 'bad-config', hint: 'See there.' });
+    expect(JSON.stringify([problem.message, problem.details])).not.toContain('hush');
+  });
+
+  test('lets its reader refuse a value that no schema can judge, at its place', () => {
+    const file = parseYamlFile('turns:\n  - say: a.wav\n', 'f.yaml', { schema });
+    expect(file.refuse(['turns', 0, 'say'], 'no such file')).toMatchObject({
+      code: 'bad-input',
+      message: 'f.yaml:2:10: turns.0.say: no such file',
+    });
+  });
+
+  test('that is not there is refused', async () => {
+    const stdin = { stdin: Readable.from([]), signal: new AbortController().signal };
+    await expect(readYamlFile('/no/such.yaml', stdin, { schema })).rejects.toMatchObject({
+      code: 'bad-input',
+      message: expect.stringContaining('/no/such.yaml'),
+    });
+  });
+
+  test('may stand on standard input', async () => {
+    const stdin = { stdin: Readable.from(['name: somebody\n']), signal: new AbortController().signal };
+    await expect(readYamlFile('-', stdin, { schema })).resolves.toMatchObject({
+      value: { name: 'somebody' },
+    });
+  });
+});

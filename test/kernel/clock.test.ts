@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { createMovableClock, systemClock, waitUntil } from '../../src/kernel/clock.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
+
+describe('a movable clock', () => {
+  test('calls what became due, in the order of due times, each at its own time', () => {
+    const clock = createManualClock();
+    const calls: [string, number][] = [];
+    const note = (name: string) => () => calls.push([name, clock.now()]);
+    clock.after(30, note('c'));
+    clock.after(10, note('a'));
+    clock.after(20, note('b'));
+    clock.after(41, note('late'));
+    clock.advance(40);
+    expect(calls).toEqual([
+      ['a', 10],
+      ['b', 20],
+      ['c', 30],
+    ]);
+    expect(clock.now()).toBe(40);
+  });
+
+  test('calls what is due at the same time in the order in which it was asked for', () => {
+    const clock = createManualClock();
+    const calls: string[] = [];
+    for (const name of ['a', 'b', 'c']) clock.after(5, () => calls.push(name));
+    clock.advance(5);
+    expect(calls).toEqual(['a', 'b', 'c']);
+  });
+
+  test('calls timers that are set by timers, as far as time is moved', () => {
+    const clock = createManualClock();
+    const calls: number[] = [];
+    const again = () => {
+      calls.push(clock.now());
+      clock.after(20, again);
+    };
+    clock.after(20, again);
+    clock.advance(70);
+    expect(calls).toEqual([20, 40, 60]);
+    clock.advance(10);
+    expect(calls).toEqual([20, 40, 60, 80]);
+  });
+
+  test('does not call what was cancelled, not even by a timer of the same move', () => {
+    const clock = createManualClock();
+    const calls: string[] = [];
+    const second = clock.after(20, () => calls.push('second'));
+    clock.after(10, () => second.cancel());
+    clock.after(5, () => calls.push('first')).cancel();
+    clock.advance(100);
+    expect(calls).toEqual([]);
+  });
+
+  test('moves where nothing is due, and wall time moves with it', () => {
+    const clock = createManualClock(1_000_000);
+    clock.advance(500);
+    expect([clock.now(), clock.wall()]).toEqual([500, 1_000_500]);
+  });
+
+  test('calls once, though time is moved over a timer again and again', () => {
+    const clock = createManualClock();
+    let calls = 0;
+    clock.after(10, () => {
+      calls += 1;
+    });
+    for (let i = 0; i < 5; i += 1) clock.advance(10);
+    expect(calls).toBe(1);
+  });
+
+  test('follows its base, and is ahead of it by what it was moved', () => {
+    const base = createManualClock();
+    const clock = createMovableClock(base);
+    const calls: number[] = [];
+    clock.after(100, () => calls.push(clock.now()));
+    clock.after(150, () => calls.push(clock.now()));
+    base.advance(40);
+    expect(clock.now()).toBe(40);
+    clock.advance(60);
+    expect([base.now(), clock.now()]).toEqual([40, 100]);
+    base.advance(50);
+    expect(clock.now()).toBe(150);
+    expect(calls).toEqual([100, 150]);
+  });
+
+  test('over the time of the machine calls sooner when it is moved', async () => {
+    const clock = createMovableClock(systemClock);
+    const called = new Promise<void>((resolve) => clock.after(3_600_000, resolve));
+    clock.advance(3_600_000);
+    await called;
+  });
+});
+
+describe('waiting', () => {
+  test('ends at its deadline', async () => {
+    const clock = createManualClock();
+    const waited = waitUntil(clock, 50).then(() => clock.now());
+    await clock.run(60);
+    expect(await waited).toBe(50);
+  });
+
+  test('ends with the reason of the signal, and leaves no timer', async () => {
+    const clock = createManualClock();
+    const abort = new AbortController();
+    const waited = waitUntil(clock, 50, abort.signal);
+    abort.abort('enough');
+    await expect(waited).rejects.toBe('enough');
+    await expect(waitUntil(clock, 50, abort.signal)).rejects.toBe('enough');
+    clock.advance(100);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { type ErrorCode, exitCodes, VoicectlError } from '../../src/kernel/errors.ts';
+import {
+  describeFailure,
+  exitCodesOf,
+  type FailureKind,
+  failureKind,
+  failureKinds,
+} from '../../src/kernel/failure-kind.ts';
+
+const codes = Object.keys(exitCodes) as ErrorCode[];
+const kinds = Object.keys(failureKinds) as FailureKind[];
+
+describe('the kind of a failure', () => {
+  test.each(codes.filter((code) => code !== 'expectation-failed'))(
+    'is one for the error %s, and tells its exit code',
+    (code) => {
+      const error = new VoicectlError(code, 'oops');
+      expect(kinds).toContain(failureKind(error));
+      expect(exitCodesOf(failureKind(error))).toContain(error.exitCode);
+    },
+  );
+
+  test('of an expectation is what the error says of it', () => {
+    const error = new VoicectlError('expectation-failed', 'late', { details: { kind: 'late-audio' } });
+    expect(describeFailure(error)).toEqual({
+      kind: 'late-audio',
+      code: 'expectation-failed',
+      exitCode: 1,
+      message: 'late',
+    });
+  });
+
+  test('of an expectation that says nothing of it, or something unheard of, is a bug of ours', () => {
+    for (const kind of [undefined, 'toString', 7]) {
+      expect(failureKind(new VoicectlError('expectation-failed', '', { details: { kind } }))).toBe('bug');
+    }
+  });
+
+  test('that no error has belongs to an expectation, and so to exit code 1', () => {
+    const ofErrors = codes
+      .filter((code) => code !== 'expectation-failed')
+      .map((code) => failureKind(new VoicectlError(code, '')));
+    const rest = kinds.filter((kind) => !ofErrors.includes(kind));
+    expect(rest.length).toBeGreaterThan(8);
+    for (const kind of rest) expect(exitCodesOf(kind)).toEqual([1]);
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { type ErrorCode, VoicectlError } from '../../src/kernel/errors.ts';
+import { describeFailure } from '../../src/kernel/failure-kind.ts';
+import { type RepeatEvent, type RunResult, runRepeatedly, spreadOf } from '../../src/runs/repeat.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import type { SessionSummary } from '../../src/session/summary.ts';
+import { createCountedClock } from '../helpers/counted-clock.ts';
+import { makeSummary } from '../helpers/summaries.ts';
+
+/** How a session ends: well, with the error of this code, or with an expectation that failed. */
+type Outcome = 'ok' | ErrorCode | 'late';
+
+function errorOf(outcome: Outcome): VoicectlError | undefined {
+  if (outcome === 'ok') return undefined;
+  if (outcome === 'late') {
+    return new VoicectlError('expectation-failed', 'Not as expected: late', {
+      details: { kind: 'late-audio' },
+    });
+  }
+  return new VoicectlError(outcome, `It failed: ${outcome}`);
+}
+
+/** Holds sessions with these outcomes, each of a second. */
+async function hold(
+  outcomes: readonly Outcome[],
+  {
+    warmup = 0,
+    facts = (_run: number): Partial<SessionSummary> => ({}),
+    signal = new AbortController().signal,
+  } = {},
+) {
+  const clock = createCountedClock();
+  const events: RepeatEvent[] = [];
+  const runs: RunResult[] = [];
+  let started = 0;
+  const startRun = async function* (): AsyncGenerator<SessionEvent> {
+    const outcome = outcomes[started] ?? 'ok';
+    started += 1;
+    const error = errorOf(outcome);
+    const failure = error === undefined ? null : describeFailure(error);
+    yield { t: 0, type: 'state', state: 'token' };
+    await clock.run(1_000);
+    const verdict = { name: 'max-first-audio', expected: 'at most 500 ms', measured: '600 ms' };
+    const verdicts = [
+      outcome === 'late' ? { ...verdict, ok: false, kind: 'late-audio' as const } : { ...verdict, ok: true },
+    ];
+    yield {
+      t: 1_000,
+      type: 'summary',
+      ...makeSummary({ verdicts, failure, ok: failure === null, ...facts(started) }),
+    };
+    if (error !== undefined) throw error;
+  };
+  const repeat = outcomes.length - warmup;
+  let thrown: unknown;
+  try {
+    const options = { clock, device: 'd1', repeat, warmup, onRun: (run: RunResult) => void runs.push(run) };
+    for await (const event of runRepeatedly(startRun, options, signal)) events.push(event);
+  } catch (error) {
+    thrown = error;
+  }
+  return { events, runs, started, thrown, last: events.at(-1) };
+}
+
+describe('a single run', () => {
+  test('has the events of its session, as they are', async () => {
+    const { events, runs, thrown } = await hold(['ok']);
+    expect(events).toEqual([
+      { t: 0, type: 'state', state: 'token' },
+      expect.objectContaining({ t: 1_000, type: 'summary', ok: true, elapsedMs: 4_000 }),
+    ]);
+    expect(thrown).toBeUndefined();
+    expect(runs).toEqual([
+      expect.objectContaining({ run: 1, warmup: false, elapsedMs: 1_000, failure: null }),
+    ]);
+  });
+
+  test('throws what the session threw', async () => {
+    const { thrown, events, runs } = await hold(['unexpected' as ErrorCode].map(() => 'stream-broken'));
+    expect(thrown).toMatchObject({ code: 'stream-broken', message: 'It failed: stream-broken' });
+    expect(events).toHaveLength(2);
+    expect(runs[0]?.failure).toMatchObject({ kind: 'stream-broken', exitCode: 6 });
+  });
+});
+
+describe('several runs', () => {
+  test('tell which run an event is of, each run’s summary, and last what all came to', async () => {
+    const { events, thrown } = await hold(['ok', 'ok']);
+    expect(events.map((event) => [event.type, 'run' in event ? event.run : undefined])).toEqual([
+      ['state', 1],
+      ['run', 1],
+      ['state', 2],
+      ['run', 2],
+      ['summary', undefined],
+    ]);
+    expect(events.at(-1)).toMatchObject({
+      t: 2_000,
+      ok: true,
+      device: 'd1',
+      runs: 2,
+      passed: 2,
+      passRate: 1,
+      failures: {},
+      failure: null,
+      elapsedMs: 2_000,
+      in: { frames: 100, bytes: 64_000, audioMs: 2_000 },
+      events: { service_voice_connected: 2 },
+    });
+    expect(thrown).toBeUndefined();
+  });
+
+  test('spread each metric over those in which it was measured', async () => {
+    const facts = (run: number) => ({ firstAudioMs: run === 5 ? null : run * 100 });
+    const { last } = await hold(['ok', 'ok', 'ok', 'ok', 'ok'], { facts });
+    expect(last).toMatchObject({
+      spread: {
+        firstAudioMs: { count: 4, min: 100, median: 250, p95: 400, max: 400 },
+        sendLatenessP95Ms: null,
+        jitterP95Ms: { count: 5, min: 2.5, max: 2.5 },
+      },
+    });
+  });
+
+  test('go on after one that failed, and fail together, with the rate and the kinds', async () => {
+    const { started, last, thrown } = await hold(['ok', 'late', 'ok', 'late']);
+    expect(started).toBe(4);
+    expect(last).toMatchObject({
+      ok: false,
+      passed: 2,
+      passRate: 0.5,
+      failures: { 'late-audio': 2 },
+      failure: { kind: 'late-audio', exitCode: 1 },
+      verdicts: [
+        { name: 'max-first-audio', ok: false, kind: 'late-audio', measured: '2 of 4 runs, else 600 ms' },
+      ],
+    });
+    expect(thrown).toMatchObject({ code: 'expectation-failed', exitCode: 1 });
+    expect((thrown as VoicectlError).message).toBe(
+      '2 of 4 runs failed (late-audio × 2); the first: Not as expected: late',
+    );
+  });
+
+  test.each<[Outcome[], number, string]>([
+    [['ok', 'connect-failed', 'ok'], 4, 'unreachable'],
+    [['timed-out', 'connect-failed', 'ok'], 7, 'timeout'],
+    [['connect-failed', 'late', 'timed-out'], 1, 'late-audio'],
+    [['rate-limited', 'rate-limited', 'rate-limited'], 5, 'rate-limited'],
+  ])('that end as %j exit with %i', async (outcomes, exitCode, kind) => {
+    const { thrown, last, started } = await hold(outcomes);
+    expect(started).toBe(3);
+    expect(thrown).toMatchObject({ exitCode });
+    expect(last).toMatchObject({ type: 'summary', failure: { kind, exitCode } });
+  });
+
+  test.each<[ErrorCode, number]>([
+    ['bad-input', 2],
+    ['input-output', 8],
+    ['interrupted', 130],
+    ['internal', 70],
+  ])('stop at once at %s, and still come to a summary', async (code, exitCode) => {
+    const { started, thrown, last } = await hold(['ok', code, 'ok']);
+    expect(started).toBe(2);
+    expect(thrown).toMatchObject({ code, exitCode });
+    expect(last).toMatchObject({ type: 'summary', runs: 3, passed: 1, ok: false });
+  });
+
+  test('stop when the command is to end', async () => {
+    const ending = new AbortController();
+    ending.abort();
+    const { started, thrown } = await hold(['timed-out', 'ok'], { signal: ending.signal });
+    expect([started, (thrown as VoicectlError).exitCode]).toEqual([1, 7]);
+  });
+
+  test('to warm up are held before, and do not count', async () => {
+    const { events, runs, last, thrown } = await hold(['late', 'late', 'ok', 'ok'], { warmup: 2 });
+    expect(thrown).toBeUndefined();
+    expect(runs.map(({ run }) => run)).toEqual([1, 2]);
+    expect(last).toMatchObject({ runs: 2, passed: 2, warmup: 2, ok: true });
+    expect(events.filter(({ type }) => type === 'run')).toMatchObject([
+      { run: 1, warmup: true },
+      { run: 2, warmup: true },
+      { run: 1, warmup: false },
+      { run: 2, warmup: false },
+    ]);
+  });
+});
+
+describe('the spread', () => {
+  test.each([
+    [[], null],
+    [[7], { count: 1, min: 7, median: 7, p95: 7, max: 7 }],
+    [[3, 1, 2], { count: 3, min: 1, median: 2, p95: 3, max: 3 }],
+    [[4, 1, 3, 2], { count: 4, min: 1, median: 2.5, p95: 4, max: 4 }],
+    [Array.from({ length: 100 }, (_, i) => 100 - i), { count: 100, min: 1, median: 50.5, p95: 95, max: 100 }],
+  ])('of %j', (values, spread) => {
+    expect(spreadOf(values)).toEqual(spread);
+  });
+});

@@ -1,0 +1,355 @@
+import { describe, expect, test } from 'vitest';
+import { VoicectlError } from '../../../src/kernel/errors.ts';
+import type { TurnPlan } from '../../../src/session/conversation/conversation-plan.ts';
+import { silence, speech } from '../../helpers/pcm.ts';
+import {
+  failure,
+  type Script,
+  type ScriptedService,
+  sourceOf,
+  startSession,
+} from '../../helpers/scripted-session.ts';
+
+/** 1,400 ms: the speech leaves from 400 to 1,380 ms after the turn has begun. */
+const clip = () => sourceOf(silence(400), speech(1_000));
+const turn = (plan: Partial<TurnPlan> = {}): TurnPlan => ({
+  name: undefined,
+  say: clip(),
+  when: 'after-reply',
+  expect: [],
+  absent: [],
+  ...plan,
+});
+const first = (plan: Partial<TurnPlan> = {}) => turn({ when: 'connected', ...plan });
+
+/** A conversation that is held to its end. */
+async function converse(turns: TurnPlan[], script: Script = {}) {
+  const options = { waitMs: 3_000, settleMs: 1_000, conversation: { turns }, ...script.options };
+  const session = startSession({ ...script, options });
+  await session.finish();
+  const verdicts = Object.fromEntries(
+    session.summary.verdicts.map(({ name, ok, measured, kind }) => [
+      name,
+      ok ? measured : `${kind}: ${measured}`,
+    ]),
+  );
+  return { session, verdicts, heard: session.service.heard };
+}
+
+/** Replies to each turn: to the one that ended this long after the confirmation, so much later, for so long. */
+const replies = (service: ScriptedService, ...times: (readonly [at: number, ms: number])[]) => {
+  for (const [at, ms] of times) service.at(at, () => service.speakInTime(speech(ms)));
+};
+/** When the speech of a turn began and ended, by what the service heard. */
+const speechTimes = (heard: ScriptedService['heard']) => {
+  const loud = heard.filter(({ pcm }) => pcm.some((byte) => byte !== 0)).map(({ at }) => at);
+  return loud.filter((at, index) => index === 0 || at - (loud[index - 1] ?? 0) > 20);
+};
+
+describe('a turn is said', () => {
+  test('when connected, and the next once the reply has ended', async () => {
+    const { session, heard, verdicts } = await converse([first(), turn()], {
+      onLive: (service) => replies(service, [2_000, 500], [6_000, 500]),
+    });
+    expect(session.outcome).toBe('ok');
+    // The reply ends at 2,480 and has settled at 3,480: the next frame but one is the first of the clip.
+    expect(speechTimes(heard)).toEqual([400, 3_500 + 400]);
+    expect(verdicts).toEqual({
+      'turn 1: said': '0 ms into the stream',
+      'turn 2: said': '3480 ms into the stream',
+    });
+  });
+
+  test('while the AI speaks', async () => {
+    const { session, heard } = await converse([first(), turn({ when: { duringReplyMs: 600 } })], {
+      onLive: (service) => replies(service, [1_700, 3_000], [6_000, 200]),
+    });
+    expect(session.outcome).toBe('ok');
+    expect(speechTimes(heard)[1]).toBe(2_320 + 400);
+  });
+
+  test('some time after the clip before it', async () => {
+    const { heard } = await converse([first(), turn({ when: { afterMs: 500 } })], {
+      onLive: (service) => replies(service, [4_400, 200]),
+    });
+    expect(speechTimes(heard)[1]).toBe(1_380 + 500 + 20 + 400);
+  });
+
+  test('after a greeting of the service', async () => {
+    const { session, heard } = await converse([turn()], {
+      onLive: (service) => replies(service, [100, 400], [4_000, 200]),
+    });
+    expect(session.outcome).toBe('ok');
+    expect(speechTimes(heard)).toEqual([480 + 1_000 + 20 + 400]);
+  });
+
+  test('with silence before and after it, frame by frame without a gap', async () => {
+    const { heard } = await converse([first(), turn()], {
+      onLive: (service) => replies(service, [2_000, 500], [6_000, 500]),
+    });
+    expect(heard.every(({ at, pcm }, index) => at === index * 20 && pcm.length === 640)).toBe(true);
+  });
+
+  test('not at all where the reply it waits for never begins: that, and all after it, has failed', async () => {
+    const { session, verdicts } = await converse([first(), turn({ name: 'second' }), turn()]);
+    expect(session.outcome).toMatchObject({ code: 'expectation-failed', details: { kind: 'turn-skipped' } });
+    expect(verdicts).toEqual({
+      'turn 1: said': '0 ms into the stream',
+      'turn 2 (second): said': 'turn-skipped: not said: no reply began',
+      'turn 3: said': 'turn-skipped: not said: the session ended before',
+    });
+    expect(session.summary.elapsedMs).toBeLessThan(1_400 + 3_000 + 100);
+  });
+
+  test('not at all where the AI has stopped speaking before it could be interrupted', async () => {
+    const { verdicts } = await converse([first(), turn({ when: { duringReplyMs: 600 } })], {
+      onLive: (service) => replies(service, [1_700, 200]),
+    });
+    expect(verdicts['turn 2: said']).toBe('turn-skipped: not said: the AI spoke for 200 ms only');
+  });
+
+  test('while the AI is still to be heard, though all of its audio came at once', async () => {
+    const { session } = await converse([first(), turn({ when: { duringReplyMs: 600 } })], {
+      onLive: (service) => {
+        service.at(1_700, () => service.speak(speech(2_000)));
+        replies(service, [6_000, 200]);
+      },
+    });
+    expect(session.outcome).toBe('ok');
+  });
+
+  test('not whole where the service closes the stream within it', async () => {
+    const { session, verdicts } = await converse([first()], {
+      onLive: (service) => service.at(700, () => service.close(1000)),
+    });
+    expect(session.outcome).toMatchObject({ exitCode: 1 });
+    expect(verdicts['turn 1: said']).toBe(
+      'turn-skipped: 0 ms into the stream, but the session ended before all of it was said',
+    );
+  });
+
+  test('not at all after a break of the stream, which is the failure', async () => {
+    const { session, verdicts } = await converse([first(), turn()], {
+      onLive: (service) => service.at(1_800, () => service.close(1011, '', failure('stream-broken'))),
+    });
+    expect(session.outcome).toMatchObject({ code: 'stream-broken' });
+    expect(verdicts['turn 2: said']).toContain('the session ended before');
+  });
+});
+
+describe('the reply to a turn', () => {
+  test('is measured from the end of its speech', async () => {
+    const limits = {
+      audioMs: 500,
+      audibleMs: 500,
+      maxAudioMs: 500,
+      maxFirstAudioMs: 620,
+      maxGapMs: 20,
+      maxJitterMs: 1,
+    };
+    const { session, verdicts } = await converse([first(limits), turn({ maxFirstAudioMs: 1_000 })], {
+      onLive: (service) => replies(service, [2_000, 500], [6_000, 300]),
+    });
+    expect(session.outcome).toMatchObject({ details: { kind: 'late-audio' } });
+    expect(verdicts).toEqual({
+      'turn 1: said': '0 ms into the stream',
+      'turn 1: expect-audio': '500 ms',
+      'turn 1: expect-audible': '500 ms',
+      'turn 1: max-audio': '500 ms',
+      'turn 1: max-first-audio': '620 ms',
+      'turn 1: max-gap': '20 ms',
+      'turn 1: max-jitter': '0 ms',
+      'turn 2: said': '3480 ms into the stream',
+      // Its speech ends 1,380 ms after its first frame, at 3,500.
+      'turn 2: max-first-audio': `late-audio: ${6_000 - 3_500 - 1_380} ms`,
+    });
+  });
+
+  test('is not what is left of the reply before it', async () => {
+    const { verdicts } = await converse([first(), turn({ when: { duringReplyMs: 200 }, audioMs: 0 })], {
+      onLive: (service) => replies(service, [1_700, 1_000]),
+    });
+    expect(verdicts['turn 2: expect-audio']).toBe('too-little-audio: 0 ms');
+  });
+
+  test('counts also where it came while the gate still waited for the pause', async () => {
+    const { verdicts } = await converse([first({ maxFirstAudioMs: 100, audioMs: 400 })], {
+      onLive: (service) => replies(service, [1_440, 400]),
+    });
+    expect(verdicts).toMatchObject({ 'turn 1: max-first-audio': '60 ms', 'turn 1: expect-audio': '400 ms' });
+  });
+
+  test('to a turn in which nobody speaks is measured from its end', async () => {
+    const { verdicts } = await converse([first({ say: sourceOf(silence(500)), maxFirstAudioMs: 1_000 })], {
+      onLive: (service) => replies(service, [800, 200]),
+    });
+    expect(verdicts['turn 1: max-first-audio']).toBe(`${800 - 480} ms`);
+  });
+
+  test('to a turn that only listens is measured from its begin', async () => {
+    const { verdicts } = await converse([first({ say: undefined, maxFirstAudioMs: 1_000 })], {
+      onLive: (service) => replies(service, [300, 200]),
+    });
+    expect(verdicts['turn 1: max-first-audio']).toBe('300 ms');
+  });
+});
+
+describe('what must follow a turn', () => {
+  const event = (where = {}, withinMs: number | undefined = undefined) =>
+    ({ type: 'event', event: { kind: 'status', where }, withinMs }) as const;
+  const statusAt =
+    (ms: number, fields = {}) =>
+    (service: ScriptedService) => {
+      service.at(ms, () => service.say({ type: 'status', ...fields }));
+      replies(service, [1_800, 200]);
+    };
+
+  test.each([
+    ['an event', event(), {}, 1_900, 'after 520 ms'],
+    ['an event in time', event({}, 520), {}, 1_900, 'after 520 ms'],
+    ['an event too late', event({}, 519), {}, 1_900, 'missing-event: after 520 ms'],
+    ['an event before the speech has ended', event({}, 0), {}, 1_000, '380 ms before'],
+    ['an event with a field', event({ status: 'a' }), { status: 'a' }, 1_900, 'after 520 ms'],
+    [
+      'an event of another kind',
+      event({ status: 'a' }),
+      { type: 'x' },
+      1_900,
+      'missing-event: never in 3000 ms',
+    ],
+    [
+      'an event whose field is another',
+      event({ status: 'a' }, 1_000),
+      { status: 'b' },
+      1_900,
+      'wrong-field: status is "b" in 1000 ms',
+    ],
+  ])('%s', async (_what, expected, fields, at, measured) => {
+    const { verdicts } = await converse([first({ expect: [expected] })], { onLive: statusAt(at, fields) });
+    expect(verdicts['turn 1: expect event']).toBe(measured);
+  });
+
+  test('may come when the next turn has begun', async () => {
+    const turns = [first({ expect: [event({}, 6_000)] }), turn()];
+    const { session, verdicts } = await converse(turns, {
+      onLive: (service) => {
+        replies(service, [1_800, 200], [5_500, 200]);
+        service.at(4_000, () => service.say({ type: 'status' }));
+      },
+    });
+    expect(session.outcome).toBe('ok');
+    expect(verdicts['turn 1: expect event']).toBe('after 2620 ms');
+  });
+
+  test.each([
+    [500, 1_600, 'after 1100 ms'],
+    [500, 1_099, 'late-audio: after 1100 ms'],
+    [801, 3_000, 'too-little-audio: never in 3000 ms'],
+    [0, 620, 'after 620 ms'],
+  ])('%i ms of AI audio within %i ms: %s', async (audioMs, withinMs, measured) => {
+    const { verdicts } = await converse([first({ expect: [{ type: 'audio', audioMs, withinMs }] })], {
+      // Its messages are of 20 ms: 500 ms of it are there with the one that comes at 2,480.
+      onLive: (service) => replies(service, [2_000, 800]),
+    });
+    expect(verdicts['turn 1: expect audio']).toBe(measured);
+  });
+
+  const bargeIn = (stopsAfterMs: number) =>
+    converse(
+      [
+        first(),
+        turn({
+          when: { duringReplyMs: 600 },
+          expect: [{ type: 'silence', silenceMs: 300, withinMs: 500 }],
+        }),
+      ],
+      // The turn begins at 2,320, its speech at 2,720.
+      { onLive: (service) => replies(service, [1_700, 2_720 + stopsAfterMs - 1_700], [6_500, 100]) },
+    );
+
+  test('is that the AI falls silent when it is interrupted', async () => {
+    const { session, verdicts } = await bargeIn(400);
+    expect(verdicts['turn 2: expect silence']).toBe('after 380 ms');
+    expect(session.outcome).toBe('ok');
+  });
+
+  test('is not that it falls silent in the end', async () => {
+    const { session, verdicts } = await bargeIn(700);
+    expect(verdicts['turn 2: expect silence']).toBe('not-interrupted: after 680 ms');
+    expect(session.outcome).toMatchObject({ exitCode: 1 });
+  });
+
+  test('is waited for also after the reply', async () => {
+    const { session } = await converse([first({ expect: [event({}, 8_000)] })], { onLive: statusAt(9_000) });
+    expect(session.outcome).toBe('ok');
+  });
+});
+
+describe('what must be absent', () => {
+  test.each([
+    ['AI audio that comes', { type: 'audio' }, 300, 'unexpected-audio: AI audio'],
+    ['AI audio that does not come', { type: 'audio' }, 0, 'none'],
+  ] as const)('%s', async (_what, absence, ms, measured) => {
+    const { session, verdicts } = await converse([first({ absent: [absence] })], {
+      onLive: (service) => replies(service, [2_000, ms]),
+    });
+    expect(verdicts['turn 1: absent audio']).toBe(measured);
+    // The absence was looked for as long as a reply is waited for.
+    if (ms === 0) expect(session.summary.elapsedMs).toBeGreaterThanOrEqual(1_380 + 3_000);
+  });
+
+  test('AI audio between two sentences of the turn counts', async () => {
+    const say = sourceOf(speech(600), silence(1_500), speech(600));
+    const { verdicts } = await converse([first({ say, absent: [{ type: 'audio' }] })], {
+      onLive: (service) => replies(service, [1_400, 300]),
+    });
+    expect(verdicts['turn 1: absent audio']).toBe('unexpected-audio: AI audio');
+  });
+
+  test('AI audio that cannot be heard does not count', async () => {
+    const { verdicts } = await converse([first({ absent: [{ type: 'audio' }] })], {
+      onLive: (service) => service.at(2_000, () => service.speakInTime(silence(500))),
+    });
+    expect(verdicts['turn 1: absent audio']).toBe('none');
+  });
+
+  test('is not absent where the service had no time for it', async () => {
+    const absent = [{ type: 'audio' }, { type: 'event', event: { kind: 'error', where: {} } }] as const;
+    const { session, verdicts } = await converse([first({ absent })], {
+      onLive: (service) => service.at(2_000, () => service.close(1000)),
+    });
+    expect(session.outcome).toMatchObject({ exitCode: 1 });
+    const measured = 'turn-skipped: none, but the session ended before a reply could come';
+    expect(verdicts).toMatchObject({ 'turn 1: absent audio': measured, 'turn 1: absent event': measured });
+  });
+
+  test('an event, within the turn and not the next', async () => {
+    const absent = [{ type: 'event', event: { kind: 'error', where: {} } }] as const;
+    const turns = [first({ absent }), turn({ absent })];
+    const { verdicts } = await converse(turns, {
+      onLive: (service) => {
+        replies(service, [1_800, 200], [5_500, 200]);
+        for (const at of [4_000, 4_100]) service.at(at, () => service.say({ type: 'error', error: {} }));
+      },
+    });
+    expect(verdicts).toMatchObject({
+      'turn 1: absent event': 'none',
+      'turn 2: absent event': 'forbidden-event: 2 times',
+    });
+  });
+});
+
+test('a conversation holds the limits of the whole session too, after those of its turns', async () => {
+  const options = { expectations: { audioMs: 700, closeCode: 1000 } };
+  const { session } = await converse([first(), turn()], {
+    options,
+    onLive: (service) => replies(service, [2_000, 500], [6_000, 300]),
+  });
+  expect(session.outcome).not.toBeInstanceOf(VoicectlError);
+  expect(session.summary.verdicts.map(({ name }) => name)).toEqual([
+    'turn 1: said',
+    'turn 2: said',
+    'expect-audio',
+    'expect-close',
+  ]);
+});

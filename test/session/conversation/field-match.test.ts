@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type FieldMatches,
+  findMismatch,
+  matchesText,
+} from '../../../src/session/conversation/field-match.ts';
+
+const body = {
+  status: 'speaking',
+  words: ['hello', 'there'],
+  error: { code: 'QUOTA', retry: null },
+  confidence: 0.8,
+  final: true,
+};
+
+describe('the fields of a message', () => {
+  test.each<FieldMatches>([
+    {},
+    { status: 'speaking' },
+    { 'error.code': 'QUOTA', final: true },
+    { 'error.retry': null },
+    { 'words.1': 'there' },
+    { confidence: { min: 0.8, max: 0.8 } },
+    { status: { matches: '^speak' } },
+    { 'error.code': { oneOf: ['QUOTA', 7] } },
+  ])('are as %j says', (matches) => {
+    expect(findMismatch(matches, body)).toBeUndefined();
+  });
+
+  test.each<[FieldMatches, string]>([
+    [{ status: 'listening' }, 'status is "speaking"'],
+    [{ 'error.text': 'x' }, 'error.text is missing'],
+    [{ 'error.code.x': 'x' }, 'error.code.x is missing'],
+    [{ constructor: 'x' }, 'constructor is missing'],
+    [{ final: 'true' }, 'final is true'],
+    [{ confidence: { min: 0.81 } }, 'confidence is 0.8'],
+    [{ confidence: { max: 0.79 } }, 'confidence is 0.8'],
+    [{ status: { min: 0 } }, 'status is "speaking"'],
+    [{ confidence: { matches: '8' } }, 'confidence is 0.8'],
+    [{ status: { oneOf: ['a'] }, final: false }, 'status is "speaking", final is true'],
+  ])('are not as %j says: %s', (matches, text) => {
+    expect(findMismatch(matches, body)).toBe(text);
+  });
+
+  test.each([[undefined], ['text'], [7], [null], [['a']]])('of %j are missing', (other) => {
+    expect(findMismatch({ status: 'x' }, other)).toBe('status is missing');
+  });
+
+  test('are told to people as they must be', () => {
+    const matches = { status: 'speaking', n: { min: 1, max: 2 }, s: { matches: 'a', oneOf: ['a', 1] } };
+    expect(matchesText(matches)).toBe(
+      'status is "speaking", n at least 1, at most 2, s matches /a/, one of "a", 1',
+    );
+  });
+});

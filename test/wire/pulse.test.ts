@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createTicker } from '../../src/wire/pulse.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
+
+const periodMs = 20;
+
+function start() {
+  const clock = createManualClock();
+  return { clock, ticker: createTicker({ clock, periodMs }) };
+}
+
+test('a member is called 50 times a second', () => {
+  const { clock, ticker } = start();
+  let calls = 0;
+  ticker.add(() => {
+    calls += 1;
+  });
+  clock.advance(0);
+  calls = 0;
+  clock.advance(60_000);
+  expect(calls).toBe(3_000);
+});
+
+test('calls are a period apart, and the first one comes within a period', () => {
+  const { clock, ticker } = start();
+  const at: number[] = [];
+  clock.advance(1_234.5);
+  ticker.add(() => at.push(clock.now()));
+  clock.advance(200);
+  expect(at[0]).toBeLessThanOrEqual(1_234.5 + periodMs);
+  const gaps = at.slice(1).map((time, i) => time - at[i]!);
+  expect(gaps.every((gap) => Math.abs(gap - periodMs) < 1e-6)).toBe(true);
+});
+
+test('a hundred members are each called 50 times a second, at four moments of a period', () => {
+  const { clock, ticker } = start();
+  const calls = new Map<number, number>();
+  const moments = new Set<number>();
+  for (let member = 0; member < 100; member += 1) {
+    ticker.add(() => {
+      calls.set(member, (calls.get(member) ?? 0) + 1);
+      moments.add(Math.round((clock.now() % periodMs) * 1000) % (periodMs * 1000));
+    });
+  }
+  clock.advance(periodMs);
+  calls.clear();
+  clock.advance(1_000);
+  expect(new Set(calls.values())).toEqual(new Set([50]));
+  expect(calls.size).toBe(100);
+  expect([...moments].sort((a, b) => a - b)).toEqual([0, 5_000, 10_000, 15_000]);
+});
+
+test('who joins during a call is called from the next period on, once a period', () => {
+  const { clock, ticker } = start();
+  const at: number[] = [];
+  const leave = ticker.add(() => {
+    leave();
+    for (let i = 0; i < 8; i += 1) ticker.add(() => at.push(clock.now()));
+  });
+  clock.advance(0);
+  expect(at).toEqual([]);
+  clock.advance(periodMs);
+  expect(at).toHaveLength(8);
+  clock.advance(periodMs);
+  expect(at).toHaveLength(16);
+});
+
+test('who leaves during a call is not called any more, though its turn was still to come', () => {
+  const { clock, ticker } = start();
+  const calls: string[] = [];
+  const leaves: (() => void)[] = [];
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+    leaves.push(
+      ticker.add(() => {
+        calls.push(name);
+        for (const leave of leaves) leave();
+      }),
+    );
+  }
+  clock.advance(1_000);
+  expect(calls).toEqual(['a']);
+});
+
+test('leaving twice is harmless, and an empty ticker sets no timer', () => {
+  let timers = 0;
+  const clock = createManualClock();
+  const counted = {
+    ...clock,
+    after(...args: Parameters<typeof clock.after>) {
+      timers += 1;
+      return clock.after(...args);
+    },
+  };
+  const ticker = createTicker({ clock: counted, periodMs });
+  const leave = ticker.add(() => {});
+  leave();
+  leave();
+  const before = timers;
+  clock.advance(1_000);
+  expect(timers).toBe(before);
+});
+
+test('a closed ticker calls nobody', () => {
+  const { clock, ticker } = start();
+  let calls = 0;
+  ticker.add(() => {
+    calls += 1;
+  });
+  ticker.close();
+  clock.advance(1_000);
+  expect(calls).toBe(0);
+});
+
+describe('a late process', () => {
+  /** A ticker whose timers fire only when the test says so: late. */
+  function startLate() {
+    let now = 0;
+    let due: (() => void) | undefined;
+    const clock = {
+      ...systemClock,
+      now: () => now,
+      after: (_ms: number, call: () => void) => {
+        due = call;
+        return { cancel: () => {} };
+      },
+    };
+    const ticker = createTicker({ clock, periodMs });
+    const fireAt = (ms: number) => {
+      now = ms;
+      due?.();
+    };
+    return { ticker, fireAt };
+  }
+
+  test('catches up with what it missed', () => {
+    const { ticker, fireAt } = startLate();
+    let calls = 0;
+    ticker.add(() => {
+      calls += 1;
+    });
+    fireAt(0);
+    fireAt(200);
+    expect([calls, ticker.skipped]).toEqual([11, 0]);
+  });
+
+  test('catches up by at most ten periods, and counts what it left out', () => {
+    const { ticker, fireAt } = startLate();
+    let calls = 0;
+    ticker.add(() => {
+      calls += 1;
+    });
+    fireAt(0);
+    fireAt(10_000);
+    expect(calls).toBeLessThanOrEqual(12);
+    expect(ticker.skipped).toBeGreaterThan(480);
+    const before = calls;
+    fireAt(10_020);
+    expect(calls).toBe(before + 1);
+  });
+});
