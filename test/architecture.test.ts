@@ -4,60 +4,39 @@ import { describe, expect, test } from 'vitest';
 
 const src = join(import.meta.dirname, '..', 'src');
 
-/** What each room may import, as ARCHITECTURE.md says it. Every room may also use what stands at the root: see `base`. */
-const allowed: Record<string, readonly string[]> = {
-  protocol: [],
-  audio: ['protocol'],
-  config: ['protocol'],
-  client: ['protocol'],
-  emulator: ['protocol', 'audio', 'recording'],
-  session: ['client', 'audio', 'protocol'],
-  recording: ['session/', 'client/', 'audio', 'protocol'],
-  devices: ['audio', 'protocol'],
-  report: ['session/', 'emulator/events.ts', 'recording/', 'protocol'],
-  ui: [
-    'session/events.ts',
-    'session/fold-audio.ts',
-    'session/metrics.ts',
-    'emulator/events.ts',
-    'report',
-    'protocol',
-  ],
-  commands: [
-    'config',
-    'protocol',
-    'audio',
-    'client',
-    'emulator',
-    'session',
-    'recording',
-    'report',
-    'ui',
-    'devices',
-  ],
-};
-
-/** Files at the root that every room but `protocol` may import. */
-const base = [
-  'errors.ts',
-  'failure-kind.ts',
-  'clock.ts',
-  'version.ts',
-  'escape.ts',
-  'redact.ts',
-  'io.ts',
-  'terminal-device.ts',
+/** The rooms, lowest first: a room imports from the layers below its own, and nothing else. */
+const layers: readonly (readonly string[])[] = [
+  ['kernel'],
+  ['protocol'],
+  ['files'],
+  ['rules', 'wire', 'audio', 'config'],
+  ['session', 'devices'],
+  ['recording'],
+  ['emulator'],
+  ['runs', 'conformance', 'proxy'],
+  ['report'],
+  ['ui', 'page'],
+  ['commands'],
 ];
 
-/** Rooms whose imports of a foreign room are types only. */
-const typesOnly = new Set([
-  'report>session',
-  'report>emulator',
-  'report>recording',
-  'ui>emulator',
-  'recording>session',
-  'recording>client',
-]);
+/** What a room does not import though it stands on a lower layer. */
+const apart: readonly (readonly [from: string, to: string])[] = [
+  ['protocol', 'kernel'],
+  ['rules', 'kernel'],
+  ['emulator', 'session'],
+  ['emulator', 'devices'],
+];
+
+/** Rooms that look at another import its types and nothing that runs; a pure function of events may be named here. */
+const typesOnly: readonly (readonly [from: string, to: string, ...except: string[]])[] = [
+  ['recording', 'session'],
+  ['report', 'session'],
+  ['report', 'runs'],
+  ['report', 'emulator'],
+  ['report', 'recording'],
+  ['ui', 'session', 'session/fold-audio.ts', 'session/metrics.ts'],
+  ['ui', 'emulator'],
+];
 
 interface Import {
   from: string;
@@ -90,39 +69,63 @@ function roomOf(file: string): string {
 
 const imports = sources().flatMap(importsOf);
 
+/** The rooms that this room may import from. */
+function roomsBelow(room: string): string[] {
+  const layer = layers.findIndex((rooms) => rooms.includes(room));
+  const barred = apart.filter(([from]) => from === room).map(([, to]) => to);
+  return layers
+    .slice(0, layer)
+    .flat()
+    .filter((below) => !barred.includes(below));
+}
+
+/** Files that import one another, each circle as the way from a file back to itself. */
+function circles(): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, way: string[]) => {
+    const at = way.indexOf(file);
+    if (at >= 0) found.push([...way.slice(at), file].join(' → '));
+    if (at >= 0 || done.has(file)) return;
+    for (const to of targets.get(file) ?? []) visit(to, [...way, file]);
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  return found;
+}
+
 describe('the direction of dependencies', () => {
   test('the imports are found at all', () => {
     expect(imports.length).toBeGreaterThan(150);
   });
 
-  test.each(Object.keys(allowed))('%s imports only what ARCHITECTURE.md allows', (room) => {
-    const wrong = imports.filter(({ from, to }) => {
-      if (roomOf(from) !== room || roomOf(to) === room) return false;
-      if (roomOf(to) === '') return room === 'protocol' || !base.includes(to);
-      return !allowed[room]?.some(
-        (place) => to === place || to.startsWith(place.endsWith('/') ? place : `${place}/`),
-      );
-    });
-    expect(wrong).toEqual([]);
-  });
-
-  test('a room that only looks at another imports its types and nothing that runs', () => {
-    const wrong = imports.filter(
-      ({ from, to, isType }) => typesOnly.has(`${roomOf(from)}>${roomOf(to)}`) && !isType,
+  test('every room has its layer', () => {
+    const rooms = new Set(
+      sources()
+        .map(roomOf)
+        .filter((room) => room !== ''),
     );
+    expect([...rooms].filter((room) => !layers.flat().includes(room))).toEqual([]);
+  });
+
+  test.each(layers.flat())('%s imports only from the layers below it', (room) => {
+    const allowed = [room, ...roomsBelow(room)];
+    const wrong = imports.filter(({ from, to }) => roomOf(from) === room && !allowed.includes(roomOf(to)));
     expect(wrong).toEqual([]);
   });
 
-  test('client, emulator and ui never import one another', () => {
-    const apart = ['client', 'emulator', 'ui'];
+  test.each(typesOnly)('%s imports types of %s and nothing that runs', (room, other, ...except) => {
     const wrong = imports.filter(
       ({ from, to, isType }) =>
-        roomOf(from) !== roomOf(to) &&
-        apart.includes(roomOf(from)) &&
-        apart.includes(roomOf(to)) &&
-        !(roomOf(from) === 'ui' && isType),
+        roomOf(from) === room && roomOf(to) === other && !isType && !except.includes(to),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test('no files import one another in a circle, not even types', () => {
+    expect(circles()).toEqual([]);
   });
 
   test('nothing imports the command line but the program itself', () => {
@@ -135,13 +138,13 @@ describe('the direction of dependencies', () => {
 
 /** Names that stand only where the program meets the world. */
 const confined: [pattern: RegExp, what: string, files: readonly string[]][] = [
-  [/\bprocess\.exit\b/, 'process.exit', ['io.ts']],
-  [/\bprocess\.env\b/, 'process.env', ['io.ts']],
+  [/\bprocess\.exit\b/, 'process.exit', ['kernel/io.ts']],
+  [/\bprocess\.env\b/, 'process.env', ['kernel/io.ts']],
   [/\bconsole\./, 'console', []],
-  [/\bDate\.now\(|\bperformance\.now\(/, 'the time of day', ['clock.ts']],
+  [/\bDate\.now\(|\bperformance\.now\(/, 'the time of day', ['kernel/clock.ts']],
   [/\bsetInterval\(/, 'setInterval', []],
-  [/\bsetImmediate\(/, 'setImmediate', ['clock.ts']],
-  [/\bsetTimeout\(/, 'setTimeout', ['clock.ts', 'commands/runner.ts']],
+  [/\bsetImmediate\(/, 'setImmediate', ['kernel/clock.ts']],
+  [/\bsetTimeout\(/, 'setTimeout', ['kernel/clock.ts', 'commands/runner.ts']],
 ];
 
 /** The code of a file, without its comments and imports. */

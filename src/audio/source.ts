@@ -43,3 +43,9 @@ export interface AudioSource {
    */
   readonly messages?: readonly TimedMessage[];
 }
+
+/** A source, and what it is called. */
+export interface NamedSource {
+  source: AudioSource;
+  name: string;
+}

@@ -1,4 +1,4 @@
-import { readText } from '../config/target.ts';
+import { readText } from '../files/read-text.ts';
 import type { CommandContext } from './command.ts';
 
 /** The secret of the control API: from the file, else from VOICECTL_CONTROL_SECRET; undefined where there is none. */

@@ -1,3 +1,4 @@
+import type { doctorOptions } from '../config/options.ts';
 import { requireSafeTransport } from '../config/target.ts';
 import { readTrusted } from '../config/trusted.ts';
 import { backends, fitsHost } from '../devices/backends/backend.ts';
@@ -8,7 +9,6 @@ import { type ErrorCode, toVoicectlError } from '../kernel/errors.ts';
 import type { Check } from '../report/doctor-lines.ts';
 import { reachService } from '../wire/client/reach.ts';
 import type { CommandContext } from './command.ts';
-import type { doctorOptions } from './doctor.ts';
 import { deviceSurroundings } from './open-devices.ts';
 
 type DoctorContext = CommandContext<(typeof doctorOptions)[number]>;

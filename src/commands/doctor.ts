@@ -1,14 +1,5 @@
-import type { OptionName } from '../config/options.ts';
+import { doctorOptions } from '../config/options.ts';
 import { defineCommand } from './command.ts';
-
-/** The target is looked at without a key, and only over HTTP: nothing else of the connection is read. */
-export const doctorOptions = [
-  'baseUrl',
-  'apiVersion',
-  'allowPlaintext',
-  'ca',
-  'timeout',
-] as const satisfies OptionName[];
 
 export const doctorCommand = defineCommand({
   name: 'doctor',

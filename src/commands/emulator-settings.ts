@@ -1,6 +1,6 @@
 import type { emulatorOptions } from '../config/options.ts';
-import { readText, type Stdin } from '../config/target.ts';
 import type { EmulatorOptions } from '../emulator/emulator.ts';
+import { readText, type Stdin } from '../files/read-text.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { CommandContext } from './command.ts';
 

@@ -1,3 +1,4 @@
+import type { NamedSource } from '../audio/source.ts';
 import type { streamOptions } from '../config/options.ts';
 import type { MuteSwitch } from '../devices/microphone.ts';
 import { createNotices, type Notices } from '../devices/notices.ts';
@@ -6,7 +7,6 @@ import type { AudioSink } from '../session/output.ts';
 import type { CommandContext } from './command.ts';
 import { listenForKeys } from './keys.ts';
 import { openDevices } from './open-devices.ts';
-import type { NamedSource } from './session-settings.ts';
 
 type StreamContext = CommandContext<(typeof streamOptions)[number]>;
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { openWavFile } from '../audio/wav/wav-source.ts';
 import { type AudioLimits, type ExpectFileTurn, parseExpectFile } from '../config/expect-file.ts';
-import { readText, type Stdin } from '../config/target.ts';
+import { readText, type Stdin } from '../files/read-text.ts';
 import { toVoicectlError } from '../kernel/errors.ts';
 import type {
   Absence,

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Stdin } from '../config/target.ts';
 import { loadScenario, type Scenario } from '../emulator/scenario/scenario.ts';
 import { scenarioSchema } from '../emulator/scenario/scenario-schema.ts';
+import type { Stdin } from '../files/read-text.ts';
 import { exists, shippedFolder } from '../files/shipped-file.ts';
 import { readYamlFile } from '../files/yaml-file.ts';
 import { VoicectlError } from '../kernel/errors.ts';

@@ -1,6 +1,7 @@
-import type { AudioSource } from '../audio/source.ts';
+import type { NamedSource } from '../audio/source.ts';
 import type { streamOptions } from '../config/options.ts';
-import { readText, type Stdin, type Target } from '../config/target.ts';
+import type { Target } from '../config/target.ts';
+import { readText, type Stdin } from '../files/read-text.ts';
 import { systemCode } from '../files/refusal.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
@@ -15,12 +16,6 @@ import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
 
 type StreamContext = CommandContext<(typeof streamOptions)[number]>;
-
-/** A source, and what it is called. */
-export interface NamedSource {
-  source: AudioSource;
-  name: string;
-}
 
 export interface SessionParts {
   target: Target;

@@ -1,6 +1,6 @@
 import type { Settings } from '../config/options.ts';
-import { readText, type Stdin } from '../config/target.ts';
 import type { Emulator } from '../emulator/emulator.ts';
+import { readText, type Stdin } from '../files/read-text.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { certificateCovers, type TlsCertificate } from '../wire/server/certificate.ts';
 

@@ -127,3 +127,12 @@ export const streamOptions = [
   'ascii',
   ...expectationOptions,
 ] as const satisfies OptionName[];
+
+/** The target is looked at without a key, and only over HTTP: nothing else of the connection is read. */
+export const doctorOptions = [
+  'baseUrl',
+  'apiVersion',
+  'allowPlaintext',
+  'ca',
+  'timeout',
+] as const satisfies OptionName[];

@@ -1,7 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { addAbortSignal, type Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { readText, type Stdin } from '../files/read-text.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
@@ -22,12 +20,6 @@ export interface Target {
 }
 
 type Connection = ResolvedSettings<(typeof connectionOptions)[number]>;
-
-/** Standard input, and what ends the wait for it. */
-export interface Stdin {
-  stdin: Readable;
-  signal: AbortSignal;
-}
 
 export interface TargetOptions extends Stdin {
   /** False where a token is given: then no key is looked for. */
@@ -112,16 +104,4 @@ async function readKeyFile(path: string, input: Stdin): Promise<string> {
   if (key === '')
     throw new VoicectlError('bad-input', `There is no API key in ${path === '-' ? 'standard input' : path}`);
   return key;
-}
-
-/** The text of a small file, or of standard input for `-`. Throws `bad-input`, or the signal's reason. */
-export async function readText(path: string, { stdin, signal }: Stdin): Promise<string> {
-  try {
-    if (path === '-') return await text(addAbortSignal(signal, stdin));
-    if ((await stat(path)).isDirectory()) throw new Error('it is a directory');
-    return await readFile(path, { encoding: 'utf8', signal });
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new VoicectlError('bad-input', `Cannot read ${path}: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -1,6 +1,5 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
-import { readText, type Stdin } from '../config/target.ts';
 import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
 import {
   describeIssue,
@@ -9,6 +8,7 @@ import {
   type SchemaProblem,
   type SecretNames,
 } from '../protocol/schema-problem.ts';
+import { readText, type Stdin } from './read-text.ts';
 
 /** Lines and columns count from 1, as editors do. */
 type Place = {

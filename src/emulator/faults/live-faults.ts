@@ -1,9 +1,16 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Dialect } from '../../protocol/dialect.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import { writeError, writeMessage } from '../../protocol/messages.ts';
-import type { LiveStreamOptions } from '../streams/live-stream.ts';
-import type { FaultSubject, TakeFaults } from './faults.ts';
+import type { Connection } from '../streams/connection.ts';
+import type { FaultSubject, Faults, TakeFaults } from './faults.ts';
 
-type Options = Pick<LiveStreamOptions, 'connection' | 'clock' | 'dialect' | 'faults'>;
+interface Options {
+  connection: Connection;
+  clock: Clock;
+  dialect: Dialect;
+  faults: Faults;
+}
 
 /** Has the faults of a live stream happen: those that are there as it begins, and each that is added later. */
 export function injectLiveFaults(options: Options, subject: FaultSubject): void {

@@ -52,7 +52,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
     headersTimeout: headersDeadlineMs,
     requestTimeout: requestDeadlineMs,
   };
-  const server = tls === undefined ? createServer(settings) : createTlsServer(settings, tls, events);
+  const server =
+    tls === undefined
+      ? createServer(settings)
+      : createTlsServer(settings, tls, (failure) => events.emit({ type: 'tls-failed', ...failure }));
   // One more than is admitted, so that too many can be told from just enough.
   server.maxHeadersCount = maxHeaders + 1;
 

@@ -1,10 +1,19 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Dialect } from '../../protocol/dialect.ts';
 import { writeConnected, writeMessage } from '../../protocol/messages.ts';
-import type { FaultSubject } from '../faults/faults.ts';
-import type { LiveStreamOptions } from './live-stream.ts';
+import type { FaultSubject, Faults } from '../faults/faults.ts';
+import type { Connection } from './connection.ts';
+
+export interface ConfirmOptions {
+  connection: Pick<Connection, 'sendText' | 'sendRaw' | 'onEnding'>;
+  clock: Clock;
+  dialect: Dialect;
+  faults: Pick<Faults, 'take'>;
+}
 
 /** Confirms the stream, unless a fault has it late, spoilt or not at all. Specification: "WSS /voice-stream". */
 export function sendConnected(
-  { connection, clock, dialect, faults }: LiveStreamOptions,
+  { connection, clock, dialect, faults }: ConfirmOptions,
   subject: FaultSubject,
 ): void {
   const whole = writeConnected(dialect);

@@ -2,7 +2,6 @@ import type { Server } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { EmulatorEvents } from '../../emulator/events.ts';
 import type { TlsCertificate } from './certificate.ts';
 
 /** As long as the headers may take without TLS. */
@@ -20,16 +19,22 @@ const reasons: [pattern: RegExp, meaning: string][] = [
   [/ECONNRESET|EPIPE/, 'it hung up in the handshake'],
 ];
 
-/** HTTP over TLS. A handshake that fails is an event: the device's own words for it are often fewer. */
+/** A TLS handshake that failed: the address of the peer, and why, in words for the developer of a device. */
+export interface HandshakeFailure {
+  remote: string;
+  why: string;
+}
+
+/** HTTP over TLS. Reports each handshake that fails: the device itself often says less about it. */
 export function createTlsServer(
   settings: ServerOptions,
   { cert, key }: TlsCertificate,
-  events: EmulatorEvents,
+  onFailure: (failure: HandshakeFailure) => void,
 ): Server {
   const server = createServer({ ...settings, cert, key, handshakeTimeout: handshakeDeadlineMs });
   // Without a listener Node would have it answered in HTTP, as a bad request.
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
-    events.emit({ type: 'tls-failed', remote: socket.remoteAddress ?? '', why: meaning(error) });
+    onFailure({ remote: socket.remoteAddress ?? '', why: meaning(error) });
     socket.destroy();
   });
   reachBeneath(server);
