@@ -1,4 +1,4 @@
-import type { StreamEnd, TokenExchange, Upgrade, WireMessage } from './exchange.ts';
+import type { Exchange, StreamEnd, Upgrade, WireMessage } from './exchange.ts';
 
 /**
  * Looks on as one conversation passes, on whichever side: client leg, emulator and proxy all tell one. It never changes
@@ -6,7 +6,7 @@ import type { StreamEnd, TokenExchange, Upgrade, WireMessage } from './exchange.
  */
 export interface Tap {
   /** A token request has ended, granted or not: one for each attempt. */
-  token?(exchange: TokenExchange): void;
+  token?(exchange: Extract<Exchange, { kind: 'token' }>): void;
   /** The upgrade was answered, or failed. */
   opened?(upgrade: Upgrade): void;
   message?(message: WireMessage): void;
@@ -19,10 +19,18 @@ export interface Tap {
 export function joinTaps(...taps: readonly (Tap | undefined)[]): Tap {
   const present = taps.filter((tap) => tap !== undefined);
   return {
-    token: (exchange) => present.forEach((tap) => tap.token?.(exchange)),
-    opened: (upgrade) => present.forEach((tap) => tap.opened?.(upgrade)),
-    message: (message) => present.forEach((tap) => tap.message?.(message)),
-    closed: (end) => present.forEach((tap) => tap.closed?.(end)),
+    token(exchange) {
+      for (const tap of present) tap.token?.(exchange);
+    },
+    opened(upgrade) {
+      for (const tap of present) tap.opened?.(upgrade);
+    },
+    message(message) {
+      for (const tap of present) tap.message?.(message);
+    },
+    closed(end) {
+      for (const tap of present) tap.closed?.(end);
+    },
     ready() {
       const waits = present.map((tap) => tap.ready?.()).filter((wait) => wait !== undefined);
       return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
