@@ -1,5 +1,6 @@
 import { alawSamples, mulawSamples } from './g711.ts';
 import type { SampleFormat } from './source.ts';
+import { createBlockJoiner } from './whole-samples.ts';
 
 type ReadSample = (view: DataView, offset: number) => number;
 
@@ -31,11 +32,11 @@ export function createMonoDecoder(format: SampleFormat): (bytes: Buffer) => Floa
   if (!readSample) throw new RangeError(`no decoder for ${bitsPerSample}-bit ${format.encoding}`);
   const sampleBytes = bitsPerSample / 8;
   const blockBytes = sampleBytes * channels;
-  let carry: Buffer = Buffer.alloc(0);
+  const blocks = createBlockJoiner(blockBytes);
 
   return (chunk) => {
-    const bytes = carry.length > 0 ? Buffer.concat([carry, chunk]) : chunk;
-    const count = Math.floor(bytes.length / blockBytes);
+    const bytes = blocks.push(chunk);
+    const count = bytes.length / blockBytes;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const samples = new Float32Array(count);
     for (let index = 0, offset = 0; index < count; index += 1) {
@@ -45,8 +46,6 @@ export function createMonoDecoder(format: SampleFormat): (bytes: Buffer) => Floa
       }
       samples[index] = sum / channels;
     }
-    // Copied, so that a few bytes do not keep the whole chunk in memory.
-    carry = Buffer.from(bytes.subarray(count * blockBytes));
     return samples;
   };
 }

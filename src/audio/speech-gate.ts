@@ -1,6 +1,7 @@
 import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { toDbfs } from './level.ts';
 import { createNoiseFloor, type NoiseFloor, updateNoiseFloor } from './noise-floor.ts';
+import { createBlockJoiner } from './whole-samples.ts';
 
 /** The pause was long enough, the turn was too long, or the audio ended. */
 type GateEndReason = 'silence' | 'max-turn' | 'ended';
@@ -63,8 +64,6 @@ interface Limits {
 interface GateState {
   readonly noise: NoiseFloor;
   bytesPushed: number;
-  /** The first half of a sample that was cut in two. */
-  lowByte: number | undefined;
   // Of the frame under way.
   samples: number;
   sum: number;
@@ -88,7 +87,6 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   const state: GateState = {
     noise: createNoiseFloor((options.noiseWindowMs ?? 4_000) / frameMs, initialNoiseDbfs),
     bytesPushed: 0,
-    lowByte: undefined,
     samples: 0,
     sum: 0,
     squares: 0,
@@ -98,13 +96,11 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
     startMs: 0,
     lastVoicedMs: 0,
   };
+  const samples = createBlockJoiner();
   return {
     push(pcm) {
       state.bytesPushed += pcm.length;
-      const { lowByte } = state;
-      const bytes = lowByte === undefined ? pcm : Buffer.concat([Buffer.of(lowByte), pcm]);
-      state.lowByte = bytes.length % bytesPerSample === 0 ? undefined : bytes[bytes.length - 1];
-      return takeSamples(state, limits, bytes);
+      return takeSamples(state, limits, samples.push(pcm));
     },
     end: () => (state.speaking ? [closeTurn(state, 'ended')] : []),
     get speaking() {
@@ -118,7 +114,7 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
 
 function takeSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent[] {
   const events: GateEvent[] = [];
-  const count = Math.floor(bytes.length / bytesPerSample);
+  const count = bytes.length / bytesPerSample;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let index = 0; index < count; ) {
     const until = Math.min(count, index + frameSamples - state.samples);

@@ -1,12 +1,34 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
+/** Makes whole blocks of chunks that end anywhere. */
+export interface BlockJoiner {
+  /** All whole blocks so far, maybe none. What is left over is copied: the chunk may be reused. */
+  push(chunk: Buffer): Buffer;
+  /** Forgets what is left over. */
+  clear(): void;
+}
+
+/** Carries the part of a block at the end of a chunk to the next one. `blockBytes` is one sample by default. */
+export function createBlockJoiner(blockBytes = bytesPerSample): BlockJoiner {
+  let carried: Buffer | undefined;
+  return {
+    push(chunk) {
+      const bytes = carried === undefined ? chunk : Buffer.concat([carried, chunk]);
+      const wholeBytes = bytes.length - (bytes.length % blockBytes);
+      carried = wholeBytes < bytes.length ? Buffer.from(bytes.subarray(wholeBytes)) : undefined;
+      return wholeBytes < bytes.length ? bytes.subarray(0, wholeBytes) : bytes;
+    },
+    clear() {
+      carried = undefined;
+    },
+  };
+}
+
 /** PCM in chunks of whole samples: half a sample is carried to the next chunk, and dropped at the end. */
 export async function* wholeSamples(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let half: Buffer | undefined;
+  const samples = createBlockJoiner();
   for await (const chunk of chunks) {
-    const bytes: Buffer = half ? Buffer.concat([half, chunk]) : chunk;
-    const wholeBytes = bytes.length - (bytes.length % bytesPerSample);
-    half = wholeBytes < bytes.length ? bytes.subarray(wholeBytes) : undefined;
-    if (wholeBytes > 0) yield bytes.subarray(0, wholeBytes);
+    const whole = samples.push(chunk);
+    if (whole.length > 0) yield whole;
   }
 }

@@ -3,7 +3,8 @@ import { createMonoDecoder } from '../audio/decode.ts';
 import { encodeS16le } from '../audio/encode.ts';
 import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source-format.ts';
-import { bytesForMs, bytesPerSample, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
+import { createBlockJoiner } from '../audio/whole-samples.ts';
+import { bytesForMs, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backends/backend.ts';
 import { deviceError } from './device-error.ts';
 import { readHostMessages } from './host/host-protocol.ts';
@@ -120,19 +121,8 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
 /** From what a device gives to 16 kHz s16le mono. */
 function createConverter(format: NativeFormat): (bytes: Buffer) => Buffer {
   const isOurs = format.sampleRate === sampleRate && format.channels === channels;
-  if (isOurs) return createSampleJoiner();
+  if (isOurs) return createBlockJoiner().push;
   const decode = createMonoDecoder({ ...wireFormat, ...format });
   const resampler = createResampler(format.sampleRate, sampleRate);
   return (bytes) => encodeS16le(resampler.push(decode(bytes)));
-}
-
-/** Chunks of a pipe end anywhere, also within a sample. */
-function createSampleJoiner(): (bytes: Buffer) => Buffer {
-  let half: Buffer = Buffer.alloc(0);
-  return (bytes) => {
-    const all = half.length === 0 ? bytes : Buffer.concat([half, bytes]);
-    const wholeBytes = all.length - (all.length % bytesPerSample);
-    half = Buffer.from(all.subarray(wholeBytes));
-    return all.subarray(0, wholeBytes);
-  };
 }

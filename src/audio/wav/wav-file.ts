@@ -1,8 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { writeFailure } from '../../files/write-failure.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
 import { wireFormat } from '../source-format.ts';
+import { createBlockJoiner } from '../whole-samples.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
 
 /** How much audio may be missing from the header after a kill. */
@@ -57,7 +58,7 @@ export async function createWavFile(
 function createWriter(handle: FileHandle, path: string, seekable: boolean): WavFile {
   let dataBytes = 0;
   let headerDataBytes = 0;
-  let half: Buffer = Buffer.alloc(0);
+  const samples = createBlockJoiner();
   let waitingBytes = 0;
   let failure: VoicectlError | undefined;
   let refused: VoicectlError | undefined;
@@ -71,17 +72,15 @@ function createWriter(handle: FileHandle, path: string, seekable: boolean): WavF
   };
   const append = async (pcm: Buffer) => {
     if (failure) throw failure;
-    const bytes = half.length > 0 ? Buffer.concat([half, pcm]) : pcm;
-    const wholeBytes = bytes.length - (bytes.length % bytesPerSample);
+    const bytes = samples.push(pcm);
     try {
-      for (let offset = 0; offset < wholeBytes; ) {
-        const part = bytes.subarray(offset, Math.min(wholeBytes, offset + headerEveryBytes));
+      for (let offset = 0; offset < bytes.length; ) {
+        const part = bytes.subarray(offset, offset + headerEveryBytes);
         await writeAll(handle, part, seekable ? wavHeaderBytes + dataBytes : null);
         offset += part.length;
         dataBytes += part.length;
         if (dataBytes - headerDataBytes >= headerEveryBytes) await writeHeader();
       }
-      half = Buffer.from(bytes.subarray(wholeBytes));
     } catch (thrown) {
       failure = writeFailure(path, thrown);
       throw failure;

@@ -1,3 +1,4 @@
+import { createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 
 /** s16le that waits to be played. Not bounded here: whoever fills it looks at `bytes`. */
@@ -21,7 +22,7 @@ export function createSampleQueue(): SampleQueue {
   /** How many chunks at the front were taken; they are let go together. */
   let done = 0;
   let bytes = 0;
-  let half: Buffer | undefined;
+  const samples = createBlockJoiner();
 
   const advance = (count: number) => {
     let left = Math.min(bytes, count * bytesPerSample);
@@ -55,12 +56,10 @@ export function createSampleQueue(): SampleQueue {
   };
   return {
     push(pcm) {
-      const all = half === undefined ? pcm : Buffer.concat([half, pcm]);
-      const wholeBytes = all.length - (all.length % bytesPerSample);
-      half = wholeBytes < all.length ? Buffer.from(all.subarray(wholeBytes)) : undefined;
-      if (wholeBytes === 0) return;
-      chunks.push(all.subarray(0, wholeBytes));
-      bytes += wholeBytes;
+      const whole = samples.push(pcm);
+      if (whole.length === 0) return;
+      chunks.push(whole);
+      bytes += whole.length;
     },
     read(count) {
       const samples = peek(count);
@@ -71,7 +70,8 @@ export function createSampleQueue(): SampleQueue {
     skip: advance,
     clear() {
       chunks = [];
-      [taken, done, bytes, half] = [0, 0, 0, undefined];
+      [taken, done, bytes] = [0, 0, 0];
+      samples.clear();
     },
     get bytes() {
       return bytes;

@@ -1,4 +1,5 @@
 import type { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
+import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import type { EmulatorEvents, StreamTotals } from '../events.ts';
@@ -22,7 +23,8 @@ export class IncomingAudio {
   private readonly check: DeviceCheck;
   private readonly totals: StreamTotals;
   private readonly reply: Reply;
-  private half: Buffer | undefined;
+  /** Made with the first message that ends within a sample: most devices send none. */
+  private samples: BlockJoiner | undefined;
   private readonly options: IncomingAudioOptions;
 
   constructor(options: IncomingAudioOptions) {
@@ -40,26 +42,24 @@ export class IncomingAudio {
     }
     this.totals.framesIn += 1;
     this.totals.bytesIn += message.length;
-    const isWhole = this.half === undefined && message.length % bytesPerSample === 0;
-    if (isWhole) this.reply.hear(message);
-    else this.takeParts(message);
-  }
-
-  /** Takes a message that ends within a sample, or comes after one: what becomes of half a sample is the dialect's choice. */
-  private takeParts(message: Buffer): void {
-    const { connection, dialect } = this.options;
-    const { oddBytes } = dialect.stream;
     const isOdd = message.length % bytesPerSample !== 0;
     if (isOdd) this.totals.oddMessages += 1;
+    if (isOdd || this.samples !== undefined) this.takeParts(message, isOdd);
+    else this.reply.hear(message);
+  }
+
+  /** Takes a message that ends within a sample, or follows one: the dialect says what becomes of half a sample. */
+  private takeParts(message: Buffer, isOdd: boolean): void {
+    const { connection, dialect } = this.options;
+    const { oddBytes } = dialect.stream;
     if (isOdd && oddBytes === 'close') {
       connection.close('oddBytes');
       return;
     }
-    const bytes = this.half === undefined ? message : Buffer.concat([this.half, message]);
-    const whole = bytes.length - (bytes.length % bytesPerSample);
-    const hasHalf = whole < bytes.length && oddBytes === 'carry';
-    this.half = hasHalf ? Buffer.from(bytes.subarray(whole)) : undefined;
-    if (whole > 0) this.reply.hear(bytes.subarray(0, whole));
+    this.samples ??= createBlockJoiner();
+    const whole = this.samples.push(message);
+    if (oddBytes === 'drop') this.samples.clear();
+    if (whole.length > 0) this.reply.hear(whole);
   }
 
   private tell(found: ReturnType<DeviceCheck['push']>[number]): void {
