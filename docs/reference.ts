@@ -1,12 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/program.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
+import { backends } from '../src/devices/backends/backend.ts';
 import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failure-kind.ts';
+import { controlOperations, controlPrefix } from '../src/protocol/control.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
 import { describeCatalogue, faultPoints } from '../src/protocol/faults.ts';
+import { bindings } from '../src/ui/keys.ts';
 
-/** The parts of the README that are generated from the code, by the name of their marker. */
+/** The parts of the pages that are generated from the code, by the name of their marker. */
 export const references: Record<string, string> = {
   commands: allCommands()
     .map(
@@ -23,12 +28,25 @@ export const references: Record<string, string> = {
     ]),
   ),
   general: optionTable(generalOptions),
+  keys: table(
+    ['key', 'screen', 'what it does'],
+    bindings.map(({ shown, screen, help }) => [`\`${shown}\``, screen ?? 'both', help]),
+  ),
+  control: table(
+    ['operation', 'what it does'],
+    Object.values(controlOperations).map(({ method, path, summary }) => [
+      `\`${method} ${controlPrefix}${path}\``,
+      summary,
+    ]),
+  ),
   faults: Object.entries(faultPoints)
     .map(([point, chance]) => `Strike ${chance}:\n\n${faultTable(point)}`)
     .join('\n\n'),
-  dialect: table(
-    ['setting', 'default', 'meaning'],
-    dialectRows(z.toJSONSchema(dialectSchema, { io: 'input' }) as Schema, ''),
+  dialect: dialectSections(z.toJSONSchema(dialectSchema, { io: 'input' }) as Schema),
+  scenarios: table(['name', 'what happens'], shippedScenarios()),
+  backends: table(
+    ['name', 'platforms', 'needs'],
+    backends.map(({ name, hosts, install }) => [`\`${name}\``, hosts.join(', '), install]),
   ),
 };
 
@@ -52,14 +70,29 @@ function allCommands(): CommandSpec[] {
   );
 }
 
-/** The text with each generated part put between its markers. */
-export function withReferences(readme: string): string {
-  return Object.entries(references).reduce((text, [name, content]) => {
+/** The names of the generated parts that a page has a place for. */
+export function placesIn(page: string): string[] {
+  return [...page.matchAll(/^<!-- generated: (\w+) -->$/gm)].map(([, name = '']) => name);
+}
+
+/** The page with each generated part put between its markers. Throws where a marker has no end or no content. */
+export function withReferences(page: string): string {
+  return placesIn(page).reduce((text, name) => {
     const [open, close] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`];
     const [start, end] = [text.indexOf(open), text.indexOf(close)];
-    if (start < 0 || end < start) throw new Error(`README.md has no place for ${name}`);
+    const content = references[name];
+    if (content === undefined || end < start) throw new Error(`There is no content or no end for ${name}`);
     return `${text.slice(0, start + open.length)}\n\n${content}\n\n${text.slice(end)}`;
-  }, readme);
+  }, page);
+}
+
+/** Name and description of each shipped scenario. */
+function shippedScenarios(): string[][] {
+  const folder = new URL('../examples/scenarios/', import.meta.url);
+  return readdirSync(folder).map((file) => {
+    const { description } = parse(readFileSync(new URL(file, folder), 'utf8')) as { description: string };
+    return [`\`${file.replace(/\.yaml$/, '')}\``, description];
+  });
 }
 
 function optionTable(names: readonly OptionName[]): string {
@@ -84,15 +117,56 @@ interface Schema {
   properties?: Record<string, Schema>;
 }
 
+/** A section for each part of the dialect. Settings of one shape, such as refusals, are rows of one table. */
+function dialectSections(schema: Schema): string {
+  return Object.entries(schema.properties ?? {})
+    .map(([part, inner]) => [`### \`${part}\``, ...dialectTables(inner, part)].join('\n\n'))
+    .join('\n\n');
+}
+
+function dialectTables(schema: Schema, path: string): string[] {
+  const columns = sharedColumns(schema);
+  if (columns !== undefined) return [matrix(schema, path, columns)];
+  const entries = Object.entries(schema.properties ?? {});
+  const apart = entries.filter(([, inner]) => sharedColumns(inner) !== undefined);
+  const rest = Object.fromEntries(entries.filter((entry) => !apart.includes(entry)));
+  return [
+    table(['setting', 'default', 'meaning'], dialectRows({ properties: rest }, path)),
+    ...apart.map(([name, inner]) => matrix(inner, `${path}.${name}`, sharedColumns(inner) ?? [])),
+  ];
+}
+
+/** The names of the fields, where at least four inner settings have nearly the same ones; else undefined. */
+function sharedColumns({ properties = {} }: Schema): string[] | undefined {
+  const inner = Object.values(properties);
+  if (inner.length < 4 || inner.some((one) => one.properties === undefined)) return undefined;
+  return [...new Set(inner.flatMap((one) => Object.keys(one.properties ?? {})))];
+}
+
+function matrix({ properties = {} }: Schema, path: string, columns: readonly string[]): string {
+  const rows = Object.entries(properties).map(([name, { properties: fields = {} }]) => [
+    `\`${path}.${name}\``,
+    ...columns.map((column) => defaultOf(fields[column])),
+  ]);
+  const meanings = columns.map((column) => {
+    const described = Object.values(properties).find((one) => one.properties?.[column])?.properties?.[column];
+    return `\`${column}\`: ${sentence(described?.description ?? '')}`;
+  });
+  return `${table([`\`${path}.NAME\``, ...columns], rows)}\n\n${meanings.join(' ')}`;
+}
+
 function dialectRows(schema: Schema, path: string): string[][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
-    const at = path === '' ? name : `${path}.${name}`;
+    const at = `${path}.${name}`;
     if (inner.properties !== undefined) return dialectRows(inner, at);
     const choices =
       inner.enum === undefined ? '' : ` One of ${inner.enum.map((value) => `\`${value}\``).join(', ')}.`;
-    const fallback = inner.default === undefined ? '' : `\`${JSON.stringify(inner.default)}\``;
-    return [[`\`${at}\``, fallback, `${sentence(inner.description ?? '')}${choices}`]];
+    return [[`\`${at}\``, defaultOf(inner), `${sentence(inner.description ?? '')}${choices}`]];
   });
+}
+
+function defaultOf(schema: Schema | undefined): string {
+  return schema?.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``;
 }
 
 function table(head: readonly string[], rows: readonly string[][]): string {

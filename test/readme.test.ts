@@ -1,8 +1,103 @@
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { withReferences } from '../docs/reference.ts';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { placesIn, references, withReferences } from '../docs/reference.ts';
+import { buildProgram, commands } from '../src/commands/program.ts';
+import { generalOptions } from '../src/config/options.ts';
+import { resolveSettings } from '../src/config/settings.ts';
+import { readExamples } from './helpers/doc-examples.ts';
+import { voicectlCalls } from './helpers/shell-words.ts';
 
-test('the reference in the README is what the code says (npm run docs writes it anew)', async () => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-  await expect(withReferences(readme)).toMatchFileSnapshot('../README.md');
+const root = join(import.meta.dirname, '..');
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+test.each(pages)('the reference in %s is what the code says (npm run docs writes it anew)', async (page) => {
+  await expect(withReferences(read(page))).toMatchFileSnapshot(join(root, page));
+});
+
+test('each generated part has its place on one page', () => {
+  expect(pages.flatMap((page) => placesIn(read(page))).toSorted()).toEqual(
+    Object.keys(references).toSorted(),
+  );
+});
+
+test('the README fits on a page: what is reference is in docs/', () => {
+  expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12 * 1024);
+  expect(placesIn(read('README.md'))).toEqual([]);
+});
+
+test('the README links every page of docs/', () => {
+  const linked = [...read('README.md').matchAll(/\]\((docs\/[\w-]+\.md)\)/g)].map(([, page]) => page);
+  expect([...new Set(linked)].toSorted()).toEqual(pages.slice(1).toSorted());
+});
+
+/** The anchor that a heading of a page has on GitHub. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-');
+
+test.each(pages)('the links of %s lead somewhere', (page) => {
+  const text = read(page);
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)/g)];
+  for (const [link, path = '', anchor] of links) {
+    const target = path === '' ? page : join(dirname(page), path);
+    expect({ link, exists: existsSync(join(root, target)) }).toEqual({ link, exists: true });
+    if (anchor === undefined) continue;
+    const anchors = [...read(target).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+    expect(anchors, link).toContain(anchor);
+  }
+});
+
+/** Reads a command line as the program does, settings included, and does nothing else. */
+async function readCommand(args: readonly string[]): Promise<void> {
+  const program = buildProgram(
+    () => {},
+    async (spec, flags) => {
+      await resolveSettings([...spec.options, ...generalOptions], { flags, env: {}, cwd: '/' });
+      return 0;
+    },
+  );
+  await program.parseAsync([...args], { from: 'user' });
+}
+
+const help = commands.flatMap((one) => ('subcommands' in one ? one.subcommands : [one]));
+const documented = [
+  ...pages.flatMap((page) =>
+    readExamples(read(page))
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ code }) => voicectlCalls(code))
+      .map((args) => [page, args.join(' '), args] as const),
+  ),
+  ...help.flatMap(({ name, examples }) =>
+    examples.flatMap((line) =>
+      voicectlCalls(line).map((args) => [`the help of ${name}`, args.join(' '), args] as const),
+    ),
+  ),
+];
+
+describe('commands that are shown', () => {
+  test('are found on the pages', () => {
+    const text = documented.map(([, line]) => line);
+    expect(text).toContain('stream --file fixtures/hello.wav --local --expect-audio');
+    expect(text).toContain('token --device d1 --local');
+    expect(text).toContain('completion bash');
+    expect(text.length).toBeGreaterThan(60);
+  });
+
+  test.each(documented)('%s: voicectl %s', async (_page, _line, args) => {
+    await readCommand(args);
+  });
+
+  test('would be refused with a flag that does not exist', async () => {
+    await expect(readCommand(['stream', '--no-such-flag'])).rejects.toThrow('--no-such-flag');
+    await expect(readCommand(['stream', '--wait', 'soon'])).rejects.toThrow('--wait');
+  });
 });

@@ -18,7 +18,7 @@ export async function readScenario(nameOrFile: string, input: Stdin): Promise<Sc
   const file = await find(nameOrFile);
   const { input: written, refuse } = await readYamlFile(file, input, {
     schema: scenarioSchema,
-    hint: 'The README shows what a scenario can hold; its JSON Schema is in schema/scenario.schema.json.',
+    hint: 'docs/SCENARIOS.md describes scenarios; schema/scenario.schema.json is their JSON Schema.',
   });
   return loadScenario(written, dirname(file)).catch((thrown: VoicectlError) => {
     const path = thrown.details?.path as PropertyKey[] | undefined;

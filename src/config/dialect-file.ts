@@ -6,7 +6,7 @@ export function readDialect(content: string, file: string): DialectInput {
   return parseYamlFile(content, file, {
     schema: dialectSchema,
     code: 'bad-dialect',
-    hint: 'The README lists every setting of a dialect.',
+    hint: 'docs/DIALECT.md lists every setting of a dialect.',
     secrets: dialectSecrets,
   }).input;
 }

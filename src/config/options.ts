@@ -9,7 +9,7 @@ import { streamSettings } from './options/stream.ts';
 import { tokenSettings } from './options/token.ts';
 import type { Parse } from './parse.ts';
 
-/** Every setting of every command. Flags, environment, config keys, help and the README's tables come from here. */
+/** Every setting of every command. Flags, environment, config keys, help and the tables of docs/CLI.md come from here. */
 export const options = {
   ...connectionSettings,
   ...outputSettings,

@@ -2,7 +2,7 @@ import { type ErrorCode, exitCodes, type VoicectlError } from './errors.ts';
 
 /**
  * Every way in which a run can fail, as reports name it: few enough to group failures by, and a closed list. The
- * README's table is made from it.
+ * table in docs/CLI.md is made from it.
  */
 export const failureKinds = {
   'too-little-audio': 'less AI audio came than was expected',

@@ -42,7 +42,7 @@ interface Binding {
 }
 
 /** Every key, in the order of the help. */
-const bindings: readonly Binding[] = [
+export const bindings: readonly Binding[] = [
   { command: 'help', keys: ['?'], shown: '?', help: 'this help', hint: 'keys' },
   {
     command: 'quit',
