@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       return 0;
     }
     if (first === 'completion' || first === 'complete') {
-      const { runCompletion } = await import('./commands/completion.ts');
+      const { runCompletion } = await import('./commands/completion/run.ts');
       if (!argv.includes('--help') && !argv.includes('-h')) return await runCompletion(argv, io);
     }
     const { runProgram, createRunner } = await import('./commands/run-program.ts');

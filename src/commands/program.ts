@@ -5,15 +5,15 @@ import { VoicectlError } from '../kernel/errors.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
 import type { CommandGroup, CommandSpec } from './command.ts';
-import { devicesCommand } from './devices.ts';
-import { doctorCommand } from './doctor.ts';
-import { emulatorCommand } from './emulator.ts';
-import { execCommand } from './exec.ts';
-import { inspectCommand } from './inspect.ts';
-import { replayCommand } from './replay.ts';
-import { serveCommand } from './serve.ts';
-import { streamCommand } from './stream.ts';
-import { tokenCommand } from './token.ts';
+import { devicesCommand } from './devices/run.ts';
+import { doctorCommand } from './doctor/run.ts';
+import { emulatorCommand } from './emulator/run.ts';
+import { execCommand } from './exec/run.ts';
+import { inspectCommand } from './inspect/run.ts';
+import { replayCommand } from './replay/run.ts';
+import { serveCommand } from './serve/run.ts';
+import { streamCommand } from './stream/run.ts';
+import { tokenCommand } from './token/run.ts';
 
 /** Every command, in the order of the help. */
 export const commands = [

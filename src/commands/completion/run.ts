@@ -1,0 +1,49 @@
+import tab from '@bomb.sh/tab/commander';
+import { parseChoice } from '../../config/parse.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { Io } from '../../kernel/io.ts';
+import { buildProgram } from '../program.ts';
+
+const parseShell = parseChoice(['bash', 'zsh', 'fish']);
+
+/** The one function of the bash-completion package that the script calls, for a bash without that package. */
+const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+  _get_comp_words_by_ref() {
+    words=("\${COMP_WORDS[@]}")
+    cword=$COMP_CWORD
+    cur=\${words[cword]}
+    prev=\${words[cword > 0 ? cword - 1 : 0]}
+  }
+fi
+`;
+
+/**
+ * `voicectl completion SHELL` prints the script; the script calls `voicectl complete -- WORDS…` for what
+ * fits. Both come from the command tree, so that they cannot fall behind it.
+ */
+export async function runCompletion(argv: readonly string[], io: Io): Promise<number> {
+  const [name, shell, ...rest] = argv;
+  if (name === 'completion') {
+    try {
+      parseShell(shell ?? '');
+    } catch (thrown) {
+      throw new VoicectlError('usage', `completion: ${(thrown as Error).message}`);
+    }
+    if (rest.length > 0) throw new VoicectlError('usage', 'completion takes one shell');
+  }
+  const program = buildProgram(
+    () => {},
+    async () => 0,
+  );
+  // The tree shows the command; here the library puts its own in that place.
+  (program.commands as typeof program.commands & unknown[]).splice(
+    program.commands.findIndex((command) => command.name() === 'completion'),
+    1,
+  );
+  if (name === 'completion' && shell === 'bash') await io.stdout.write(bashWords);
+  tab(program, { completionCommandName: 'completion' });
+  await program.parseAsync([...argv], { from: 'user' });
+  // The library prints without looking whether it could: after a failure this fails too.
+  await io.stdout.write('');
+  return 0;
+}

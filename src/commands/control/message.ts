@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { VoicectlError } from '../../kernel/errors.ts';
+
+export interface MessageInput {
+  status: string | undefined;
+  errorCode: string | undefined;
+  message: string | undefined;
+  json: string | undefined;
+}
+
+/** The one message that the flags and the argument of `emulator send` ask for. Throws `usage`. */
+export function parseMessage({ status, errorCode, message, json }: MessageInput) {
+  const given = [status, errorCode, json].filter((one) => one !== undefined);
+  if (given.length !== 1) {
+    throw new VoicectlError(
+      'usage',
+      given.length === 0 ? 'Nothing to send' : 'More than one message to send',
+      {
+        hint: 'Give one of --status STATE, --error-code CODE and a JSON text.',
+      },
+    );
+  }
+  if (status !== undefined) return { status };
+  if (errorCode !== undefined) return { error: { code: errorCode, message: message ?? errorCode } };
+  try {
+    return { json: JSON.parse(json ?? '') as unknown };
+  } catch (cause) {
+    throw new VoicectlError('usage', `The message is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** A whole file, or standard input for `-`. Throws `bad-input`. */
+export async function readBytes(path: string, stdin: Readable): Promise<Buffer> {
+  if (path === '-') return buffer(stdin);
+  return readFile(path).catch((cause) => {
+    throw new VoicectlError('bad-input', `Cannot read ${path}: ${cause.message}`, { cause });
+  });
+}

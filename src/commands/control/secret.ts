@@ -1,0 +1,14 @@
+import { readText } from '../../files/read-text.ts';
+import type { CommandContext } from '../command.ts';
+
+/** The secret of the control API: from the file, else from VOICECTL_CONTROL_SECRET; undefined where there is none. */
+export async function readControlSecret({
+  settings,
+  io,
+  signal,
+}: Pick<CommandContext<'controlSecretFile'>, 'settings' | 'io' | 'signal'>): Promise<string | undefined> {
+  const file = settings.controlSecretFile;
+  const text =
+    file === undefined ? io.env.VOICECTL_CONTROL_SECRET : await readText(file, { stdin: io.stdin, signal });
+  return text?.trim() || undefined;
+}

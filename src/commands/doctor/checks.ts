@@ -1,0 +1,121 @@
+import type { doctorOptions } from '../../config/options.ts';
+import { requireSafeTransport } from '../../config/target.ts';
+import { readTrusted } from '../../config/trusted.ts';
+import { backends, fitsHost } from '../../devices/backends/backend.ts';
+import { installHint } from '../../devices/backends/no-device.ts';
+import { type Probe, probeBackends } from '../../devices/backends/probe.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { type ErrorCode, toVoicectlError } from '../../kernel/errors.ts';
+import type { Check } from '../../report/doctor-lines.ts';
+import { reachService } from '../../wire/client/reach.ts';
+import type { CommandContext } from '../command.ts';
+import { deviceSurroundings } from '../sound-devices/open-devices.ts';
+
+type DoctorContext = CommandContext<(typeof doctorOptions)[number]>;
+
+/** The oldest Node that the package is made for. */
+const leastNode = [20, 18, 1] as const;
+
+export function checkNode(version = process.versions.node): Check {
+  const parts = version.split('.').map(Number);
+  const differing = leastNode.findIndex((part, index) => part !== parts[index]);
+  const isOld = differing >= 0 && (parts[differing] ?? 0) < (leastNode[differing] ?? 0);
+  return isOld
+    ? { name: 'node', state: 'broken', found: version, mend: `Install Node ${leastNode.join('.')} or newer.` }
+    : { name: 'node', state: 'ok', found: `${version} on ${process.platform} ${process.arch}` };
+}
+
+/** A token lives for a minute: a clock that is off by more than this spoils that. */
+const maxSkewMs = 5_000;
+
+const localHint = '`voicectl serve` starts a local one; token and stream have their own with --local.';
+
+/** Whether the service is there, and what time it has there. */
+export async function checkTarget({
+  io,
+  settings,
+  origin,
+  signal,
+}: DoctorContext): Promise<(Check & { code?: ErrorCode })[]> {
+  const { baseUrl, apiVersion, allowPlaintext } = settings;
+  const ca = await readTrusted(settings.ca, { stdin: io.stdin, signal });
+  try {
+    if (!allowPlaintext) requireSafeTransport(baseUrl);
+    const { ms, status, skewMs } = await reachService({
+      baseUrl,
+      apiVersion,
+      ca,
+      clock: systemClock,
+      signal,
+    });
+    return [
+      { name: 'target', state: 'ok', found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status})` },
+      checkSkew(skewMs),
+    ];
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { code, message, hint } = toVoicectlError(thrown);
+    // Nobody has said that a service should be there.
+    const isDefault = origin('baseUrl') === 'default';
+    const mend = isDefault ? localHint : hint;
+    const mended = mend === undefined ? {} : { mend };
+    return isDefault
+      ? [{ name: 'target', state: 'off', found: message, ...mended }]
+      : [{ name: 'target', state: 'broken', found: message, code, ...mended }];
+  }
+}
+
+function checkSkew(skewMs: number | undefined): Check {
+  if (skewMs === undefined)
+    return { name: 'clock', state: 'off', found: 'the target does not tell its time' };
+  const seconds = Math.round(skewMs / 1000);
+  const found = seconds === 0 ? 'the same as the target’s' : `the target’s is ${seconds} s ahead`;
+  return Math.abs(skewMs) <= maxSkewMs
+    ? { name: 'clock', state: 'ok', found }
+    : { name: 'clock', state: 'warning', found, mend: 'Set this machine’s clock: tokens live for 60 s.' };
+}
+
+/** Every backend, in the order in which they are tried, and whether there is sound at all. */
+export async function checkAudio({ io, signal }: Pick<DoctorContext, 'io' | 'signal'>): Promise<Check[]> {
+  const surroundings = deviceSurroundings(io);
+  const probes = await probeBackends({ clock: systemClock, surroundings, signal });
+  const { host } = surroundings;
+  const fitting = probes.filter(({ name }) =>
+    backends.some((backend) => backend.name === name && fitsHost(backend, host)),
+  );
+  const used = {
+    capture: fitting.find(({ capture }) => capture === undefined)?.name,
+    playback: fitting.find(({ playback }) => playback === undefined)?.name,
+  };
+  return [
+    ...(['capture', 'playback'] as const).map((role): Check => {
+      const name = role === 'capture' ? 'microphone' : 'loudspeaker';
+      const backend = used[role];
+      return backend === undefined
+        ? { name, state: 'warning', found: 'none can be reached', mend: installHint(host) }
+        : { name, state: 'ok', found: `by way of ${backend}` };
+    }),
+    ...probes.map((probe) => describe(probe, { used, fits: fitting.includes(probe) })),
+  ];
+}
+
+function describe(
+  { name, install, capture, playback }: Probe,
+  { used, fits }: { used: Record<'capture' | 'playback', string | undefined>; fits: boolean },
+): Check {
+  if (!fits) return { name, state: 'off', found: capture ?? 'not for this machine' };
+  const roles = [
+    used.capture === name ? 'captures' : undefined,
+    used.playback === name ? 'plays' : undefined,
+  ].filter((role) => role !== undefined);
+  if (roles.length > 0) return { name, state: 'ok', found: `used: ${roles.join(', ')}` };
+  if (capture === undefined && playback === undefined) {
+    return { name, state: 'ok', found: `works; --audio-backend ${name} would use it` };
+  }
+  const reasons = [...new Set([capture, playback])].filter((reason) => reason !== undefined);
+  const found = `not used: ${reasons.join('; ')}`;
+  const isMissing = reasons.some((reason) => reason.endsWith('not installed'));
+  return isMissing
+    ? { name, state: 'off', found, mend: `Install ${install}.` }
+    : { name, state: 'off', found };
+}

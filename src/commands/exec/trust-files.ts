@@ -1,0 +1,35 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VoicectlError } from '../../kernel/errors.ts';
+
+/** Files by which a child process trusts a certificate; `remove` is called when it has ended. */
+export interface TrustFiles {
+  env: Record<string, string>;
+  remove(): Promise<void>;
+}
+
+/**
+ * Writes the certificate where a child finds it: VOICECTL_CA for ours and for `curl --cacert`, NODE_EXTRA_CA_CERTS for
+ * whatever runs on Node, together with what that names already. Throws `input-output`.
+ */
+export async function writeTrustFiles(
+  certificate: string,
+  { NODE_EXTRA_CA_CERTS: before }: Readonly<Record<string, string | undefined>>,
+): Promise<TrustFiles> {
+  const folder = await mkdtemp(join(tmpdir(), 'voicectl-tls-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  const [own, all] = [join(folder, 'cert.pem'), join(folder, 'with-others.pem')];
+  try {
+    // A file that is not there, Node passes over with a warning.
+    const others = before ? await readFile(before, 'utf8').catch(() => '') : '';
+    await writeFile(own, certificate);
+    await writeFile(all, `${certificate}\n${others}`);
+  } catch (cause) {
+    await remove();
+    throw new VoicectlError('input-output', `Cannot write to ${folder}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  return { env: { VOICECTL_CA: own, NODE_EXTRA_CA_CERTS: all }, remove };
+}

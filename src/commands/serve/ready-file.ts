@@ -1,0 +1,16 @@
+import type { Emulator } from '../../emulator/emulator.ts';
+import { writeWhole } from '../../files/write-whole.ts';
+
+/** Writes the URLs, and with TLS what to trust, as JSON. */
+export async function writeReadyFile(path: string, emulator: Emulator): Promise<void> {
+  const { baseUrl, wsUrl, port, lan, certificate } = emulator;
+  const ready = {
+    baseUrl,
+    wsUrl,
+    port,
+    pid: process.pid,
+    ...(lan.length === 0 ? {} : { lan }),
+    ...(certificate === undefined ? {} : { certificate }),
+  };
+  await writeWhole(path, `${JSON.stringify(ready)}\n`);
+}

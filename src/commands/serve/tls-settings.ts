@@ -1,0 +1,36 @@
+import type { Settings } from '../../config/options.ts';
+import type { Emulator } from '../../emulator/emulator.ts';
+import { readText, type Stdin } from '../../files/read-text.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { certificateCovers, type TlsCertificate } from '../../wire/server/certificate.ts';
+
+/**
+ * What the flags ask for: plain HTTP, TLS with a certificate made at start, or with the given one. Throws `usage` for
+ * half of a pair, `bad-input` for a file that cannot be read.
+ */
+export async function tlsSettings(
+  { tls, cert, key, certOut }: Settings<'tls' | 'cert' | 'key' | 'certOut'>,
+  input: Stdin,
+): Promise<boolean | TlsCertificate> {
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new VoicectlError('usage', cert === undefined ? '--key without --cert' : '--cert without --key', {
+      hint: 'Give both, or --tls alone for a certificate that is made at start.',
+    });
+  }
+  const wanted = tls ?? cert !== undefined;
+  if (!wanted && certOut !== undefined) {
+    throw new VoicectlError('usage', '--cert-out without --tls: there is no certificate to write');
+  }
+  if (!wanted || cert === undefined || key === undefined) return wanted;
+  return { cert: await readText(cert, input), key: await readText(key, input) };
+}
+
+/** How curl can check an emulator: with the file that holds its certificate, where that names the address. */
+export function curlTrust(
+  { certificate, baseUrl }: Emulator,
+  file: string | undefined,
+): { file: string } | 'anybody' | undefined {
+  if (certificate === undefined) return undefined;
+  const isChecked = file !== undefined && certificateCovers(certificate, new URL(baseUrl).hostname);
+  return isChecked ? { file } : 'anybody';
+}

@@ -1,0 +1,50 @@
+import type { Emulator } from '../../emulator/emulator.ts';
+import type { EmulatorEvent } from '../../emulator/events.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { emulatorLines } from '../../report/emulator-lines.ts';
+import { createPrinter } from '../../report/printer.ts';
+import { type StartFacts, startLines } from '../../report/start-lines.ts';
+import type { CommandContext } from '../command.ts';
+
+export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
+
+/** Shows an emulator to whoever started it: on a screen, as lines, or as JSON. */
+export interface ServeView {
+  show(event: EmulatorEvent): void;
+  /** Something that the user has to know, beside the events. */
+  note(text: string): Promise<void>;
+  /** Called once the emulator runs, before its first event is shown. `trust`: how curl may trust its certificate. */
+  attach(emulator: Emulator, trust: StartFacts['trust']): void;
+  /** Resolves when the view wants the emulator to end, and rejects with what then is wrong. */
+  readonly ended: Promise<unknown>;
+  /** Called when the emulator is closed. Throws what could not be shown. */
+  close(): Promise<void>;
+}
+
+/** One line an event; with `--json` its object. */
+export function createServeLines(context: ServeContext, { anyKey }: { anyKey: boolean }): ServeView {
+  const { settings, io, json, quiet, style } = context;
+  const printer = createPrinter(io.stdout, (count) =>
+    json
+      ? jsonLine({ type: 'left-out', count })
+      : `(${count} lines left out: the output is read too slowly)\n`,
+  );
+  const speakers = { reply: settings.reply, scenario: settings.scenario };
+  let trust: StartFacts['trust'];
+  const linesOf = (event: EmulatorEvent) =>
+    event.type === 'listening'
+      ? startLines(event, { ...speakers, anyKey, trust }, style)
+      : emulatorLines(event, style);
+  return {
+    show(event) {
+      if (json) printer.print(jsonLine(event));
+      else if (!quiet) for (const line of linesOf(event)) printer.print(`${line}\n`);
+    },
+    note: context.note,
+    attach(_emulator, known) {
+      trust = known;
+    },
+    ended: printer.failed,
+    close: () => printer.flush(),
+  };
+}

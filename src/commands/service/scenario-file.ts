@@ -1,0 +1,37 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { loadScenario, type Scenario } from '../../emulator/scenario/scenario.ts';
+import { scenarioSchema } from '../../emulator/scenario/scenario-schema.ts';
+import type { Stdin } from '../../files/read-text.ts';
+import { exists, shippedFolder } from '../../files/shipped-file.ts';
+import { readYamlFile } from '../../files/yaml-file.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+
+/** Where the scenarios that come with the program are. */
+const scenarioFolder = shippedFolder('examples/scenarios');
+
+/**
+ * Reads a scenario: a file, or the name of one that comes with the program. Throws `bad-input` naming line
+ * and column of what is wrong.
+ */
+export async function readScenario(nameOrFile: string, input: Stdin): Promise<Scenario> {
+  const file = await find(nameOrFile);
+  const { input: written, refuse } = await readYamlFile(file, input, {
+    schema: scenarioSchema,
+    hint: 'docs/SCENARIOS.md describes scenarios; schema/scenario.schema.json is their JSON Schema.',
+  });
+  return loadScenario(written, dirname(file)).catch((thrown: VoicectlError) => {
+    const path = thrown.details?.path as PropertyKey[] | undefined;
+    throw path === undefined ? thrown : refuse(path, thrown.message, thrown.cause);
+  });
+}
+
+async function find(nameOrFile: string): Promise<string> {
+  if (nameOrFile === '-' || /[./\\]/.test(nameOrFile) || (await exists(nameOrFile))) return nameOrFile;
+  const shipped = join(scenarioFolder, `${nameOrFile}.yaml`);
+  if (await exists(shipped)) return shipped;
+  const names = (await readdir(scenarioFolder)).map((name) => name.replace(/\.yaml$/, ''));
+  throw new VoicectlError('bad-input', `There is no scenario ${nameOrFile}`, {
+    hint: `Give a file, or one of ${names.join(', ')}.`,
+  });
+}

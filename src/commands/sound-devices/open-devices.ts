@@ -1,0 +1,104 @@
+import { fileURLToPath } from 'node:url';
+import { createWavFile } from '../../audio/wav/wav-file.ts';
+import type { deviceOptions, OptionName } from '../../config/options.ts';
+import type { Host } from '../../devices/backends/backend.ts';
+import type { Surroundings } from '../../devices/backends/find-backends.ts';
+import { createOpener, type DeviceChoice } from '../../devices/backends/open-first.ts';
+import { openCapture } from '../../devices/capture.ts';
+import { type Microphone, openMicrophone } from '../../devices/microphone.ts';
+import type { Notices } from '../../devices/notices.ts';
+import { openPlayback, type Playback } from '../../devices/playout/playback.ts';
+import { openSpeaker } from '../../devices/playout/speaker.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { VoicectlError } from '../../kernel/errors.ts';
+import type { Io } from '../../kernel/io.ts';
+import type { CommandContext } from '../command.ts';
+
+const liveOptions = ['deviceTimeout', 'volume', 'recordMic'] as const satisfies OptionName[];
+type DeviceContext = Pick<CommandContext<(typeof deviceOptions)[number]>, 'settings' | 'io' | 'signal'>;
+type LiveContext = Pick<
+  CommandContext<(typeof deviceOptions)[number] | (typeof liveOptions)[number]>,
+  'settings' | 'io' | 'signal'
+>;
+
+const host: Host = { platform: process.platform, arch: process.arch };
+
+/** Where sound devices are looked for. The device host is built beside this file. */
+export function deviceSurroundings({ env }: Io): Surroundings {
+  return { host, env, hostFile: fileURLToPath(new URL('./device-host.js', import.meta.url)) };
+}
+
+/** The microphone and the loudspeaker that the flags name. */
+export function deviceChoices({
+  settings,
+  io,
+  signal,
+}: DeviceContext): Record<'capture' | 'playback', DeviceChoice> {
+  const { inputDevice, outputDevice, audioBackend: backend } = settings;
+  const common = { backend, clock: systemClock, surroundings: deviceSurroundings(io), signal };
+  return {
+    capture: { ...common, role: 'capture', device: inputDevice },
+    playback: { ...common, role: 'playback', device: outputDevice },
+  };
+}
+
+/** Opens what the flags ask for, both at once. Throws `audio-device`; then neither stays open. */
+export async function openDevices(
+  context: LiveContext,
+  { microphone, playback, notices }: { microphone: boolean; playback: boolean; notices: Notices },
+): Promise<{ microphone: Microphone | undefined; playback: Playback | undefined }> {
+  const [opened, played] = await Promise.allSettled([
+    microphone ? openInput(context, notices) : undefined,
+    playback ? openOutput(context, notices) : undefined,
+  ]);
+  if (opened.status === 'fulfilled' && played.status === 'fulfilled') {
+    return { microphone: opened.value, playback: played.value };
+  }
+  const failed = [opened, played].find((one) => one.status === 'rejected');
+  const failure = failed?.reason as VoicectlError;
+  try {
+    if (opened.status === 'fulfilled') await opened.value?.close();
+  } finally {
+    if (played.status === 'fulfilled') await played.value?.close(failure);
+  }
+  throw failure;
+}
+
+async function openInput(context: LiveContext, notices: Notices): Promise<Microphone> {
+  const { settings, signal } = context;
+  const { capture } = deviceChoices(context);
+  const onOverrun = (lostMs: number) =>
+    notices.tell({
+      code: 'overrun',
+      message: `${Math.round(lostMs)} ms of the microphone were lost: they could not be sent in time`,
+    });
+  const recorder = settings.recordMic === undefined ? undefined : await createWavFile(settings.recordMic);
+  try {
+    return await openMicrophone({
+      open: createOpener(capture, (backend, options) =>
+        openCapture(backend, { ...capture, ...options, onOverrun }),
+      ),
+      clock: systemClock,
+      notices,
+      deviceTimeoutMs: settings.deviceTimeout,
+      recorder,
+      signal,
+    });
+  } catch (thrown) {
+    await recorder?.close();
+    throw thrown;
+  }
+}
+
+function openOutput(context: LiveContext, notices: Notices): Promise<Playback> {
+  const { settings, signal } = context;
+  const { playback } = deviceChoices(context);
+  return openPlayback({
+    open: createOpener(playback, (backend, options) => openSpeaker(backend, { ...playback, ...options })),
+    clock: systemClock,
+    notices,
+    volume: settings.volume / 100,
+    deviceTimeoutMs: settings.deviceTimeout,
+    signal,
+  });
+}

@@ -1,0 +1,91 @@
+import type { NamedSource } from '../../audio/source.ts';
+import type { streamOptions } from '../../config/options.ts';
+import type { MuteSwitch } from '../../devices/microphone.ts';
+import { createNotices, type Notices } from '../../devices/notices.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { AudioSink } from '../../session/output.ts';
+import type { CommandContext } from '../command.ts';
+import { openDevices } from '../sound-devices/open-devices.ts';
+import { listenForKeys } from './keys.ts';
+
+type StreamContext = CommandContext<(typeof streamOptions)[number]>;
+
+/** Both ends of a session that are sound devices. */
+export interface LiveEnds {
+  /** Undefined where the source is a file. */
+  microphone: (NamedSource & { switch: MuteSwitch }) | undefined;
+  /** The loudspeaker, where there is one. */
+  sinks: AudioSink[];
+  notices: Notices;
+  /** From now on keys of the terminal act on the microphone. */
+  listenForKeys(): void;
+  /** Lets both go; also where no session came about. */
+  close(): Promise<void>;
+}
+
+/** Whether the AI is to be heard: on with the microphone. */
+function isPlayed({ mic, play }: StreamContext['settings']): boolean {
+  return play ?? mic ?? false;
+}
+
+/** Opens the devices that the flags of `stream` ask for. Throws `usage` and `audio-device`. */
+export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
+  const { settings } = context;
+  checkFlags(context);
+  const notices = createNotices();
+  const { microphone, playback } = await openDevices(context, {
+    microphone: settings.mic === true,
+    playback: isPlayed(settings),
+    notices,
+  });
+  if (microphone !== undefined && playback !== undefined) {
+    notices.tell({
+      code: 'headphones',
+      message: 'Use headphones: the microphone would hear the AI, and the AI itself',
+    });
+  }
+  let release = () => {};
+  return {
+    microphone: microphone && {
+      source: microphone,
+      name: `microphone (${microphone.backend})`,
+      switch: microphone,
+    },
+    sinks: playback === undefined ? [] : [playback],
+    notices,
+    listenForKeys() {
+      if (microphone === undefined) return;
+      release = listenForKeys(context.io, {
+        microphone,
+        onMute: (muted) => void context.note(muted ? 'microphone muted (m: on)' : 'microphone on (m: mute)'),
+      });
+    },
+    async close() {
+      release();
+      try {
+        await microphone?.close();
+      } finally {
+        await playback?.close(new VoicectlError('interrupted', 'The session is over'));
+      }
+    },
+  };
+}
+
+function checkFlags({ settings, origin }: StreamContext): void {
+  if (settings.mic) {
+    const meaningless = settings.loop
+      ? '--loop'
+      : origin('pace') === 'flag'
+        ? '--pace'
+        : settings.tail === undefined
+          ? undefined
+          : '--tail';
+    if (meaningless !== undefined) {
+      throw new VoicectlError('usage', `${meaningless} is for a source that ends: a microphone has no end`, {
+        hint: 'Ctrl-C or --duration ends a session with --mic.',
+      });
+    }
+  } else if (settings.recordMic !== undefined) {
+    throw new VoicectlError('usage', '--record-mic is for a session with --mic');
+  }
+}

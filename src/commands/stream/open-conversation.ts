@@ -1,0 +1,103 @@
+import { dirname, resolve } from 'node:path';
+import { openWavFile } from '../../audio/wav/wav-source.ts';
+import { type AudioLimits, type ExpectFileTurn, parseExpectFile } from '../../config/expect-file.ts';
+import { readText, type Stdin } from '../../files/read-text.ts';
+import { toVoicectlError } from '../../kernel/errors.ts';
+import type {
+  Absence,
+  ConversationPlan,
+  Following,
+  TurnPlan,
+} from '../../session/conversation/conversation-plan.ts';
+import type { FieldMatches } from '../../session/conversation/field-match.ts';
+import type { AudioExpectations, Expectations } from '../../session/expectations.ts';
+
+export interface ConversationFile {
+  plan: ConversationPlan;
+  /** What the file asks of the whole session. */
+  expectations: Expectations;
+}
+
+interface OpenOptions extends Stdin {
+  strictFormat: boolean | undefined;
+}
+
+/**
+ * Reads a conversation file (`-`: standard input) and opens its clips. Throws `bad-input` with line and column, also
+ * for a clip that cannot be read.
+ */
+export async function openConversation(
+  path: string,
+  { strictFormat, ...input }: OpenOptions,
+): Promise<ConversationFile> {
+  const file = parseExpectFile(await readText(path, input), path === '-' ? 'standard input' : path);
+  const folder = path === '-' ? '.' : dirname(path);
+  const turns: TurnPlan[] = [];
+  for (const [index, turn] of file.value.turns.entries()) {
+    const { say } = turn;
+    try {
+      const options = { strictFormat, signal: input.signal };
+      const source = say === undefined ? undefined : await openWavFile(resolve(folder, say), options);
+      turns.push({ ...planTurn(turn, index), say: source });
+    } catch (thrown) {
+      input.signal.throwIfAborted();
+      throw file.refuse(['turns', index, 'say'], toVoicectlError(thrown).message, thrown);
+    }
+  }
+  const { value } = file;
+  return {
+    plan: { turns },
+    expectations: {
+      ...audioExpectations(value),
+      events: value['expect-event'],
+      forbiddenEvents: value['forbid-event'],
+      closeCode: value['expect-close'],
+    },
+  };
+}
+
+function planTurn(turn: ExpectFileTurn, index: number): Omit<TurnPlan, 'say'> {
+  const { name, when = index === 0 ? 'connected' : 'after-reply' } = turn;
+  const cue = () => {
+    if (typeof when === 'string') return when;
+    return 'after' in when ? { afterMs: when.after } : { duringReplyMs: when['during-reply'] };
+  };
+  return {
+    name,
+    when: cue(),
+    expect: turn.expect.map(planFollowing),
+    absent: turn.absent.map(planAbsence),
+    ...audioExpectations(turn),
+  };
+}
+
+function planFollowing(following: ExpectFileTurn['expect'][number]): Following {
+  const withinMs = following.within;
+  if ('audio' in following) return { type: 'audio', audioMs: following.audio, withinMs };
+  if ('silence' in following) return { type: 'silence', silenceMs: following.silence, withinMs };
+  return { type: 'event', event: planEvent(following), withinMs };
+}
+
+function planAbsence(absence: ExpectFileTurn['absent'][number]): Absence {
+  return absence === 'audio' ? { type: 'audio' } : { type: 'event', event: planEvent(absence) };
+}
+
+function planEvent({ event, where }: Exclude<ExpectFileTurn['absent'][number], 'audio'>) {
+  const fields = Object.entries(where).map(([path, match]) => {
+    if (typeof match !== 'object' || match === null) return [path, match];
+    const { min, max, matches, 'one-of': oneOf } = match;
+    return [path, { min, max, matches, oneOf }];
+  });
+  return { kind: event, where: Object.fromEntries(fields) as FieldMatches };
+}
+
+function audioExpectations(limits: AudioLimits): AudioExpectations {
+  return {
+    audioMs: limits['expect-audio'],
+    audibleMs: limits['expect-audible'],
+    maxAudioMs: limits['max-audio'],
+    maxFirstAudioMs: limits['max-first-audio'],
+    maxGapMs: limits['max-gap'],
+    maxJitterMs: limits['max-jitter'],
+  };
+}

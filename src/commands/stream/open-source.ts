@@ -1,0 +1,86 @@
+import { openRawFile, openRawStream } from '../../audio/raw-source.ts';
+import type { AudioSource } from '../../audio/source.ts';
+import { describeFormat, wireFormat } from '../../audio/source-format.ts';
+import { openWavFile, openWavStream } from '../../audio/wav/wav-source.ts';
+import type { Settings } from '../../config/options.ts';
+import { findSound } from '../../files/shipped-file.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { Io } from '../../kernel/io.ts';
+import { type ConversationFile, openConversation } from './open-conversation.ts';
+
+type SourceSettings = Settings<
+  | 'file'
+  | 'raw'
+  | 'mic'
+  | 'replay'
+  | 'expectFile'
+  | 'strictFormat'
+  | 'loop'
+  | 'pace'
+  | 'apiKeyFile'
+  | 'tokenFrom'
+>;
+
+interface OpenedSource {
+  source: AudioSource;
+  name: string;
+  /** Of `--expect-file`: then the source is empty. */
+  conversation?: ConversationFile;
+}
+
+/**
+ * The file that the flags name, opened; undefined where they name the microphone. Throws `usage` for no source or two,
+ * `bad-input` for one that cannot be read.
+ */
+export async function openSource(
+  { file, raw, mic, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom }: SourceSettings,
+  io: Io,
+  signal: AbortSignal,
+): Promise<OpenedSource | undefined> {
+  const given = file ?? raw ?? replay ?? expectFile;
+  const named = [file, raw, replay, expectFile, mic || undefined].filter((one) => one !== undefined);
+  if (named.length !== 1) {
+    const what = named.length === 0 ? 'Nothing to stream' : 'More than one source to stream';
+    throw new VoicectlError('usage', what, {
+      hint: 'Give one of --file PATH, --raw PATH, --mic, --replay DIR and --expect-file FILE.',
+    });
+  }
+  if (given === undefined) return undefined;
+  const path = file === undefined ? given : await findSound(file);
+  if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
+    throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
+  }
+  const name = path === '-' ? 'standard input' : path;
+  if (expectFile !== undefined) {
+    if (loop) throw new VoicectlError('usage', 'A conversation has an end: --loop is for --file');
+    if (pace === 'max')
+      throw new VoicectlError('usage', 'A conversation takes its time: not with --pace max');
+    const conversation = await openConversation(path, { strictFormat, stdin: io.stdin, signal });
+    return { source: nothing, name, conversation };
+  }
+  const source = await open();
+  if (loop && !source.repeatable) {
+    throw new VoicectlError('usage', `--loop needs a file that can be read again, and ${name} cannot`);
+  }
+  return { source, name };
+
+  async function open(): Promise<AudioSource> {
+    if (replay !== undefined) {
+      const { openReplaySource } = await import('../../recording/replay-source.ts');
+      return openReplaySource(replay);
+    }
+    const isInput = path === '-';
+    if (raw !== undefined)
+      return isInput ? openRawStream(io.stdin, { signal }) : openRawFile(raw, { signal });
+    const options = { strictFormat, signal };
+    return isInput ? openWavStream(io.stdin, options) : openWavFile(path, options);
+  }
+}
+
+/** In the place of a source where a conversation has its own. */
+const nothing: AudioSource = {
+  description: describeFormat(wireFormat),
+  durationMs: 0,
+  repeatable: true,
+  async *read() {},
+};

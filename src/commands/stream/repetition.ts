@@ -1,0 +1,29 @@
+import type { AudioSource } from '../../audio/source.ts';
+import type { Settings } from '../../config/options.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+
+/** Throws `usage` where several sessions are asked for with what serves one only. */
+export function requireRepeatable(
+  {
+    repeat,
+    warmup,
+    out,
+    play,
+    record,
+    tokenFrom,
+  }: Settings<'repeat' | 'warmup' | 'out' | 'play' | 'record' | 'tokenFrom'>,
+  source: AudioSource | undefined,
+): void {
+  if (repeat + warmup === 1) return;
+  const flag = repeat > 1 ? '--repeat' : '--warmup';
+  if (!source?.repeatable) {
+    throw new VoicectlError('usage', `${flag} needs a file that can be read again, and the source cannot`);
+  }
+  const kept = out !== undefined ? '--out' : record !== undefined ? '--record' : play ? '--play' : undefined;
+  if (kept !== undefined) {
+    throw new VoicectlError('usage', `${kept} is for one session, and with ${flag} there are several`);
+  }
+  if (tokenFrom !== undefined) {
+    throw new VoicectlError('usage', `A token is good for one session, and with ${flag} there are several`);
+  }
+}

@@ -1,0 +1,96 @@
+import { appendFile } from 'node:fs/promises';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { describeFailure } from '../../kernel/failure-kind.ts';
+import type { GithubReport } from '../../report/github.ts';
+import type { RepeatSummary, RunResult } from '../../runs/repeat.ts';
+import type { CommandContext } from '../command.ts';
+
+export interface RunReports {
+  /** Told of each run that counts. */
+  ran(result: RunResult): void;
+  /** Told what several runs came to. */
+  total(summary: RepeatSummary): void;
+}
+
+interface ReportOptions {
+  /** The name of the command. */
+  command: string;
+  /** What is tested, for people. */
+  subject: string;
+  junit: string | undefined;
+}
+
+/**
+ * Holds the runs, and writes what pipelines read of them: JUnit where it was asked for, annotations and a step summary
+ * within GitHub Actions. All is written also where the runs failed, or could not begin. The JUnit file is there from
+ * the start and says that the run is not done, so that a run that is killed is not taken for none. Rejects with what
+ * `body` threw, else with `input-output` where the JUnit file cannot be written.
+ */
+export async function withReports(
+  context: Pick<CommandContext<never>, 'io' | 'note'>,
+  { command, subject, junit }: ReportOptions,
+  body: (reports: RunReports) => Promise<void>,
+): Promise<void> {
+  const { systemClock } = await import('../../kernel/clock.ts');
+  const startedAt = systemClock.wall();
+  const since = systemClock.now();
+  const name = `${command} ${subject}`;
+  const runs: RunResult[] = [];
+  let total: RepeatSummary | undefined;
+  const writeJunit = async (all: readonly RunResult[], options = {}) => {
+    if (junit === undefined) return;
+    const { junitXml } = await import('../../report/junit.ts');
+    const { writeWhole } = await import('../../files/write-whole.ts');
+    await writeWhole(junit, junitXml({ name, command, runs: all }), options);
+  };
+  const asRun = (error: VoicectlError): RunResult => ({
+    run: runs.length + 1,
+    warmup: false,
+    startedAt,
+    elapsedMs: systemClock.now() - since,
+    summary: undefined,
+    failure: describeFailure(error),
+  });
+
+  await writeJunit([asRun(new VoicectlError('interrupted', 'The run has not come to its end'))], {
+    preliminary: true,
+  });
+  let failure: VoicectlError | undefined;
+  try {
+    await body({
+      ran: (result) => void runs.push(result),
+      total(summary) {
+        total = summary;
+      },
+    });
+  } catch (thrown) {
+    failure = toVoicectlError(thrown);
+  }
+  // What failed outside of any run is a run of its own.
+  if (failure !== undefined && runs.every((run) => run.failure === null)) runs.push(asRun(failure));
+  await tellGithub(context, { name, runs, total });
+  try {
+    await writeJunit(runs);
+  } catch (thrown) {
+    if (failure === undefined) throw thrown;
+    await context.note(`! ${toVoicectlError(thrown).message}`);
+  }
+  if (failure !== undefined) throw failure;
+}
+
+/** Standard output may be read by a machine: GitHub reads commands from standard error as well. */
+async function tellGithub(
+  { io, note }: Pick<CommandContext<never>, 'io' | 'note'>,
+  report: GithubReport,
+): Promise<void> {
+  if (io.env.GITHUB_ACTIONS !== 'true') return;
+  const { githubAnnotations, githubStepSummary } = await import('../../report/github.ts');
+  for (const line of githubAnnotations(report)) await io.stderr.write(`${line}\n`).catch(() => {});
+  const path = io.env.GITHUB_STEP_SUMMARY;
+  if (path === undefined || path === '') return;
+  try {
+    await appendFile(path, githubStepSummary(report));
+  } catch (cause) {
+    await note(`! Cannot write the step summary: ${(cause as Error).message}`);
+  }
+}

@@ -1,0 +1,101 @@
+import type { NamedSource } from '../../audio/source.ts';
+import type { streamOptions } from '../../config/options.ts';
+import type { Target } from '../../config/target.ts';
+import { readText, type Stdin } from '../../files/read-text.ts';
+import { systemCode } from '../../files/refusal.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { Io } from '../../kernel/io.ts';
+import { version } from '../../kernel/version.ts';
+import type { Expectations } from '../../session/expectations.ts';
+import type { SessionOptions } from '../../session/options.ts';
+import { requestToken } from '../../wire/client/token.ts';
+import { openVoiceStream } from '../../wire/client/voice-stream.ts';
+import type { CommandContext } from '../command.ts';
+import type { LiveEnds } from './live-ends.ts';
+import type { ConversationFile } from './open-conversation.ts';
+
+type StreamContext = CommandContext<(typeof streamOptions)[number]>;
+
+export interface SessionParts {
+  target: Target;
+  /** A file, or the microphone. */
+  source: NamedSource;
+  /** Of `--expect-file`, in place of the source. */
+  conversation?: ConversationFile | undefined;
+  live: LiveEnds | undefined;
+}
+
+/** What the flags of `stream` ask of the session, but for where its audio goes. */
+export async function sessionOptions(
+  { settings, io, signal }: StreamContext,
+  parts: SessionParts,
+): Promise<Omit<SessionOptions, 'sinks'>> {
+  const { baseUrl, wsUrl, device, apiKey, ca } = parts.target;
+  const { tokenFrom, apiVersion, retries } = settings;
+  return {
+    client: { requestToken, openVoiceStream },
+    clock: systemClock,
+    version,
+    baseUrl,
+    wsUrl,
+    device,
+    ca,
+    auth:
+      tokenFrom === undefined
+        ? { apiKey, apiVersion, retries }
+        : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) },
+    source: parts.source.source,
+    sourceName: parts.source.name,
+    // A microphone sets the pace itself: by its own clock, which another would fall behind or run ahead of.
+    pace: settings.mic ? 'max' : settings.pace,
+    frameMs: settings.frameMs,
+    tailMs: settings.tail,
+    waitMs: settings.wait,
+    settleMs: settings.settle,
+    loop: settings.loop ?? false,
+    durationMs: settings.duration,
+    maxBufferedBytes: settings.maxFrameBuffer,
+    bargeIn: settings.bargeIn ?? false,
+    notices: parts.live?.notices,
+    expectations: expectationsOf(settings, parts.conversation?.expectations),
+    conversation: parts.conversation?.plan,
+  };
+}
+
+/** What the flags ask for, and where they say nothing the file. */
+function expectationsOf(flags: StreamContext['settings'], file: Expectations = {}): Expectations {
+  return {
+    audioMs: flags.expectAudio ?? file.audioMs,
+    audibleMs: flags.expectAudible ?? file.audibleMs,
+    maxAudioMs: flags.maxAudio ?? file.maxAudioMs,
+    maxFirstAudioMs: flags.maxFirstAudio ?? file.maxFirstAudioMs,
+    maxGapMs: flags.maxGap ?? file.maxGapMs,
+    maxJitterMs: flags.maxJitter ?? file.maxJitterMs,
+    events: [...(file.events ?? []), ...flags.expectEvent],
+    forbiddenEvents: [...(file.forbiddenEvents ?? []), ...flags.forbidEvent],
+    closeCode: flags.expectClose ?? file.closeCode,
+  };
+}
+
+/** The token in the environment variable of this name, or else in the file. */
+async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promise<string> {
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(from) && from.startsWith('eyJ')) {
+    // The message must not show it.
+    throw new VoicectlError('usage', '--token-from takes a variable’s name or a file, not the token itself');
+  }
+  const token = (env[from] ?? (await readTokenFile(from, input))).trim();
+  if (token === '') throw new VoicectlError('bad-input', `There is no token in ${from}`);
+  return token;
+}
+
+async function readTokenFile(path: string, input: Stdin): Promise<string> {
+  try {
+    return await readText(path, input);
+  } catch (thrown) {
+    if (systemCode((thrown as Error).cause) !== 'ENOENT') throw thrown;
+    throw new VoicectlError('bad-input', `--token-from: there is neither a variable nor a file ${path}`, {
+      cause: thrown,
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemClock } from '../../kernel/clock.ts';
+import { toVoicectlError } from '../../kernel/errors.ts';
+import type { Action } from '../../ui/port.ts';
+
+/** What a screen offers of its own, whatever it shows. */
+type OwnAction = Extract<Action, { type: 'copy' | 'copyCurl' | 'save' }>;
+
+export interface OwnActionOptions {
+  cwd: string;
+  /** The curl command that asks for a token. */
+  curl: () => string;
+  copy: (text: string) => void;
+  tell: (text: string) => void;
+}
+
+/** Copies or saves what the user asked for, and tells how that went. */
+export async function runOwnAction(
+  action: OwnAction,
+  { cwd, curl, copy, tell }: OwnActionOptions,
+): Promise<void> {
+  if (action.type === 'save') {
+    tell(await saveEvents(action.text, cwd));
+    return;
+  }
+  copy(action.type === 'copy' ? action.text : curl());
+  tell(`Copied ${action.type === 'copy' ? action.what : 'the curl line'}, where the terminal allows it`);
+}
+
+/** Writes to a new file that only its owner can read. */
+async function saveEvents(text: string, cwd: string): Promise<string> {
+  const stamp = new Date(systemClock.wall())
+    .toISOString()
+    .replace(/\.\d+Z$/, '')
+    .replaceAll(':', '');
+  const name = `voicectl-${stamp}.jsonl`;
+  try {
+    await writeFile(join(cwd, name), text, { flag: 'wx', mode: 0o600 });
+    return `Saved ${name}`;
+  } catch (thrown) {
+    return `Cannot save ${name}: ${toVoicectlError(thrown).message}`;
+  }
+}

@@ -1,0 +1,103 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createStreamScreen } from '../../../src/commands/stream/screen.ts';
+import type { StreamContext } from '../../../src/commands/stream/view.ts';
+import type { TerminalDevice } from '../../../src/kernel/terminal-device.ts';
+import { createStyle } from '../../../src/report/style.ts';
+import type { SessionEvent } from '../../../src/session/events.ts';
+import type { Screen, ScreenOptions } from '../../../src/ui/screen.ts';
+
+type Options = ScreenOptions<SessionEvent>;
+
+const opened: Options[] = [];
+
+vi.mock('../../src/ui/screen.ts', () => ({
+  openScreen(options: Options): Screen<SessionEvent> {
+    opened.push(options);
+    return { show() {}, startAt() {}, copy() {}, isTouched: true, close: async () => {} };
+  },
+}));
+
+afterEach(() => void opened.splice(0));
+
+function open() {
+  const stdout = new PassThrough();
+  const written: string[] = [];
+  const write = async (text: string) => void written.push(text);
+  const context = {
+    settings: { maxFirstAudio: 700, maxGap: 200, maxJitter: 30 },
+    io: { env: {}, cwd: '/', stdout: Object.assign(stdout, { write }), stderr: { write } },
+    style: createStyle(false),
+    signal: new AbortController().signal,
+    colour: false,
+    note: async () => {},
+  };
+  const view = createStreamScreen(context as unknown as StreamContext, {
+    device: {} as TerminalDevice,
+    sourceName: 'microphone',
+    canReconnect: false,
+    canMute: true,
+  });
+  const press: Options['onAction'] = (action) => opened[0]?.onAction(action);
+  const lose = () => opened[0]?.onEnd({ cause: 'terminal', error: new Error('EIO') });
+  return { view, press, lose, written };
+}
+
+function createLive() {
+  const microphone = {
+    muted: false,
+    mute(on: boolean) {
+      microphone.muted = on;
+    },
+  };
+  const live = { microphone: { switch: microphone } } as unknown as Parameters<
+    ReturnType<typeof open>['view']['attach']
+  >[0];
+  return { microphone, live };
+}
+
+test('marks figures past the limits that the user has set', () => {
+  open();
+  expect(opened[0]?.start.limits).toEqual({ firstAudioMs: 700, gapMs: 200, jitterMs: 30 });
+});
+
+test('a microphone that is muted before it is there begins muted', () => {
+  const { view, press } = open();
+  const { microphone, live } = createLive();
+  press({ type: 'mute', on: true });
+  view.attach(live);
+  expect(microphone.muted).toBe(true);
+  press({ type: 'mute', on: false });
+  expect(microphone.muted).toBe(false);
+});
+
+test('no session begins when the user has left before', async () => {
+  const { view, press } = open();
+  press({ type: 'quit' });
+  const begin = vi.fn(async function* () {});
+  await expect(view.run(begin)).rejects.toMatchObject({ code: 'interrupted' });
+  expect(begin).not.toHaveBeenCalled();
+});
+
+test('a session begins also where the terminal has nothing more to say', async () => {
+  const { view, lose } = open();
+  lose();
+  const begin = vi.fn(async function* () {});
+  await view.run(begin).catch(() => {});
+  expect(begin).toHaveBeenCalled();
+});
+
+test('of a session with endless warnings the newest stay behind, each cut, and the rest are counted', async () => {
+  const { view, press, written } = open();
+  await view.run(async function* () {
+    yield { t: 0, type: 'state', state: 'live' };
+    for (let count = 1; count <= 1_000; count += 1)
+      yield { t: count, type: 'warning', code: 'late', message: `warning ${count} ${'😀'.repeat(5_000)}` };
+    press({ type: 'quit' });
+  });
+  await view.close();
+  expect(written[0]).toBe('… 900 lines before these\n');
+  expect(written).toHaveLength(101);
+  expect(written.at(-1)).toMatch(/warning 1000 (😀)+…\n$/u);
+  expect(Math.max(...written.map((line) => line.length))).toBeLessThan(510);
+});
