@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
-import { commands } from '../src/commands/program.ts';
+import { commands } from '../src/commands/commands.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
 import { backends } from '../src/devices/backends/backend.ts';
 import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failure-kind.ts';
@@ -65,8 +65,8 @@ function faultTable(point: string): string {
 function allCommands(): CommandSpec[] {
   return commands.flatMap((one) =>
     'subcommands' in one
-      ? one.subcommands.map((inner) => ({ ...inner, name: `${one.name} ${inner.name}` }))
-      : [one],
+      ? one.subcommands.map(({ spec }) => ({ ...spec, name: `${one.name} ${spec.name}` }))
+      : [one.spec],
   );
 }
 

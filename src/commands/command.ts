@@ -25,7 +25,7 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
   note(text: string): Promise<void>;
 }
 
-/** A command: what it is called, which settings it takes, and what it does. */
+/** What the command line has to know of a command. Light: it is loaded for every `--help`. */
 export interface CommandSpec<Names extends OptionName = OptionName> {
   name: string;
   summary: string;
@@ -36,18 +36,36 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   options: readonly Names[];
   /** Shown below the help. */
   examples: readonly string[];
-  /** Heavy modules are imported inside, so that `--help` is quick. The result is the exit code, 0 if none. */
-  run(context: CommandContext<Names>): Promise<number | undefined>;
 }
 
-/** Keeps the names of the settings apart in the type of `run`. */
-export function defineCommand<const Names extends OptionName>(spec: CommandSpec<Names>): CommandSpec<Names> {
+/** Keeps the names of the settings apart in the type of the spec. */
+export function defineSpec<const Names extends OptionName>(spec: CommandSpec<Names>): CommandSpec<Names> {
   return spec;
+}
+
+/** What the `run` of a command with this spec is given. */
+export type ContextOf<Spec> = Spec extends CommandSpec<infer Names> ? CommandContext<Names> : never;
+
+/** Does what a command is for. The result is the exit code, 0 if none. */
+export type Run<Names extends OptionName> = (context: CommandContext<Names>) => Promise<number | undefined>;
+
+/** A spec, and where what it describes is loaded from when it is used. */
+export interface Command {
+  spec: CommandSpec;
+  load(): Promise<Run<OptionName>>;
 }
 
 /** A command that only holds others. */
 export interface CommandGroup {
   name: string;
   summary: string;
-  subcommands: readonly CommandSpec[];
+  subcommands: readonly Command[];
+}
+
+/** Joins a spec with its `run`, which must take the settings that the spec names. */
+export function defineCommand<Names extends OptionName>(
+  spec: CommandSpec<Names>,
+  load: () => Promise<Run<Names>>,
+): Command {
+  return { spec, load } as unknown as Command;
 }

@@ -4,32 +4,12 @@ import type { Flags } from '../config/settings.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
-import type { CommandGroup, CommandSpec } from './command.ts';
-import { devicesCommand } from './devices/run.ts';
-import { doctorCommand } from './doctor/run.ts';
-import { emulatorCommand } from './emulator/run.ts';
-import { execCommand } from './exec/run.ts';
-import { inspectCommand } from './inspect/run.ts';
-import { replayCommand } from './replay/run.ts';
-import { serveCommand } from './serve/run.ts';
-import { streamCommand } from './stream/run.ts';
-import { tokenCommand } from './token/run.ts';
-
-/** Every command, in the order of the help. */
-export const commands = [
-  serveCommand,
-  execCommand,
-  tokenCommand,
-  streamCommand,
-  inspectCommand,
-  replayCommand,
-  devicesCommand,
-  doctorCommand,
-  emulatorCommand,
-] as readonly unknown[] as readonly (CommandSpec | CommandGroup)[];
+import type { Command as CommandEntry, CommandGroup } from './command.ts';
+import { commands } from './commands.ts';
+import { completionSpec } from './completion/spec.ts';
 
 /** Runs a command with the flags and arguments that were read for it. */
-export type RunCommand = (spec: CommandSpec, flags: Flags, args: readonly string[]) => Promise<number>;
+export type RunCommand = (command: CommandEntry, flags: Flags, args: readonly string[]) => Promise<number>;
 
 /** The command tree. The help goes to `write`. */
 export function buildProgram(write: (text: string) => void, run: RunCommand): Command {
@@ -40,19 +20,20 @@ export function buildProgram(write: (text: string) => void, run: RunCommand): Co
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: () => {} })
     .addHelpText('after', '\nStart here:\n  voicectl stream --file hello.wav --local\n');
-  for (const spec of commands) {
+  for (const one of commands) {
     program.addCommand(
-      'subcommands' in spec ? buildGroup(spec, program, run) : buildCommand(spec, program, run),
+      'subcommands' in one ? buildGroup(one, program, run) : buildCommand(one, program, run),
     );
   }
-  program.addCommand(
-    program
-      .createCommand('completion')
-      .copyInheritedSettings(program)
-      .description('print a completion script')
-      .argument('<shell>', 'bash, zsh or fish'),
-  );
+  program.addCommand(buildCompletion(program));
   return program;
+}
+
+function buildCompletion(program: Command): Command {
+  const { name, summary, args } = completionSpec;
+  const command = program.createCommand(name).copyInheritedSettings(program).description(summary);
+  for (const [arg, help] of args) command.argument(arg, help);
+  return command;
 }
 
 function buildGroup(
@@ -60,7 +41,7 @@ function buildGroup(
   program: Command,
   run: RunCommand,
 ): Command {
-  const names = subcommands.map((spec) => spec.name);
+  const names = subcommands.map(({ spec }) => spec.name);
   const group = program
     .createCommand(name)
     .copyInheritedSettings(program)
@@ -68,11 +49,12 @@ function buildGroup(
     .exitOverride((thrown) => {
       throw thrown.exitCode !== 0 && thrown.code === 'commander.help' ? missingCommand(name, names) : thrown;
     });
-  for (const spec of subcommands) group.addCommand(buildCommand(spec, program, run));
+  for (const one of subcommands) group.addCommand(buildCommand(one, program, run));
   return group;
 }
 
-function buildCommand(spec: CommandSpec, program: Command, run: RunCommand): Command {
+function buildCommand(entry: CommandEntry, program: Command, run: RunCommand): Command {
+  const { spec } = entry;
   const command = program
     .createCommand(spec.name)
     .copyInheritedSettings(program)
@@ -86,7 +68,7 @@ function buildCommand(spec: CommandSpec, program: Command, run: RunCommand): Com
     if (optionSpec(name).negatable) command.addOption(buildOpposite(name));
   }
   return command.action(async () => {
-    exitCodes.set(program, await run(spec, command.opts(), command.args));
+    exitCodes.set(program, await run(entry, command.opts(), command.args));
   });
 }
 

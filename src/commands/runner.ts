@@ -11,7 +11,7 @@ import type { RunCommand } from './program.ts';
  * settings, those of a config file included, want it to be answered.
  */
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
-  return async (spec, flags, args) => {
+  return async ({ spec, load }, flags, args) => {
     const { resolveSettings } = await import('../config/settings.ts');
     const names: OptionName[] = [...spec.options, ...generalOptions];
     const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd });
@@ -24,7 +24,8 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       timeout === undefined ? undefined : setTimeout(() => ending.end(timedOut(timeout)), timeout);
     const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
     try {
-      const code = await spec.run({
+      const run = await load();
+      const code = await run({
         ...resolved,
         io,
         args,

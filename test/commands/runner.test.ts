@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { CommandContext, CommandSpec } from '../../src/commands/command.ts';
+import type { Command, CommandContext } from '../../src/commands/command.ts';
 import { createRunner } from '../../src/commands/runner.ts';
 import type { Io } from '../../src/kernel/io.ts';
 
@@ -18,16 +18,15 @@ async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
     onCrash() {},
   };
   let found: string | undefined;
-  const spec = {
-    name: 'stream',
-    options: ['apiKeyFile', 'tokenFrom', 'file', 'device', 'out'],
-    async run(context: CommandContext<'device'>) {
+  const command = {
+    spec: { name: 'stream', options: ['apiKeyFile', 'tokenFrom', 'file', 'device', 'out'] },
+    load: async () => async (context: CommandContext<'device'>) => {
       found = context.output;
       return 0;
     },
   };
   const run = createRunner(io as unknown as Io, () => {});
-  await run(spec as unknown as CommandSpec, { ...flags, ...(asked && { output: asked }) }, []);
+  await run(command as unknown as Command, { ...flags, ...(asked && { output: asked }) }, []);
   return found;
 }
 

@@ -1,33 +1,27 @@
-import { deviceOptions } from '../../config/options.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { listFirst } from '../../devices/backends/list-devices.ts';
+import { openFirst } from '../../devices/backends/open-first.ts';
+import { openCapture } from '../../devices/capture.ts';
+import { testLoop } from '../../devices/loop-test.ts';
+import { openSpeaker } from '../../devices/playout/speaker.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { jsonLines } from '../../kernel/escape.ts';
+import { version } from '../../kernel/version.ts';
+import { deviceLines, loopLines } from '../../report/device-lines.ts';
+import type { ContextOf } from '../command.ts';
+import { deviceChoices, deviceSurroundings } from '../sound-devices/open-devices.ts';
+import type { devicesSpec } from './spec.ts';
 
-type DevicesContext = CommandContext<(typeof deviceOptions)[number]>;
+type DevicesContext = ContextOf<typeof devicesSpec>;
 
-export const devicesCommand = defineCommand({
-  name: 'devices',
-  summary: 'list audio inputs and outputs, or test them',
-  args: [
-    ['[action]', 'test: record two seconds, play them back, and measure the delay from output to input'],
-  ],
-  options: deviceOptions,
-  examples: ['voicectl devices', 'voicectl devices --json', 'voicectl devices test --input-device headset'],
-  async run(context) {
-    const [action] = context.args;
-    if (action === 'test') return test(context);
-    if (action === undefined) return list(context);
-    const { VoicectlError } = await import('../../kernel/errors.ts');
-    throw new VoicectlError('usage', `devices: expected test, not ${action}`);
-  },
-});
+export async function run(context: DevicesContext): Promise<undefined> {
+  const [action] = context.args;
+  if (action === 'test') return test(context);
+  if (action === undefined) return list(context);
+  throw new VoicectlError('usage', `devices: expected test, not ${action}`);
+}
 
 async function list({ settings, io, json, style, signal }: DevicesContext): Promise<undefined> {
-  const { listFirst } = await import('../../devices/backends/list-devices.ts');
-  const { deviceSurroundings } = await import('../sound-devices/open-devices.ts');
-  const { systemClock } = await import('../../kernel/clock.ts');
-  const { deviceLines } = await import('../../report/device-lines.ts');
-  const { jsonLines } = await import('../../kernel/escape.ts');
-  const { version } = await import('../../kernel/version.ts');
-
   const surroundings = deviceSurroundings(io);
   const options = { clock: systemClock, surroundings, signal };
   const { backend, devices } = await listFirst(settings.audioBackend, options);
@@ -44,15 +38,6 @@ async function list({ settings, io, json, style, signal }: DevicesContext): Prom
 
 async function test(context: DevicesContext): Promise<undefined> {
   const { io, json, signal, note } = context;
-  const { openCapture } = await import('../../devices/capture.ts');
-  const { systemClock } = await import('../../kernel/clock.ts');
-  const { testLoop } = await import('../../devices/loop-test.ts');
-  const { openFirst } = await import('../../devices/backends/open-first.ts');
-  const { openSpeaker } = await import('../../devices/playout/speaker.ts');
-  const { deviceChoices } = await import('../sound-devices/open-devices.ts');
-  const { loopLines } = await import('../../report/device-lines.ts');
-  const { jsonLines } = await import('../../kernel/escape.ts');
-  const { version } = await import('../../kernel/version.ts');
 
   const choices = deviceChoices(context);
   const capture = await openFirst(choices.capture, (backend, device) =>

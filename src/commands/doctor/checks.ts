@@ -1,4 +1,3 @@
-import type { doctorOptions } from '../../config/options.ts';
 import { requireSafeTransport } from '../../config/target.ts';
 import { readTrusted } from '../../config/trusted.ts';
 import { backends, fitsHost } from '../../devices/backends/backend.ts';
@@ -8,10 +7,11 @@ import { systemClock } from '../../kernel/clock.ts';
 import { type ErrorCode, toVoicectlError } from '../../kernel/errors.ts';
 import type { Check } from '../../report/doctor-lines.ts';
 import { reachService } from '../../wire/client/reach.ts';
-import type { CommandContext } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import { deviceSurroundings } from '../sound-devices/open-devices.ts';
+import type { doctorSpec } from './spec.ts';
 
-type DoctorContext = CommandContext<(typeof doctorOptions)[number]>;
+export type DoctorContext = ContextOf<typeof doctorSpec>;
 
 /** The oldest Node that the package is made for. */
 const leastNode = [20, 18, 1] as const;

@@ -1,27 +1,27 @@
-import type { OptionName } from '../../config/options.ts';
-import type { CommandContext } from '../command.ts';
-
-export const reachOptions = ['baseUrl', 'ca', 'controlSecretFile', 'timeout'] as const satisfies OptionName[];
-export const streamOptions = [...reachOptions, 'onStream', 'onDevice'] as const satisfies OptionName[];
+import { readTrusted } from '../../config/trusted.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { reachedLine } from '../../report/control-lines.ts';
+import { callControl } from '../../wire/client/control.ts';
+import type { CommandContext, ContextOf } from '../command.ts';
+import { readControlSecret } from '../control/secret.ts';
+import type { eventSpec, reachOptions } from './spec.ts';
 
 export type ReachContext = CommandContext<(typeof reachOptions)[number]>;
-type StreamContext = CommandContext<(typeof streamOptions)[number]>;
+/** Of the commands that act on streams. */
+type StreamContext = ContextOf<typeof eventSpec>;
+
+type CallName = Parameters<typeof callControl>[1];
+type CallDetails = Parameters<typeof callControl>[2];
 
 /** Calls an operation of the emulator that the flags name. */
 export async function call(
   context: ReachContext,
   ...[name, details]: [CallName, CallDetails?]
 ): Promise<unknown> {
-  const { callControl } = await import('../../wire/client/control.ts');
   return callControl(await controlTarget(context), name, details);
 }
 
-type CallName = Parameters<typeof import('../../wire/client/control.ts').callControl>[1];
-type CallDetails = Parameters<typeof import('../../wire/client/control.ts').callControl>[2];
-
 export async function controlTarget({ settings, io, signal }: ReachContext) {
-  const { readControlSecret } = await import('../control/secret.ts');
-  const { readTrusted } = await import('../../config/trusted.ts');
   return {
     baseUrl: settings.baseUrl,
     ca: await readTrusted(settings.ca, { stdin: io.stdin, signal }),
@@ -35,7 +35,6 @@ export async function print(
   answer: unknown,
   text: string[],
 ): Promise<undefined> {
-  const { jsonLine } = await import('../../kernel/escape.ts');
   await lines.write(json ? jsonLine(answer) : `${text.join('\n')}\n`);
 }
 
@@ -44,6 +43,5 @@ export function selectedStreams({ settings: { onStream, onDevice } }: StreamCont
 }
 
 export async function printReached(context: StreamContext, answer: unknown): Promise<undefined> {
-  const { reachedLine } = await import('../../report/control-lines.ts');
   await print(context, answer, [reachedLine((answer as { streams: number[] }).streams)]);
 }

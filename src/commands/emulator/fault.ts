@@ -1,37 +1,25 @@
 import { flagOf } from '../../config/options.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
-import { call, print, reachOptions } from './control-call.ts';
+import { checkFault } from '../../emulator/faults/faults.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { EmulatorState } from '../../protocol/control.ts';
+import { describeCatalogue } from '../../protocol/faults.ts';
+import { catalogueLines, faultLine } from '../../report/fault-lines.ts';
+import type { ContextOf } from '../command.ts';
+import { call, print } from './control-call.ts';
+import { type faultSpec, scopeOptions } from './spec.ts';
 
-/** Where and how often a fault strikes: of use with `add` alone. */
-const scopeOptions = ['onStream', 'onDevice', 'once', 'times', 'probability'] as const;
-const faultOptions = [...reachOptions, ...scopeOptions] as const;
-type FaultContext = CommandContext<(typeof faultOptions)[number]>;
+type FaultContext = ContextOf<typeof faultSpec>;
+type ActiveFault = EmulatorState['faults'][number];
 
-export const faultCommand = defineCommand({
-  name: 'fault',
-  summary: 'list the catalogue of faults, add one, show or clear those that are active',
-  args: [
-    ['<action>', 'list, add, active or clear'],
-    ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear'],
-  ],
-  options: faultOptions,
-  examples: [
-    'voicectl emulator fault list',
-    'voicectl emulator fault add rate-limited --times 2',
-    'voicectl emulator fault add drop --probability 0.1 --on-device d1',
-    'voicectl emulator fault active',
-    'voicectl emulator fault clear',
-  ],
-  async run(context) {
-    const [action = '', argument] = context.args;
-    const { VoicectlError } = await import('../../kernel/errors.ts');
-    if (!isAction(action))
-      throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
-    const needless = needlessOf(action, context);
-    if (needless !== undefined) throw new VoicectlError('usage', `fault ${action} takes no ${needless}`);
-    return actions[action](context, argument);
-  },
-});
+/** Lists, adds, shows or clears faults. Throws `usage` for another action, or for what an action does not take. */
+export async function fault(context: FaultContext): Promise<undefined> {
+  const [action = '', argument] = context.args;
+  if (!isAction(action))
+    throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
+  const needless = needlessOf(action, context);
+  if (needless !== undefined) throw new VoicectlError('usage', `fault ${action} takes no ${needless}`);
+  return actions[action](context, argument);
+}
 
 type Action = keyof typeof actions;
 
@@ -39,7 +27,7 @@ function isAction(name: string): name is Action {
   return Object.hasOwn(actions, name);
 }
 
-/** What was given that the action would not heed: who clears the faults of a device must not clear them all. */
+/** What was given that the action does not use: to clear the faults of a device must not clear all of them. */
 function needlessOf(action: Action, { args, settings }: FaultContext): string | undefined {
   if (action === 'add') return undefined;
   if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;
@@ -49,37 +37,29 @@ function needlessOf(action: Action, { args, settings }: FaultContext): string | 
 
 const actions = {
   async list(context: FaultContext) {
-    const { catalogueLines } = await import('../../report/fault-lines.ts');
-    const { describeCatalogue } = await import('../../protocol/faults.ts');
     const catalogue = describeCatalogue();
     return print(context, catalogue, catalogueLines(catalogue));
   },
   async add(context: FaultContext, written = '') {
-    const { checkFault } = await import('../../emulator/faults/faults.ts');
-    const { faultLine } = await import('../../report/fault-lines.ts');
     const body = { ...checkFault(written), ...scopeOf(context) };
-    const added = (await call(context, 'addFault', { body })) as ActiveFaultState;
+    const added = (await call(context, 'addFault', { body })) as ActiveFault;
     return print(context, added, [`Added ${faultLine(added)}`]);
   },
   async active(context: FaultContext) {
-    const { faultLine } = await import('../../report/fault-lines.ts');
-    const faults = (await call(context, 'faults')) as ActiveFaultState[];
+    const faults = (await call(context, 'faults')) as ActiveFault[];
     return print(context, faults, faults.length === 0 ? ['No fault is active'] : faults.map(faultLine));
   },
   async clear(context: FaultContext, written?: string) {
-    const body = written === undefined ? {} : { id: await readNumber(written) };
+    const body = written === undefined ? {} : { id: readNumber(written) };
     const { cleared } = (await call(context, 'clearFaults', { body })) as { cleared: number };
     return print(context, { cleared }, [`Cleared ${cleared} ${cleared === 1 ? 'fault' : 'faults'}`]);
   },
 };
 
-async function readNumber(written: string): Promise<number> {
+function readNumber(written: string): number {
   if (/^[1-9]\d{0,14}$/.test(written)) return Number(written);
-  const { VoicectlError } = await import('../../kernel/errors.ts');
   throw new VoicectlError('usage', `clear: expected the number of a fault, not ${written}`);
 }
-
-type ActiveFaultState = import('../../protocol/control.ts').EmulatorState['faults'][number];
 
 function scopeOf({ settings: { onDevice, onStream, once, times, probability } }: FaultContext) {
   const scope = { device: onDevice, stream: onStream, times: times ?? (once ? 1 : undefined), probability };

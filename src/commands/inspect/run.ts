@@ -1,41 +1,36 @@
+import { writeExport } from '../../files/write-export.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { RecordedEvent } from '../../recording/format.ts';
-import type { Recording } from '../../recording/read-recording.ts';
-import type { Timeline } from '../../recording/timeline.ts';
-import { type CommandContext, defineCommand } from '../command.ts';
+import { readPeaks } from '../../recording/peaks.ts';
+import { type Recording, readRecording } from '../../recording/read-recording.ts';
+import { readTimeline, type Timeline } from '../../recording/timeline.ts';
+import { recordingTitle } from '../../report/recording-title.ts';
+import { sessionLines } from '../../report/session-lines.ts';
+import { summaryLines } from '../../report/summary-lines.ts';
+import { labelColumns, timelineLines } from '../../report/timeline-lines.ts';
+import type { ContextOf } from '../command.ts';
 import { speaksUnicode } from '../terminal/speaks-unicode.ts';
+import type { inspectSpec } from './spec.ts';
 
-type InspectContext = CommandContext<'html' | 'har' | 'ascii'>;
+type InspectContext = ContextOf<typeof inspectSpec>;
 
-export const inspectCommand = defineCommand({
-  name: 'inspect',
-  summary: 'show a recording: its timeline, events and summary; or make a page or a HAR of it',
-  args: [['<recording>', 'folder that stream --record has written']],
-  options: ['html', 'har', 'ascii'],
-  examples: [
-    'voicectl inspect session/',
-    'voicectl inspect session/ --html session.html',
-    'voicectl inspect session/ --har session.har',
-  ],
-  async run(context) {
-    const { args, settings, json, io, note } = context;
-    const { readRecording } = await import('../../recording/read-recording.ts');
-    const { readTimeline } = await import('../../recording/timeline.ts');
-    const { jsonLine } = await import('../../kernel/escape.ts');
+export async function run(context: InspectContext): Promise<number> {
+  const { args, settings, json, io, note } = context;
 
-    const recording = await readRecording(args[0] ?? '');
-    const timeline = readTimeline(recording);
-    for (const problem of recording.problems) await note(problem);
-    for (const path of await writeExports(context, recording, timeline)) await note(`Wrote ${path}`);
-    if (json) {
-      const { manifest = null, summary = null, events, problems } = recording;
-      await io.stdout.write(jsonLine({ manifest, ...timeline, events, summary, problems }));
-      return 0;
-    }
-    if (settings.html !== undefined || settings.har !== undefined) return 0;
-    await io.stdout.write(`${(await describe(context, recording, timeline)).join('\n')}\n`);
+  const recording = await readRecording(args[0] ?? '');
+  const timeline = readTimeline(recording);
+  for (const problem of recording.problems) await note(problem);
+  for (const path of await writeExports(context, recording, timeline)) await note(`Wrote ${path}`);
+  if (json) {
+    const { manifest = null, summary = null, events, problems } = recording;
+    await io.stdout.write(jsonLine({ manifest, ...timeline, events, summary, problems }));
     return 0;
-  },
-});
+  }
+  if (settings.html !== undefined || settings.har !== undefined) return 0;
+  await io.stdout.write(`${(await describe(context, recording, timeline)).join('\n')}\n`);
+  return 0;
+}
 
 /** Writes what `--html` and `--har` ask for; the paths of both. */
 async function writeExports(
@@ -43,7 +38,6 @@ async function writeExports(
   recording: Recording,
   timeline: Timeline,
 ): Promise<string[]> {
-  const { writeExport } = await import('../../files/write-export.ts');
   if (html !== undefined) {
     const { recordingPage } = await import('../../report/recording-page.ts');
     await writeExport(html, await recordingPage(recording, timeline));
@@ -63,13 +57,6 @@ async function describe(
   recording: Recording,
   timeline: Timeline,
 ): Promise<string[]> {
-  const { readPeaks } = await import('../../recording/peaks.ts');
-  const { labelColumns, timelineLines } = await import('../../report/timeline-lines.ts');
-  const { recordingTitle } = await import('../../report/recording-title.ts');
-  const { sessionLines } = await import('../../report/session-lines.ts');
-  const { summaryLines } = await import('../../report/summary-lines.ts');
-  const { bytesForMs } = await import('../../protocol/audio-format.ts');
-
   const width = Math.min(mostColumns, io.stdout.columns ?? defaultColumns);
   const columns = Math.max(20, width - labelColumns);
   const { audio, events, summary, manifest, durationMs } = recording;

@@ -1,72 +1,69 @@
-import { connectionOptions } from '../../config/options.ts';
+import { defaultDevice, developmentKey, isLoopback } from '../../config/target.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { defineCommand } from '../command.ts';
+import { escapeText, jsonLines } from '../../kernel/escape.ts';
+import { createRedactor } from '../../kernel/redact.ts';
+import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
+import { curlCommand } from '../../report/curl.ts';
+import { tokenLines, tokenObject } from '../../report/token-report.ts';
+import { requestToken } from '../../wire/client/token.ts';
+import type { ContextOf } from '../command.ts';
+import { openTarget } from '../service/target.ts';
+import type { tokenSpec } from './spec.ts';
 
-export const tokenCommand = defineCommand({
-  name: 'token',
-  summary: 'ask for one token and print it',
-  options: [...connectionOptions, 'decode', 'curl'],
-  examples: [
-    'TOKEN=$(voicectl token --device d1 --local)',
-    'voicectl token --device d1 --decode',
-    'voicectl token --device d1 --curl',
-  ],
-  async run(context) {
-    const { settings, io, json, verbose, quiet, signal, note } = context;
-    const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
-    const parts = await import('./parts.ts');
-    const { defaultDevice, developmentKey, isLoopback, serviceUrl, tokenPath, curlCommand } = parts;
-    if (curl) {
-      if (settings.local) {
-        throw new VoicectlError('usage', '--curl is for a service that stays: that of --local ends at once', {
-          hint: '`voicectl serve` starts one that stays.',
-        });
-      }
-      const url = serviceUrl(baseUrl, tokenPath(apiVersion));
-      const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
-      const fallbackKey = isLoopback(baseUrl) ? developmentKey : undefined;
-      const command = curlCommand({ url, device: device ?? defaultDevice(), trust, fallbackKey });
-      await io.stdout.write(`${command}\n`);
-      return 0;
-    }
-    const { openTarget, requestToken, systemClock, tokenLines, tokenObject } = parts;
-    const { createRedactor, escapeText, jsonLines } = parts;
+type TokenContext = ContextOf<typeof tokenSpec>;
 
-    const target = await openTarget(context);
-    // A service may say the key back.
-    const redactor = createRedactor();
-    redactor.conceal(target.apiKey);
-    try {
-      const grant = await requestToken({
-        baseUrl: target.baseUrl,
-        apiKey: target.apiKey,
-        deviceId: target.device,
-        ca: target.ca,
-        apiVersion,
-        retries,
-        clock: systemClock,
-        signal,
-        onRetry: ({ delayMs, error }) =>
-          void note(`${redactor.text(error.message)}; again in ${(delayMs / 1000).toFixed(1)} s`),
+export async function run(context: TokenContext): Promise<number> {
+  const { settings, io, json, verbose, quiet, signal, note } = context;
+  const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
+  if (curl) {
+    if (settings.local) {
+      throw new VoicectlError('usage', '--curl is for a service that stays: that of --local ends at once', {
+        hint: '`voicectl serve` starts one that stays.',
       });
-      const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
-      // What reads a token is loaded where the token is to be read.
-      const decoded =
-        json || decode || isTold
-          ? (await import('../../session/token-claims.ts')).readToken(grant.token)
-          : undefined;
-      if (json) await io.stdout.write(redactor.line(tokenObject(grant, decoded)));
-      else if (decode) await io.stdout.write(jsonLines(redactor.value(decoded ?? null)));
-      // No token has a character that would be escaped; what a hostile service sends in its place may.
-      else await io.stdout.write(`${escapeText(grant.token)}\n`);
-      if (isTold) {
-        for (const line of tokenLines(grant, decoded)) await note(redactor.text(line));
-      }
-      return 0;
-    } catch (thrown) {
-      throw redactor.thrown(thrown);
-    } finally {
-      await target.close();
     }
-  },
-});
+    const url = serviceUrl(baseUrl, tokenPath(apiVersion));
+    const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
+    const fallbackKey = isLoopback(baseUrl) ? developmentKey : undefined;
+    const command = curlCommand({ url, device: device ?? defaultDevice(), trust, fallbackKey });
+    await io.stdout.write(`${command}\n`);
+    return 0;
+  }
+
+  const target = await openTarget(context);
+  // A service may say the key back.
+  const redactor = createRedactor();
+  redactor.conceal(target.apiKey);
+  try {
+    const grant = await requestToken({
+      baseUrl: target.baseUrl,
+      apiKey: target.apiKey,
+      deviceId: target.device,
+      ca: target.ca,
+      apiVersion,
+      retries,
+      clock: systemClock,
+      signal,
+      onRetry: ({ delayMs, error }) =>
+        void note(`${redactor.text(error.message)}; again in ${(delayMs / 1000).toFixed(1)} s`),
+    });
+    const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
+    // What reads a token is loaded where the token is to be read.
+    const decoded =
+      json || decode || isTold
+        ? (await import('../../session/token-claims.ts')).readToken(grant.token)
+        : undefined;
+    if (json) await io.stdout.write(redactor.line(tokenObject(grant, decoded)));
+    else if (decode) await io.stdout.write(jsonLines(redactor.value(decoded ?? null)));
+    // No token has a character that would be escaped; what a hostile service sends in its place may.
+    else await io.stdout.write(`${escapeText(grant.token)}\n`);
+    if (isTold) {
+      for (const line of tokenLines(grant, decoded)) await note(redactor.text(line));
+    }
+    return 0;
+  } catch (thrown) {
+    throw redactor.thrown(thrown);
+  } finally {
+    await target.close();
+  }
+}

@@ -10,7 +10,7 @@ import type { Screen, ScreenOptions } from '../../../src/ui/screen.ts';
 const opened: ScreenOptions<EmulatorEvent>[] = [];
 const told: string[] = [];
 
-vi.mock('../../src/ui/screen.ts', () => ({
+vi.mock('../../../src/ui/screen.ts', () => ({
   openScreen(options: ScreenOptions<EmulatorEvent>): Screen<EmulatorEvent> {
     opened.push(options);
     return {

@@ -11,7 +11,7 @@ type Options = ScreenOptions<SessionEvent>;
 
 const opened: Options[] = [];
 
-vi.mock('../../src/ui/screen.ts', () => ({
+vi.mock('../../../src/ui/screen.ts', () => ({
   openScreen(options: Options): Screen<SessionEvent> {
     opened.push(options);
     return { show() {}, startAt() {}, copy() {}, isTouched: true, close: async () => {} };

@@ -1,0 +1,41 @@
+import { type Command, type CommandGroup, defineCommand } from './command.ts';
+import { devicesSpec } from './devices/spec.ts';
+import { doctorSpec } from './doctor/spec.ts';
+import * as emulator from './emulator/spec.ts';
+import { execSpec } from './exec/spec.ts';
+import { inspectSpec } from './inspect/spec.ts';
+import { replaySpec } from './replay/spec.ts';
+import { serveSpec } from './serve/spec.ts';
+import { streamSpec } from './stream/spec.ts';
+import { tokenSpec } from './token/spec.ts';
+
+const emulatorRun = () => import('./emulator/run.ts');
+
+const emulatorGroup: CommandGroup = {
+  name: 'emulator',
+  summary: 'talk to a running emulator: its state, journal, clock, faults and streams',
+  subcommands: [
+    defineCommand(emulator.stateSpec, async () => (await emulatorRun()).state),
+    defineCommand(emulator.journalSpec, async () => (await emulatorRun()).journal),
+    defineCommand(emulator.resetSpec, async () => (await emulatorRun()).reset),
+    defineCommand(emulator.clockSpec, async () => (await import('./emulator/clock.ts')).clock),
+    defineCommand(emulator.faultSpec, async () => (await import('./emulator/fault.ts')).fault),
+    defineCommand(emulator.eventSpec, async () => (await emulatorRun()).event),
+    defineCommand(emulator.sendSpec, async () => (await emulatorRun()).send),
+    defineCommand(emulator.speakSpec, async () => (await emulatorRun()).speak),
+    defineCommand(emulator.closeSpec, async () => (await emulatorRun()).close),
+  ],
+};
+
+/** Every command, in the order of the help, and where it is loaded from when it is used. */
+export const commands: readonly (Command | CommandGroup)[] = [
+  defineCommand(serveSpec, async () => (await import('./serve/run.ts')).run),
+  defineCommand(execSpec, async () => (await import('./exec/run.ts')).run),
+  defineCommand(tokenSpec, async () => (await import('./token/run.ts')).run),
+  defineCommand(streamSpec, async () => (await import('./stream/run.ts')).run),
+  defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
+  defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
+  defineCommand(devicesSpec, async () => (await import('./devices/run.ts')).run),
+  defineCommand(doctorSpec, async () => (await import('./doctor/run.ts')).run),
+  emulatorGroup,
+];

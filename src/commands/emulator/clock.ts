@@ -1,0 +1,22 @@
+import { parseDuration } from '../../config/parse.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { call, print, type ReachContext } from './control-call.ts';
+
+/** Shows the time of the emulator; with `advance DURATION` moves it forward first. */
+export async function clock(context: ReachContext): Promise<undefined> {
+  const [action, duration] = context.args;
+  const answer =
+    action === undefined ? await call(context, 'clock') : await advance(context, action, duration);
+  const { now, aheadMs } = answer as { now: string; aheadMs: number };
+  return print(context, answer, [`${now}, ${aheadMs / 1000} s ahead of this machine`]);
+}
+
+async function advance(context: ReachContext, action: string, duration = ''): Promise<unknown> {
+  try {
+    if (action !== 'advance') throw new Error(`expected advance, not ${action}`);
+    return await call(context, 'advance', { body: { advanceMs: parseDuration(duration) } });
+  } catch (thrown) {
+    if (thrown instanceof VoicectlError) throw thrown;
+    throw new VoicectlError('usage', `clock: ${(thrown as Error).message}`, { cause: thrown });
+  }
+}

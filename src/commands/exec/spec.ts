@@ -1,0 +1,14 @@
+import { emulatorOptions } from '../../config/options.ts';
+import { defineSpec } from '../command.ts';
+
+export const execSpec = defineSpec({
+  name: 'exec',
+  summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
+  args: [['<command...>', 'the command and its arguments']],
+  passThrough: true,
+  options: [...emulatorOptions, 'tls', 'device'],
+  examples: [
+    'voicectl exec -- npm test',
+    'voicectl exec --reply echo -- sh -c \'curl "$VOICECTL_BASE_URL"\'',
+  ],
+});

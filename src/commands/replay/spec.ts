@@ -1,0 +1,17 @@
+import { defineSpec } from '../command.ts';
+import { serveSpec } from '../serve/spec.ts';
+
+type ServeOption = (typeof serveSpec.options)[number];
+
+/** The recording speaks: neither of these would be heard. */
+type Unheard = 'reply' | 'scenario';
+
+export const replaySpec = defineSpec({
+  name: 'replay',
+  summary: 'run the emulator with an AI that says what was recorded, at the times of the recording',
+  args: [['<recording>', 'folder that stream --record has written']],
+  options: serveSpec.options.filter(
+    (name): name is Exclude<ServeOption, Unheard> => name !== 'reply' && name !== 'scenario',
+  ),
+  examples: ['voicectl replay session/', 'voicectl replay session/ --speed 4 --port 0 --json'],
+});

@@ -1,0 +1,14 @@
+import { streamOptions } from '../../config/options.ts';
+import { defineSpec } from '../command.ts';
+
+export const streamSpec = defineSpec({
+  name: 'stream',
+  summary: 'ask for a token, connect, stream audio, receive the AI audio',
+  options: streamOptions,
+  examples: [
+    'voicectl stream --file hello.wav --local --expect-audio',
+    'voicectl stream --file hello.wav --out reply.wav --json',
+    'voicectl stream --mic --local',
+    'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
+  ],
+});
