@@ -96,7 +96,16 @@ const expectationOptions = [
   'junit',
 ] as const satisfies OptionName[];
 
-/** Which sound devices, and by which way. */
+/** Where and how often a fault strikes that `emulator fault add` adds. */
+export const faultScopeOptions = [
+  'onStream',
+  'onDevice',
+  'once',
+  'times',
+  'probability',
+] as const satisfies OptionName[];
+
+/** Which sound devices, and through which backend. */
 export const deviceOptions = ['inputDevice', 'outputDevice', 'audioBackend'] as const satisfies OptionName[];
 
 export const streamOptions = [

@@ -1,4 +1,4 @@
-import { flagOf } from '../../config/options.ts';
+import { faultScopeOptions, flagOf } from '../../config/options.ts';
 import { checkFault } from '../../emulator/faults/faults.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
@@ -6,7 +6,7 @@ import { describeCatalogue } from '../../protocol/faults.ts';
 import { catalogueLines, faultLine } from '../../report/fault-lines.ts';
 import type { ContextOf } from '../command.ts';
 import { call, print } from './control-call.ts';
-import { type faultSpec, scopeOptions } from './spec.ts';
+import type { faultSpec } from './spec.ts';
 
 type FaultContext = ContextOf<typeof faultSpec>;
 type ActiveFault = EmulatorState['faults'][number];
@@ -31,7 +31,7 @@ function isAction(name: string): name is Action {
 function needlessOf(action: Action, { args, settings }: FaultContext): string | undefined {
   if (action === 'add') return undefined;
   if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;
-  const given = scopeOptions.find((name) => settings[name] !== undefined);
+  const given = faultScopeOptions.find((name) => settings[name] !== undefined);
   return given === undefined ? undefined : flagOf(given);
 }
 

@@ -1,11 +1,8 @@
-import type { OptionName } from '../../config/options.ts';
+import { faultScopeOptions, type OptionName } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
 export const reachOptions = ['baseUrl', 'ca', 'controlSecretFile', 'timeout'] as const satisfies OptionName[];
 const streamOptions = [...reachOptions, 'onStream', 'onDevice'] as const satisfies OptionName[];
-
-/** Where and how often a fault strikes: of use with `add` alone. */
-export const scopeOptions = ['onStream', 'onDevice', 'once', 'times', 'probability'] as const;
 
 export const stateSpec = defineSpec({
   name: 'state',
@@ -46,7 +43,7 @@ export const faultSpec = defineSpec({
     ['<action>', 'list, add, active or clear'],
     ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear'],
   ],
-  options: [...reachOptions, ...scopeOptions],
+  options: [...reachOptions, ...faultScopeOptions],
   examples: [
     'voicectl emulator fault list',
     'voicectl emulator fault add rate-limited --times 2',

@@ -1,5 +1,5 @@
 import { type connectionOptions, flagOf } from '../../config/options.ts';
-import type { Target } from '../../config/target.ts';
+import { defaultDevice, developmentKey, resolveTarget, type Target } from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
 
@@ -11,7 +11,6 @@ export async function openTarget(
   context: CommandContext<(typeof connectionOptions)[number]>,
   { reply, needsKey = true }: { reply?: string; needsKey?: boolean } = {},
 ): Promise<Target & { close(): Promise<void> }> {
-  const { resolveTarget, developmentKey, defaultDevice } = await import('../../config/target.ts');
   if (!context.settings.local) {
     const target = await resolveTarget(context, {
       stdin: context.io.stdin,
