@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { placesIn, references, withReferences } from '../docs/reference.ts';
-import { buildProgram, commands } from '../src/commands/program.ts';
+import { commands } from '../src/commands/commands.ts';
+import { buildProgram } from '../src/commands/program.ts';
 import { generalOptions } from '../src/config/options.ts';
 import { resolveSettings } from '../src/config/settings.ts';
 import { readExamples } from './helpers/doc-examples.ts';
@@ -60,7 +61,7 @@ test.each(pages)('the links of %s lead somewhere', (page) => {
 async function readCommand(args: readonly string[]): Promise<void> {
   const program = buildProgram(
     () => {},
-    async (spec, flags) => {
+    async ({ spec }, flags) => {
       await resolveSettings([...spec.options, ...generalOptions], { flags, env: {}, cwd: '/' });
       return 0;
     },
@@ -76,7 +77,7 @@ const documented = [
       .flatMap(({ code }) => voicectlCalls(code))
       .map((args) => [page, args.join(' '), args] as const),
   ),
-  ...help.flatMap(({ name, examples }) =>
+  ...help.flatMap(({ spec: { name, examples } }) =>
     examples.flatMap((line) =>
       voicectlCalls(line).map((args) => [`the help of ${name}`, args.join(' '), args] as const),
     ),
