@@ -44,6 +44,9 @@ export interface SpeechGate {
 }
 
 const frameMs = 20;
+const defaultHangOverMs = 700;
+/** A gate with the default hang-over tells a moment at most this much audio after it. */
+export const gateDelayMs = defaultHangOverMs + frameMs;
 const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 /** A turn begins with 4 voiced frames among 6. */
 const onsetFrames = 6;
@@ -79,7 +82,7 @@ interface GateState {
 /** A gate by level: adaptive to noise, one decision for every 20 ms. */
 export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   const limits: Limits = {
-    hangOverMs: options.hangOverMs ?? 700,
+    hangOverMs: options.hangOverMs ?? defaultHangOverMs,
     maxTurnMs: options.maxTurnMs ?? 30_000,
     aboveNoiseDb: options.aboveNoiseDb ?? 10,
     minimumDbfs: options.minimumDbfs ?? -45,

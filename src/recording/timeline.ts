@@ -1,6 +1,7 @@
 import { createSpeechGate } from '../audio/speech-gate.ts';
-import { msForBytes } from '../protocol/audio-format.ts';
-import type { Direction, WireAudio } from './format.ts';
+import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
+import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
+import type { Direction } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
 /** A stretch of speech of one side, on the time axis. */
@@ -14,7 +15,7 @@ export interface Turn {
   bargeIn: boolean;
 }
 
-/** AI audio that was late: whoever listened heard nothing meanwhile. */
+/** AI audio was late: a listener heard this silence. */
 export interface Gap {
   startMs: number;
   endMs: number;
@@ -29,11 +30,12 @@ export interface Timeline {
 
 const defaultSettleMs = 1_500;
 
-/** Finds turns by level in both voices, and gaps by the times at which AI audio came. */
-export function readTimeline({ audio, wire, manifest, durationMs }: Recording): Timeline {
+/** Finds turns by level in both voices, and gaps as a session finds them. */
+export function readTimeline(recording: Recording): Timeline {
+  const { audio, manifest, durationMs } = recording;
   const spoken = (['out', 'in'] as const).flatMap((voice) => findSpeech(audio[voice], voice));
   const turns = spoken.sort((a, b) => a.startMs - b.startMs).map(relate);
-  return { durationMs, turns, gaps: findGaps(wire, manifest?.settleMs ?? defaultSettleMs) };
+  return { durationMs, turns, gaps: findGaps(recording, manifest?.settleMs ?? defaultSettleMs) };
 }
 
 type Speech = Pick<Turn, 'voice' | 'startMs' | 'endMs'>;
@@ -67,16 +69,20 @@ function relate(speech: Speech, index: number, all: readonly Speech[]): Turn {
   };
 }
 
-/** Silence between two messages of one reply: it stands where the next message was late. */
-function findGaps(wire: Recording['wire'], settleMs: number): Gap[] {
-  const received = wire.filter(
-    (line): line is WireAudio => line.type === 'audio' && line.direction === 'in' && line.bytes > 0,
-  );
-  return received
-    .slice(1)
-    .map((line, index) => {
-      const before = received[index] ?? line;
-      return { startMs: msForBytes(before.at + before.bytes), endMs: msForBytes(line.at) };
-    })
-    .filter(({ startMs, endMs }) => endMs > startMs && endMs - startMs < settleMs);
+function findGaps({ wire, audio }: Recording, settleMs: number): Gap[] {
+  const gaps: Gap[] = [];
+  const turns = createTurnTaking({
+    settleMs,
+    onPair(pair) {
+      if (isGap(pair)) gaps.push({ startMs: pair.at - pair.silenceMs, endMs: pair.at });
+    },
+  });
+  for (const line of wire) {
+    if (line.type === 'text' && isInterruption(readServiceMessage(line.text))) turns.interrupted();
+    if (line.type !== 'audio') continue;
+    if (line.direction === 'in') turns.received(line.bytes, line.t);
+    else turns.sent(audio.out.subarray(line.at, line.at + line.bytes), line.t);
+  }
+  turns.finishSpeech();
+  return gaps;
 }

@@ -1,10 +1,10 @@
 import { measureLevel } from '../audio/level.ts';
-import type { GateEvent } from '../audio/speech-gate.ts';
+import type { SpeechMoment } from '../audio/sent-speech.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
-import type { ServiceMessage } from '../protocol/messages.ts';
+import { isInterruption, type ServiceMessage } from '../protocol/messages.ts';
 import type { TokenGrant } from '../wire/client/token.ts';
 import type { StreamClose } from '../wire/client/voice-stream.ts';
 import type { Conversation } from './conversation/conversation.ts';
@@ -46,7 +46,7 @@ export function createLedger(
 ): Ledger {
   const { clock, settleMs, device, expectations } = options;
   const startedAt = clock.now();
-  const metrics = createMetrics({ settleMs });
+  const metrics = createMetrics({ settleMs, onGap: (ms) => emit({ type: 'gap', ms }) });
   // Without a prototype: a service may call a kind `constructor`.
   const events: Record<string, number> = Object.create(null);
   const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);
@@ -78,11 +78,11 @@ export function createLedger(
     const name = isApart ? kind : otherKinds;
     events[name] = (events[name] ?? 0) + 1;
   };
-  const tellSpeech = (found: GateEvent[]) => {
-    for (const { type, atMs } of found) {
+  const tellSpeech = (found: SpeechMoment[]) => {
+    for (const { type, atMs, leftAt } of found) {
       if (type === 'speech-end') emit({ type: 'speech', state: 'end', audioMs: atMs });
       else {
-        const bargeIn = metrics.wasHeardAt(atMs) ? { bargeIn: true as const } : {};
+        const bargeIn = metrics.wasHeardAt(leftAt) ? { bargeIn: true as const } : {};
         emit({ type: 'speech', state: 'start', audioMs: atMs, ...bargeIn });
       }
     }
@@ -110,6 +110,7 @@ export function createLedger(
     },
     message(message) {
       const { category, kind, body } = message;
+      if (isInterruption(message)) metrics.interrupted(clock.now());
       conversation?.message(message);
       countKind(kind ?? '(none)');
       emit({ type: 'message', category, kind, body });
@@ -125,8 +126,7 @@ export function createLedger(
     received(pcm) {
       const now = clock.now();
       const level = tellAudio('in', pcm);
-      const gapMs = metrics.received(pcm, level, now);
-      if (gapMs !== undefined) emit({ type: 'gap', ms: gapMs });
+      metrics.received(pcm.length, level, now);
       conversation?.received(pcm, level);
       tellFigures(now);
     },

@@ -1,6 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Level } from '../audio/level.ts';
-import { createSpeechGate, type GateEvent } from '../audio/speech-gate.ts';
+import type { SpeechMoment } from '../audio/sent-speech.ts';
+import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 
 /** Counted in one direction. */
@@ -26,7 +27,7 @@ export interface MetricsSnapshot {
   firstAudioMs: number | null;
   /** How far the time between two AI messages of one reply was from the audio in the first of them. */
   jitterMs: Spread | null;
-  /** The longest time between two AI messages of one reply. */
+  /** The longest time between two AI messages of one reply: see `TurnTaking`. */
   longestGapMs: number | null;
   /** How late frames left, after their deadline. */
   sendLatenessMs: Spread | null;
@@ -38,84 +39,59 @@ export type Figures = Omit<MetricsSnapshot, 'out' | 'in' | 'audibleMs'>;
 export interface MetricsOptions {
   /** AI audio that pauses for longer than this is another reply. */
   settleMs: number;
+  /** Told of silence that a listener hears within a reply. */
+  onGap?: (silenceMs: number) => void;
 }
 
 /** Measures the audio of a session as it passes. All times are monotonic milliseconds. */
 export interface Metrics {
-  /** Takes a message that was sent; returns what the speech gate found in it. */
-  sent(pcm: Buffer, now: number): GateEvent[];
+  /** Takes a message that was sent; returns the speech found in it. */
+  sent(pcm: Buffer, now: number): SpeechMoment[];
   sentLate(lateMs: number): void;
-  /** Takes AI audio that came; returns the silence that was heard before it within its reply, where that was long. */
-  received(pcm: Buffer, level: Level, now: number): number | undefined;
+  /** Takes the size and the level of an AI message. */
+  received(bytes: number, level: Level, now: number): void;
+  /** The service says that audio which was not heard yet is void. */
+  interrupted(now: number): void;
   /** Nothing but silence will follow: speech that the gate holds open has ended. Returns that end. */
-  finishSpeech(): GateEvent[];
+  finishSpeech(): SpeechMoment[];
   /** When the first AI audio came that answers the last speech, or any audio where none was spoken. */
   readonly replyBegunAt: number | undefined;
   /** When AI audio that can be heard came last. */
   readonly lastAudibleAt: number | undefined;
-  /** Whether AI audio could be heard when this moment of the sent audio left. */
-  wasHeardAt(positionMs: number): boolean;
+  /** Whether AI audio could be heard at this time. */
+  wasHeardAt(at: number): boolean;
   snapshot(): MetricsSnapshot;
   figures(): Figures;
 }
 
 /** Quieter AI audio than this is a pause: some services, and an echo of our own tail, send silence without end. */
 export const audibleDbfs = -60;
-/** A shorter pause within a reply is no gap to a listener. */
-const shortestGapMs = 100;
-/** The gate tells the end of speech this much audio after the fact, at most. */
-const gateMemoryMs = 1_000;
 
-export function createMetrics({ settleMs }: MetricsOptions): Metrics {
+export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
   const out: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
   const incoming: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
-  const gate = createSpeechGate();
   const jitter = createSpread();
   const lateness = createSpread();
-  /** When which moment of the sent audio left, as far back as the gate can point. */
-  const departures: { positionMs: number; at: number }[] = [];
-  /** AI audio that came while the gate was open, as far back as the gate can point. */
-  let arrivals: number[] = [];
-  let speechEndedAt: number | undefined;
-  let firstAudioAt: number | undefined;
+  const turns = createTurnTaking({
+    settleMs,
+    onPair(pair) {
+      const { from, at, audioMs, silenceMs } = pair;
+      longestGapMs = Math.max(longestGapMs ?? 0, at - from);
+      jitter.add(Math.abs(at - from - audioMs));
+      if (isGap(pair)) onGap?.(roundMs(silenceMs));
+    },
+  });
   let lastAudibleAt: number | undefined;
   let audibleBytes = 0;
   let longestGapMs: number | null = null;
-  let previous: { at: number; audioMs: number } | undefined;
-  /** Until when what came, and what of it can be heard, lasts for one who plays it at once. */
-  let playedUntil = 0;
+  /** When audible audio runs out if it is played immediately. */
   let heardUntil = 0;
-  /** Pairs of AI messages that came while the gate was open: whether a turn ended between them is not known yet. */
-  let pairs: { from: number; at: number; audioMs: number }[] = [];
-
-  const departedAt = (moment: number) => departures.find(({ positionMs }) => positionMs >= moment)?.at ?? 0;
-  const follow = (events: GateEvent[]) => {
-    events.forEach(onGate);
-    return events;
-  };
-  const onGate = (event: GateEvent) => {
-    if (event.type === 'speech-start') {
-      arrivals = [];
-      return;
-    }
-    const endedAt = departedAt(event.atMs);
-    speechEndedAt = endedAt;
-    firstAudioAt = arrivals.find((at) => at >= endedAt);
-    pairs.forEach(measurePair);
-    pairs = [];
-  };
-  const measurePair = ({ from, at, audioMs }: (typeof pairs)[number]) => {
-    const isPauseBetweenReplies = speechEndedAt !== undefined && from < speechEndedAt && at >= speechEndedAt;
-    if (isPauseBetweenReplies) return;
-    longestGapMs = Math.max(longestGapMs ?? 0, at - from);
-    jitter.add(Math.abs(at - from - audioMs));
-  };
 
   const figures = (): Figures => ({
     firstAudioMs:
-      firstAudioAt === undefined || speechEndedAt === undefined
+      turns.firstAudioAt === undefined || turns.speechEndedAt === undefined
         ? null
-        : roundMs(firstAudioAt - speechEndedAt),
+        : roundMs(turns.firstAudioAt - turns.speechEndedAt),
     jitterMs: jitter.read(),
     longestGapMs: longestGapMs === null ? null : roundMs(longestGapMs),
     sendLatenessMs: lateness.read(),
@@ -123,49 +99,30 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
 
   return {
     get replyBegunAt() {
-      return gate.speaking ? undefined : firstAudioAt;
+      return turns.speaking ? undefined : turns.firstAudioAt;
     },
     get lastAudibleAt() {
       return lastAudibleAt;
     },
     sent(pcm, now) {
-      count(out, pcm);
-      const events = gate.push(pcm);
-      departures.push({ positionMs: gate.positionMs, at: now });
-      while ((departures[0]?.positionMs ?? 0) < gate.positionMs - gateMemoryMs) departures.shift();
-      return follow(events);
+      count(out, pcm.length);
+      return turns.sent(pcm, now);
     },
     sentLate: (lateMs) => lateness.add(lateMs),
-    finishSpeech: () => follow(gate.end()),
-    received(pcm, level, now) {
-      count(incoming, pcm);
-      // An empty message is no audio.
-      if (pcm.length === 0) return undefined;
-      if (gate.speaking) {
-        arrivals.push(now);
-        while ((arrivals[0] ?? now) < now - gateMemoryMs) arrivals.shift();
-      } else firstAudioAt ??= now;
-      if (level.rmsDbfs > audibleDbfs) {
-        lastAudibleAt = now;
-        audibleBytes += pcm.length;
-      }
-      if (previous !== undefined && now - previous.at < settleMs) {
-        const pair = { from: previous.at, at: now, audioMs: previous.audioMs };
-        if (gate.speaking) pairs.push(pair);
-        else measurePair(pair);
-      }
-      for (let first = pairs[0]; first && first.at < now - gateMemoryMs; first = pairs[0]) {
-        measurePair(first);
-        pairs.shift();
-      }
-      const silenceMs = now - playedUntil;
-      const isGap = previous !== undefined && now - previous.at < settleMs && silenceMs >= shortestGapMs;
-      previous = { at: now, audioMs: msForBytes(pcm.length) };
-      playedUntil = Math.max(playedUntil, now) + previous.audioMs;
-      if (level.rmsDbfs > audibleDbfs) heardUntil = playedUntil;
-      return isGap ? roundMs(silenceMs) : undefined;
+    finishSpeech: turns.finishSpeech,
+    received(bytes, level, now) {
+      count(incoming, bytes);
+      turns.received(bytes, now);
+      if (bytes === 0 || level.rmsDbfs <= audibleDbfs) return;
+      lastAudibleAt = now;
+      audibleBytes += bytes;
+      heardUntil = turns.playedUntil;
     },
-    wasHeardAt: (positionMs) => departedAt(positionMs) < heardUntil,
+    interrupted(now) {
+      turns.interrupted();
+      heardUntil = Math.min(heardUntil, now);
+    },
+    wasHeardAt: (at) => at < heardUntil,
     snapshot: () => ({
       out: { ...out },
       in: { ...incoming },
@@ -176,9 +133,9 @@ export function createMetrics({ settleMs }: MetricsOptions): Metrics {
   };
 }
 
-function count(totals: AudioTotals, pcm: Buffer): void {
+function count(totals: AudioTotals, bytes: number): void {
   totals.frames += 1;
-  totals.bytes += pcm.length;
+  totals.bytes += bytes;
   totals.audioMs = msForBytes(totals.bytes);
 }
 

@@ -24,7 +24,14 @@ function write(text: string): string {
 
 describe('--expect-file', () => {
   test('holds the example: a question, and an interruption of the reply', async () => {
-    const { code, stdout, stderr } = await converse(['--expect-file', example, '--junit', 'j.xml']);
+    const { code, stdout, stderr } = await converse([
+      '--expect-file',
+      example,
+      '--junit',
+      'j.xml',
+      '--record',
+      'c',
+    ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(verdicts(stdout)).toEqual(
       [
@@ -40,6 +47,11 @@ describe('--expect-file', () => {
     );
     expect(sandbox.read('j.xml')).toContain('<testcase name="turn 2 (barge-in): said: during the reply');
     expect(sandbox.read('j.xml')).toContain('tests="9" failures="0" errors="0"');
+    // The AI falls silent where it is interrupted: nothing calls that a gap.
+    expect(jsonLines(stdout).filter(({ type }) => type === 'gap')).toEqual([]);
+    const inspected = await sandbox.run(['inspect', 'c', '--html', 'c.html']);
+    expect(inspected.stdout).not.toContain('gap (');
+    expect(sandbox.read('c.html')).toContain('no gap in a reply');
   });
 
   test('fails where the AI cannot be interrupted', async () => {

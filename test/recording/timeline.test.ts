@@ -45,6 +45,19 @@ test('gaps stand where AI audio was late within a reply, and not between replies
   expect(readTimeline(recording).gaps).toEqual([{ startMs: 400, endMs: 700 }]);
 });
 
+test('a pause in which the user speaks is no gap, nor one after an interruption', async () => {
+  const recording = await bundles.write((writer) => {
+    speak(writer, 'in', 0, speech(600));
+    speak(writer, 'out', 0, Buffer.concat([silence(500), speech(500), silence(3_000)]));
+    // The answer comes before the gate tells that the speech has ended at 1,000.
+    speak(writer, 'in', 1_300, speech(400));
+    writer.wire({ t: 1_700, type: 'text', text: '{"type":"interrupted"}' });
+    speak(writer, 'in', 2_000, speech(400));
+    speak(writer, 'in', 2_600, speech(400));
+  });
+  expect(readTimeline(recording).gaps).toEqual([{ startMs: 2_400, endMs: 2_600 }]);
+});
+
 test('peaks are the loudest of each column, over all of the time', () => {
   const pcm = Buffer.alloc(8);
   pcm.writeInt16LE(-32_768, 0);

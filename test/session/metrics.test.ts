@@ -19,7 +19,7 @@ function measure() {
       }
     },
     hear(at: number, pcm = speech(20)) {
-      metrics.received(pcm, measureLevel(pcm), at);
+      metrics.received(pcm.length, measureLevel(pcm), at);
     },
   };
 }
@@ -60,10 +60,21 @@ describe('first audio', () => {
     let now = 0;
     for (const frame of framesOf(Buffer.concat([silence(400), speech(1_000), silence(1_000)]))) {
       metrics.sent(frame, now);
-      metrics.received(frame, measureLevel(frame), now + 8);
+      metrics.received(frame.length, measureLevel(frame), now + 8);
       now += 20;
     }
     expect(metrics.snapshot().firstAudioMs).toBe(8);
+  });
+
+  test.each([4, 2, 1, 0.7, 0.25, 0.05])('of an echo is the same at a pace of %d', (pace) => {
+    const { metrics } = measure();
+    let now = 0;
+    for (const frame of framesOf(Buffer.concat([silence(400), speech(1_000), silence(1_000)]))) {
+      metrics.sent(frame, now);
+      metrics.received(frame.length, measureLevel(frame), now + 0.4);
+      now += 20 / pace;
+    }
+    expect(metrics.snapshot().firstAudioMs).toBe(0.4);
   });
 
   test('is that of the last turn where there are several', () => {
@@ -81,7 +92,9 @@ describe('first audio', () => {
     send(silence(400), speech(1_000));
     hear(1_500);
     expect(metrics.snapshot().firstAudioMs).toBeNull();
-    expect(metrics.finishSpeech()).toEqual([{ type: 'speech-end', atMs: 1_400, reason: 'ended' }]);
+    expect(metrics.finishSpeech()).toEqual([
+      { type: 'speech-end', atMs: 1_400, leftAt: 1_380, reason: 'ended' },
+    ]);
     expect(metrics.snapshot().firstAudioMs).toBe(120);
     expect(metrics.finishSpeech()).toEqual([]);
   });
@@ -159,7 +172,7 @@ describe('jitter and gaps', () => {
     let now = 0;
     for (const frame of framesOf(Buffer.concat([silence(400), speech(4_000)]))) {
       metrics.sent(frame, now);
-      metrics.received(frame, measureLevel(frame), now + (now === 2_000 ? 15 : 0));
+      metrics.received(frame.length, measureLevel(frame), now + (now === 2_000 ? 15 : 0));
       now += 20;
     }
     expect(metrics.snapshot()).toMatchObject({ longestGapMs: 35, jitterMs: { max: 15 } });
@@ -198,7 +211,17 @@ describe('what is counted', () => {
     expect(metrics.lastAudibleAt).toBe(10);
   });
 
-  test('takes no memory that grows with the audio heard while the gate is open', () => {
+  test('is what a listener heard of the AI, until an interruption', () => {
+    const { metrics, hear } = measure();
+    hear(0, speech(1_000));
+    expect([999, 1_000].map(metrics.wasHeardAt)).toEqual([true, false]);
+    metrics.interrupted(300);
+    expect([299, 300].map(metrics.wasHeardAt)).toEqual([true, false]);
+    metrics.interrupted(900);
+    expect([299, 300].map(metrics.wasHeardAt)).toEqual([true, false]);
+  });
+
+  test('does not slow down with the audio that is heard while the gate is open', () => {
     const { metrics, send, hear } = measure();
     send(silence(400), speech(1_000));
     const tiny = Buffer.alloc(2);

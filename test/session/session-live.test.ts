@@ -110,7 +110,8 @@ describe('a session over the network', () => {
         peer = its;
         for (let i = 0; i < 32; i += 1) its.send(Buffer.alloc(mebibyte, 1));
       },
-      { source: sourceOf(), sinks: [sink], waitMs: 10_000 },
+      // While the sink is blocked nothing is heard: on a busy machine for longer than a reply pauses.
+      { source: sourceOf(), sinks: [sink], waitMs: 10_000, settleMs: 3_000 },
     );
     const collecting = collect(session);
     await eventually(() => handed).toBeGreaterThan(4 * mebibyte);

@@ -654,6 +654,22 @@ describe('while audio flows', () => {
       ['end', undefined],
     ]);
   });
+
+  test('a pause in which the user spoke is no gap, nor one after an interruption', async () => {
+    const session = await run({
+      options: { source: sourceOf(silence(1_000), speech(500), silence(2_000)) },
+      onLive(service) {
+        // It hears the user from 1,000 to 1,480 and answers.
+        service.at(500, () => service.speakInTime(speech(600)));
+        service.at(2_000, () => service.speakInTime(speech(400)));
+        service.at(2_400, () => service.say({ type: 'interrupted' }));
+        service.at(3_000, () => service.speakInTime(speech(400)));
+      },
+    });
+    expect(session.of('gap')).toEqual([]);
+    expect(session.summary.longestGapMs).toBe(20);
+    expect(session.of('speech').map(({ bargeIn }) => bargeIn)).toEqual([true, undefined]);
+  });
 });
 
 describe('sinks that are heard', () => {

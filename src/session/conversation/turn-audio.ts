@@ -1,5 +1,5 @@
 import type { Level } from '../../audio/level.ts';
-import { createSpeechGate } from '../../audio/speech-gate.ts';
+import { createSentSpeech } from '../../audio/sent-speech.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { type AudioExpectations, judgeAudio, type Verdict } from '../expectations.ts';
 import { audibleDbfs, createMetrics, type Metrics, roundMs } from '../metrics.ts';
@@ -23,12 +23,12 @@ export interface TurnAudio {
   readonly clipEndedAt: number | undefined;
   /** When the reply came to one of the goals; undefined before. */
   reachedAt(goalMs: number): number | undefined;
-  /** When AI audio that can be heard came last in this turn, be it of the reply before. */
+  /** When audible AI audio came last in this turn, also of the reply before. */
   readonly lastAudibleAt: number | undefined;
-  /** When AI audio that can be heard came first after an end of speech, be it between two sentences of the turn. */
+  /** When audible AI audio came first after an end of speech, also between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
   replyState(now: number): ReplyState;
-  /** Until when one who plays the reply as it comes hears it. */
+  /** When the reply runs out if it is played as it comes. */
   readonly spokenUntil: number;
   readonly replyBegunAt: number | undefined;
   judge(expectations: AudioExpectations): Verdict[];
@@ -38,24 +38,19 @@ export interface TurnAudioOptions {
   beganAt: number;
   settleMs: number;
   waitMs: number;
-  /** Lengths of the reply, in milliseconds, of which it is to be known when they were reached; 0: any audio. */
+  /** Lengths of the reply, in milliseconds, whose times are kept; 0: any audio. */
   goalsMs: readonly number[];
 }
 
-/** The gate tells the end of speech this much after the fact, at most. */
-const gateMemoryMs = 3_000;
-
 interface Arrival {
-  pcm: Buffer;
+  bytes: number;
   level: Level;
   at: number;
 }
 
 export function createTurnAudio({ beganAt, settleMs, waitMs, goalsMs }: TurnAudioOptions): TurnAudio {
-  const gate = createSpeechGate();
-  const departures: { positionMs: number; at: number }[] = [];
-  /** AI audio that came while the gate was open: whether it is of the reply is known when it closes. */
-  let held: Arrival[] = [];
+  /** AI audio that came while speech was open: whether it is of the reply is known when the speech ends. */
+  const speech = createSentSpeech<Arrival>();
   let began: number | undefined;
   let ended: number | undefined;
   let clipEndedAt: number | undefined;
@@ -75,15 +70,13 @@ export function createTurnAudio({ beganAt, settleMs, waitMs, goalsMs }: TurnAudi
   };
   forget();
 
-  const departedAt = (moment: number) =>
-    departures.find(({ positionMs }) => positionMs >= moment)?.at ?? beganAt;
-  const hear = ({ pcm, level, at }: Arrival) => {
-    if (pcm.length === 0) return;
-    reply.received(pcm, level, at);
+  const hear = ({ bytes, level, at }: Arrival) => {
+    if (bytes === 0) return;
+    reply.received(bytes, level, at);
     replyBegunAt ??= at;
-    replyBytes += pcm.length;
+    replyBytes += bytes;
     if (level.rmsDbfs > audibleDbfs) {
-      audibleBytes += pcm.length;
+      audibleBytes += bytes;
       firstAudibleAt ??= at;
     }
     for (const goal of goalsMs) {
@@ -91,32 +84,24 @@ export function createTurnAudio({ beganAt, settleMs, waitMs, goalsMs }: TurnAudi
     }
   };
   const speechEndedAt = () =>
-    gate.speaking || clipEndedAt === undefined ? undefined : (ended ?? clipEndedAt);
+    speech.speaking || clipEndedAt === undefined ? undefined : (ended ?? clipEndedAt);
 
   return {
     sent(frame, now) {
-      const events = gate.push(frame);
-      departures.push({ positionMs: gate.positionMs, at: now });
-      while ((departures[0]?.positionMs ?? 0) < gate.positionMs - gateMemoryMs) departures.shift();
-      for (const event of events) {
-        if (event.type === 'speech-start') {
-          began ??= departures.find(({ positionMs }) => positionMs > event.atMs)?.at;
+      for (const { type, leftAt } of speech.push(frame, now)) {
+        if (type === 'speech-start') {
+          began ??= leftAt;
           forget();
-          held = [];
         } else {
-          const endedAt = departedAt(event.atMs);
-          ended = endedAt;
-          for (const arrival of held) if (arrival.at >= endedAt) hear(arrival);
-          held = [];
+          ended = leftAt;
+          for (const arrival of speech.release()) if (arrival.at >= leftAt) hear(arrival);
         }
       }
     },
-    received(pcm, level, at) {
+    received({ length: bytes }, level, at) {
       if (level.rmsDbfs > audibleDbfs) lastAudibleAt = at;
-      if (gate.speaking) {
-        held.push({ pcm, level, at });
-        while ((held[0]?.at ?? at) < at - gateMemoryMs) held.shift();
-      } else if (ended !== undefined || clipEndedAt !== undefined) hear({ pcm, level, at });
+      if (speech.speaking) speech.hold({ bytes, level, at });
+      else if (ended !== undefined || clipEndedAt !== undefined) hear({ bytes, level, at });
     },
     clipEnded(now) {
       clipEndedAt = now;

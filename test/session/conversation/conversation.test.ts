@@ -138,6 +138,15 @@ describe('a turn is said', () => {
 });
 
 describe('the reply to a turn', () => {
+  test.each([1, 0.1])('is measured from the end of speech, at a pace of %d', async (pace) => {
+    const { verdicts } = await converse([first({ maxFirstAudioMs: 500 })], {
+      options: { pace },
+      // The last frame with speech leaves at 1,380 ms of audio.
+      onLive: (service) => replies(service, [1_380 / pace + 400, 1_000]),
+    });
+    expect(verdicts['turn 1: max-first-audio']).toBe('400 ms');
+  });
+
   test('is measured from the end of its speech', async () => {
     const limits = {
       audioMs: 500,

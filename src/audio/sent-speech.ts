@@ -1,0 +1,65 @@
+import { createSpeechGate, type GateEvent, gateDelayMs } from './speech-gate.ts';
+
+/** A turn of speech begins or ends in audio that is sent. */
+export type SpeechMoment = GateEvent & {
+  /** When the message left that carries this moment, in monotonic milliseconds. */
+  readonly leftAt: number;
+};
+
+/**
+ * Finds speech in sent audio, and when its moments left. The gate tells an end of speech only after a pause, so what
+ * comes in the meantime is held. The memory is a length of sent audio: it holds at any pace.
+ */
+export interface SentSpeech<Item> {
+  /** Takes 16 kHz s16le mono of any number of bytes. */
+  push(pcm: Buffer, now: number): SpeechMoment[];
+  /** Ends a turn that is open. */
+  end(): SpeechMoment[];
+  readonly speaking: boolean;
+  /** Holds what came while speech is open. Returns what came before any end of speech that may still be told. */
+  hold(item: Item): Item[];
+  /** Returns what is held, oldest first, and forgets it. */
+  release(): Item[];
+}
+
+/** Sending may stop while speech is open, and what comes then never expires: beyond this the older half does. */
+const maxHeld = 4_000;
+
+export function createSentSpeech<Item>(): SentSpeech<Item> {
+  const gate = createSpeechGate();
+  const departures: { positionMs: number; at: number }[] = [];
+  let held: { positionMs: number; item: Item }[] = [];
+
+  const locate = (event: GateEvent): SpeechMoment => {
+    const carries =
+      event.type === 'speech-start'
+        ? ({ positionMs }: { positionMs: number }) => positionMs > event.atMs
+        : ({ positionMs }: { positionMs: number }) => positionMs >= event.atMs;
+    return { ...event, leftAt: departures.find(carries)?.at ?? 0 };
+  };
+  return {
+    push(pcm, now) {
+      const oldestMs = gate.positionMs - gateDelayMs;
+      while ((departures[0]?.positionMs ?? oldestMs) < oldestMs) departures.shift();
+      const events = gate.push(pcm);
+      departures.push({ positionMs: gate.positionMs, at: now });
+      return events.map(locate);
+    },
+    end: () => gate.end().map(locate),
+    get speaking() {
+      return gate.speaking;
+    },
+    hold(item) {
+      held.push({ positionMs: gate.positionMs, item });
+      const oldestMs = gate.positionMs - gateDelayMs;
+      const count =
+        held.length > maxHeld ? maxHeld / 2 : held.findIndex(({ positionMs }) => positionMs >= oldestMs);
+      return held.splice(0, count).map((one) => one.item);
+    },
+    release() {
+      const items = held.map((one) => one.item);
+      held = [];
+      return items;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import { createTurnTaking, isGap, type MessagePair } from '../../src/audio/turn-taking.ts';
+import { bytesForMs } from '../../src/protocol/audio-format.ts';
+import { framesOf, silence, speech } from '../helpers/pcm.ts';
+
+/** Two voices: what is sent leaves in real time. */
+function listen(settleMs = 1_500) {
+  const pairs: MessagePair[] = [];
+  const turns = createTurnTaking({ settleMs, onPair: (pair) => pairs.push(pair) });
+  let now = 0;
+  return {
+    turns,
+    pairs,
+    gaps: () => pairs.filter(isGap).map(({ at, silenceMs }) => [at - silenceMs, at]),
+    send(...parts: Buffer[]) {
+      for (const frame of framesOf(Buffer.concat(parts))) {
+        turns.sent(frame, now);
+        now += 20;
+      }
+    },
+    hear: (at: number, ms = 20) => turns.received(bytesForMs(ms), at),
+  };
+}
+
+describe('a gap', () => {
+  test('is silence that a listener hears between two messages of one reply', () => {
+    const { hear, gaps, pairs } = listen();
+    for (const at of [0, 20, 340]) hear(at);
+    expect(pairs).toEqual([
+      { from: 0, at: 20, audioMs: 20, silenceMs: 0 },
+      { from: 20, at: 340, audioMs: 20, silenceMs: 300 },
+    ]);
+    expect(gaps()).toEqual([[40, 340]]);
+  });
+
+  test.each([
+    [99, []],
+    [100, [[20, 120]]],
+  ])('of %d ms is %j', (silenceMs, expected) => {
+    const { hear, gaps } = listen();
+    hear(0);
+    hear(20 + silenceMs);
+    expect(gaps()).toEqual(expected);
+  });
+
+  test('is none where audio that came early is still to be heard', () => {
+    const { hear, gaps } = listen();
+    for (const at of [0, 0, 0, 900]) hear(at, 300);
+    expect(gaps()).toEqual([]);
+    hear(1_400, 300);
+    expect(gaps()).toEqual([[1_200, 1_400]]);
+  });
+
+  test.each([
+    [1_499, 1],
+    [1_500, 0],
+  ])('is none where the reply has settled: %d ms after its last message', (at, count) => {
+    const { hear, gaps } = listen(1_500);
+    hear(0);
+    hear(at);
+    expect(gaps()).toHaveLength(count);
+  });
+
+  test('is none where the user spoke between: the AI heard that, fell silent and answers anew', () => {
+    const { hear, send, gaps, pairs } = listen();
+    send(silence(400));
+    for (const at of [340, 360, 380]) hear(at);
+    // Speech leaves from 400 to 880.
+    send(speech(500), silence(1_000));
+    for (const at of [1_640, 1_660]) hear(at);
+    expect(gaps()).toEqual([]);
+    expect(pairs.map(({ from, at }) => [from, at])).toEqual([
+      [340, 360],
+      [360, 380],
+      [1_640, 1_660],
+    ]);
+  });
+
+  test('is none where the answer comes before the end of speech is known', () => {
+    const { hear, send, gaps } = listen();
+    send(silence(400), speech(500));
+    hear(600);
+    send(silence(100));
+    hear(990);
+    expect(gaps()).toEqual([]);
+    send(silence(900));
+    expect(gaps()).toEqual([]);
+  });
+
+  test('is told late where it lies within speech, and told once that is certain', () => {
+    const { hear, send, gaps } = listen();
+    send(silence(400), speech(500));
+    hear(500);
+    hear(800);
+    expect(gaps()).toEqual([]);
+    send(speech(1_000));
+    // Held until the audio that was sent since is more than the gate looks back.
+    hear(1_910);
+    expect(gaps()).toEqual([[520, 800]]);
+  });
+
+  test('lies also right before the end of speech, and right after it', () => {
+    const { hear, send, gaps, turns } = listen();
+    send(silence(400), speech(500));
+    // The last message with speech leaves at 880.
+    hear(600);
+    hear(860);
+    hear(880);
+    hear(1_100);
+    turns.finishSpeech();
+    expect(gaps()).toEqual([
+      [620, 860],
+      [900, 1_100],
+    ]);
+  });
+
+  test('is none after an interruption: what was to be heard is void', () => {
+    const { turns, hear, gaps } = listen();
+    hear(0, 2_000);
+    turns.interrupted();
+    hear(1_000);
+    expect(gaps()).toEqual([]);
+    expect(turns.playedUntil).toBe(1_020);
+    hear(1_320);
+    expect(gaps()).toEqual([[1_020, 1_320]]);
+  });
+});
+
+describe('the first audio', () => {
+  test('is that of the reply, and not of one that was interrupted', () => {
+    const { turns, hear, send } = listen();
+    send(silence(400), speech(500));
+    for (const at of [500, 870, 880, 890]) hear(at);
+    turns.finishSpeech();
+    expect([turns.speechEndedAt, turns.firstAudioAt]).toEqual([880, 880]);
+  });
+
+  test('is not begun by an empty message', () => {
+    const { turns, hear } = listen();
+    hear(10, 0);
+    expect(turns.firstAudioAt).toBeUndefined();
+    hear(20);
+    hear(40);
+    expect(turns.firstAudioAt).toBe(20);
+  });
+});
