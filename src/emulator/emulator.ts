@@ -22,9 +22,7 @@ import { createHttpServer } from './http/http-server.ts';
 import { createRandom } from './random.ts';
 import { createReplyMode } from './replies/registry.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { createConnectionSlots } from './state/connection-slots.ts';
-import { createJournal } from './state/journal.ts';
-import { createRateLimiter } from './state/rate-limiter.ts';
+import { createMemoryState } from './state/memory.ts';
 import { createVoiceEndpoint } from './streams/voice-endpoint.ts';
 import { createAcceptedKeys } from './tokens/accepted-keys.ts';
 import { createTokenAuthority } from './tokens/token-authority.ts';
@@ -98,32 +96,27 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const clock = createMovableClock(baseClock);
   const events = createEmulatorEvents(() => clock.now());
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
-  const journal = createJournal(events);
+  const state = createMemoryState({ clock, dialect, rateLimit, maxConnections });
+  events.subscribe(state.journal.add);
   const gone = new AbortController();
-  const watch = createEventWatch(events, journal, gone.signal);
+  const watch = createEventWatch(events, state.journal, gone.signal);
 
   const random = createRandom(options.seed);
   const authority = await createTokenAuthority({ clock, random, settings: dialect.token });
-  const limiter = createRateLimiter({
-    clock,
-    limit: rateLimit,
-    settings: dialect.rateLimit,
-  });
   const { scenario } = options;
   const initialFaults = [...(scenario?.faults ?? []), ...(options.faults ?? [])];
   const faults = createFaults({ initial: initialFaults, random, events });
   const createReply = scenario?.cast(faults, replyMode) ?? replyMode;
-  const slots = createConnectionSlots(maxConnections);
   const ticker = createTicker({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
-  const token = createTokenEndpoint({ clock, dialect, events, authority, faults, limiter, accepts });
+  const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });
   const voice = createVoiceEndpoint({
     clock,
     baseClock,
     dialect,
     events,
     authority,
-    slots,
+    state,
     ticker,
     faults,
     createReply,
@@ -131,8 +124,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const control = createControl({
     clock,
     dialect,
-    journal,
-    limiter,
+    state,
     rateLimit,
     maxConnections,
     faults,

@@ -1,6 +1,7 @@
 import { VoicectlError } from '../kernel/errors.ts';
 import type { EmulatorEvent, EmulatorEvents } from './events.ts';
-import type { Journal } from './state/journal.ts';
+import { whenKnown } from './state/eventual.ts';
+import type { StateJournal } from './state/journal.ts';
 
 type EventOf<Type extends EmulatorEvent['type']> = Extract<EmulatorEvent, { type: Type }>;
 
@@ -20,7 +21,11 @@ export interface EventWatch {
 }
 
 /** `closed` is aborted when the emulator is gone. */
-export function createEventWatch(events: EmulatorEvents, journal: Journal, closed: AbortSignal): EventWatch {
+export function createEventWatch(
+  events: EmulatorEvents,
+  journal: Pick<StateJournal, 'read'>,
+  closed: AbortSignal,
+): EventWatch {
   const on: EventWatch['on'] = (type, listener) =>
     events.subscribe((event) => {
       if (isOf(event, type)) listener(event);
@@ -28,28 +33,35 @@ export function createEventWatch(events: EmulatorEvents, journal: Journal, close
 
   const waitFor: EventWatch['waitFor'] = (type, matches = () => true, { signal } = {}) =>
     new Promise((resolve, reject) => {
-      const fits = (event: EmulatorEvent) => isOf(event, type) && matches(event);
-      const found = journal.read({ type }, Number.POSITIVE_INFINITY).find(fits);
-      if (found !== undefined && isOf(found, type)) {
-        resolve(found);
-        return;
-      }
       const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
-      const fail = () => {
-        stop();
-        reject(signal?.aborted ? signal.reason : closedBefore(type));
-      };
-      const unsubscribe = on(type, (event) => {
-        if (!matches(event)) return;
-        stop();
-        resolve(event);
-      });
       const stop = () => {
         unsubscribe();
         ending.removeEventListener('abort', fail);
       };
-      if (ending.aborted) fail();
-      else ending.addEventListener('abort', fail, { once: true });
+      const refuse = (why: unknown) => {
+        stop();
+        reject(why);
+      };
+      const fail = () => refuse(signal?.aborted ? signal.reason : closedBefore(type));
+      const take = (event: Parameters<typeof resolve>[0]) => {
+        stop();
+        resolve(event);
+      };
+      const unsubscribe = on(type, (event) => {
+        if (matches(event)) take(event);
+      });
+      const lookBack = (entries: readonly EmulatorEvent[]) => {
+        const found = entries.find((event) => isOf(event, type) && matches(event));
+        if (found !== undefined && isOf(found, type)) take(found);
+        else if (ending.aborted) fail();
+        else ending.addEventListener('abort', fail, { once: true });
+      };
+      try {
+        const looked = whenKnown(journal.read({ type }, Number.POSITIVE_INFINITY), lookBack);
+        if (looked instanceof Promise) looked.catch(refuse);
+      } catch (thrown) {
+        refuse(thrown);
+      }
     });
 
   return { on, waitFor };

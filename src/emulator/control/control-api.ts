@@ -25,8 +25,9 @@ import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { readBody } from '../../wire/server/http-body.ts';
+import type { JournalEntry } from '../state/journal.ts';
 import { describeFaults } from './control.ts';
-import type { ControlMessage, EmulatorControl } from './emulator-control.ts';
+import type { AnyControl, ControlMessage } from './emulator-control.ts';
 
 /** Longest audio to say: well over a minute of any common WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
@@ -47,7 +48,7 @@ class ControlRefusal extends Error {
 }
 
 export interface ControlApiOptions {
-  control: EmulatorControl;
+  control: AnyControl;
   /** Bearer secret that every request must show; undefined where only this machine can reach the emulator. */
   secret: string | undefined;
 }
@@ -84,13 +85,13 @@ function requireSecret({ headers }: IncomingMessage, secret: string | undefined)
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  control: EmulatorControl,
+  control: AnyControl,
 ): Promise<void> {
   const url = new URL(request.url ?? '', 'http://localhost');
   const operation = findOperation(request.method ?? '', url.pathname.slice(controlPrefix.length));
   const query = Object.fromEntries(url.searchParams);
   if (operation === 'live') {
-    sendLive(request, response, control, check(journalQuerySchema, query));
+    await sendLive(request, response, control, check(journalQuerySchema, query));
     return;
   }
   sendJson(response, 200, await perform(operation, { request, query, control }));
@@ -109,11 +110,10 @@ function findOperation(method: string, path: string): ControlOperation {
 interface Call {
   request: IncomingMessage;
   query: Record<string, string>;
-  control: EmulatorControl;
+  control: AnyControl;
 }
 
 async function perform(operation: Exclude<ControlOperation, 'live'>, { request, query, control }: Call) {
-  const { nowMs, aheadMs } = control.time();
   switch (operation) {
     case 'health':
       return { status: 'ok', version };
@@ -128,26 +128,25 @@ async function perform(operation: Exclude<ControlOperation, 'live'>, { request, 
       return control.journal.read(filter, limit);
     }
     case 'reset':
-      return { streams: control.reset() };
+      return { streams: await control.reset() };
     case 'clock':
-      return { now: new Date(nowMs).toISOString(), aheadMs };
+      return showTime(control);
     case 'advance': {
-      control.advance(check(advanceSchema, await readJson(request)).advanceMs);
-      const moved = control.time();
-      return { now: new Date(moved.nowMs).toISOString(), aheadMs: moved.aheadMs };
+      await control.advance(check(advanceSchema, await readJson(request)).advanceMs);
+      return showTime(control);
     }
     case 'send': {
       const { stream, device, ...message } = check(messageSchema, await readJson(request));
-      return { streams: control.send({ stream, device }, message as ControlMessage) };
+      return { streams: await control.send({ stream, device }, message as ControlMessage) };
     }
     case 'speak': {
       const numbered = query.stream === undefined ? query : { ...query, stream: Number(query.stream) };
       const selector = check(streamsSchema, numbered);
-      return { streams: control.speak(selector, await readSpeech(request)) };
+      return { streams: await control.speak(selector, await readSpeech(request)) };
     }
     case 'event': {
       const { event, ...selector } = check(eventSchema, await readJson(request));
-      return { streams: control.event(selector, event) };
+      return { streams: await control.event(selector, event) };
     }
     case 'faults':
       return describeFaults(control.faults);
@@ -159,9 +158,14 @@ async function perform(operation: Exclude<ControlOperation, 'live'>, { request, 
       return { cleared: control.faults.clear(check(clearFaultsSchema, await readJson(request)).id) };
     case 'close': {
       const { code, reason, ...selector } = check(closeSchema, await readJson(request));
-      return { streams: control.close(selector, code, reason) };
+      return { streams: await control.close(selector, code, reason) };
     }
   }
+}
+
+async function showTime(control: AnyControl) {
+  const { nowMs, aheadMs } = await control.time();
+  return { now: new Date(nowMs).toISOString(), aheadMs };
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
@@ -198,26 +202,37 @@ function tooLarge(bytes: number): ControlRefusal {
 }
 
 /** Sends what is remembered after `since`, if that is given, and then each event as it happens. */
-function sendLive(
+async function sendLive(
   request: IncomingMessage,
   response: ServerResponse,
-  { journal }: EmulatorControl,
+  { journal }: AnyControl,
   { limit, ...filter }: z.output<typeof journalQuerySchema>,
-): void {
+): Promise<void> {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': cacheControl });
-  const write = (entry: { seq: number; type: string }) =>
-    response.write(`id: ${entry.seq}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`);
   response.write(': following\n\n');
-  // The journal bounds what is remembered: nobody has had the time to read it yet.
-  if (filter.since !== undefined) for (const entry of journal.read(filter, limit)) write(entry);
-  const mostUnread = response.writableLength + maxUnreadBytes;
+  let lastSeq = 0;
+  const write = (entry: JournalEntry) => {
+    if (entry.seq <= lastSeq) return;
+    lastSeq = entry.seq;
+    response.write(`id: ${entry.seq}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`);
+  };
+  let mostUnread = Number.POSITIVE_INFINITY;
+  let send = write;
+  // What happens while the past is read comes after it.
+  const meanwhile: JournalEntry[] = [];
+  if (filter.since !== undefined) send = (entry) => meanwhile.push(entry);
   const unfollow = journal.follow(filter, (entry) => {
     // A follower that does not read is dropped rather than remembered for.
     if (response.writableLength > mostUnread) response.destroy();
-    else write(entry);
+    else send(entry);
   });
   request.on('close', unfollow);
   response.on('close', unfollow);
+  const past = filter.since === undefined ? [] : await journal.read(filter, limit);
+  for (const entry of [...past, ...meanwhile]) write(entry);
+  send = write;
+  // The journal bounds the past: nobody has had the time to read it yet.
+  mostUnread = response.writableLength + maxUnreadBytes;
 }
 
 const maxUnreadBytes = 1024 * 1024;

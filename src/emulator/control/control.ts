@@ -1,4 +1,4 @@
-import type { MovableClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { version } from '../../kernel/version.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
@@ -6,16 +6,16 @@ import type { Dialect } from '../../protocol/dialect.ts';
 import { writeError, writeStatus } from '../../protocol/messages.ts';
 import type { Faults } from '../faults/faults.ts';
 import { playPcm } from '../replies/playable.ts';
-import type { Journal } from '../state/journal.ts';
-import type { RateLimiter } from '../state/rate-limiter.ts';
+import { whenKnown } from '../state/eventual.ts';
+import type { MemoryState } from '../state/memory.ts';
+import type { State, Survey } from '../state/state.ts';
 import type { OpenStream, VoiceEndpoint } from '../streams/voice-endpoint.ts';
-import type { ControlMessage, EmulatorControl } from './emulator-control.ts';
+import type { AnyControl, ControlMessage, EmulatorControl } from './emulator-control.ts';
 
 export interface ControlOptions {
-  clock: MovableClock;
+  clock: Clock;
   dialect: Dialect;
-  journal: Journal;
-  limiter: RateLimiter;
+  state: State;
   rateLimit: number;
   maxConnections: number;
   faults: Faults;
@@ -24,9 +24,11 @@ export interface ControlOptions {
 
 type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
 
-export function createControl(options: ControlOptions): EmulatorControl {
-  const { clock, dialect, journal, limiter, faults, voice } = options;
-  let aheadMs = 0;
+/** With a state whose answers are there at once, those of the control are too. */
+export function createControl(options: ControlOptions & { state: MemoryState }): EmulatorControl;
+export function createControl(options: ControlOptions): AnyControl;
+export function createControl(options: ControlOptions): AnyControl {
+  const { clock, dialect, state, faults, voice } = options;
 
   const select = ({ stream, device }: StreamSelector): OpenStream[] =>
     voice
@@ -45,35 +47,22 @@ export function createControl(options: ControlOptions): EmulatorControl {
       });
 
   /** Also of a stream that has not presented its token yet. */
-  const close: EmulatorControl['close'] = (selector, code, reason) =>
+  const close = (selector: StreamSelector, code: number, reason: string): number[] =>
     select(selector).map(({ connection }) => {
       connection.closeWith(code, reason);
       return connection.id;
     });
-  const time = () => ({ nowMs: clock.wall(), aheadMs });
 
   return {
-    journal,
+    journal: state.journal,
     faults,
-    time,
-    state: () => ({
-      version,
-      clock: { now: isoTime(clock.wall()), aheadMs },
-      devices: describeDevices(options),
-      streams: describeStreams(options),
-      tokens: describeTokens(options),
-      faults: describeFaults(faults),
-    }),
-    advance(ms) {
-      aheadMs += ms;
-      clock.advance(ms);
-    },
+    time: () => ({ nowMs: clock.wall(), aheadMs: state.clockOffset() }),
+    state: () => whenKnown(state.survey(), (survey) => describe(options, survey)),
+    advance: state.advance,
     reset() {
       const reached = close({}, closeCodes.serviceRestart, 'The emulator was reset');
-      limiter.clear();
       faults.reset();
-      journal.clear();
-      return reached;
+      return whenKnown(state.forget(), () => reached);
     },
     send: (selector, message) =>
       act(selector, ({ connection }) => connection.sendText(writeMessage(dialect, message))),
@@ -87,6 +76,18 @@ function writeMessage(dialect: Dialect, message: ControlMessage): string {
   if ('status' in message) return writeStatus(dialect, message.status);
   if ('error' in message) return writeError(dialect, message.error.code, message.error.message);
   return JSON.stringify(message.json);
+}
+
+function describe(options: ControlOptions, survey: Survey): EmulatorState {
+  const { clock, state, faults } = options;
+  return {
+    version,
+    clock: { now: isoTime(clock.wall()), aheadMs: state.clockOffset() },
+    devices: describeDevices(options, survey),
+    streams: describeStreams(options),
+    tokens: describeTokens(survey),
+    faults: describeFaults(faults),
+  };
 }
 
 function describeStreams({ clock, voice }: ControlOptions): EmulatorState['streams'] {
@@ -105,19 +106,16 @@ function describeStreams({ clock, voice }: ControlOptions): EmulatorState['strea
 }
 
 /** Every device that has a window or a connection. */
-function describeDevices({
-  limiter,
-  rateLimit,
-  maxConnections,
-  voice,
-}: ControlOptions): EmulatorState['devices'] {
-  const windows = new Map(limiter.windows().map((window) => [window.device, window]));
-  const connected = voice.streams().flatMap(({ connection }) => connection.totals.device ?? []);
-  return [...new Set([...windows.keys(), ...connected])].map((device) => {
+function describeDevices(
+  { rateLimit, maxConnections }: ControlOptions,
+  survey: Survey,
+): EmulatorState['devices'] {
+  const windows = new Map(survey.windows.map((window) => [window.device, window]));
+  return [...new Set([...windows.keys(), ...survey.connections.keys()])].map((device) => {
     const window = windows.get(device);
     return {
       device,
-      connections: connected.filter((one) => one === device).length,
+      connections: survey.connections.get(device) ?? 0,
       maxConnections,
       requests: window?.requests ?? 0,
       limit: rateLimit,
@@ -126,17 +124,13 @@ function describeDevices({
   });
 }
 
-/** The tokens that have not expired, by what the journal remembers of them. */
-function describeTokens({ clock, journal }: ControlOptions): EmulatorState['tokens'] {
-  const all = Number.POSITIVE_INFINITY;
-  const used = new Set(
-    journal.read({ type: 'stream-authorised' }, all).map((entry) => 'jti' in entry && entry.jti),
-  );
-  return journal.read({ type: 'token-issued' }, all).flatMap((entry) => {
-    if (entry.type !== 'token-issued' || entry.exp * 1000 <= clock.wall()) return [];
-    const { jti, device, exp } = entry;
-    return [{ jti, device, expiresAt: isoTime(exp * 1000), used: used.has(jti) }];
-  });
+function describeTokens({ tokens }: Survey): EmulatorState['tokens'] {
+  return tokens.map(({ token: { jti, sub, exp }, used }) => ({
+    jti,
+    device: sub,
+    expiresAt: isoTime(exp * 1000),
+    used,
+  }));
 }
 
 /** The active faults, as the control API shows them. */

@@ -1,7 +1,8 @@
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Faults } from '../faults/faults.ts';
-import type { Journal } from '../state/journal.ts';
+import type { Eventually } from '../state/eventual.ts';
+import type { Journal, StateJournal } from '../state/journal.ts';
 
 /** A text message to send: as the dialect words it, or as it is. */
 export type ControlMessage =
@@ -17,7 +18,7 @@ export interface EmulatorControl {
   time(): { nowMs: number; aheadMs: number };
   /** Moves the clock forward: tokens expire, windows reset and deadlines pass at once. Audio keeps its pace. */
   advance(ms: number): void;
-  /** Closes all streams with 1012, forgets windows and the journal, and goes back to the faults of the start. */
+  /** Closes all streams with 1012, forgets windows, the list of tokens and the journal, and goes back to the faults of the start. */
   reset(): number[];
   send(selector: StreamSelector, message: ControlMessage): number[];
   /** Says 16 kHz s16le mono, after whatever is still being said. */
@@ -28,3 +29,8 @@ export interface EmulatorControl {
   /** Faults: those that are active, one more, and an end of one or of all. */
   readonly faults: Pick<Faults, 'add' | 'list' | 'clear'>;
 }
+
+/** The same over any state: an answer is there at once, or promised. */
+export type AnyControl = Eventually<Omit<EmulatorControl, 'journal'>> & {
+  readonly journal: Omit<StateJournal, 'add'>;
+};

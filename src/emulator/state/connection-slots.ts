@@ -1,26 +1,32 @@
+import type { SlotLease } from './state.ts';
+
 /** "Concurrent connections: 10 per device." Specification: "Limits". */
 export interface ConnectionSlots {
-  /** Takes a slot in one synchronous step; undefined where the device has none left. Releasing twice is harmless. */
-  take(device: string): { release: () => void } | undefined;
-  inUse(device: string): number;
+  /** Takes a slot in one synchronous step; undefined where the device has none left. */
+  take(device: string): SlotLease | undefined;
+  /** Slots in use, by device. */
+  inUse(): ReadonlyMap<string, number>;
 }
 
 export function createConnectionSlots(perDevice: number): ConnectionSlots {
   const used = new Map<string, number>();
-  const inUse = (device: string) => used.get(device) ?? 0;
+  const free = (device: string) => {
+    const left = (used.get(device) ?? 0) - 1;
+    if (left === 0) used.delete(device);
+    else used.set(device, left);
+  };
   return {
-    inUse,
+    inUse: () => new Map(used),
     take(device) {
-      if (inUse(device) >= perDevice) return undefined;
-      used.set(device, inUse(device) + 1);
+      const connections = (used.get(device) ?? 0) + 1;
+      if (connections > perDevice) return undefined;
+      used.set(device, connections);
       let held = true;
       return {
+        connections,
         release() {
-          if (!held) return;
+          if (held) free(device);
           held = false;
-          const left = inUse(device) - 1;
-          if (left === 0) used.delete(device);
-          else used.set(device, left);
         },
       };
     },

@@ -1,8 +1,12 @@
 import type { JournalQuery } from '../../protocol/control.ts';
-import type { EmulatorEvent, EmulatorEvents } from '../events.ts';
+import type { EmulatorEvent } from '../events.ts';
+import type { Eventual } from './eventual.ts';
+import { createNewest } from './newest.ts';
+import { weigh } from './weigh.ts';
 
-/** Events that are remembered; beyond it the oldest are forgotten. */
+/** What is remembered: beyond either bound the oldest events are forgotten. */
 const maxEntries = 10_000;
+const maxBytes = 8 * 1024 * 1024;
 
 /** An event with its place in the order of all events. */
 export type JournalEntry = { seq: number } & EmulatorEvent;
@@ -18,28 +22,34 @@ export interface Journal {
   clear(): void;
 }
 
-export function createJournal(events: EmulatorEvents): Journal {
+/** The events of the service, as far back as they are remembered. */
+export interface StateJournal {
+  add(event: EmulatorEvent): void;
+  read(filter: JournalFilter, limit: number): Eventual<JournalEntry[]>;
+  follow(filter: JournalFilter, listener: (entry: JournalEntry) => void): () => void;
+  clear(): Eventual<void>;
+}
+
+export function createJournal(): Journal & StateJournal {
   // Events as they are: a number of its own for each is made only when somebody reads it.
-  let entries: EmulatorEvent[] = [];
+  const newest = createNewest<EmulatorEvent>({ maxItems: maxEntries, maxBytes, weigh });
   let seq = 0;
   const followers = new Set<(entry: JournalEntry) => void>();
-  events.subscribe((event) => {
-    seq += 1;
-    entries.push(event);
-    // Cut in large steps: a cut for each event would copy the whole journal each time.
-    if (entries.length > 2 * maxEntries) entries = entries.slice(-maxEntries);
-    for (const follower of followers) follower({ seq, ...event });
-  });
   const numbered = (): JournalEntry[] => {
-    const remembered = entries.slice(-maxEntries);
+    const remembered = newest.list();
     const before = seq - remembered.length;
     return remembered.map((event, at) => ({ seq: before + at + 1, ...event }));
   };
   return {
-    read: (filter, limit) =>
-      numbered()
-        .filter((entry) => passes(entry, filter))
-        .slice(-limit),
+    add(event) {
+      seq += 1;
+      newest.add(event);
+      for (const follower of followers) follower({ seq, ...event });
+    },
+    read(filter, limit) {
+      const found = numbered().filter((entry) => passes(entry, filter));
+      return found.slice(Math.max(0, found.length - limit));
+    },
     follow(filter, listener) {
       const follower = (entry: JournalEntry) => {
         if (passes(entry, filter)) listener(entry);
@@ -47,9 +57,7 @@ export function createJournal(events: EmulatorEvents): Journal {
       followers.add(follower);
       return () => followers.delete(follower);
     },
-    clear() {
-      entries = [];
-    },
+    clear: newest.clear,
   };
 }
 

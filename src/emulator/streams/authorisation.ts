@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import type { Faults } from '../faults/faults.ts';
-import type { ConnectionSlots } from '../state/connection-slots.ts';
+import type { SlotLease, State } from '../state/state.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import type { Connection } from './connection.ts';
 
@@ -14,14 +14,14 @@ export interface AuthorisationOptions {
   connection: Connection;
   clock: Clock;
   authority: TokenAuthority;
-  slots: ConnectionSlots;
+  state: Pick<State, 'leaseSlot' | 'spendToken'>;
   faults: Faults;
   settings: Dialect['stream'];
   /**
    * The token was accepted and a slot taken, which is released when the connection ends. The result takes
-   * each message but the token: first those that arrived meanwhile, in order.
+   * each message but the token: first those that arrived meanwhile, in order. `connections`: of the device, with this one.
    */
-  onAuthorised: (claims: TokenClaims) => TakeMessage;
+  onAuthorised: (claims: TokenClaims, connections: number) => TakeMessage;
 }
 
 /** Messages that are held beside the dialect's bound on their bytes: a message costs memory even when it is empty. */
@@ -51,12 +51,12 @@ export function awaitToken(options: AuthorisationOptions): void {
 
   const present = async (token: string) => {
     const decision = await decide(token, options);
-    if (connection.ended) return;
+    if (decision === undefined || connection.ended) return;
     if ('refused' in decision) {
       connection.close(decision.refused);
       return;
     }
-    take = onAuthorised(decision.claims);
+    take = onAuthorised(decision.claims, decision.lease.connections);
     for (const message of held.splice(0)) take(...message);
   };
 
@@ -70,28 +70,30 @@ export function awaitToken(options: AuthorisationOptions): void {
   connection.socket.on('message', (data: RawData, isBinary) => take(data as Buffer, isBinary));
 }
 
-type Decision = { claims: TokenClaims } | { refused: CloseCause };
+type Decision = { claims: TokenClaims; lease: SlotLease } | { refused: CloseCause };
 
+/** Undefined where the connection is gone meanwhile: it neither keeps a slot nor uses up its token. */
 async function decide(
   token: string,
-  { authority, slots, faults, connection }: AuthorisationOptions,
-): Promise<Decision> {
+  { authority, state, faults, connection }: AuthorisationOptions,
+): Promise<Decision | undefined> {
   const verified = await authority.verify(token);
   if (!verified.ok) return { refused: verified.cause };
   const { claims } = verified;
-  // A connection that is gone neither takes a slot nor uses up its token.
-  if (connection.ended) return { claims };
+  if (connection.ended) return undefined;
   const [fault] = faults.take('authorise', { device: claims.sub, stream: connection.id });
   if (fault !== undefined) {
     return { refused: fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause };
   }
-  // From here to the end without an await: neither a slot nor a token can be taken twice.
-  const slot = slots.take(claims.sub);
-  if (slot === undefined) return { refused: 'tooManyConnections' };
-  if (!authority.spend(claims)) {
-    slot.release();
-    return { refused: 'tokenReused' };
-  }
-  connection.onEnding(slot.release);
-  return { claims };
+  // The slot first: a connection that finds none leaves its token unused. Each step is atomic in the state.
+  const leased = state.leaseSlot(claims.sub);
+  const lease = leased instanceof Promise ? await leased : leased;
+  if (lease === undefined) return { refused: 'tooManyConnections' };
+  connection.onEnding(lease.release);
+  if (connection.ended) return undefined;
+  const spent = state.spendToken(claims);
+  const isFirstUse = spent instanceof Promise ? await spent : spent;
+  if (isFirstUse) return { claims, lease };
+  lease.release();
+  return { refused: 'tokenReused' };
 }

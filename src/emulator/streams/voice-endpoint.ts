@@ -11,7 +11,7 @@ import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { invalidRequest } from '../http/refusal.ts';
 import type { ReplyMode } from '../replies/reply.ts';
-import type { ConnectionSlots } from '../state/connection-slots.ts';
+import type { State } from '../state/state.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { awaitToken } from './authorisation.ts';
 import { type Connection, createConnection } from './connection.ts';
@@ -51,7 +51,7 @@ export interface VoiceEndpointOptions {
   dialect: Dialect;
   events: EmulatorEvents;
   authority: TokenAuthority;
-  slots: ConnectionSlots;
+  state: Pick<State, 'leaseSlot' | 'spendToken'>;
   ticker: Ticker;
   faults: Faults;
   createReply: ReplyMode;
@@ -59,7 +59,7 @@ export interface VoiceEndpointOptions {
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
 export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
-  const { clock, baseClock, dialect, events, slots } = options;
+  const { clock, baseClock, dialect, events } = options;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -93,7 +93,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       ...options,
       connection,
       settings: dialect.stream,
-      onAuthorised(claims) {
+      onAuthorised(claims, connections) {
         settle();
         connection.totals.device = claims.sub;
         connection.totals.jti = claims.jti;
@@ -102,7 +102,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           stream: connection.id,
           device: claims.sub,
           jti: claims.jti,
-          connections: slots.inUse(claims.sub),
+          connections,
         });
         const stream = startLiveStream({ ...options, connection, claims });
         live.set(connection, stream);

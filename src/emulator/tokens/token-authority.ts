@@ -21,10 +21,8 @@ export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer
 export interface TokenAuthority {
   /** A token of one device; with `wrong`, one that is refused for that reason. */
   issue(deviceId: string, wrong?: WrongToken): Promise<{ token: string; claims: TokenClaims }>;
-  /** Checks signature, algorithm, lifetime and every claim. Does not use the token up: see `spend`. */
+  /** Checks signature, algorithm, lifetime and every claim. Does not use the token up: the state does. */
   verify(token: string): Promise<Verified>;
-  /** Marks a token as used, in one synchronous step; false where it was used before. */
-  spend(claims: TokenClaims): boolean;
 }
 
 export interface TokenAuthorityOptions {
@@ -53,7 +51,6 @@ export async function createTokenAuthority(options: TokenAuthorityOptions): Prom
 }
 
 function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys: Keys) {
-  const spent = createSpentTokens(clock);
   const sign = createSignToken({ settings, key: keys.signing });
   const claim = (deviceId: string, jti: string) =>
     buildClaims({ deviceId, issuer: settings.issuer, jti, nowMs: clock.wall() });
@@ -88,8 +85,6 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
         return invalid(thrown instanceof Error ? thrown.message : String(thrown));
       }
     },
-    spend: (claims: TokenClaims) =>
-      !settings.singleUse || spent.add(claims.jti, claims.exp + settings.clockToleranceSeconds),
   };
 }
 
@@ -136,24 +131,4 @@ async function loadKeys({ algorithm, secret, privateKey }: Dialect['token']): Pr
     return { signing: pair.privateKey, verifying: pair.publicKey };
   }
   return { signing: await importPKCS8(privateKey, algorithm), verifying: createPublicKey(privateKey) };
-}
-
-/**
- * The `jti` of used tokens, until they have expired. Keyed on the claim and not on the text of the
- * token: a signature can be encoded in two ways that both verify. Bounded by the tokens of one lifetime.
- */
-function createSpentTokens(clock: Clock) {
-  const expiries = new Map<string, number>();
-  return {
-    add(jti: string, expSeconds: number): boolean {
-      const now = clock.wall() / 1000;
-      for (const [old, expiry] of expiries) {
-        if (expiry > now) break;
-        expiries.delete(old);
-      }
-      if (expiries.has(jti)) return false;
-      expiries.set(jti, expSeconds);
-      return true;
-    },
-  };
 }

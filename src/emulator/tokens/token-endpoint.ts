@@ -7,7 +7,7 @@ import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { answerWithFaults, type Unanswered } from '../faults/token-faults.ts';
 import { invalidRequest, refusal } from '../http/refusal.ts';
-import type { RateLimiter } from '../state/rate-limiter.ts';
+import type { State } from '../state/state.ts';
 import type { TokenAuthority, WrongToken } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
@@ -16,7 +16,9 @@ export interface TokenEndpointOptions {
   events: EmulatorEvents;
   authority: TokenAuthority;
   faults: Faults;
-  limiter: RateLimiter;
+  state: Pick<State, 'countRequest' | 'noteIssued'>;
+  /** Token requests per device and window. */
+  rateLimit: number;
   accepts: (apiKey: string) => boolean;
 }
 
@@ -24,7 +26,7 @@ export interface TokenEndpointOptions {
 export type TokenEndpoint = (body: Uint8Array) => Promise<HttpAnswer | Unanswered>;
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
-  const { clock, dialect, events, authority, faults, limiter, accepts } = options;
+  const { clock, dialect, events, authority, faults, state, rateLimit, accepts } = options;
 
   const httpDate = createHttpDate();
 
@@ -46,9 +48,12 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   };
 
   const grant = async (device: string, wrong?: WrongToken): Promise<HttpAnswer> => {
-    const rate = limiter.take(device);
+    const counted = state.countRequest(device);
+    const rate = counted instanceof Promise ? await counted : counted;
     if (!rate.allowed) return limited(device, rate);
     const { token, claims } = await authority.issue(device, wrong);
+    const noted = state.noteIssued(claims);
+    if (noted instanceof Promise) await noted;
     const { remaining, resetAtMs } = rate;
     const { jti, exp } = claims;
     events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs });
@@ -66,7 +71,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
       normal: (wrong?: WrongToken) => grant(device, wrong),
       refuse: (cause: RefusalCause) => refusal(cause, { dialect, events, device }),
       limited: (resetInMs: number) =>
-        limited(device, { limit: limiter.limit, remaining: 0, resetAtMs: clock.wall() + resetInMs }),
+        limited(device, { limit: rateLimit, remaining: 0, resetAtMs: clock.wall() + resetInMs }),
     };
     return answerWithFaults(struck, answers, clock);
   };

@@ -234,32 +234,14 @@ describe('a lifetime', () => {
   });
 });
 
-describe('single use', () => {
-  test('spends a token once, and remembers it for as long as it could be shown again', async () => {
-    const { clock, authority } = await start({ clockToleranceSeconds: 5 });
-    const { claims: issued } = await authority.issue('device-1');
-    expect([authority.spend(issued), authority.spend(issued)]).toEqual([true, false]);
-    clock.advance(64_999);
-    expect(authority.spend(issued)).toBe(false);
-  });
-
-  test('can be switched off', async () => {
-    const { authority } = await start({ singleUse: false });
-    const { claims: issued } = await authority.issue('device-1');
-    expect([authority.spend(issued), authority.spend(issued)]).toEqual([true, true]);
-  });
-});
-
-test('a signature that is encoded in another way is the same token', async () => {
+test('a signature that is encoded in another way is the same token, with the same identifier', async () => {
   const { authority } = await start({ secret });
   const { token, claims: issued } = await authority.issue('device-1');
   // 32 bytes are 43 letters, of which the last carries two bits that no decoder reads.
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   const last = alphabet.indexOf(token.at(-1)!);
   const variant = token.slice(0, -1) + alphabet[last ^ 1];
-  const verified = await authority.verify(variant);
-  authority.spend(issued);
-  if (verified.ok) expect(authority.spend(verified.claims)).toBe(false);
+  expect(await authority.verify(variant)).toEqual({ ok: true, claims: issued });
 });
 
 test('another program can make a token with the secret of the dialect', async () => {

@@ -1,0 +1,17 @@
+/** A value that is there, or the promise of one that has to be fetched. */
+export type Eventual<Value> = Value | Promise<Value>;
+
+/** An interface whose answers may have to be fetched. */
+export type Eventually<Api> = {
+  [Name in keyof Api]: Api[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Eventual<Result>
+    : Api[Name];
+};
+
+/** What `use` makes of a value: at once where the value is there, so that no tick passes. */
+export function whenKnown<Value, Result>(
+  value: Eventual<Value>,
+  use: (value: Value) => Result,
+): Eventual<Result> {
+  return value instanceof Promise ? value.then(use) : use(value);
+}

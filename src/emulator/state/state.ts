@@ -1,0 +1,56 @@
+import type { TokenClaims } from '../../protocol/claims.ts';
+import type { RateLimit } from '../../protocol/rate-limit.ts';
+import type { Eventual } from './eventual.ts';
+import type { StateJournal } from './journal.ts';
+
+/**
+ * What the service knows beyond one connection. Each call is one atomic step: between what it reads and what it
+ * writes nobody else reads or writes.
+ */
+export interface State {
+  /** Counts one token request of a device. Specification: "Limits". */
+  countRequest(device: string): Eventual<CountedRequest>;
+  /** Notes a token that was issued, so that `survey` shows it. */
+  noteIssued(token: TokenClaims): Eventual<void>;
+  /** Uses a token up; false where it was used before and the dialect allows one use only. */
+  spendToken(token: TokenClaims): Eventual<boolean>;
+  /** Takes a connection slot; undefined where the device has none left. Specification: "Limits". */
+  leaseSlot(device: string): Eventual<SlotLease | undefined>;
+  survey(): Eventual<Survey>;
+  /** How far the clock of the service is ahead of the machine's, milliseconds. */
+  clockOffset(): number;
+  /** Moves the clock of the service forward. */
+  advance(ms: number): Eventual<void>;
+  /** Forgets windows, the list of issued tokens, and the journal. A used token stays used, a taken slot stays taken. */
+  forget(): Eventual<void>;
+  readonly journal: StateJournal;
+}
+
+/** The state of a service that is one process: every answer is there at once. */
+export type LocalState = {
+  [Name in keyof State]: State[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Awaited<Result>
+    : State[Name];
+};
+
+export interface CountedRequest extends RateLimit {
+  /** Whether the request is within the limit. */
+  allowed: boolean;
+}
+
+export interface SlotLease {
+  /** Connections of the device, this one among them. */
+  connections: number;
+  /** Gives the slot back. Calling it twice is harmless. */
+  release(): void;
+}
+
+/** Everything that the state can show. */
+export interface Survey {
+  /** The windows that are open; `resetAtMs` is wall-clock time. */
+  windows: { device: string; requests: number; resetAtMs: number }[];
+  /** Slots in use, by device. */
+  connections: ReadonlyMap<string, number>;
+  /** The newest tokens that have not expired, oldest first. */
+  tokens: { token: TokenClaims; used: boolean }[];
+}

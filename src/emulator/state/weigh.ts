@@ -1,0 +1,18 @@
+/** What an object and each of its fields take beside their content, roughly. */
+const fieldBytes = 16;
+
+/** About how many bytes a value takes in memory: enough to bound what is remembered. Walks without recursion. */
+export function weigh(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = fieldBytes;
+  const waiting: object[] = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const field of Object.values(next)) {
+      bytes += fieldBytes;
+      if (typeof field === 'string') bytes += field.length;
+      else if (typeof field === 'object' && field !== null) waiting.push(field);
+    }
+  }
+  return bytes;
+}
