@@ -42,7 +42,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<number> {
-  const exitCode = typeof error.details.exitCode === 'number' ? error.details.exitCode : error.exitCode;
+  const exitCode = error.details.exitCode ?? error.exitCode;
   const lines = [`voicectl: ${escapeText(error.message)}`];
   if (error.hint !== undefined) lines.push(`  ${escapeText(error.hint)}`);
   if (error.code === 'internal') lines.push(`  This is a bug in voicectl. Please report it: ${issuesUrl}`);

@@ -38,8 +38,41 @@ export interface VoicectlErrorOptions {
   /** Whether the same attempt may succeed a moment later. */
   retryable?: boolean;
   cause?: unknown;
-  /** Machine-readable facts of this failure: the service's code, the HTTP status, the path of a setting. */
-  details?: Record<string, unknown>;
+  /** Machine-readable facts of this failure. */
+  details?: ErrorDetails;
+}
+
+/** The facts that an error may carry, each with a type of its own: programs decide by them, and JSON output shows them. */
+export interface ErrorDetails {
+  /** The refusal of an HTTP request, as evidence and as it was read. */
+  status?: number;
+  answer?: { status: number; headers: readonly (readonly [name: string, value: string])[]; body: string };
+  serviceCode?: string | undefined;
+  serviceMessage?: string | undefined;
+  rateLimit?: Record<'limit' | 'remaining' | 'resetAtMs', number | undefined>;
+  /** How long the service asked to wait. */
+  retryAfterMs?: number;
+  closeCode?: number;
+  closeReason?: string;
+  /** The kind of an expectation that failed. */
+  kind?: string | undefined;
+  /** The exit code of a command that could not be run. */
+  exitCode?: number;
+  /** A file that was read, or one that was to be written. */
+  input?: string;
+  output?: string;
+  /** Where something is wrong in a file or a value. */
+  line?: number;
+  column?: number;
+  path?: readonly PropertyKey[];
+  problems?: readonly object[];
+  /** Why each way to the sound devices was passed over. */
+  backends?: readonly { name: string; reason: string }[];
+  /** The process of a device is there, and the device takes nothing. */
+  stalled?: boolean;
+  rate?: number;
+  maxMs?: number;
+  durationMs?: number;
 }
 
 /** An error that a user can act on: a stable code, a sentence, and where possible a hint. */
@@ -47,7 +80,7 @@ export class VoicectlError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly retryable: boolean;
-  readonly details: Record<string, unknown>;
+  readonly details: ErrorDetails;
 
   constructor(code: ErrorCode, message: string, options: VoicectlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

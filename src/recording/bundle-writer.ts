@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
 import { writeFailure } from '../files/write-failure.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import { createRedactor, type Redactor } from '../kernel/redact.ts';
+import { jsonLine } from '../kernel/escape.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import {
   type Direction,
@@ -24,7 +24,7 @@ const maxWaitingBytes = 4 * 1024 * 1024;
 const silenceChunk = Buffer.alloc(bytesForMs(1_000));
 
 /** A recording that is being written. Nothing waits longer than the disk takes for what came before it. */
-export interface BundleWriter extends Pick<Redactor, 'conceal'> {
+export interface BundleWriter {
   wire(line: WireLine): void;
   /** A binary message, at the time `t`; its bytes must stay as they are. */
   audio(direction: Direction, t: number, pcm: Buffer): void;
@@ -96,7 +96,6 @@ interface Files {
 }
 
 function createWriter(folder: string, files: Files): BundleWriter {
-  const redactor = createRedactor();
   const tracks = { out: createTrack(slackMs.out), in: createTrack(slackMs.in) };
   let waiting = emptyBatch();
   let writingBytes = 0;
@@ -127,7 +126,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
     else writing ??= Promise.resolve().then(writeAll);
   };
   const addLine = (kind: 'wire' | 'events', value: object) => {
-    const line = redactor.line(value);
+    const line = jsonLine(value);
     waiting[kind].push(line);
     wake(line.length);
   };
@@ -137,7 +136,6 @@ function createWriter(folder: string, files: Files): BundleWriter {
   };
 
   return {
-    conceal: redactor.conceal,
     settled,
     wire: (line) => addLine('wire', line),
     event: (event) => addLine('events', event),
@@ -165,7 +163,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
       const closings = await Promise.allSettled(Object.values(files).map((file) => file.close()));
       if (failure !== undefined) throw failure;
       for (const closing of closings) if (closing.status === 'rejected') throw closing.reason;
-      if (summary !== undefined) await writeSummary(folder, redactor.line(summary));
+      if (summary !== undefined) await writeSummary(folder, jsonLine(summary));
     },
   };
 }

@@ -5,7 +5,7 @@ import { describeFailure } from '../kernel/failure-kind.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import { isInterruption, type ServiceMessage } from '../protocol/messages.ts';
-import type { TokenGrant } from '../wire/client/token.ts';
+import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { StreamClose } from '../wire/client/voice-stream.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
@@ -13,22 +13,30 @@ import type { Observed, Verdict } from './expectations.ts';
 import { createMetrics, type Metrics, roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
-import { readToken } from './token-claims.ts';
 
 /** Kinds of messages that are counted apart: a service may put an id where others put the kind. */
 const maxKinds = 1_000;
 const otherKinds = '(others)';
 const figuresEveryMs = 1_000;
 
+/** A token that was granted; `ms` is the time of all attempts. */
+export interface GrantNote {
+  claims: Record<string, unknown> | undefined;
+  rateLimit: ReadRateLimit;
+  status: number;
+  ms: number;
+  attempts: number;
+}
+
 /** Everything that happens is noted here once: told as an event, and counted towards the summary. */
 export interface Ledger {
   readonly metrics: Metrics;
   emit(body: SessionEventBody): void;
   warn(code: string, message: string): void;
-  granted(grant: TokenGrant): void;
-  given(token: string): void;
-  /** Notes how long a step took that began at `since`. */
-  took(step: 'connectMs' | 'authoriseMs', since: number): void;
+  granted(grant: GrantNote): void;
+  /** The token was not asked for, but given; its claims, where it is a JWT. */
+  given(claims: Record<string, unknown> | undefined): void;
+  took(step: 'connectMs' | 'authoriseMs', ms: number): void;
   message(message: ServiceMessage): void;
   sent(frame: Buffer): void;
   /** The source has ended, and its speech with it. */
@@ -92,21 +100,14 @@ export function createLedger(
     metrics,
     emit,
     warn: (code, message) => emit({ type: 'warning', code, message }),
-    granted({ token, rateLimit, status, timing: { totalMs, attempts } }) {
-      facts.tokenMs = roundMs(totalMs);
+    granted({ claims, rateLimit, status, ms, attempts }) {
+      facts.tokenMs = roundMs(ms);
       facts.rateLimit = rateLimit;
-      emit({
-        type: 'token',
-        claims: readToken(token)?.claims,
-        rateLimit,
-        status,
-        ms: facts.tokenMs,
-        attempts,
-      });
+      emit({ type: 'token', claims, rateLimit, status, ms: facts.tokenMs, attempts });
     },
-    given: (token) => emit({ type: 'token', claims: readToken(token)?.claims }),
-    took(step, since) {
-      facts[step] = roundMs(clock.now() - since);
+    given: (claims) => emit({ type: 'token', claims }),
+    took(step, ms) {
+      facts[step] = roundMs(ms);
     },
     message(message) {
       const { category, kind, body } = message;

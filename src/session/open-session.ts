@@ -1,13 +1,15 @@
 import { createPacer, type Pace } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
+import { abortable } from '../kernel/abortable.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { createRedactor } from '../kernel/redact.ts';
 import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
 import { isSafeTransport } from '../protocol/loopback.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
 import { type ApiVersion, wsUrlFor } from '../protocol/paths.ts';
+import type { ServiceAuth } from '../wire/client/join.ts';
 import type { StreamClose, VoiceStream } from '../wire/client/voice-stream.ts';
-import { abortable } from './abortable.ts';
 import { createBackpressure } from './backpressure.ts';
 import { createInbox } from './inbox.ts';
 
@@ -81,38 +83,26 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
   const { clock = systemClock, ca, signal = new AbortController().signal } = options;
   const wsUrl = options.wsUrl ?? wsUrlFor(options.baseUrl);
   if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
-  // Whoever only runs an emulator does not wait for what a client needs.
-  const { openVoiceStream } = await import('../wire/client/voice-stream.ts');
+  // A program that only runs an emulator does not wait for what a client needs.
+  const { joinService } = await import('../wire/client/join.ts');
   const backpressure = createBackpressure();
+  const redactor = createRedactor();
   const inbox = createInbox<ClientEvent>(backpressure.queue());
-  const token = await obtainToken(options, clock, signal);
-  const stream = await openVoiceStream({
-    wsUrl,
-    ca,
-    clock,
-    signal,
+  const stream = await joinService({
+    ...{ wsUrl, ca, clock, signal, redactor },
+    baseUrl: options.baseUrl,
+    device: options.device,
+    auth: authOf(options),
+    onOpen: backpressure.attach,
     onAudio: (pcm) => inbox.push({ type: 'audio', pcm }, pcm.length),
     onMessage: (message) => inbox.push({ type: 'message', ...message }),
   });
-  backpressure.attach(stream);
-  try {
-    await abortable(stream.present(token), signal);
-  } catch (thrown) {
-    await stream.close();
-    throw thrown;
-  }
   return startSession(stream, { inbox, clock, signal });
 }
 
-async function obtainToken(options: OpenSessionOptions, clock: Clock, signal: AbortSignal): Promise<string> {
-  if ('token' in options) return options.token;
-  const { baseUrl, apiKey, device, apiVersion, retries = 4, ca } = options;
-  const { requestToken } = await import('../wire/client/token.ts');
-  const grant = await requestToken({
-    ...{ baseUrl, apiKey, apiVersion, retries, ca, clock, signal },
-    deviceId: device,
-  });
-  return grant.token;
+function authOf(options: OpenSessionOptions): ServiceAuth {
+  if ('token' in options) return { token: options.token };
+  return { apiKey: options.apiKey, apiVersion: options.apiVersion, retries: options.retries ?? 4 };
 }
 
 interface SessionParts {

@@ -1,31 +1,25 @@
 import type { Pace } from '../audio/pacer.ts';
 import type { AudioSource } from '../audio/source.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { TokenGrant, TokenOptions } from '../wire/client/token.ts';
-import type { VoiceStream, VoiceStreamOptions } from '../wire/client/voice-stream.ts';
+import type { ServiceAuth, ServiceClient } from '../wire/client/join.ts';
+import type { Tap } from '../wire/tap.ts';
 import type { ConversationPlan } from './conversation/conversation-plan.ts';
 import type { Expectations } from './expectations.ts';
 import type { AudioSink } from './output.ts';
 
-/** The half of the session that talks to the service. */
-export interface SessionClient {
-  requestToken(options: TokenOptions): Promise<TokenGrant>;
-  openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream>;
-}
-
-/** How to come by a token: ask for it with a key, or use the one given. */
-export type SessionAuth = Pick<TokenOptions, 'apiKey' | 'apiVersion' | 'retries'> | { token: string };
-
 export interface SessionOptions {
-  client: SessionClient;
+  /** Default: over the network. */
+  client?: ServiceClient;
   clock: Clock;
+  /** Looks on at all that passes: a recorder. */
+  tap?: Tap | undefined;
   version: string;
   baseUrl: string;
   wsUrl: string;
   device: string;
   /** PEM of what to trust in place of the built-in authorities. */
   ca?: string | undefined;
-  auth: SessionAuth;
+  auth: ServiceAuth;
   source: AudioSource;
   /** What the source is, for people: a path, or "microphone". */
   sourceName: string;

@@ -1,5 +1,5 @@
+import { abortable } from '../kernel/abortable.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
-import { abortable } from './abortable.ts';
 import type { QueueHandlers } from './backpressure.ts';
 
 /** Where AI audio is put. A write that is slow makes the session read more slowly from the network. */

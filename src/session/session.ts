@@ -1,7 +1,10 @@
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
+import { createRedactor } from '../kernel/redact.ts';
 import { isInterruption } from '../protocol/messages.ts';
+import { type JoinOptions, joinService } from '../wire/client/join.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
-import { abortable } from './abortable.ts';
+import { readToken } from '../wire/read-token.ts';
+import { joinTaps } from '../wire/tap.ts';
 import { type Backpressure, createBackpressure } from './backpressure.ts';
 import { createConversation } from './conversation/conversation.ts';
 import { createEventQueue } from './event-queue.ts';
@@ -11,6 +14,7 @@ import { createLedger, type Ledger } from './ledger.ts';
 import { roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import { createOutput } from './output.ts';
+import { createSessionTap } from './session-tap.ts';
 import { talk } from './talk.ts';
 
 /**
@@ -59,6 +63,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
     if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.flush();
   };
   const ledger = createLedger(options, tell, conversation);
+  const redactor = createRedactor();
   // Ends whatever is under way when the stream breaks or a sink fails.
   const halt = new AbortController();
   const until = AbortSignal.any([signal, halt.signal]);
@@ -71,31 +76,19 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
   options.notices?.listen((notice) => ledger.emit({ type: 'warning', ...notice }));
   let failure: VoicectlError | undefined;
   try {
-    const token = await obtainToken(options, ledger, until);
-    ledger.emit({ type: 'state', state: 'connecting' });
-    const connectingAt = options.clock.now();
-    stream = await options.client.openVoiceStream({
-      wsUrl: options.wsUrl,
-      ca: options.ca,
-      clock: options.clock,
-      signal: until,
+    stream = await join(options, {
+      ...{ ledger, redactor, signal: until },
+      onOpen: backpressure.attach,
       onMessage(message) {
-        ledger.message(message);
         if (isInterruption(message)) output.flush();
       },
-      onAudio(pcm) {
-        ledger.received(pcm);
-        output.write(pcm);
-      },
+      onAudio: output.write,
     });
-    backpressure.attach(stream);
-    ledger.took('connectMs', connectingAt);
-    await authorise(options, ledger, stream, token, until);
     await talkUntilEnd(options, ledger, stream, until, halt);
   } catch (thrown) {
-    failure = toVoicectlError(until.aborted ? until.reason : thrown);
+    failure = toVoicectlError(redactor.thrown(until.aborted ? until.reason : thrown));
   }
-  if (stream !== undefined) ledger.closed(await stream.close());
+  await stream?.close();
   failure = (await output.close(signal, failure)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 
@@ -124,38 +117,25 @@ function announce(
   if (converted) ledger.warn('converted', `${sourceName} is ${format}; converted to 16,000 Hz, 16-bit, mono`);
 }
 
-async function obtainToken(options: SessionOptions, ledger: Ledger, signal: AbortSignal): Promise<string> {
-  const { auth, baseUrl, device, ca, client, clock } = options;
-  ledger.emit({ type: 'state', state: 'token' });
-  if ('token' in auth) {
-    ledger.given(auth.token);
-    return auth.token;
-  }
-  const grant = await client.requestToken({
-    ...auth,
-    baseUrl,
-    deviceId: device,
-    ca,
-    clock,
-    signal,
+type JoinParts = Pick<JoinOptions, 'signal' | 'redactor' | 'onAudio' | 'onMessage' | 'onOpen'> & {
+  ledger: Ledger;
+};
+
+/** Connects, and has the ledger note what passes. */
+function join(options: SessionOptions, { ledger, ...parts }: JoinParts): Promise<VoiceStream> {
+  const { auth } = options;
+  return joinService({
+    ...options,
+    ...parts,
+    tap: joinTaps(createSessionTap(ledger), options.tap),
     onRetry: ({ attempt, delayMs, error: { code, message } }) =>
       ledger.emit({ type: 'retry', attempt, delayMs, code, message }),
+    onStep(step) {
+      ledger.emit({ type: 'state', state: step });
+      if (step === 'token' && 'token' in auth)
+        ledger.given(parts.redactor.value(readToken(auth.token)?.claims));
+    },
   });
-  ledger.granted(grant);
-  return grant.token;
-}
-
-async function authorise(
-  { clock }: SessionOptions,
-  ledger: Ledger,
-  stream: VoiceStream,
-  token: string,
-  signal: AbortSignal,
-): Promise<void> {
-  ledger.emit({ type: 'state', state: 'authorising' });
-  const presentedAt = clock.now();
-  await abortable(stream.present(token), signal);
-  ledger.took('authoriseMs', presentedAt);
 }
 
 /** Reasons to stop talking that are no failure. */

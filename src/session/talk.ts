@@ -1,10 +1,10 @@
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
 import type { TimedMessage } from '../audio/source.ts';
+import { abortable } from '../kernel/abortable.ts';
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
-import { abortable } from './abortable.ts';
 import type { Ledger } from './ledger.ts';
 import type { SessionOptions } from './options.ts';
 import { waitForReplyEnd } from './reply-end.ts';
@@ -112,10 +112,9 @@ async function send(parts: TalkParts, chunks: AsyncIterable<Buffer>, pacer: Pace
   }
 }
 
-async function sendMessage({ options, ledger, stream, signal }: TalkParts, pcm: Buffer): Promise<void> {
+async function sendMessage({ options, stream, signal }: TalkParts, pcm: Buffer): Promise<void> {
   await abortable(stream.drained(options.maxBufferedBytes), signal);
   stream.sendAudio(pcm);
-  ledger.sent(pcm);
 }
 
 async function* readSource(

@@ -76,7 +76,7 @@ export type WireMessage = { at: number; from: Side } & (
   | { opcode: 'text'; text: string; bytes: number }
   /** The token that was presented; it may have come in either kind of message. */
   | { opcode: 'text' | 'binary'; token: TokenFacts; bytes: number }
-  /** The buffer is only valid during the call: who keeps it copies it. */
+  /** The buffer stays as it is: it may be kept, and must not be changed. */
   | { opcode: 'binary'; data: Buffer; bytes: number }
   | { opcode: 'ping' | 'pong'; bytes: number }
 );

@@ -7,8 +7,7 @@ import type { Manifest, RecordedEvent } from '../../src/recording/format.ts';
 import { readRecording } from '../../src/recording/read-recording.ts';
 import { createRecorder } from '../../src/recording/recorder.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
-import type { SessionClient } from '../../src/session/options.ts';
-import type { VoiceStreamOptions } from '../../src/wire/client/voice-stream.ts';
+import type { Side } from '../../src/wire/exchange.ts';
 import { createManualClock } from './manual-clock.ts';
 
 export const manifest: Manifest = {
@@ -61,51 +60,12 @@ export function message(
   writer.event({ t, type: 'message', category, kind: String(body.type), body } as RecordedEvent);
 }
 
-/** A recorder on a clock that the test moves, around a client that is a script. */
+/** A recorder on a clock that the test moves; the test tells its tap what passes. */
 export async function startRecorder(folder: string) {
   const clock = createManualClock();
-  let handlers: VoiceStreamOptions | undefined;
-  let endStream: (close: { code: number; reason: string }) => void = () => {};
-  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
-    endStream = resolve;
-  });
-  const client: SessionClient = {
-    requestToken: async () => ({
-      token: 'eyJh.eyJz.c2lnbmF0dXJl',
-      status: 200,
-      headers: { 'set-cookie': 'session=1', date: 'today' },
-      rateLimit: { limit: 60, remaining: 59, resetAtMs: 60_000 },
-      timing: { attempts: 1, firstByteMs: 3, totalMs: 5 },
-    }),
-    openVoiceStream: async (options) => {
-      handlers = options;
-      return {
-        closed,
-        breakage: () => undefined,
-        present: async () => {},
-        sendAudio: () => {},
-        drained: async () => {},
-        pause: () => {},
-        resume: () => {},
-        close: () => {
-          endStream({ code: 1000, reason: '' });
-          return closed;
-        },
-      };
-    },
-  };
   const { version, device, baseUrl, wsUrl, source, settleMs } = manifest;
-  const recorder = await createRecorder({
-    folder,
-    client,
-    clock,
-    version,
-    device,
-    baseUrl,
-    wsUrl,
-    source,
-    settleMs,
-  });
+  const facts = { version, device, baseUrl, wsUrl, source, settleMs };
+  const recorder = await createRecorder({ folder, clock, ...facts });
   const events: SessionEvent[] = [];
   let end = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -120,31 +80,19 @@ export async function startRecorder(folder: string) {
     for await (const event of recorder.watch(source())) passed.push(event);
     return passed;
   })();
+  const { tap } = recorder;
+  const audio = (from: Side) => (data: Buffer) =>
+    tap.message?.({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length });
   return {
     clock,
     recorder,
-    requestToken: () =>
-      recorder.client.requestToken({
-        baseUrl,
-        apiKey: 'key-canary',
-        deviceId: device,
-        retries: 0,
-        clock,
-        signal: new AbortController().signal,
-      }),
-    openVoiceStream: (onAudio = (_pcm: Buffer) => {}) =>
-      recorder.client.openVoiceStream({
-        wsUrl,
-        clock,
-        signal: new AbortController().signal,
-        onAudio,
-        onMessage: () => {},
-      }),
-    get service() {
-      if (handlers === undefined) throw new Error('no stream was opened');
-      return handlers;
-    },
-    closeByService: endStream,
+    tap,
+    sendAudio: audio('device'),
+    receiveAudio: audio('service'),
+    receiveText: (text: string) =>
+      tap.message?.({ at: clock.now(), from: 'service', opcode: 'text', text, bytes: text.length }),
+    close: (by: Side, code: number, reason = '') =>
+      tap.closed?.({ at: clock.now(), by, code, reason, breakdown: undefined }),
     /** Ends the events, and with them the recording. */
     async finish() {
       end();

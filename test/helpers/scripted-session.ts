@@ -1,12 +1,23 @@
 import type { AudioSource } from '../../src/audio/source.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
+import { createRedactor } from '../../src/kernel/redact.ts';
 import { readServiceMessage } from '../../src/protocol/messages.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { SessionOptions } from '../../src/session/options.ts';
 import { runSession } from '../../src/session/session.ts';
+import type { ServiceClient } from '../../src/wire/client/join.ts';
 import type { VoiceStream, VoiceStreamOptions } from '../../src/wire/client/voice-stream.ts';
+import type { Header, Side, WireMessage } from '../../src/wire/exchange.ts';
+import { tokenFacts } from '../../src/wire/token-facts.ts';
 import { type CountedClock, createCountedClock } from './counted-clock.ts';
+import { grantedExchange, openedUpgrade } from './exchanges.ts';
 import { framesOf } from './pcm.ts';
+
+type Untimed = WireMessage extends infer Message
+  ? Message extends WireMessage
+    ? Omit<Message, 'at'>
+    : never
+  : never;
 
 /** The service's side of a session without a network: what it heard, and what it does. */
 export interface ScriptedService {
@@ -34,7 +45,7 @@ export interface Script {
   onAudio?: (pcm: Buffer, service: ScriptedService) => void;
   /** In place of a confirmation. */
   refuse?: VoicectlError;
-  requestToken?: SessionOptions['client']['requestToken'];
+  requestToken?: ServiceClient['requestToken'];
   openVoiceStream?: (options: VoiceStreamOptions) => Promise<never>;
   /** In place of a socket that takes everything at once. */
   drained?: (service: ScriptedService) => Promise<void>;
@@ -136,6 +147,13 @@ function createService(script: Script, clock: CountedClock) {
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     endStream = resolve;
   });
+  const tell = (message: Untimed) => handlers?.tap?.message?.({ at: clock.now(), ...message });
+  let hasEnded = false;
+  const end = (by: Side, code: number, reason: string) => {
+    if (!hasEnded) handlers?.tap?.closed?.({ at: clock.now(), by, code, reason, breakdown: undefined });
+    hasEnded = true;
+    endStream({ code, reason });
+  };
   const calls: string[] = [];
   const service: ScriptedService = {
     clock,
@@ -144,12 +162,17 @@ function createService(script: Script, clock: CountedClock) {
     },
     heard: [],
     calls,
-    say: (message) =>
-      handlers?.onMessage(
-        readServiceMessage(typeof message === 'string' ? message : JSON.stringify(message)),
-      ),
+    say(message) {
+      const text = typeof message === 'string' ? message : JSON.stringify(message);
+      tell({ from: 'service', opcode: 'text', text, bytes: text.length });
+      handlers?.onMessage(readServiceMessage(text));
+    },
     speak(...pcm) {
-      for (const one of pcm) if (!isClosed) handlers?.onAudio(one);
+      for (const data of pcm) {
+        if (isClosed) return;
+        tell({ from: 'service', opcode: 'binary', data, bytes: data.length });
+        handlers?.onAudio(data);
+      }
     },
     speakInTime(pcm) {
       const begin = clock.now() - liveAt;
@@ -161,7 +184,7 @@ function createService(script: Script, clock: CountedClock) {
     close(code, reason = '', why) {
       isClosed = true;
       breakage = why;
-      endStream({ code, reason });
+      end('service', code, reason);
     },
   };
   const stream: VoiceStream = {
@@ -169,6 +192,12 @@ function createService(script: Script, clock: CountedClock) {
     breakage: () => breakage,
     async present(presented) {
       token = presented;
+      tell({
+        from: 'device',
+        opcode: 'text',
+        token: tokenFacts(presented, createRedactor()),
+        bytes: presented.length,
+      });
       if (script.refuse !== undefined) throw script.refuse;
       service.say({ type: 'service_voice_connected' });
       liveAt = clock.now();
@@ -176,6 +205,7 @@ function createService(script: Script, clock: CountedClock) {
     },
     sendAudio(pcm) {
       service.heard.push({ at: clock.now() - liveAt, pcm });
+      tell({ from: 'device', opcode: 'binary', data: pcm, bytes: pcm.length });
       script.onAudio?.(pcm, service);
     },
     drained: async () => script.drained?.(service),
@@ -184,28 +214,39 @@ function createService(script: Script, clock: CountedClock) {
     close() {
       calls.push('close');
       isClosed = true;
-      endStream({ code: 1000, reason: '' });
+      end('device', 1000, '');
       return closed;
     },
   };
-  const client: SessionOptions['client'] = {
-    requestToken:
-      script.requestToken ??
-      (async () => ({
-        token: 't.o.k',
-        status: 200,
-        headers: {},
-        rateLimit: { limit: 60, remaining: 59, resetAtMs: 60_000 },
-        timing: { attempts: 1, firstByteMs: 3, totalMs: 5 },
-      })),
+  const client: ServiceClient = {
+    requestToken: script.requestToken ?? grantToken,
     async openVoiceStream(options) {
       if (script.openVoiceStream !== undefined) return script.openVoiceStream(options);
       handlers = options;
+      options.tap?.opened?.(openedUpgrade(clock.now()));
       return stream;
     },
   };
   return { service, client };
 }
+
+const limitHeaders: readonly Header[] = [
+  ['X-RateLimit-Limit', '60'],
+  ['X-RateLimit-Remaining', '59'],
+  ['X-RateLimit-Reset', '1970-01-01T00:01:00Z'],
+];
+
+/** Grants a token at the first attempt, and tells the tap so. */
+export const grantToken: ServiceClient['requestToken'] = async ({ tap, clock }) => {
+  tap?.token?.(grantedExchange({ at: clock.now(), headers: limitHeaders }));
+  return {
+    token: 't.o.k',
+    status: 200,
+    headers: {},
+    rateLimit: { limit: 60, remaining: 59, resetAtMs: 60_000 },
+    timing: { attempts: 1, firstByteMs: 3, totalMs: 5 },
+  };
+};
 
 /** An error as the client would make it. */
 export function failure(code: VoicectlError['code']): VoicectlError {

@@ -509,11 +509,12 @@ describe('a session that is interrupted', () => {
         sinks: [{ write: async () => {}, close: async () => void calls.push('sink closed') }],
         client: {
           requestToken: () => Promise.reject(new Error('not asked')),
-          openVoiceStream: async () => ({
+          openVoiceStream: async ({ tap }) => ({
             closed: new Promise(() => {}),
             breakage: () => undefined,
             present: async () => {},
-            sendAudio: () => {},
+            sendAudio: (data) =>
+              tap?.message?.({ at: 0, from: 'device', opcode: 'binary', data, bytes: data.length }),
             drained: async () => {},
             pause: () => {},
             resume: () => {},

@@ -21,7 +21,7 @@ export async function readScenario(nameOrFile: string, input: Stdin): Promise<Sc
     hint: 'docs/SCENARIOS.md describes scenarios; schema/scenario.schema.json is their JSON Schema.',
   });
   return loadScenario(written, dirname(file)).catch((thrown: VoicectlError) => {
-    const path = thrown.details?.path as PropertyKey[] | undefined;
+    const path = thrown.details?.path;
     throw path === undefined ? thrown : refuse(path, thrown.message, thrown.cause);
   });
 }

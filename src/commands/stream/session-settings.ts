@@ -9,8 +9,6 @@ import type { Io } from '../../kernel/io.ts';
 import { version } from '../../kernel/version.ts';
 import type { Expectations } from '../../session/expectations.ts';
 import type { SessionOptions } from '../../session/options.ts';
-import { requestToken } from '../../wire/client/token.ts';
-import { openVoiceStream } from '../../wire/client/voice-stream.ts';
 import type { CommandContext } from '../command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
@@ -34,7 +32,6 @@ export async function sessionOptions(
   const { baseUrl, wsUrl, device, apiKey, ca } = parts.target;
   const { tokenFrom, apiVersion, retries } = settings;
   return {
-    client: { requestToken, openVoiceStream },
     clock: systemClock,
     version,
     baseUrl,

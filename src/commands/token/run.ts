@@ -1,7 +1,7 @@
 import { defaultDevice, developmentKey, isLoopback } from '../../config/target.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { escapeText, jsonLines } from '../../kernel/escape.ts';
+import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { curlCommand } from '../../report/curl.ts';
@@ -31,9 +31,8 @@ export async function run(context: TokenContext): Promise<number> {
   }
 
   const target = await openTarget(context);
-  // A service may say the key back.
+  // Learns key and token: a service may repeat the key in the claims.
   const redactor = createRedactor();
-  redactor.conceal(target.apiKey);
   try {
     const grant = await requestToken({
       baseUrl: target.baseUrl,
@@ -44,25 +43,24 @@ export async function run(context: TokenContext): Promise<number> {
       retries,
       clock: systemClock,
       signal,
+      redactor,
       onRetry: ({ delayMs, error }) =>
-        void note(`${redactor.text(error.message)}; again in ${(delayMs / 1000).toFixed(1)} s`),
+        void note(`${error.message}; again in ${(delayMs / 1000).toFixed(1)} s`),
     });
     const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
     // What reads a token is loaded where the token is to be read.
     const decoded =
       json || decode || isTold
-        ? (await import('../../session/token-claims.ts')).readToken(grant.token)
+        ? redactor.value((await import('../../wire/read-token.ts')).readToken(grant.token))
         : undefined;
-    if (json) await io.stdout.write(redactor.line(tokenObject(grant, decoded)));
-    else if (decode) await io.stdout.write(jsonLines(redactor.value(decoded ?? null)));
+    if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded)));
+    else if (decode) await io.stdout.write(jsonLines(decoded ?? null));
     // No token has a character that would be escaped; what a hostile service sends in its place may.
     else await io.stdout.write(`${escapeText(grant.token)}\n`);
     if (isTold) {
-      for (const line of tokenLines(grant, decoded)) await note(redactor.text(line));
+      for (const line of tokenLines(grant, decoded)) await note(line);
     }
     return 0;
-  } catch (thrown) {
-    throw redactor.thrown(thrown);
   } finally {
     await target.close();
   }

@@ -3,7 +3,7 @@ import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import type { Notices } from '../notices.ts';
 import { reopen } from '../process/reopen.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
-import { type Speaker, stalled } from './speaker.ts';
+import type { Speaker } from './speaker.ts';
 
 /** The AI's voice on a loudspeaker: takes audio as it comes, without ever making the receiving side wait. */
 export interface Playback {
@@ -67,7 +67,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
         ? `It is waited for, ${timeoutMs / 1000} s.`
         : 'Is the sound server still running? --device-timeout 10s would wait for it to come back.';
     const message = `The loudspeaker was lost: ${loss.message}`;
-    const isStall = loss.details[stalled] === true;
+    const isStall = loss.details.stalled === true;
     const mayRestart = isStall && clock.now() - restartedAt >= playedWellMs;
     if (timeoutMs === 0 && !mayRestart)
       throw new VoicectlError('audio-device', message, { hint, cause: loss });

@@ -29,8 +29,6 @@ export interface Speaker {
 }
 
 export const frameMs = 20;
-/** Among the details of a loss: the process is there, and its device takes nothing. */
-export const stalled = 'stalled';
 /** Frames that are given to the device ahead of its wants, against delays in this process. */
 const leadFrames = 2;
 /** And besides in the device's own format: a resampler withholds the end of what it was given, so that the last is not whole. */
@@ -64,7 +62,7 @@ async function openHosted(backend: string, child: DeviceProcess, clock: Clock): 
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const watchdog = createWatchdog(clock, () => lose('the device takes no audio', { [stalled]: true }));
+  const watchdog = createWatchdog(clock, () => lose('the device takes no audio', { stalled: true }));
   watchdog.expect(firstFrameMs);
   void child.ended.then(watchdog.stop);
   if (child.control === undefined) throw new TypeError('a device host has a control stream');

@@ -52,7 +52,7 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
 
 async function ready(part: ScenarioPart, folder: string, at: readonly PropertyKey[]) {
   const clips = await prepareClips(part, folder).catch((thrown: VoicectlError) => {
-    const path = [...at, ...((thrown.details?.path as PropertyKey[] | undefined) ?? [])];
+    const path = [...at, ...(thrown.details?.path ?? [])];
     throw new VoicectlError(thrown.code, thrown.message, { cause: thrown.cause, details: { path } });
   });
   return { part, clips };

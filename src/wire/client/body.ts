@@ -3,26 +3,40 @@ import { VoicectlError } from '../../kernel/errors.ts';
 /** Far more than any answer of the service needs. */
 const maxBodyBytes = 64 * 1024;
 
-/**
- * Reads the body of an HTTP answer as JSON; undefined where it is not JSON. Throws `protocol-violation` where it is
- * longer than 64 KiB, and whatever reading it throws.
- */
-export async function readJsonBody(body: AsyncIterable<Buffer>, host: string): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes)
-      throw new VoicectlError('protocol-violation', `${host} answered with more than ${maxBodyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return parseJson(new TextDecoder().decode(Buffer.concat(chunks)));
+/** The body of an HTTP answer, and what kept the rest of it from coming. */
+export interface ReadBody {
+  /** As UTF-8, at most 64 KiB of it. */
+  text: string;
+  /** `protocol-violation` where it is longer, else what reading it threw. */
+  failure: unknown;
 }
 
-function parseJson(text: string): unknown {
+/** Reads a body as far as it comes. Never throws. */
+export async function readBody(body: AsyncIterable<Buffer>, host: string): Promise<ReadBody> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let failure: unknown;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes > maxBodyBytes) throw tooLong(host);
+    }
+  } catch (thrown) {
+    failure = thrown;
+  }
+  return { text: new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBodyBytes)), failure };
+}
+
+/** A text as JSON; undefined where it is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+function tooLong(host: string): VoicectlError {
+  return new VoicectlError('protocol-violation', `${host} answered with more than ${maxBodyBytes} bytes`);
 }

@@ -1,45 +1,91 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import type { Redactor } from '../../kernel/redact.ts';
 import { readError } from '../../protocol/error-body.ts';
-import { readJsonBody } from './body.ts';
+import type { Header, HttpAnswer, Upgrade } from '../exchange.ts';
+import { parseJson, readBody } from './body.ts';
+import { concealAnswer } from './conceal.ts';
 import { connectionError } from './connection-error.ts';
 import { withDeadline } from './deadline.ts';
 import { upgradeError } from './refusal-error.ts';
 
 const handshakeTimeoutMs = 10_000;
 
+export interface HandshakeOptions {
+  url: string;
+  clock: Clock;
+  signal: AbortSignal;
+  redactor: Redactor;
+  timeoutMs?: number | undefined;
+  /** Called when the handshake is over, before anything that follows it is. */
+  onUpgrade?: ((upgrade: Upgrade) => void) | undefined;
+}
+
 /**
- * Waits until the socket is open; where it does not come to that, the connection is cut. Throws what `openVoiceStream`
- * throws.
+ * Waits until the socket is open; where it does not open, the connection is cut. Throws what `openVoiceStream` throws.
  */
-export async function awaitUpgrade(
-  socket: WebSocket,
-  url: string,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
-): Promise<void> {
+export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions): Promise<void> {
+  const { url, clock, signal, redactor, timeoutMs = handshakeTimeoutMs, onUpgrade } = options;
   const { host } = new URL(url);
+  const [at, wallAt] = [clock.now(), clock.wall()];
+  let answer: HttpAnswer | undefined;
+  const note = (response: IncomingMessage, body: string, firstByteMs: number) => {
+    const raw = { status: response.statusCode ?? 0, headers: headerPairs(response), body, firstByteMs };
+    answer = concealAnswer(raw, redactor);
+    return answer;
+  };
+  let requestHeaders: Header[] = [];
+  const tell = (breakdown?: VoicectlError) =>
+    onUpgrade?.({
+      at,
+      wallAt,
+      request: { method: 'GET', url, headers: requestHeaders, body: '' },
+      answer,
+      breakdown: breakdown && { code: breakdown.code, message: breakdown.message },
+      totalMs: clock.now() - at,
+    });
   let onAbort = () => {};
   const opened = new Promise<void>((resolve, reject) => {
     onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
+    // Only now is all of the request known.
+    if (onUpgrade !== undefined) requestHeaders = sentHeaders(socket);
+    socket.once('upgrade', (response) => note(response, '', clock.now() - at));
     socket.once('open', resolve);
     socket.once('error', (thrown) => reject(handshakeError(thrown, host)));
     socket.once('unexpected-response', async (_request, response: IncomingMessage) => {
-      const body = await readJsonBody(response, host).catch(() => undefined);
-      reject(upgradeError(response.statusCode ?? 0, url, readError(body)));
+      const firstByteMs = clock.now() - at;
+      const { text } = await readBody(response, host);
+      const refused = note(response, text, firstByteMs);
+      reject(upgradeError(refused, url, readError(parseJson(refused.body))));
     });
   });
   const what = `${host} did not answer the WebSocket handshake`;
   try {
-    await withDeadline(opened, { clock, ms: handshakeTimeoutMs, what });
+    await withDeadline(opened, { clock, ms: timeoutMs, what });
+    tell();
   } catch (thrown) {
     socket.terminate();
-    throw thrown;
+    const failure = redactor.thrown(thrown);
+    if (!signal.aborted) tell(toVoicectlError(failure));
+    throw failure;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** What ws sends; it keeps the request while the handshake lasts. */
+function sentHeaders(socket: WebSocket): Header[] {
+  const { _req: request } = socket as unknown as { _req?: ClientRequest | null };
+  return Object.entries(request?.getHeaders() ?? {}).map(([name, value]) => [name, String(value)]);
+}
+
+function headerPairs({ rawHeaders }: IncomingMessage): Header[] {
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
+  );
 }
 
 function handshakeError(thrown: Error, host: string): VoicectlError {

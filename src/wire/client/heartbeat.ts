@@ -9,8 +9,14 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/** Pings the peer every 15 s, and calls `onDead` where nothing at all came from it between two pings. */
-export function startHeartbeat(socket: WebSocket, clock: Clock, onDead: () => void): Heartbeat {
+export interface HeartbeatOptions {
+  clock: Clock;
+  ping(): void;
+  onDead(): void;
+}
+
+/** Pings the peer every 15 s, and calls `onDead` when nothing at all came from it between two pings. */
+export function startHeartbeat(socket: WebSocket, { clock, ping, onDead }: HeartbeatOptions): Heartbeat {
   let isAlive = true;
   const beat = () => {
     isAlive = true;
@@ -23,7 +29,7 @@ export function startHeartbeat(socket: WebSocket, clock: Clock, onDead: () => vo
       return;
     }
     isAlive = false;
-    if (socket.readyState === WebSocket.OPEN) socket.ping();
+    if (socket.readyState === WebSocket.OPEN) ping();
     timer = clock.after(pingEveryMs, look, { background: true });
   };
   let timer = clock.after(pingEveryMs, look, { background: true });

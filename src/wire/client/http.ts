@@ -4,22 +4,32 @@ import errors from 'undici/lib/core/errors.js';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { jsonMediaType } from '../../protocol/token-request.ts';
-import { readJsonBody } from './body.ts';
+import type { Header, HttpAnswer, HttpRequest } from '../exchange.ts';
+import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
 import { trusting } from './trusting.ts';
 
-export interface HttpResult {
-  status: number;
-  /** By lower-case name; repeated headers joined with a comma. */
-  headers: Record<string, string>;
-  /** The parsed body; undefined where it is not JSON. */
-  json: unknown;
-  firstByteMs: number;
+/** How a leg reaches the service, and what ends its waiting. */
+export interface HttpLeg {
+  clock: Clock;
+  signal: AbortSignal;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
+  /** For everything, from connecting to the last byte: a service may also drip. Default 15 s. */
+  timeoutMs?: number | undefined;
+}
+
+/** What came of one request. Both an answer and a failure: the answer was cut, or too long. */
+export interface HttpOutcome {
+  /** When the request began, on the leg's clock and on the wall. */
+  at: number;
+  wallAt: number;
+  answer: HttpAnswer | undefined;
+  failure: VoicectlError | undefined;
+  totalMs: number;
 }
 
 const connectTimeoutMs = 10_000;
-/** For everything, from connecting to the last byte: a service may also drip. */
 const answerTimeoutMs = 15_000;
 
 /** Whether a status says that the request was granted. */
@@ -27,17 +37,26 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
+/** The value of a header; repeated ones joined with a comma. `name` is lower case. */
+export function headerValue(headers: readonly Header[], name: string): string | undefined {
+  const values = headers.filter(([other]) => other.toLowerCase() === name).map(([, value]) => value);
+  return values.length === 0 ? undefined : values.join(', ');
+}
+
+/** Headers by lower-case name; repeated ones joined with a comma. */
+export function flattenHeaders(headers: readonly Header[]): Record<string, string> {
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  return Object.fromEntries([...names].map((name) => [name, headerValue(headers, name) ?? '']));
+}
+
 /**
- * Posts JSON and reads the whole answer, whatever its status. Redirects are not followed: the body
- * holds a key. Throws `VoicectlError`, or the signal's reason.
+ * Sends one request on a connection of its own and reads the whole answer, whatever it is. Redirects are not followed:
+ * the body may hold a key. What the service does never throws; the reason of an aborted signal does.
  */
-export async function postJson(
-  url: string,
-  body: unknown,
-  { clock, signal, ca }: { clock: Clock; signal: AbortSignal; ca?: string | undefined },
-): Promise<HttpResult> {
+export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<HttpOutcome> {
+  const { clock, signal, ca, timeoutMs = answerTimeoutMs } = leg;
   signal.throwIfAborted();
-  const { origin, pathname, search, host } = new URL(url);
+  const { origin, pathname, search, host } = new URL(sent.url);
   // The deadline below takes the place of undici's own timers, which no clock moves.
   const client = new Client(origin, {
     connect: { timeout: connectTimeoutMs, ...trusting(ca) },
@@ -45,38 +64,42 @@ export async function postJson(
     bodyTimeout: 0,
   });
   const deadline = new AbortController();
-  const timer = clock.after(answerTimeoutMs, () => deadline.abort(notAnswered(host)));
+  const timer = clock.after(timeoutMs, () => deadline.abort(notAnswered(host, timeoutMs)));
   const ending = AbortSignal.any([signal, deadline.signal]);
-  const startedAt = clock.now();
+  const [at, wallAt] = [clock.now(), clock.wall()];
+  const outcome = (answer?: HttpAnswer, thrown?: unknown): HttpOutcome => {
+    signal.throwIfAborted();
+    const failure =
+      thrown === undefined ? undefined : toFailure(ending.aborted ? ending.reason : thrown, host);
+    return { at, wallAt, answer, failure, totalMs: clock.now() - at };
+  };
   try {
     const response = await request.call(client, {
-      method: 'POST',
+      method: sent.method as Dispatcher.HttpMethod,
       path: pathname + search,
-      headers: { 'Content-Type': jsonMediaType, Accept: jsonMediaType },
-      body: JSON.stringify(body),
+      headers: sent.headers.flat(),
+      ...(sent.body === '' ? {} : { body: sent.body }),
       signal: ending,
+      responseHeaders: 'raw',
     });
-    const firstByteMs = clock.now() - startedAt;
+    const firstByteMs = clock.now() - at;
+    const { text, failure } = await readBody(response.body, host);
     const { statusCode: status } = response;
-    const json = await readJsonBody(response.body, host).catch((thrown) => {
-      // A refusal is one whatever its body is, also where that is cut, endless, or does not come.
-      if (isSuccess(status) || signal.aborted) throw thrown;
-    });
-    return { status, headers: flatten(response.headers), json, firstByteMs };
+    return outcome({ status, headers: pairs(response.headers), body: text, firstByteMs }, failure);
   } catch (thrown) {
-    if (ending.aborted) throw ending.reason;
-    throw thrown instanceof VoicectlError ? thrown : requestError(thrown, host);
+    return outcome(undefined, thrown);
   } finally {
     timer.cancel();
     await client.destroy();
   }
 }
 
-function notAnswered(host: string): VoicectlError {
-  return new VoicectlError('timed-out', `${host} did not answer within ${answerTimeoutMs / 1000} s`);
+function notAnswered(host: string, ms: number): VoicectlError {
+  return new VoicectlError('timed-out', `${host} did not answer within ${ms / 1000} s`);
 }
 
-function requestError(thrown: unknown, host: string): VoicectlError {
+function toFailure(thrown: unknown, host: string): VoicectlError {
+  if (thrown instanceof VoicectlError) return thrown;
   if (thrown instanceof errors.HTTPParserError || thrown instanceof errors.HeadersOverflowError) {
     const text = `${host} did not answer in HTTP: ${thrown.message}`;
     return new VoicectlError('protocol-violation', text, { cause: thrown });
@@ -84,11 +107,8 @@ function requestError(thrown: unknown, host: string): VoicectlError {
   return connectionError(thrown, host);
 }
 
-function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : String(value),
-    ]),
-  );
+/** undici's raw headers: names and values in turns, which its types do not know. */
+function pairs(raw: unknown): Header[] {
+  const flat = (raw as (string | Buffer)[]).map(String);
+  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { readMoment } from '../../protocol/rate-limit.ts';
-import { postJson } from './http.ts';
+import { jsonMediaType } from '../../protocol/token-request.ts';
+import { headerValue, sendRequest } from './http.ts';
 
 export interface Reached {
   status: number;
@@ -32,12 +33,15 @@ export async function reachService({
   clock: Clock;
   signal: AbortSignal;
 }): Promise<Reached> {
-  const { status, headers, firstByteMs } = await postJson(
-    serviceUrl(baseUrl, tokenPath(apiVersion)),
-    {},
+  const url = serviceUrl(baseUrl, tokenPath(apiVersion));
+  const headers = [['Content-Type', jsonMediaType]] as const;
+  const { answer, failure } = await sendRequest(
+    { method: 'POST', url, headers, body: '{}' },
     { ca, clock, signal },
   );
-  const theirs = readMoment(headers.date, clock.wall());
+  if (answer === undefined) throw failure;
+  const { status, firstByteMs } = answer;
+  const theirs = readMoment(headerValue(answer.headers, 'date'), clock.wall());
   const skewMs =
     theirs === undefined ? undefined : theirs + dateResolutionMs / 2 - clock.wall() + firstByteMs / 2;
   return { status, ms: firstByteMs, skewMs };

@@ -1,6 +1,7 @@
 import { type ErrorCode, VoicectlError } from '../../kernel/errors.ts';
 import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
+import type { HttpAnswer } from '../exchange.ts';
 
 /**
  * What a refusal of the stream means. Specification: the behaviour for bad tokens, the limit's code and
@@ -20,8 +21,9 @@ const serviceSide: readonly number[] = [
 ];
 
 /** The error for an upgrade that was answered with something other than 101, and with what the body said. */
-export function upgradeError(status: number, url: string, said: ReadError): VoicectlError {
-  const details = { status, serviceCode: said.code, serviceMessage: said.message };
+export function upgradeError(received: HttpAnswer, url: string, said: ReadError): VoicectlError {
+  const { status } = received;
+  const details = { status, serviceCode: said.code, serviceMessage: said.message, answer: received };
   const answer = [`status ${status}`, textOf(said)].filter((text) => text !== '').join(', ');
   if (status >= 300 && status < 400) {
     return new VoicectlError('redirected', `${url} redirects (${answer}), and a token is never sent on`, {

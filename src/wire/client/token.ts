@@ -1,16 +1,15 @@
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
-import {
-  type ReadRateLimit,
-  readMoment,
-  readRateLimitHeaders,
-  retryAfterHeaderName,
-} from '../../protocol/rate-limit.ts';
-import type { TokenRequest } from '../../protocol/token-request.ts';
-import { readTokenResponse } from '../../protocol/token-response.ts';
-import { type HttpResult, isSuccess, postJson } from './http.ts';
+import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
+import { jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
+import type { Header, HttpAnswer } from '../exchange.ts';
+import type { Tap } from '../tap.ts';
+import { ask } from './ask.ts';
+import { flattenHeaders, headerValue, isSuccess } from './http.ts';
+import { readRateLimit } from './rate-limit.ts';
 
 export interface TokenOptions extends TokenRequest {
   baseUrl: string;
@@ -21,7 +20,11 @@ export interface TokenOptions extends TokenRequest {
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
-  /** Told of each wait before a further attempt. */
+  /** Looks on at each attempt. */
+  tap?: Tap | undefined;
+  /** Learns the key and the token, and keeps them out of all that is told. Default: one of its own. */
+  redactor?: Redactor;
+  /** Called before each wait for a further attempt. */
   onRetry?: (retry: TokenRetry) => void;
   /** 0 to 1; for tests. Default `Math.random`. */
   random?: () => number;
@@ -57,13 +60,15 @@ const longestWaitMs = 120_000;
  * `protocol-violation`, `timed-out`, or the signal's reason.
  */
 export async function requestToken(options: TokenOptions): Promise<TokenGrant> {
-  const { clock, signal, retries, onRetry } = options;
+  const { clock, signal, retries, onRetry, redactor = createRedactor() } = options;
+  redactor.conceal(options.apiKey);
   const startedAt = clock.now();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { firstByteMs, ...grant } = await attemptOnce(options);
+      const { firstByteMs, ...grant } = await attemptOnce({ ...options, redactor });
       return { ...grant, timing: { attempts: attempt, firstByteMs, totalMs: clock.now() - startedAt } };
-    } catch (error) {
+    } catch (thrown) {
+      const error = redactor.thrown(thrown);
       if (signal.aborted || !(error instanceof VoicectlError) || !error.retryable) throw error;
       const delayMs = delayBefore(attempt + 1, error, options);
       if (attempt > retries || delayMs > longestWaitMs) throw error;
@@ -80,29 +85,38 @@ function delayBefore(
   { random = Math.random }: TokenOptions,
 ): number {
   const backoffMs = Math.min(longestBackoffMs, firstBackoffMs * 2 ** (attempt - 2)) * (0.5 + random() / 2);
-  const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs + 50 * random() : 0;
+  const askedMs = retryAfterMs === undefined ? 0 : retryAfterMs + 50 * random();
   return Math.ceil(Math.max(backoffMs, askedMs));
 }
 
 type Attempt = Omit<TokenGrant, 'timing'> & { firstByteMs: number };
 
-async function attemptOnce(options: TokenOptions): Promise<Attempt> {
-  const { baseUrl, apiVersion, apiKey, deviceId, ca, clock, signal } = options;
+async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Promise<Attempt> {
+  const { baseUrl, apiVersion, apiKey, deviceId, clock, tap } = options;
   const url = serviceUrl(baseUrl, tokenPath(apiVersion));
-  const result = await postJson(url, { apiKey, deviceId }, { clock, signal, ca });
-  const { status, headers, firstByteMs } = result;
-  // By the service's own time where it tells it: a reset is a moment of that, and our clock may be wrong.
-  const nowMs = readMoment(headers.date, clock.wall()) ?? clock.wall();
-  const rateLimit = readRateLimitHeaders((name) => headers[name.toLowerCase()], nowMs);
-  if (!isSuccess(status)) throw refusal(result, { url, rateLimit, nowMs });
-  const token = readTokenResponse(result.json);
-  if (token === undefined) {
+  const body = JSON.stringify({ apiKey, deviceId });
+  const asked = await ask({ method: 'POST', url, headers: tokenRequestHeaders, body }, options);
+  if (tap?.token !== undefined) tap.token(await asked.evidence());
+  const { answer, failure } = asked.outcome;
+  // A refusal is one whatever its body is, also where that is cut, endless, or does not come.
+  if (answer === undefined || (failure !== undefined && isSuccess(answer.status))) throw failure;
+  const { status, firstByteMs } = answer;
+  const { rateLimit, nowMs } = readRateLimit(answer, clock.wall());
+  if (!isSuccess(status)) throw refusal(answer, asked.json, { url, rateLimit, nowMs });
+  if (asked.token === undefined) {
     throw new VoicectlError('protocol-violation', `No token in the answer of ${url} (status ${status})`, {
       hint: 'The body should be a JSON object with a "token" string.',
+      details: { answer },
     });
   }
-  return { token, status, headers, rateLimit, firstByteMs };
+  const headers = flattenHeaders(answer.headers);
+  return { token: asked.token, status, headers, rateLimit, firstByteMs };
 }
+
+const tokenRequestHeaders: readonly Header[] = [
+  ['Content-Type', jsonMediaType],
+  ['Accept', jsonMediaType],
+];
 
 interface RefusalContext {
   url: string;
@@ -112,11 +126,13 @@ interface RefusalContext {
 
 /** "A client treats any non-200 token response as an authentication failure." Specification: "Errors". */
 function refusal(
-  { status, headers, json }: HttpResult,
+  answer: HttpAnswer,
+  json: unknown,
   { url, rateLimit, nowMs }: RefusalContext,
 ): VoicectlError {
+  const { status, headers } = answer;
   const { code, message } = readError(json);
-  const details = { status, serviceCode: code, serviceMessage: message };
+  const details = { status, serviceCode: code, serviceMessage: message, answer };
   const said = [code, message].filter((text) => text !== undefined).join(': ') || 'no reason given';
   if (status >= 300 && status < 400) {
     const text = `${url} redirects (status ${status}), and a key is never sent on`;
@@ -126,7 +142,7 @@ function refusal(
     });
   }
   if (status === 429) {
-    const retryAt = readMoment(headers[retryAfterHeaderName.toLowerCase()], nowMs) ?? nowMs;
+    const retryAt = readMoment(headerValue(headers, retryAfterHeaderName.toLowerCase()), nowMs) ?? nowMs;
     const retryAfterMs = Math.max(0, Math.max(retryAt, rateLimit.resetAtMs ?? nowMs) - nowMs);
     return new VoicectlError('rate-limited', `Token request rate limited (status 429): ${said}`, {
       retryable: true,

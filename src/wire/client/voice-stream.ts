@@ -1,15 +1,15 @@
-import { type RawData, WebSocket } from 'ws';
+import { WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
+import type { VoicectlError } from '../../kernel/errors.ts';
+import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import { readServiceMessage, type ServiceMessage } from '../../protocol/messages.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
+import type { Tap } from '../tap.ts';
+import { type Connection, connect } from './connect.ts';
 import { withDeadline } from './deadline.ts';
-import { awaitUpgrade } from './handshake.ts';
-import { startHeartbeat } from './heartbeat.ts';
 import { closeError } from './refusal-error.ts';
-import { trusting } from './trusting.ts';
 
 /** How a stream ended. */
 export interface StreamClose {
@@ -23,6 +23,10 @@ export interface VoiceStreamOptions {
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
+  /** Looks on, and may slow sending down. */
+  tap?: Tap | undefined;
+  /** Keeps keys and tokens out of all that is told. Default: one that learns the token that is presented. */
+  redactor?: Redactor;
   /** AI audio: any number of bytes, odd ones included. */
   onAudio: (pcm: Buffer) => void;
   /** A text message of the service. */
@@ -36,7 +40,10 @@ export interface VoiceStream {
    */
   present(token: string): Promise<void>;
   sendAudio(pcm: Buffer): void;
-  /** Resolves once at most `bytes` wait in the socket. Throws `timed-out` where the peer takes nothing for 10 s. */
+  /**
+   * Resolves once at most `bytes` wait in the socket and the tap takes more. Throws `timed-out` where the peer takes
+   * nothing for 10 s, and whatever the tap throws.
+   */
   drained(bytes: number): Promise<void>;
   /** Stops and resumes reading from the network, where the audio cannot be put away fast enough. */
   pause(): void;
@@ -55,30 +62,13 @@ export interface VoiceStream {
 const connectedTimeoutMs = 10_000;
 const stallTimeoutMs = 10_000;
 
-/** No compression is offered and no redirect followed. */
-const socketOptions = {
-  perMessageDeflate: false,
-  followRedirects: false,
-  maxPayload: 16 * 1024 * 1024,
-  // From the first close frame of either side on. Not in the types of ws.
-  closeTimeout: 2_000,
-};
-
 /**
  * Opens the voice stream. Specification: "WSS /voice-stream". Throws `VoicectlError`: `connect-failed`,
  * `tls-failed`, `handshake-failed`, `redirected`, `stream-refused`, `too-many-connections`, `timed-out`, or the
  * signal's reason.
  */
 export async function openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream> {
-  const { wsUrl, ca, clock, signal, onAudio, onMessage } = options;
-  signal.throwIfAborted();
-  const url = serviceUrl(wsUrl, streamPath);
-  const socket = new WebSocket(url, { ...socketOptions, ...trusting(ca) });
-  const closed = new Promise<StreamClose>((resolve) => {
-    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
-  });
-  /** Why the stream cannot go on, where more is known than its close code. */
-  let failure: VoicectlError | undefined;
+  const { wsUrl, ca, clock, signal, tap, redactor = createRedactor(), onAudio, onMessage } = options;
   /** Set while the last thing that came from the service is an error. */
   let lastWord: ReadError | undefined;
   let isClosing = false;
@@ -87,51 +77,35 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   const confirmed = new Promise<void>((resolve) => {
     confirm = resolve;
   });
-
-  // From the beginning: what comes in one packet with the answer to the upgrade is here before `open` is awaited.
-  socket.on('message', (data: RawData, isBinary) => {
-    if (isBinary) {
+  const connection = await connect({
+    ...{ ca, clock, signal, tap, redactor },
+    url: serviceUrl(wsUrl, streamPath),
+    onBinary(pcm) {
       lastWord = undefined;
-      if (!isDeaf) onAudio(data as Buffer);
-      return;
-    }
-    const message = readServiceMessage(data.toString());
-    lastWord = message.error;
-    if (message.category === 'connected') confirm();
-    onMessage(message);
+      if (!isDeaf) onAudio(pcm);
+    },
+    onText(text) {
+      const message = readServiceMessage(text);
+      lastWord = message.error;
+      if (message.category === 'connected') confirm();
+      onMessage(message);
+    },
   });
-  // Also after the handshake: a bad frame is an error here, and then a close.
-  socket.on('error', (thrown) => {
-    failure ??= protocolError(thrown);
-  });
-  await awaitUpgrade(socket, url, { clock, signal });
-
-  const heartbeat = startHeartbeat(socket, clock, () => {
-    failure ??= new VoicectlError('timed-out', 'The service has stopped answering pings');
-    socket.terminate();
-  });
-  /** Those who wait for the system to take something. */
-  const waiting = new Set<() => void>();
-  const wake = () => {
-    for (const resume of waiting) resume();
-    waiting.clear();
-  };
-  void closed.then(() => {
-    heartbeat.stop();
-    wake();
-  });
+  const { socket } = connection;
+  const closed = connection.closed.then(({ code, reason }): StreamClose => ({ code, reason }));
+  const outbox = createOutbox(connection, { clock, tap });
 
   return {
     closed,
     breakage(close) {
-      if (failure !== undefined) return failure;
+      if (connection.failure !== undefined) return connection.failure;
       const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
       return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
     },
     async present(token) {
-      socket.send(token);
+      connection.present(token);
       const ended = closed.then((close) => {
-        throw failure ?? closeError(close, lastWord, 'authorising');
+        throw connection.failure ?? closeError(close, lastWord, 'authorising');
       });
       // Handled also where the stream ends only later, when nobody waits here any more.
       ended.catch(() => {});
@@ -141,8 +115,41 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
         what: 'The service did not confirm the connection',
       });
     },
-    sendAudio: (pcm) => socket.send(pcm, { binary: true }, wake),
+    sendAudio: (pcm) => connection.sendBinary(pcm, outbox.wake),
+    drained: outbox.drained,
+    pause() {
+      if (isClosing) isDeaf = true;
+      else socket.pause();
+    },
+    resume() {
+      connection.beat();
+      socket.resume();
+    },
+    close() {
+      isClosing = true;
+      isDeaf ||= socket.isPaused;
+      socket.resume();
+      void connection.close();
+      return closed;
+    },
+  };
+}
+
+/** What waits in the socket, and who waits for it to get less. */
+function createOutbox(
+  { socket, closed }: Connection,
+  { clock, tap }: Pick<VoiceStreamOptions, 'clock' | 'tap'>,
+): { wake(): void; drained(bytes: number): Promise<void> } {
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const resume of waiting) resume();
+    waiting.clear();
+  };
+  void closed.then(wake);
+  return {
+    wake,
     async drained(bytes) {
+      await tap?.ready?.();
       while (socket.bufferedAmount > bytes && socket.readyState === WebSocket.OPEN) {
         const written = new Promise<void>((resolve) => waiting.add(resolve));
         await withDeadline(written, {
@@ -152,25 +159,5 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
         });
       }
     },
-    pause() {
-      if (isClosing) isDeaf = true;
-      else socket.pause();
-    },
-    resume() {
-      heartbeat.beat();
-      socket.resume();
-    },
-    close() {
-      isClosing = true;
-      isDeaf ||= socket.isPaused;
-      socket.resume();
-      if (socket.readyState === WebSocket.OPEN) socket.close(closeCodes.normal);
-      return closed;
-    },
   };
-}
-
-function protocolError(thrown: Error): VoicectlError {
-  const text = `The service broke the WebSocket protocol: ${thrown.message}`;
-  return new VoicectlError('protocol-violation', text, { cause: thrown });
 }

@@ -11,8 +11,12 @@ class Peer extends EventEmitter {
   pings = 0;
   deaths = 0;
   clock = createCountedClock();
-  heartbeat = startHeartbeat(this as unknown as WebSocket, this.clock, () => {
-    this.deaths += 1;
+  heartbeat = startHeartbeat(this as unknown as WebSocket, {
+    clock: this.clock,
+    ping: () => this.ping(),
+    onDead: () => {
+      this.deaths += 1;
+    },
   });
 
   ping(): void {

@@ -3,6 +3,8 @@ import { closeError, upgradeError } from '../../../src/wire/client/refusal-error
 
 const nothing = { code: undefined, message: undefined };
 
+const answered = (status: number) => ({ status, headers: [], body: '', firstByteMs: 1 });
+
 describe('an upgrade that is refused', () => {
   test.each([
     [301, 'redirected', 6],
@@ -17,13 +19,16 @@ describe('an upgrade that is refused', () => {
     [500, 'handshake-failed', 4],
     [503, 'handshake-failed', 4],
   ] as const)('with status %i is %s, exit code %i', (status, code, exitCode) => {
-    const error = upgradeError(status, 'ws://voice.test/x', nothing);
+    const error = upgradeError(answered(status), 'ws://voice.test/x', nothing);
     expect(error).toMatchObject({ code, exitCode, details: { status } });
     expect(error.message).toContain(`status ${status}`);
   });
 
   test.each([401, 429, 503, 307])('with status %i is told with what the service said', (status) => {
-    const error = upgradeError(status, 'ws://voice.test/x', { code: 'FULL', message: 'Come back later' });
+    const error = upgradeError(answered(status), 'ws://voice.test/x', {
+      code: 'FULL',
+      message: 'Come back later',
+    });
     expect(error.message).toContain(`status ${status}, FULL: Come back later`);
     expect(error.details).toMatchObject({ serviceCode: 'FULL', serviceMessage: 'Come back later' });
   });

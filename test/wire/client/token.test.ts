@@ -217,10 +217,13 @@ describe('an answer other than 2xx', () => {
     expect(clock.pending).toEqual([]);
   });
 
-  test('holds what the service said, for scripts', async () => {
+  test('holds what the service said and the answer itself, for scripts', async () => {
     const { baseUrl } = await services.http((response) => response.writeHead(401).end(bodies[0]![1]));
     const { details } = await failure({ baseUrl });
-    expect(details).toEqual({ status: 401, serviceCode: 'BAD_KEY', serviceMessage: 'No such key' });
+    const { answer, ...said } = details;
+    expect(said).toEqual({ status: 401, serviceCode: 'BAD_KEY', serviceMessage: 'No such key' });
+    expect(answer).toMatchObject({ status: 401, body: bodies[0]![1] });
+    expect(answer?.headers.map(([name]) => name)).toContain('Date');
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { abortable } from '../../src/session/abortable.ts';
+import { abortable } from '../../src/kernel/abortable.ts';
 
 test('a promise that settles first is what comes out, and nothing listens to the signal any more', async () => {
   const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readToken } from '../../src/session/token-claims.ts';
+import { readToken } from '../../src/wire/read-token.ts';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 

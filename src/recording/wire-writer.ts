@@ -1,0 +1,73 @@
+import { flattenHeaders } from '../wire/client/http.ts';
+import type { Breakdown, HttpAnswer, TokenExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
+import type { Tap } from '../wire/tap.ts';
+import type { BundleWriter } from './bundle-writer.ts';
+import type { WireLine } from './format.ts';
+
+export interface WireWriterOptions {
+  writer: Pick<BundleWriter, 'wire' | 'audio'>;
+  /** Whom the tokens are asked for. */
+  device: string;
+  /** Milliseconds since the session began, of a monotonic time of the wire. */
+  timeOf(at: number): number;
+}
+
+/** A tap that writes the lines of wire.jsonl, and the audio of both voices. */
+export function createWireWriter({
+  writer,
+  device,
+  timeOf,
+}: WireWriterOptions): Required<Omit<Tap, 'ready'>> {
+  return {
+    token: (exchange) => writer.wire(tokenLine(exchange, device, timeOf)),
+    opened: (upgrade) => writer.wire(upgradeLine(upgrade, timeOf)),
+    message(message) {
+      const t = timeOf(message.at);
+      if ('data' in message) writer.audio(directionOf(message), t, message.data);
+      else if ('token' in message) writer.wire({ t, type: 'token', bytes: message.bytes });
+      else if ('text' in message && message.from === 'service')
+        writer.wire({ t, type: 'text', text: message.text });
+    },
+    closed({ at, by, code, reason }) {
+      writer.wire({
+        t: timeOf(at),
+        type: 'close',
+        by: by === 'device' ? 'client' : 'service',
+        code,
+        reason,
+      });
+    },
+  };
+}
+
+function directionOf({ from }: WireMessage): 'in' | 'out' {
+  return from === 'device' ? 'out' : 'in';
+}
+
+function tokenLine(
+  { at, request, answer, breakdown, totalMs }: TokenExchange,
+  device: string,
+  timeOf: (at: number) => number,
+): WireLine {
+  const answered = answer && {
+    headers: flattenHeaders(answer.headers),
+    firstByteMs: timeOf(at + answer.firstByteMs) - timeOf(at),
+  };
+  const begun = { t: timeOf(at), type: 'token-request' as const, url: request.url, device };
+  return { ...begun, ...outcome(answer, breakdown), ...answered, totalMs: timeOf(at + totalMs) - timeOf(at) };
+}
+
+function upgradeLine(
+  { at, request, answer, breakdown, totalMs }: Upgrade,
+  timeOf: (at: number) => number,
+): WireLine {
+  const begun = { t: timeOf(at), type: 'upgrade' as const, url: request.url };
+  return { ...begun, ...outcome(answer, breakdown), totalMs: timeOf(at + totalMs) - timeOf(at) };
+}
+
+function outcome(answer: HttpAnswer | undefined, breakdown: Breakdown | undefined) {
+  return {
+    ...(answer && { status: answer.status }),
+    ...(breakdown && { error: breakdown.message }),
+  };
+}

@@ -1,0 +1,45 @@
+import { readServiceMessage } from '../protocol/messages.ts';
+import { readRateLimit } from '../wire/client/rate-limit.ts';
+import type { TokenExchange, WireMessage } from '../wire/exchange.ts';
+import type { Tap } from '../wire/tap.ts';
+import type { Ledger } from './ledger.ts';
+
+/** What passes on the wire, as the notes of a session: the views' language is a function of what the tap tells. */
+export function createSessionTap(ledger: Ledger): Tap {
+  const attempts: TokenExchange[] = [];
+  let presentedAt: number | undefined;
+
+  const fromService = (message: WireMessage) => {
+    if ('data' in message) ledger.received(message.data);
+    if (!('text' in message)) return;
+    const read = readServiceMessage(message.text);
+    if (read.category === 'connected' && presentedAt !== undefined) {
+      ledger.took('authoriseMs', message.at - presentedAt);
+      presentedAt = undefined;
+    }
+    ledger.message(read);
+  };
+  return {
+    token(exchange) {
+      attempts.push(exchange);
+      const { at, totalMs, answer, granted, wallAt } = exchange;
+      if (granted === undefined || answer === undefined) return;
+      ledger.granted({
+        claims: granted.claims,
+        rateLimit: readRateLimit(answer, wallAt + totalMs).rateLimit,
+        status: answer.status,
+        ms: at + totalMs - (attempts[0]?.at ?? at),
+        attempts: attempts.length,
+      });
+    },
+    opened({ answer, breakdown, totalMs }) {
+      if (answer !== undefined && breakdown === undefined) ledger.took('connectMs', totalMs);
+    },
+    message(message) {
+      if (message.from === 'service') fromService(message);
+      else if ('token' in message) presentedAt = message.at;
+      else if ('data' in message) ledger.sent(message.data);
+    },
+    closed: ledger.closed,
+  };
+}

@@ -1,0 +1,59 @@
+import type { Redactor } from '../../kernel/redact.ts';
+import { readTokenResponse } from '../../protocol/token-response.ts';
+import type { HttpRequest, TokenExchange } from '../exchange.ts';
+import { parseJson } from './body.ts';
+import { concealAnswer, concealKey } from './conceal.ts';
+import { type HttpLeg, type HttpOutcome, isSuccess, sendRequest } from './http.ts';
+
+/** A leg whose evidence holds no secret. */
+export interface AskLeg extends HttpLeg {
+  /** Takes out what it knows; it learns the token of the answer. */
+  redactor: Redactor;
+}
+
+/** What came of one request to the service. */
+export interface Asked {
+  /** The answer is without secrets. */
+  outcome: HttpOutcome;
+  /** The body as JSON, without secrets; undefined where it is not JSON. */
+  json: unknown;
+  /** The token that was granted. */
+  token: string | undefined;
+  /** The request and its answer as evidence. Hashing a token loads Node's crypto, so it is made when it is wanted. */
+  evidence(): Promise<TokenExchange>;
+}
+
+/**
+ * Asks the service over HTTP and takes whatever comes as an observation: a refusal, a redirect and a hang-up are
+ * results too. Throws the reason of an aborted signal, and nothing else.
+ */
+export async function ask(request: HttpRequest, leg: AskLeg): Promise<Asked> {
+  const { redactor } = leg;
+  const sent = await sendRequest(request, leg);
+  const parsed = sent.answer && parseJson(sent.answer.body);
+  const token = isSuccess(sent.answer?.status ?? 0) ? readTokenResponse(parsed) : undefined;
+  if (token !== undefined) redactor.conceal(token);
+  const json = redactor.value(parsed);
+  const answer = sent.answer && concealAnswer(sent.answer, redactor);
+  const outcome = { ...sent, answer };
+  return {
+    outcome,
+    json,
+    token,
+    async evidence() {
+      const { at, wallAt, totalMs, failure } = outcome;
+      const body = redactor.text(concealKey(request.body));
+      return {
+        kind: 'token',
+        at,
+        wallAt,
+        request: { ...request, body },
+        answer,
+        granted:
+          token === undefined ? undefined : (await import('../token-facts.ts')).tokenFacts(token, redactor),
+        breakdown: failure && { code: failure.code, message: redactor.text(failure.message) },
+        totalMs,
+      };
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { type Redactor, redacted } from '../../kernel/redact.ts';
+import type { Header, HttpAnswer } from '../exchange.ts';
+import { parseJson } from './body.ts';
+
+/**
+ * A text from the service without secrets. JSON is judged as a value: with a backslash, and not without one, a secret
+ * can be spelled in many ways in its text.
+ */
+export function concealText(text: string, redactor: Redactor): string {
+  const parsed = text.includes('\\') ? parseJson(text) : undefined;
+  const value = redactor.value(parsed);
+  return value === parsed ? redactor.text(text) : JSON.stringify(value);
+}
+
+/** An answer without secrets. */
+export function concealAnswer(answer: HttpAnswer, redactor: Redactor): HttpAnswer {
+  const headers = answer.headers.map((header) => concealHeader(header, redactor));
+  return { ...answer, headers, body: concealText(answer.body, redactor) };
+}
+
+/** A cookie may be as good as a token. */
+function concealHeader([name, value]: Header, redactor: Redactor): Header {
+  return [name, name.toLowerCase() === 'set-cookie' ? redacted : redactor.text(value)];
+}
+
+/** The text of a token request, which may be no JSON, without its `apiKey`. An empty key is no secret. */
+export function concealKey(body: string): string {
+  return body.replace(/("apiKey"\s*:\s*)"(?:[^"\\]|\\.)+"?/g, `$1"${redacted}"`);
+}

@@ -1,0 +1,216 @@
+import { type RawData, WebSocket } from 'ws';
+import type { Clock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { Redactor } from '../../kernel/redact.ts';
+import { closeCodes } from '../../protocol/close-codes.ts';
+import type { Side, StreamEnd, WireMessage } from '../exchange.ts';
+import type { Tap } from '../tap.ts';
+import { tokenFacts } from '../token-facts.ts';
+import { concealText } from './conceal.ts';
+import { awaitUpgrade } from './handshake.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { trusting } from './trusting.ts';
+
+export interface ConnectOptions {
+  url: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Keeps keys and tokens out of all that is told. */
+  redactor: Redactor;
+  tap?: Tap | undefined;
+  /** For the handshake. Default 10 s. */
+  timeoutMs?: number | undefined;
+  /** Headers of the upgrade beside those of the handshake. */
+  headers?: Record<string, string>;
+  /** What is offered. Default: neither sub-protocols nor compression. */
+  protocols?: readonly string[];
+  compression?: boolean;
+  /** Takes each text message, without secrets. */
+  onText: (text: string) => void;
+  /** Takes each binary message as it came. */
+  onBinary: (data: Buffer) => void;
+}
+
+/** An open WebSocket to a service, and what passes on it told to the tap. */
+export interface Connection {
+  readonly socket: WebSocket;
+  /** Sends the token; the tap is told what is kept of it. */
+  present(token: string, opcode?: 'text' | 'binary'): void;
+  sendText(text: string): void;
+  /** `onWritten` is called when the system has taken it. */
+  sendBinary(data: Buffer, onWritten?: () => void): void;
+  ping(): void;
+  /** The service has given, or may have given, a sign of life. */
+  beat(): void;
+  /** Sends a close frame, with 1000 unless told otherwise. Resolves as `closed`. */
+  close(code?: number): Promise<StreamEnd>;
+  /** Ends the connection without a close frame. `why` is what is said to have broken. */
+  cut(why?: VoicectlError): void;
+  /** Resolves when it has ended from either side. */
+  readonly closed: Promise<StreamEnd>;
+  /** Why it cannot go on, where more is known than its close code. */
+  readonly failure: VoicectlError | undefined;
+}
+
+/** No redirect is followed. */
+const socketOptions = {
+  followRedirects: false,
+  maxPayload: 16 * 1024 * 1024,
+  // From the first close frame of either side on. Not in the types of ws.
+  closeTimeout: 2_000,
+};
+
+/**
+ * Opens a WebSocket and waits for its upgrade. Throws `connect-failed`, `tls-failed`, `handshake-failed`, `redirected`,
+ * `stream-refused`, `too-many-connections`, `timed-out`, or the signal's reason.
+ */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const { url, ca, clock, signal, redactor, tap, timeoutMs, onText, onBinary } = options;
+  signal.throwIfAborted();
+  const socket = new WebSocket(url, [...(options.protocols ?? [])], {
+    ...socketOptions,
+    perMessageDeflate: options.compression ?? false,
+    headers: options.headers ?? {},
+    ...trusting(ca),
+  });
+  let failure: VoicectlError | undefined;
+  let closedBy: Side = 'service';
+  const tell = createTeller({ clock, redactor, tap });
+  const take = (data: Buffer, isBinary: boolean) => {
+    if (isBinary) {
+      tell?.binary('service', data);
+      onBinary(data);
+      return;
+    }
+    const text = concealText(data.toString(), redactor);
+    tell?.text('service', text);
+    onText(text);
+  };
+
+  // From the beginning: what comes in one packet with the answer to the upgrade is here before `open` is awaited.
+  const inOrder = createHold();
+  socket.on('message', (data: RawData, isBinary) => inOrder.pass(() => take(data as Buffer, isBinary)));
+  if (tell !== undefined) tellPings(socket, (call) => inOrder.pass(() => call(tell)));
+  // Also after the handshake: a bad frame is an error here, and then a close.
+  socket.on('error', (thrown) => {
+    failure ??= protocolError(thrown);
+  });
+  const closed = new Promise<StreamEnd>((resolve) => {
+    socket.on('close', (code, reason) => {
+      const breakdown = failure && { code: failure.code, message: failure.message };
+      const text = redactor.text(reason.toString());
+      resolve({ at: clock.now(), by: closedBy, code, reason: text, breakdown });
+    });
+  });
+  await awaitUpgrade(socket, {
+    ...{ url, clock, signal, redactor, timeoutMs },
+    onUpgrade: tap?.opened?.bind(tap),
+  });
+  inOrder.release();
+  const cut = (why?: VoicectlError) => {
+    failure ??= why;
+    socket.terminate();
+  };
+  const ping = () => {
+    socket.ping();
+    tell?.control('device', 'ping', 0);
+  };
+  const heartbeat = startHeartbeat(socket, { clock, ping, onDead: () => cut(deadError()) });
+  void closed.then((end) => {
+    heartbeat.stop();
+    tap?.closed?.(end);
+  });
+
+  return {
+    socket,
+    closed,
+    get failure() {
+      return failure && (redactor.thrown(failure) as VoicectlError);
+    },
+    present(token, opcode = 'text') {
+      redactor.conceal(token);
+      socket.send(token, { binary: opcode === 'binary' });
+      tell?.presented(token, opcode);
+    },
+    sendText(text) {
+      socket.send(text);
+      tell?.text('device', concealText(text, redactor));
+    },
+    sendBinary(data, onWritten) {
+      socket.send(data, { binary: true }, onWritten);
+      tell?.binary('device', data);
+    },
+    ping,
+    beat: heartbeat.beat,
+    close(code = closeCodes.normal) {
+      if (socket.readyState === WebSocket.OPEN) {
+        closedBy = 'device';
+        socket.close(code);
+      }
+      return closed;
+    },
+    cut,
+  };
+}
+
+type Teller = NonNullable<ReturnType<typeof createTeller>>;
+
+/** Tells a tap what passes; undefined where there is none, so that nothing is made for it. */
+function createTeller({ clock, redactor, tap }: Pick<ConnectOptions, 'clock' | 'redactor' | 'tap'>) {
+  if (tap?.message === undefined) return undefined;
+  const tell = (message: WireMessage) => tap.message?.(message);
+  return {
+    text: (from: Side, text: string) =>
+      tell({ at: clock.now(), from, opcode: 'text', text, bytes: Buffer.byteLength(text) }),
+    binary: (from: Side, data: Buffer) =>
+      tell({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length }),
+    presented: (token: string, opcode: 'text' | 'binary') =>
+      tell({
+        at: clock.now(),
+        from: 'device',
+        opcode,
+        token: tokenFacts(token, redactor),
+        bytes: Buffer.byteLength(token),
+      }),
+    control: (from: Side, opcode: 'ping' | 'pong', bytes: number) =>
+      tell({ at: clock.now(), from, opcode, bytes }),
+  };
+}
+
+/** ws answers each ping by itself. */
+function tellPings(socket: WebSocket, pass: (call: (tell: Teller) => void) => void): void {
+  socket.on('pong', ({ length }) => pass((tell) => tell.control('service', 'pong', length)));
+  socket.on('ping', ({ length }) =>
+    pass((tell) => {
+      tell.control('service', 'ping', length);
+      tell.control('device', 'pong', length);
+    }),
+  );
+}
+
+/** Holds calls back until it is released, then makes them in their order, and each later one at once. */
+function createHold(): { pass(call: () => void): void; release(): void } {
+  let held: (() => void)[] | undefined = [];
+  return {
+    pass(call) {
+      if (held === undefined) call();
+      else held.push(call);
+    },
+    release() {
+      const calls = held ?? [];
+      held = undefined;
+      for (const call of calls) call();
+    },
+  };
+}
+
+function deadError(): VoicectlError {
+  return new VoicectlError('timed-out', 'The service has stopped answering pings');
+}
+
+function protocolError(thrown: Error): VoicectlError {
+  const text = `The service broke the WebSocket protocol: ${thrown.message}`;
+  return new VoicectlError('protocol-violation', text, { cause: thrown });
+}

@@ -1,0 +1,78 @@
+import { abortable } from '../../kernel/abortable.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Redactor } from '../../kernel/redact.ts';
+import type { ServiceMessage } from '../../protocol/messages.ts';
+import type { Tap } from '../tap.ts';
+import { requestToken, type TokenGrant, type TokenOptions } from './token.ts';
+import { openVoiceStream, type VoiceStream, type VoiceStreamOptions } from './voice-stream.ts';
+
+/** The two calls that a service is reached by. */
+export interface ServiceClient {
+  requestToken(options: TokenOptions): Promise<TokenGrant>;
+  openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream>;
+}
+
+/** The calls over the network. */
+export const networkClient: ServiceClient = { requestToken, openVoiceStream };
+
+/** How to come by a token: ask for it with a key, or use the one given. */
+export type ServiceAuth = Pick<TokenOptions, 'apiKey' | 'apiVersion' | 'retries'> | { token: string };
+
+/** What is under way on the way to a confirmed stream. */
+export type JoinStep = 'token' | 'connecting' | 'authorising';
+
+export interface JoinOptions {
+  client?: ServiceClient;
+  baseUrl: string;
+  wsUrl: string;
+  device: string;
+  auth: ServiceAuth;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca?: string | undefined;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Keeps key and token out of all that is told of the conversation, on every way. */
+  redactor: Redactor;
+  tap?: Tap | undefined;
+  onRetry?: TokenOptions['onRetry'];
+  onStep?: (step: JoinStep) => void;
+  /** The stream is open and not yet confirmed: what comes on it may already have to be held back. */
+  onOpen?: (stream: VoiceStream) => void;
+  onAudio: (pcm: Buffer) => void;
+  onMessage: (message: ServiceMessage) => void;
+}
+
+/**
+ * Token, connection, presentation: the one way to a stream that the service has confirmed. Specification: "What the
+ * service does", steps 1 to 5. A stream that is refused is closed. Throws what `requestToken`, `openVoiceStream` and
+ * `present` throw, or the signal's reason.
+ */
+export async function joinService(options: JoinOptions): Promise<VoiceStream> {
+  const { client = networkClient, wsUrl, ca, clock, signal, redactor, tap } = options;
+  const { onStep, onOpen, onAudio, onMessage } = options;
+  onStep?.('token');
+  const token = await obtainToken(client, options);
+  onStep?.('connecting');
+  const leg = { wsUrl, ca, clock, signal, redactor, tap };
+  const stream = await client.openVoiceStream({ ...leg, onAudio, onMessage });
+  onOpen?.(stream);
+  onStep?.('authorising');
+  try {
+    await abortable(stream.present(token), signal);
+    return stream;
+  } catch (thrown) {
+    await stream.close();
+    throw thrown;
+  }
+}
+
+async function obtainToken(client: ServiceClient, options: JoinOptions): Promise<string> {
+  const { auth, baseUrl, device, ca, clock, signal, redactor, tap, onRetry } = options;
+  if ('token' in auth) {
+    redactor.conceal(auth.token);
+    return auth.token;
+  }
+  const leg = { baseUrl, ca, clock, signal, redactor, tap };
+  const grant = await client.requestToken({ ...auth, ...leg, deviceId: device, ...(onRetry && { onRetry }) });
+  return grant.token;
+}

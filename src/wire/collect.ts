@@ -1,0 +1,33 @@
+import type { StreamEnd, StreamExchange, TokenExchange, Upgrade, WireMessage } from './exchange.ts';
+import type { Tap } from './tap.ts';
+
+/** A tap that keeps what it is told, as the exchanges that it makes up. */
+export interface Collector {
+  readonly tap: Tap;
+  /** The token requests so far, one for each attempt. */
+  readonly tokens: readonly TokenExchange[];
+  /** The stream as far as it has come; undefined before its upgrade was answered. */
+  stream(): StreamExchange | undefined;
+}
+
+/** Keeps a whole conversation, audio included: for conversations that are short. */
+export function createCollector(): Collector {
+  const tokens: TokenExchange[] = [];
+  const messages: WireMessage[] = [];
+  let upgrade: Upgrade | undefined;
+  let end: StreamEnd | undefined;
+  return {
+    tokens,
+    tap: {
+      token: (exchange) => void tokens.push(exchange),
+      opened(told) {
+        upgrade = told;
+      },
+      message: (message) => void messages.push(message),
+      closed(told) {
+        end = told;
+      },
+    },
+    stream: () => upgrade && { kind: 'stream', upgrade, messages: [...messages], end },
+  };
+}

@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto';
+import type { Redactor } from '../kernel/redact.ts';
+import type { TokenFacts } from './exchange.ts';
+import { readToken } from './read-token.ts';
+
+/** What evidence keeps of a token in place of the token. A service may put a key into its claims. */
+export function tokenFacts(token: string, redactor: Pick<Redactor, 'value'>): TokenFacts {
+  const decoded = readToken(token);
+  return {
+    hash: createHash('sha256').update(token).digest('base64url'),
+    bytes: Buffer.byteLength(token),
+    header: redactor.value(decoded?.header),
+    claims: redactor.value(decoded?.claims),
+  };
+}
