@@ -115,6 +115,8 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     baseClock,
     dialect,
     events,
+    random,
+    maxConnections,
     authority,
     state,
     ticker,

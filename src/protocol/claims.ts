@@ -14,6 +14,7 @@ export interface TokenClaims {
   exp: number;
   aud: string;
   iss: string;
+  /** Where the dialect has tokens without it, the emulator knows them by their hash, which stands here. */
   jti: string;
 }
 

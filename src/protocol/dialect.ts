@@ -6,8 +6,8 @@ import { tokenSchema } from './dialect/token.ts';
 import { describeIssue, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
 export type { CloseCause } from './dialect/closes.ts';
-export type { RefusalCause } from './dialect/refusals.ts';
-export { isSymmetric, type SigningAlgorithm } from './dialect/token.ts';
+export type { InvalidCase, RefusalCause } from './dialect/refusals.ts';
+export { isSymmetric } from './dialect/token.ts';
 
 /**
  * The dialect: every choice that the specification leaves open ("not shown"), as one validated value.

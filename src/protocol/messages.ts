@@ -1,3 +1,4 @@
+import { fillTemplates, type TemplateValues } from './dialect/templates.ts';
 import type { Dialect } from './dialect.ts';
 import { errorBody, isRecord, type ReadError, readError } from './error-body.ts';
 
@@ -8,21 +9,27 @@ export const connectedKind = 'service_voice_connected';
 export type ReplyState = 'listening' | 'speaking';
 
 /** The first message after the token was accepted. */
-export function writeConnected({ stream }: Dialect): string {
-  return write(stream.connected.fields, { [stream.kindField]: connectedKind });
+export function writeConnected({ stream }: Dialect, values?: TemplateValues): string {
+  return write(stream.connected.fields, { [stream.kindField]: connectedKind }, values);
 }
 
 /** A status message that tells the reply state. */
-export function writeStatus({ stream }: Dialect, state: ReplyState): string {
-  const { kind, stateField, fields, states } = stream.status;
-  return write(fields, { [stream.kindField]: kind, [stateField]: states[state] });
+export function writeStatus({ stream }: Dialect, state: ReplyState, values?: TemplateValues): string {
+  const { kind, kinds, stateField, fields, states } = stream.status;
+  const told = stateField === '' ? {} : { [stateField]: states[state] };
+  return write(fields, { [stream.kindField]: kinds[state] ?? kind, ...told }, values);
 }
 
 /** An error message: the error body of the specification, beside the kind or flat in the message. */
-export function writeError({ stream }: Dialect, code: string, message: string): string {
+export function writeError(
+  { stream }: Dialect,
+  code: string,
+  message: string,
+  values?: TemplateValues,
+): string {
   const { kind, shape, fields } = stream.error;
   const body = shape === 'nested' ? errorBody(code, message) : { code, message };
-  return write(fields, { [stream.kindField]: kind, ...body });
+  return write(fields, { [stream.kindField]: kind, ...body }, values);
 }
 
 /** A message of any kind, with nothing but its kind. */
@@ -30,9 +37,19 @@ export function writeMessage({ stream }: Dialect, kind: string): string {
   return write({}, { [stream.kindField]: kind });
 }
 
+/** A message that the dialect gives as it is, its templates filled in. */
+export function writeGiven(message: Record<string, unknown>, values: TemplateValues): string {
+  return JSON.stringify(fillTemplates(message, values));
+}
+
 /** What the message is stands first, and no further field of the dialect can take its place. */
-function write(fields: Record<string, unknown>, own: Record<string, unknown>): string {
-  return JSON.stringify({ ...own, ...fields, ...own });
+function write(
+  fields: Record<string, unknown>,
+  own: Record<string, unknown>,
+  values?: TemplateValues,
+): string {
+  const filled = values === undefined ? fields : (fillTemplates(fields, values) as typeof fields);
+  return JSON.stringify({ ...own, ...filled, ...own });
 }
 
 /** A text message of the service, read tolerantly. */

@@ -1,3 +1,4 @@
+import type { InvalidCase } from './dialect.ts';
 import { type ErrorDetails, isRecord } from './error-body.ts';
 
 /** Body of the token request. Specification: "Token request (JSON body)". */
@@ -8,8 +9,11 @@ export interface TokenRequest {
 
 /** Why a body is not a token request: the text and details of an INVALID_REQUEST. */
 export interface InvalidTokenRequest {
+  case: InvalidCase;
   message: string;
   details?: ErrorDetails;
+  /** The device that the body names all the same. */
+  deviceId?: string;
 }
 
 export type ParsedTokenRequest =
@@ -25,6 +29,10 @@ export const maxFieldLength = 256;
 const maxNesting = 32;
 
 const fields = ['apiKey', 'deviceId'] as const;
+const casesOf = {
+  apiKey: { missing: 'missingApiKey', empty: 'emptyApiKey' },
+  deviceId: { missing: 'missingDeviceId', empty: 'emptyDeviceId' },
+} as const;
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -34,19 +42,18 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  */
 export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
   const root = parseJson(body);
-  if (root === undefined) return invalid('Request body is not valid JSON');
-  if (!isRecord(root)) return invalid('Request body must be a JSON object');
-  const request = { apiKey: '', deviceId: '' };
-  for (const field of fields) {
-    const value = Object.hasOwn(root, field) ? root[field] : undefined;
-    const problem = fieldProblem(field, value);
-    if (problem !== undefined) return invalid(problem, field);
-    request[field] = value as string;
+  if (root === undefined) return invalid('invalidJson', 'Request body is not valid JSON');
+  if (!isRecord(root)) return invalid('notAnObject', 'Request body must be a JSON object');
+  const problem = fields.map((field) => fieldProblem(field, root)).find((found) => found !== undefined);
+  const named = fieldProblem('deviceId', root) === undefined ? { deviceId: root.deviceId as string } : {};
+  if (problem !== undefined) {
+    const details = { field: problem.field, expected: 'string' };
+    return { ok: false, problem: { case: problem.case, message: problem.message, details, ...named } };
   }
   const hasOthers = Object.keys(root).length > fields.length;
   if (hasOthers && !isPlain(root))
-    return invalid('Request body holds a forbidden key or is nested too deeply');
-  return { ok: true, request };
+    return invalid('badNesting', 'Request body holds a forbidden key or is nested too deeply', named);
+  return { ok: true, request: { apiKey: root.apiKey as string, deviceId: root.deviceId as string } };
 }
 
 function parseJson(body: Uint8Array): unknown {
@@ -57,18 +64,28 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-function invalid(message: string, field?: string): ParsedTokenRequest {
-  const problem = field === undefined ? { message } : { message, details: { field, expected: 'string' } };
-  return { ok: false, problem };
+function invalid(
+  of: InvalidCase,
+  message: string,
+  named: Pick<InvalidTokenRequest, 'deviceId'> = {},
+): ParsedTokenRequest {
+  return { ok: false, problem: { case: of, message, ...named } };
 }
 
-function fieldProblem(field: string, value: unknown): string | undefined {
-  if (value === undefined || value === null) return `Missing required field: ${field}`;
-  if (typeof value !== 'string') return `Field ${field} must be a string`;
-  if (value.trim() === '') return `Field ${field} must not be empty`;
-  if (value.length > maxFieldLength) return `Field ${field} is longer than ${maxFieldLength} characters`;
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) return `Field ${field} holds control characters`;
-  if (!value.isWellFormed()) return `Field ${field} is not well-formed Unicode`;
+type Field = (typeof fields)[number];
+
+function fieldProblem(field: Field, root: Record<string, unknown>) {
+  const value = Object.hasOwn(root, field) ? root[field] : undefined;
+  const { missing, empty } = casesOf[field];
+  const found = (of: InvalidCase, message: string) => ({ field, case: of, message });
+  if (value === undefined || value === null) return found(missing, `Missing required field: ${field}`);
+  if (typeof value !== 'string') return found('wrongType', `Field ${field} must be a string`);
+  if (value.trim() === '') return found(empty, `Field ${field} must not be empty`);
+  if (value.length > maxFieldLength)
+    return found('tooLong', `Field ${field} is longer than ${maxFieldLength} characters`);
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(value))
+    return found('badCharacters', `Field ${field} holds control characters`);
+  if (!value.isWellFormed()) return found('badCharacters', `Field ${field} is not well-formed Unicode`);
   return undefined;
 }
 

@@ -37,6 +37,7 @@ describe('defaults', () => {
       unsupportedMediaType: 415,
       upgradeRequired: 426,
       rateLimited: 429,
+      tooManyConnections: 429,
       headersTooLarge: 431,
       unavailable: 503,
     });
@@ -53,6 +54,10 @@ describe('defaults', () => {
       earlyAudioOverflow: 1008,
       unexpectedText: 1008,
       oddBytes: 1007,
+      evicted: 4429,
+      unavailable: 1013,
+      idle: 4408,
+      sessionTooLong: 1000,
       sessionExpired: 4401,
       slowReader: 1013,
       shutdown: 1001,
@@ -64,7 +69,7 @@ describe('defaults', () => {
       expect([code, message, reason]).not.toContain('');
     }
     const { invalidRequest, ...refusals } = dialect.refusals;
-    expect(invalidRequest).toEqual({ status: 400 });
+    expect(invalidRequest).toEqual({ status: 400, statuses: {} });
     for (const { code, message } of Object.values(refusals)) expect([code, message]).not.toContain('');
   });
 
@@ -74,14 +79,17 @@ describe('defaults', () => {
       issuer: 'voicectl-emulator',
       header: {},
       extraClaims: {},
+      jti: true,
       singleUse: true,
       clockToleranceSeconds: 0,
     });
     expect(dialect.rateLimit).toEqual({
       window: 'first-request',
       counts: 'accepted',
+      countsInvalid: false,
       resetFormat: 'seconds',
       headersOn: 'all',
+      headersOnInvalid: false,
       retryAfter: 'seconds',
     });
     expect(dialect.stream).toMatchObject({
@@ -116,14 +124,14 @@ describe('a wrong value', () => {
       { rateLimit: { window: 'fixed' } },
       'rateLimit.window',
       'fixed',
-      'one of "first-request", "sliding"',
+      'one of "first-request", "sliding", "token-bucket", "calendar-minute"',
     ],
     ['a success', { refusals: { notFound: { status: 200 } } }, 'refusals.notFound.status', 200, /400/],
     [
       'a close code that cannot be sent',
-      { stream: { closes: { shutdown: { close: 1006 } } } },
+      { stream: { closes: { shutdown: { close: 1015 } } } },
       'stream.closes.shutdown.close',
-      1006,
+      1015,
       /^a close code that may be sent/,
     ],
     [

@@ -2,6 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { version } from '../../kernel/version.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
+import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeError, writeStatus } from '../../protocol/messages.ts';
 import type { Faults } from '../faults/faults.ts';
@@ -65,16 +66,18 @@ export function createControl(options: ControlOptions): AnyControl {
       return whenKnown(state.forget(), () => reached);
     },
     send: (selector, message) =>
-      act(selector, ({ connection }) => connection.sendText(writeMessage(dialect, message))),
+      act(selector, ({ connection }) =>
+        connection.sendText(writeMessage(dialect, message, connection.values)),
+      ),
     speak: (selector, pcm) => act(selector, (open) => open.live.voice.say(playPcm(pcm))),
     event: (selector, name) => act(selector, (open) => open.live.reply.event?.(name)),
     close,
   };
 }
 
-function writeMessage(dialect: Dialect, message: ControlMessage): string {
-  if ('status' in message) return writeStatus(dialect, message.status);
-  if ('error' in message) return writeError(dialect, message.error.code, message.error.message);
+function writeMessage(dialect: Dialect, message: ControlMessage, values: TemplateValues): string {
+  if ('status' in message) return writeStatus(dialect, message.status, values);
+  if ('error' in message) return writeError(dialect, message.error.code, message.error.message, values);
   return JSON.stringify(message.json);
 }
 

@@ -40,7 +40,7 @@ function inject(fault: FaultAt<'live'>, { connection, dialect }: Options): void 
       connection.sendText(writeMessage(dialect, fault.kind));
       break;
     case 'message-error':
-      connection.sendText(writeError(dialect, fault.code, fault.message));
+      connection.sendText(writeError(dialect, fault.code, fault.message, connection.values));
       break;
     case 'close':
       connection.closeWith(fault.code, fault.reason, 'fault');

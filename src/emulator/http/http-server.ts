@@ -82,7 +82,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     else if (path !== streamPath) refuse('notFound');
     else {
       options.faults.pass(socket, () => {
-        if (!server.listening || !voice.upgrade(request, socket, head)) refuse('unavailable');
+        const refused = server.listening ? voice.upgrade(request, socket, head) : 'unavailable';
+        if (refused !== undefined) refuse(refused);
       });
     }
   });
@@ -158,14 +159,15 @@ function turnAway(
   path: string,
 ): HttpAnswer {
   const { cause, why } = admitted;
-  if (cause === 'invalidRequest') return invalidRequest({ message: why }, { dialect, events, path });
+  if (cause === 'invalidRequest')
+    return invalidRequest({ case: 'badHttp', message: why }, { dialect, events, path });
   return refusal(cause, { dialect, events, path, why });
 }
 
 function malformed(code: string | undefined, options: HttpServerOptions): HttpAnswer {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('requestTimeout', options);
   if (code === 'HPE_HEADER_OVERFLOW') return refusal('headersTooLarge', options);
-  return invalidRequest({ message: 'The request is not valid HTTP' }, options);
+  return invalidRequest({ case: 'badHttp', message: 'The request is not valid HTTP' }, options);
 }
 
 /** Lets the one page that asked read the answer; never `*`. */

@@ -26,13 +26,14 @@ export function refusal(
 
 /** The answer to a request that is not what it should be: INVALID_REQUEST, reported as an event. */
 export function invalidRequest(
-  { message, details }: InvalidTokenRequest,
-  { dialect, events, path }: Pick<RefusalContext, 'dialect' | 'events' | 'path'>,
+  { case: of, message, details }: InvalidTokenRequest,
+  { dialect, events, device, path }: Omit<RefusalContext, 'why'>,
 ): HttpAnswer {
   const cause = 'invalidRequest';
-  const { status } = dialect.refusals[cause];
+  const { statuses, status: otherwise } = dialect.refusals[cause];
+  const status = statuses[of] ?? otherwise;
   const code = invalidRequestCode;
-  events.emit({ type: 'request-refused', cause, status, code, message, ...given({ path }) });
+  events.emit({ type: 'request-refused', cause, status, code, message, ...given({ device, path }) });
   return { status, body: errorBody(code, message, details) };
 }
 

@@ -39,6 +39,7 @@ export function createMemoryState({
   return {
     journal,
     countRequest: limiter.take,
+    lookAtLimit: limiter.look,
     noteIssued: issued.add,
     spendToken: ({ jti, exp }) => spent.add(jti, exp + clockToleranceSeconds) || !singleUse,
     leaseSlot: slots.take,

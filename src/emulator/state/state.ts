@@ -10,6 +10,8 @@ import type { StateJournal } from './journal.ts';
 export interface State {
   /** Counts one token request of a device. Specification: "Limits". */
   countRequest(device: string): Eventual<CountedRequest>;
+  /** What `countRequest` would answer, without counting. */
+  lookAtLimit(device: string): Eventual<CountedRequest>;
   /** Notes a token that was issued, so that `survey` shows it. */
   noteIssued(token: TokenClaims): Eventual<void>;
   /** Uses a token up; false where it was used before and the dialect allows one use only. */
@@ -36,6 +38,8 @@ export type LocalState = {
 export interface CountedRequest extends RateLimit {
   /** Whether the request is within the limit. */
   allowed: boolean;
+  /** Wall-clock milliseconds at which the next request is let in, where this one is not. */
+  retryAtMs: number;
 }
 
 export interface SlotLease {

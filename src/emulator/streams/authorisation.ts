@@ -17,6 +17,10 @@ export interface AuthorisationOptions {
   state: Pick<State, 'leaseSlot' | 'spendToken'>;
   faults: Faults;
   settings: Dialect['stream'];
+  /** Whether the service has as many streams as the dialect lets it have. */
+  isFull: () => boolean;
+  /** Closes the oldest stream of the device. */
+  evictOldest: (device: string) => void;
   /**
    * The token was accepted and a slot taken, which is released when the connection ends. The result takes
    * each message but the token: first those that arrived meanwhile, in order. `connections`: of the device, with this one.
@@ -37,10 +41,12 @@ export function awaitToken(options: AuthorisationOptions): void {
   let heldBytes = 0;
   let presented = false;
   let take: TakeMessage = (data, isBinary) => {
-    if (!presented && !isBinary) {
+    const isToken = !presented && (!isBinary || settings.binaryToken !== 'audio');
+    if (isToken) {
       presented = true;
       deadline.cancel();
-      present(data.toString());
+      if (isBinary && settings.binaryToken === 'refuse') connection.close('tokenInvalid');
+      else present(data.toString());
       return;
     }
     held.push([data, isBinary]);
@@ -73,10 +79,8 @@ export function awaitToken(options: AuthorisationOptions): void {
 type Decision = { claims: TokenClaims; lease: SlotLease } | { refused: CloseCause };
 
 /** Undefined where the connection is gone meanwhile: it neither keeps a slot nor uses up its token. */
-async function decide(
-  token: string,
-  { authority, state, faults, connection }: AuthorisationOptions,
-): Promise<Decision | undefined> {
+async function decide(token: string, options: AuthorisationOptions): Promise<Decision | undefined> {
+  const { authority, faults, connection, settings, isFull } = options;
   const verified = await authority.verify(token);
   if (!verified.ok) return { refused: verified.cause };
   const { claims } = verified;
@@ -85,15 +89,33 @@ async function decide(
   if (fault !== undefined) {
     return { refused: fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause };
   }
-  // The slot first: a connection that finds none leaves its token unused. Each step is atomic in the state.
-  const leased = state.leaseSlot(claims.sub);
-  const lease = leased instanceof Promise ? await leased : leased;
-  if (lease === undefined) return { refused: 'tooManyConnections' };
-  connection.onEnding(lease.release);
+  if (settings.capacity.refuseAt === 'token' && isFull()) return { refused: 'unavailable' };
+  return takeSlot(claims, options);
+}
+
+/** The slot first: a connection that finds none leaves its token unused. Each step is atomic in the state. */
+async function takeSlot(
+  claims: TokenClaims,
+  { state, connection, settings, evictOldest }: AuthorisationOptions,
+): Promise<Decision | undefined> {
+  const leaseSlot = async () => {
+    const leased = state.leaseSlot(claims.sub);
+    const lease = leased instanceof Promise ? await leased : leased;
+    if (lease !== undefined) connection.onEnding(lease.release);
+    return lease;
+  };
+  const free = await leaseSlot();
   if (connection.ended) return undefined;
+  if (free === undefined && settings.connectionLimit !== 'evict-oldest')
+    return { refused: 'tooManyConnections' };
   const spent = state.spendToken(claims);
   const isFirstUse = spent instanceof Promise ? await spent : spent;
-  if (isFirstUse) return { claims, lease };
-  lease.release();
-  return { refused: 'tokenReused' };
+  if (!isFirstUse) {
+    free?.release();
+    return { refused: 'tokenReused' };
+  }
+  // Nobody is evicted for a token that opens no stream.
+  if (free === undefined) evictOldest(claims.sub);
+  const lease = free ?? (await leaseSlot());
+  return lease === undefined ? { refused: 'tooManyConnections' } : { claims, lease };
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
-import { writeConnected, writeMessage } from '../../protocol/messages.ts';
+import { writeConnected, writeGiven, writeMessage } from '../../protocol/messages.ts';
 import type { FaultSubject, Faults } from '../faults/faults.ts';
 import type { Connection } from './connection.ts';
 
 export interface ConfirmOptions {
-  connection: Pick<Connection, 'sendText' | 'sendRaw' | 'onEnding'>;
+  connection: Pick<Connection, 'sendText' | 'sendRaw' | 'onEnding' | 'values'>;
   clock: Clock;
   dialect: Dialect;
   faults: Pick<Faults, 'take'>;
@@ -16,16 +16,25 @@ export function sendConnected(
   { connection, clock, dialect, faults }: ConfirmOptions,
   subject: FaultSubject,
 ): void {
-  const whole = writeConnected(dialect);
+  const { values } = connection;
+  const { before, after } = dialect.stream.connected;
+  for (const message of before) connection.sendText(writeGiven(message, values));
+  const whole = writeConnected(dialect, values);
+  const sendAfter = () => {
+    for (const message of after) connection.sendText(writeGiven(message, values));
+  };
   const [fault] = faults.take('connected', subject);
   switch (fault?.name) {
     case undefined:
       connection.sendText(whole);
       break;
     case 'connected-late': {
-      const timer = clock.after(fault.delay, () => connection.sendText(whole));
+      const timer = clock.after(fault.delay, () => {
+        connection.sendText(whole);
+        sendAfter();
+      });
       connection.onEnding(() => timer.cancel());
-      break;
+      return;
     }
     case 'connected-malformed':
       connection.sendRaw(whole.slice(0, whole.length / 2));
@@ -35,4 +44,5 @@ export function sendConnected(
       break;
     case 'connected-missing':
   }
+  sendAfter();
 }

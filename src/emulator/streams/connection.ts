@@ -4,16 +4,23 @@ import { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
+import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import type { EmulatorEvents, StreamTotals } from '../events.ts';
+import type { Random } from '../random.ts';
 import { AudioOut } from './audio-out.ts';
+import { createMessageValues } from './message-values.ts';
 
 /** One WebSocket connection: what is sent on it, how it ends, and what is counted meanwhile. */
 export interface Connection {
   readonly id: number;
   readonly socket: WebSocket;
+  /** Address of the peer. */
+  readonly remote: string;
+  /** What the templates of its messages stand for. */
+  readonly values: TemplateValues;
   /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
   readonly totals: StreamTotals;
   /** When it was opened, on the emulator's clock. */
@@ -53,6 +60,8 @@ export interface Connection {
 export interface ConnectionOptions {
   id: number;
   socket: WebSocket;
+  remote: string;
+  random: Pick<Random, 'id'>;
   /** What the WebSocket runs on. */
   transport: Socket;
   /** Of binary messages, by their length. */
@@ -66,7 +75,7 @@ export interface ConnectionOptions {
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { id, socket, transport, headerOf, clock, baseClock, dialect, events } = options;
+  const { id, socket, remote, random, transport, headerOf, clock, baseClock, dialect, events } = options;
   const startedAt = clock.now();
   const endings: (() => void)[] = [];
   const device = new DeviceCheck(baseClock);
@@ -91,6 +100,8 @@ export function createConnection(options: ConnectionOptions): Connection {
     emptyMessages: 0,
   };
 
+  const values = createMessageValues({ stream: id, totals, random, clock });
+
   const end = () => {
     if (ended) return;
     ended = true;
@@ -104,9 +115,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     totals.cause = cause;
     const { close: code, reason, code: errorCode, message } = dialect.stream.closes[cause];
     if (dialect.stream.errorBeforeClose) {
-      socket.send(writeError(dialect, errorCode, message));
+      socket.send(writeError(dialect, errorCode, message, values));
     }
-    socket.close(code, reason);
+    if (code === closeCodes.abnormal) endTransport(socket, transport, baseClock);
+    else if (code === closeCodes.noStatus) socket.close();
+    else socket.close(code, reason);
   };
 
   const giveUp = () => {
@@ -154,6 +167,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   return {
     id,
     socket,
+    remote,
+    values,
     totals,
     startedAt,
     device,
@@ -221,6 +236,16 @@ export function createConnection(options: ConnectionOptions): Connection {
       else endings.push(call);
     },
   };
+}
+
+/** A peer that has not read what it was sent by then is cut all the same. */
+const flushMs = 2_000;
+
+/** Ends the connection without a close frame, behind what was sent before. */
+function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void {
+  const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
+  socket.once('close', cut.cancel);
+  transport.destroySoon();
 }
 
 function checkClose(code: number, reason: string): void {

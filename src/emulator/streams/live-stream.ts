@@ -14,6 +14,7 @@ import { sendConnected } from './connected-message.ts';
 import type { Connection } from './connection.ts';
 import { IncomingAudio } from './incoming-audio.ts';
 import { createSpeaker } from './speaker.ts';
+import { limitTime } from './time-limits.ts';
 
 export interface LiveStream {
   /** Takes each message of the client. */
@@ -62,9 +63,10 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     events.emit({ type: 'text-received', stream: connection.id, device: claims.sub, bytes: data.length });
     const { code, message } = dialect.stream.closes.unexpectedText;
     if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
-    if (dialect.stream.textAfterToken === 'error') connection.sendText(writeError(dialect, code, message));
+    if (dialect.stream.textAfterToken === 'error')
+      connection.sendText(writeError(dialect, code, message, connection.values));
   };
-  return { take, voice, reply };
+  return { take: limitTime(take, { connection, clock, settings: dialect.stream }), voice, reply };
 }
 
 /** Gives the reply its voice on this stream. */
@@ -94,7 +96,7 @@ function startReply({
     },
   });
   const sendError = (code: string, message: string) =>
-    connection.sendText(writeError(dialect, code, message));
+    connection.sendText(writeError(dialect, code, message, connection.values));
   const voice: Voice = {
     ...at,
     clock: baseClock,
@@ -119,7 +121,7 @@ function startReply({
       sendError(code, `${message}: ${why}`);
     },
     status(state) {
-      if (dialect.stream.status.send) connection.sendText(writeStatus(dialect, state));
+      if (dialect.stream.status.send) connection.sendText(writeStatus(dialect, state, connection.values));
     },
     error: sendError,
     message: (body) => connection.sendText(JSON.stringify(body)),

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Dialect } from '../../protocol/dialect.ts';
+import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { writeGiven } from '../../protocol/messages.ts';
 import { streamPath } from '../../protocol/paths.ts';
 import type { Ticker } from '../../wire/pulse.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
@@ -10,6 +11,7 @@ import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { invalidRequest } from '../http/refusal.ts';
+import type { Random } from '../random.ts';
 import type { ReplyMode } from '../replies/reply.ts';
 import type { State } from '../state/state.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
@@ -30,8 +32,8 @@ const pingEveryMs = 15_000;
 const closeGrace = { closeTimeout: 2_000 };
 
 export interface VoiceEndpoint {
-  /** Takes an upgrade request that was admitted; false where there are too many connections without a token. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** Takes an upgrade request that was admitted, or says why it is refused. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): RefusalCause | undefined;
   /** Closes every stream, and resolves when all are gone. */
   close(): Promise<void>;
   /** The streams that are open; `live` once the token was accepted. */
@@ -50,6 +52,9 @@ export interface VoiceEndpointOptions {
   baseClock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
+  random: Random;
+  /** Connections per device. */
+  maxConnections: number;
   authority: TokenAuthority;
   state: Pick<State, 'leaseSlot' | 'spendToken'>;
   ticker: Ticker;
@@ -59,7 +64,7 @@ export interface VoiceEndpointOptions {
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
 export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
-  const { clock, baseClock, dialect, events } = options;
+  const { clock, baseClock, dialect, events, random, maxConnections } = options;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -71,7 +76,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   });
   // Without a listener ws words these answers itself.
   server.on('wsClientError', ({ message }, socket) => {
-    const answer = invalidRequest({ message }, { dialect, events, path: streamPath });
+    const answer = invalidRequest({ case: 'badHttp', message }, { dialect, events, path: streamPath });
     sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', '13']] });
   });
   const connections = new Set<Connection>();
@@ -93,6 +98,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       ...options,
       connection,
       settings: dialect.stream,
+      isFull: () => isFull(({ totals }) => totals.device !== undefined),
+      evictOldest: (device) =>
+        [...connections].find(({ ended, totals }) => !ended && totals.device === device)?.close('evicted'),
       onAuthorised(claims, connections) {
         settle();
         connection.totals.device = claims.sub;
@@ -111,17 +119,37 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     });
   };
 
+  const count = (is: (connection: Connection) => boolean) =>
+    [...connections].filter((connection) => !connection.ended && is(connection)).length;
+  const isFull = (counts: (connection: Connection) => boolean) => {
+    const { connections: most } = dialect.stream.capacity;
+    return most !== undefined && count(counts) >= most;
+  };
+
+  /** Why one more connection from this address is refused. */
+  const refuseUpgrade = (address: string): RefusalCause | undefined => {
+    const { capacity, connectionLimit } = dialect.stream;
+    if (awaitingToken >= maxAwaitingToken) return 'unavailable';
+    if (capacity.refuseAt === 'upgrade' && isFull(() => true)) return 'unavailable';
+    const isOver = () => count(({ remote }) => remote === address) >= maxConnections;
+    return connectionLimit === 'refuse-upgrade' && isOver() ? 'tooManyConnections' : undefined;
+  };
+
   return {
     streams: () =>
       [...connections]
         .filter(({ ended }) => !ended)
         .map((connection) => ({ connection, live: live.get(connection) })),
     upgrade(request, socket, head) {
-      if (awaitingToken >= maxAwaitingToken) return false;
+      const remote = request.socket.remoteAddress ?? '';
+      const refused = refuseUpgrade(remote);
+      if (refused !== undefined) return refused;
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = createConnection({
           id: nextId++,
           socket: webSocket,
+          remote,
+          random,
           transport: request.socket,
           headerOf,
           clock,
@@ -131,14 +159,12 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
         });
         connections.add(connection);
         webSocket.once('close', () => connections.delete(connection));
-        events.emit({
-          type: 'stream-opened',
-          stream: connection.id,
-          remote: request.socket.remoteAddress ?? '',
-        });
+        events.emit({ type: 'stream-opened', stream: connection.id, remote });
+        for (const message of dialect.stream.greeting)
+          connection.sendText(writeGiven(message, connection.values));
         open(connection);
       });
-      return true;
+      return undefined;
     },
     async close() {
       heartbeat.stop();

@@ -4,7 +4,7 @@ import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 
 /** Makes the JWT of these claims. */
-export type SignToken = (claims: TokenClaims) => string | Promise<string>;
+export type SignToken = (claims: Omit<TokenClaims, 'jti'> & { jti?: string }) => string | Promise<string>;
 
 export interface SignTokenOptions {
   settings: Dialect['token'];

@@ -1,4 +1,4 @@
-import { createPublicKey, createSecretKey, generateKeySync, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, createSecretKey, generateKeySync, type KeyObject } from 'node:crypto';
 import { type CryptoKey, errors, generateKeyPair, importPKCS8, type JWTPayload, jwtVerify } from 'jose';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -58,9 +58,12 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
     /** A token that was issued to nobody, and takes no `jti` from the sequence of a seed. */
     signTrial: async () => sign(claim('trial', 'trial')),
     async issue(deviceId: string, wrong?: WrongToken) {
-      const claims = spoilClaims(claim(deviceId, random.id()), wrong);
-      const token = await sign(claims);
-      return { token: wrong === 'bad-signature' ? spoilSignature(token) : token, claims };
+      const { jti, ...others } = spoilClaims(claim(deviceId, settings.jti ? random.id() : ''), wrong);
+      const token = await sign(settings.jti ? { ...others, jti } : others);
+      return {
+        token: wrong === 'bad-signature' ? spoilSignature(token) : token,
+        claims: { ...others, jti: settings.jti ? jti : hashOf(token) },
+      };
     },
     async verify(token: string): Promise<Verified> {
       if (Buffer.byteLength(token) > maxTokenBytes) return invalid(`longer than ${maxTokenBytes} bytes`);
@@ -71,13 +74,14 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
           algorithms: [settings.algorithm],
           audience,
           issuer: settings.issuer,
-          requiredClaims: ['sub', 'iat', 'exp', 'jti'],
+          requiredClaims: ['sub', 'iat', 'exp', ...(settings.jti ? ['jti'] : [])],
           currentDate: new Date(clock.wall()),
           clockTolerance: settings.clockToleranceSeconds,
         });
-        const problem = claimsProblem(payload, clock.wall() / 1000 + settings.clockToleranceSeconds);
+        const known = settings.jti ? payload : { ...payload, jti: hashOf(token) };
+        const problem = claimsProblem(known, clock.wall() / 1000 + settings.clockToleranceSeconds);
         return problem === undefined
-          ? { ok: true, claims: payload as unknown as TokenClaims }
+          ? { ok: true, claims: known as unknown as TokenClaims }
           : invalid(problem);
       } catch (thrown) {
         if (thrown instanceof errors.JWTExpired) return { ok: false, cause: 'tokenExpired', why: 'expired' };
@@ -86,6 +90,15 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
       }
     },
   };
+}
+
+/** Hex digits of a hash that name a token. */
+const hashDigits = 32;
+
+/** What names a token without `jti`. Its signature is left out: it can be encoded in two ways that both verify. */
+function hashOf(token: string): string {
+  const signed = token.slice(0, token.lastIndexOf('.'));
+  return createHash('sha256').update(signed).digest('hex').slice(0, hashDigits);
 }
 
 const wrongBySeconds = 3_600;

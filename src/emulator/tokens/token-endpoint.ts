@@ -1,13 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
-import { type RateLimit, retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
+import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { answerWithFaults, type Unanswered } from '../faults/token-faults.ts';
 import { invalidRequest, refusal } from '../http/refusal.ts';
-import type { State } from '../state/state.ts';
+import type { CountedRequest, State } from '../state/state.ts';
 import type { TokenAuthority, WrongToken } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
@@ -16,7 +16,7 @@ export interface TokenEndpointOptions {
   events: EmulatorEvents;
   authority: TokenAuthority;
   faults: Faults;
-  state: Pick<State, 'countRequest' | 'noteIssued'>;
+  state: Pick<State, 'countRequest' | 'lookAtLimit' | 'noteIssued'>;
   /** Token requests per device and window. */
   rateLimit: number;
   accepts: (apiKey: string) => boolean;
@@ -31,7 +31,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const httpDate = createHttpDate();
 
   /** What the headers of an answer say of the device's window. */
-  const limitHeaders = (rate: RateLimit & { allowed: boolean }): [string, string][] => {
+  const limitHeaders = (rate: CountedRequest): [string, string][] => {
     const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
     // A client that measures the reset against this header sees the emulator's time, also when it was moved.
@@ -41,8 +41,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     ];
   };
 
-  const limited = (device: string, rate: RateLimit): HttpAnswer => {
-    const retryAfter = writeRetryAfter(rate.resetAtMs, dialect.rateLimit.retryAfter, clock.wall());
+  const limited = (device: string, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer => {
+    const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
     const answer = refusal('rateLimited', { dialect, events, device });
     return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
   };
@@ -60,18 +60,35 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     return { status: 200, body: { token }, headers: limitHeaders(rate) };
   };
 
+  /** Refuses a request that is wrong, unless the dialect counts it and the limit comes first. */
+  const refuseWrong = async (device: string | undefined, refuse: () => HttpAnswer): Promise<HttpAnswer> => {
+    const { countsInvalid, headersOnInvalid } = dialect.rateLimit;
+    if (device === undefined || !(countsInvalid || headersOnInvalid)) return refuse();
+    const rate = await (countsInvalid ? state.countRequest(device) : state.lookAtLimit(device));
+    if (countsInvalid && !rate.allowed) return limited(device, rate);
+    return headersOnInvalid ? { ...refuse(), headers: limitHeaders(rate) } : refuse();
+  };
+
   return async (body) => {
     const parsed = parseTokenRequest(body);
-    if (!parsed.ok) return invalidRequest(parsed.problem, { dialect, events });
+    if (!parsed.ok) {
+      const { problem } = parsed;
+      const { deviceId } = problem;
+      const about = { dialect, events, ...(deviceId === undefined ? {} : { device: deviceId }) };
+      return refuseWrong(deviceId, () => invalidRequest(problem, about));
+    }
     const { apiKey, deviceId: device } = parsed.request;
-    if (!accepts(apiKey)) return refusal('unauthorized', { dialect, events, device });
+    if (!accepts(apiKey))
+      return refuseWrong(device, () => refusal('unauthorized', { dialect, events, device }));
     const struck = faults.take('token', { device });
     if (struck.length === 0) return grant(device);
     const answers = {
       normal: (wrong?: WrongToken) => grant(device, wrong),
       refuse: (cause: RefusalCause) => refusal(cause, { dialect, events, device }),
-      limited: (resetInMs: number) =>
-        limited(device, { limit: rateLimit, remaining: 0, resetAtMs: clock.wall() + resetInMs }),
+      limited(resetInMs: number) {
+        const resetAtMs = Math.ceil(clock.wall() + resetInMs);
+        return limited(device, { limit: rateLimit, remaining: 0, resetAtMs, retryAtMs: resetAtMs });
+      },
     };
     return answerWithFaults(struck, answers, clock);
   };

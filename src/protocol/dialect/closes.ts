@@ -16,6 +16,14 @@ const closes = {
   earlyAudioOverflow: [1008, 'TOO_MUCH_AUDIO_BEFORE_TOKEN', 'Too much audio before the token'],
   unexpectedText: [1008, 'UNEXPECTED_TEXT', 'Only binary audio is expected after the token'],
   oddBytes: [1007, 'ODD_AUDIO', 'An audio message ended within a sample'],
+  evicted: [
+    closeCodes.tooManyConnections,
+    'CONNECTION_REPLACED',
+    'A newer connection of this device takes its place',
+  ],
+  unavailable: [closeCodes.tryAgainLater, 'UNAVAILABLE', 'The service is full'],
+  idle: [4408, 'IDLE_TIMEOUT', 'Nothing arrived for too long'],
+  sessionTooLong: [1000, 'SESSION_TOO_LONG', 'The session has reached its longest duration'],
   sessionExpired: [4401, 'TOKEN_EXPIRED', 'The token of this stream has expired'],
   slowReader: [1013, 'SLOW_READER', 'The client does not read'],
   shutdown: [1001, 'SHUTTING_DOWN', 'The service is stopping'],
@@ -24,7 +32,11 @@ const closes = {
 /** Why the service closes a stream. */
 export type CloseCause = keyof typeof closes;
 
-const closeCode = closeCodeSchema.describe('WebSocket close code');
+const closeCode = z
+  .union([closeCodeSchema, z.literal([closeCodes.noStatus, closeCodes.abnormal])])
+  .describe(
+    'WebSocket close code; 1005: a close frame without a code, 1006: the connection ends without a close frame',
+  );
 const closeReason = closeReasonSchema.describe('Close reason, at most 123 bytes of UTF-8');
 
 const closeSchemas = mapValues(closes, ([defaultClose, defaultCode, defaultMessage]: Defaults) =>

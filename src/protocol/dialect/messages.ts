@@ -1,24 +1,45 @@
 import * as z from 'zod';
-import { jsonFields } from './fields.ts';
+import { messageFields, messageList } from './fields.ts';
+
+const furtherFields = messageFields
+  .default({})
+  .describe(
+    'Further fields of the message; a value such as `{"$uuid": true}` is a template (`$uuid`, `$session`, `$now`, `$device`, `$stream`, `$sequence`)',
+  );
+const stateKind = z.string().min(1).optional();
 
 /** How the text messages of the service look. */
 export const messageSettings = {
+  greeting: messageList.describe('Messages that are sent as soon as the WebSocket is open, with templates'),
   connected: z
-    .strictObject({ fields: jsonFields.default({}).describe('Further fields of the message') })
+    .strictObject({
+      fields: furtherFields,
+      before: messageList.describe('Messages between the accepted token and this one, with templates'),
+      after: messageList.describe('Messages right after this one, with templates'),
+    })
     .prefault({})
     .describe('The service_voice_connected message'),
   status: z
     .strictObject({
       send: z.boolean().default(true).describe('Whether status messages are sent'),
       kind: z.string().min(1).default('status').describe('Kind of a status message'),
-      stateField: z.string().min(1).default('status').describe('Field that holds the state'),
+      kinds: z
+        .strictObject({
+          listening: stateKind.describe('Kind of the message that the AI listens; without it `status.kind`'),
+          speaking: stateKind.describe('Kind of the message that the AI speaks; without it `status.kind`'),
+        })
+        .prefault({}),
+      stateField: z
+        .string()
+        .default('status')
+        .describe('Field that holds the state; empty: no field holds it'),
       states: z
         .strictObject({
           listening: z.string().default('listening').describe('The AI listens'),
           speaking: z.string().default('speaking').describe('The AI speaks'),
         })
         .prefault({}),
-      fields: jsonFields.default({}).describe('Further fields of the message'),
+      fields: furtherFields,
     })
     .prefault({})
     .describe('Status messages'),
@@ -29,7 +50,7 @@ export const messageSettings = {
         .enum(['nested', 'flat'])
         .default('nested')
         .describe('`nested`: {error: {code, message}}; `flat`: {code, message}'),
-      fields: jsonFields.default({}).describe('Further fields of the message'),
+      fields: furtherFields,
     })
     .prefault({})
     .describe('Error messages'),

@@ -11,6 +11,7 @@ const refusals = {
   unsupportedMediaType: [415, 'UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json'],
   upgradeRequired: [426, 'UPGRADE_REQUIRED', 'This path speaks WebSocket'],
   rateLimited: [429, 'RATE_LIMIT_EXCEEDED', 'Too many token requests for this device'],
+  tooManyConnections: [429, 'CONNECTION_LIMIT_EXCEEDED', 'Too many connections'],
   headersTooLarge: [431, 'HEADERS_TOO_LARGE', 'The request headers are too large'],
   unavailable: [503, 'UNAVAILABLE', 'The service is stopping or full'],
 } as const;
@@ -18,7 +19,8 @@ const refusals = {
 /** Why an HTTP request is refused, INVALID_REQUEST aside. */
 export type RefusalCause = keyof typeof refusals;
 
-const status = z.int().min(400).max(599).describe('HTTP status of the answer');
+const refusalStatus = z.int().min(400).max(599);
+const status = refusalStatus.describe('HTTP status of the answer');
 const code = z.string().min(1).describe('`error.code` of the answer');
 const message = z.string().describe('`error.message` of the answer');
 
@@ -32,8 +34,42 @@ const refusalSchemas = mapValues(refusals, ([defaultStatus, defaultCode, default
     .prefault({}),
 );
 
+/** What can be wrong with a request, each with a status of its own where the dialect gives it one. */
+const invalidCases = {
+  invalidJson: 'a body that is not valid JSON',
+  notAnObject: 'JSON that is not an object',
+  missingApiKey: 'no `apiKey`',
+  missingDeviceId: 'no `deviceId`',
+  emptyApiKey: 'an empty `apiKey`',
+  emptyDeviceId: 'an empty `deviceId`',
+  wrongType: 'a field that is not a string',
+  tooLong: 'a field that is too long',
+  badCharacters: 'a field with control characters or broken Unicode',
+  badNesting: 'a body that is nested too deeply or holds a forbidden key',
+  badHttp: 'a request that is not valid HTTP, or no valid WebSocket handshake',
+} as const;
+
+/** Which of the ways to be an invalid request. */
+export type InvalidCase = keyof typeof invalidCases;
+
+const caseSchemas = mapValues(invalidCases, (what: string) =>
+  refusalStatus.optional().describe(`HTTP status for ${what}`),
+);
+
 /** The specification gives the code of this one, and its message and details follow the body; its status is open. */
-const invalidRequestSchema = z.strictObject({ status: status.default(400) }).prefault({});
+const invalidRequestSchema = z
+  .strictObject({
+    status: status.default(400),
+    statuses: z
+      .strictObject(caseSchemas)
+      .prefault({})
+      .describe(
+        `A status of its own for some cases, where it is not \`status\`: ${Object.entries(invalidCases)
+          .map(([name, what]) => `\`${name}\` (${what})`)
+          .join(', ')}`,
+      ),
+  })
+  .prefault({});
 
 export const refusalsSchema = z
   .strictObject({ invalidRequest: invalidRequestSchema, ...refusalSchemas })

@@ -3,11 +3,49 @@ import { defaultFrameMs } from '../audio-format.ts';
 import { closesSchema } from './closes.ts';
 import { messageSettings } from './messages.ts';
 
+const duration = z
+  .int()
+  .min(1)
+  .max(24 * 3_600_000);
+
 export const streamSchema = z
   .strictObject({
     kindField: z.string().min(1).default('type').describe('Field that names the kind of a service message'),
     ...messageSettings,
     errorBeforeClose: z.boolean().default(true).describe('Whether an error message goes before a close'),
+    binaryToken: z
+      .enum(['audio', 'accept', 'refuse'])
+      .default('audio')
+      .describe(
+        'A first message that is binary: audio that came before the token, the token, or an invalid token',
+      ),
+    connectionLimit: z
+      .enum(['refuse', 'refuse-upgrade', 'evict-oldest'])
+      .default('refuse')
+      .describe(
+        'A connection over the limit of its device: its token is refused; its upgrade is refused with `refusals.tooManyConnections` (counted by address, since no device is known yet); or the oldest connection of the device closes',
+      ),
+    capacity: z
+      .strictObject({
+        connections: z
+          .int()
+          .min(0)
+          .optional()
+          .describe('Connections of all devices together; without it there is no such limit'),
+        refuseAt: z
+          .enum(['upgrade', 'token'])
+          .default('upgrade')
+          .describe(
+            'Where one too many is refused: with `refusals.unavailable`, or with `stream.closes.unavailable`',
+          ),
+      })
+      .prefault({}),
+    idleTimeoutMs: duration
+      .optional()
+      .describe('How long a stream may go without a message of the client; without it for ever'),
+    longestSessionMs: duration
+      .optional()
+      .describe('How long a stream may last after its token was accepted; without it for ever'),
     tokenDeadlineMs: z
       .int()
       .min(1)

@@ -5,7 +5,7 @@ import { jsonFields } from './fields.ts';
 const symmetricAlgorithms = ['HS256', 'HS384', 'HS512'] as const;
 const asymmetricAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const;
 const algorithms = [...symmetricAlgorithms, ...asymmetricAlgorithms] as const;
-export type SigningAlgorithm = (typeof algorithms)[number];
+type SigningAlgorithm = (typeof algorithms)[number];
 
 /** Whether an algorithm signs and verifies with one shared secret. */
 export function isSymmetric(algorithm: SigningAlgorithm): boolean {
@@ -33,6 +33,12 @@ export const tokenSchema = z
       })
       .default({})
       .describe('Claims beside those of the specification'),
+    jti: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether tokens carry the claim `jti`; without it two tokens of one device and second are the same token',
+      ),
     singleUse: z.boolean().default(true).describe('Whether a token opens one connection only'),
     clockToleranceSeconds: z
       .number()

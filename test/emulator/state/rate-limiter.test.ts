@@ -108,6 +108,7 @@ test('a limit of 0 lets nobody in', () => {
     limit: 0,
     remaining: 0,
     resetAtMs: clock.wall() + 60_000,
+    retryAtMs: clock.wall() + 60_000,
   });
 });
 
@@ -115,6 +116,8 @@ test.each([
   ['first-request', 'accepted'],
   ['sliding', 'accepted'],
   ['sliding', 'all'],
+  ['calendar-minute', 'accepted'],
+  ['token-bucket', 'accepted'],
 ] as const)('60,000 devices make none that is limiting forgotten (%s, %s)', (window, counts) => {
   const { clock, take } = start({ window, counts });
   take(60, 'limiting');

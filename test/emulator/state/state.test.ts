@@ -70,6 +70,8 @@ async function start(wrap: (state: State) => State) {
       ...{ clock, authority, state, faults },
       connection: connection as unknown as Connection,
       settings: dialect.stream,
+      isFull: () => false,
+      evictOldest() {},
       onAuthorised(_claims, connections) {
         authorised.push(connections);
         return () => {};
@@ -83,7 +85,7 @@ async function start(wrap: (state: State) => State) {
     ...{ clock, dialect, state, faults },
     rateLimit: 60,
     maxConnections: 10,
-    voice: { streams: () => [], upgrade: () => false, close: async () => {} },
+    voice: { streams: () => [], upgrade: () => undefined, close: async () => {} },
   });
   return { memory, state, events, endpoint, present, issue, authorised, control };
 }

@@ -47,7 +47,7 @@ describe('a heartbeat', () => {
 });
 
 test('connections without a token are bounded, and make room when they end', async () => {
-  const emulator = await startEmulator();
+  const emulator = await startEmulator({ dialect: { stream: { tokenDeadlineMs: 600_000 } } });
   const clients = Array.from({ length: 1_024 }, () => emulator.open());
   await Promise.all(clients.map(({ opened }) => opened));
   await expect(emulator.open().opened).rejects.toThrow('HTTP 503');

@@ -1,0 +1,98 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Dialect } from '../../protocol/dialect.ts';
+import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
+
+/** The requests of one device that count. What `times` holds is the kind's own; all times are monotonic. */
+export interface Window {
+  times: number[];
+  count: number;
+}
+
+/** How requests stop counting. Each but `update` and `emptyAt` takes a window that is up to date. */
+export interface WindowKind {
+  /** Takes from a window what no longer counts. */
+  update(window: Window, now: number): void;
+  /** Counts one request. */
+  add(window: Window, now: number): void;
+  /** When the limit resets. */
+  resetAt(window: Window): number;
+  /** When the next request is let in, where the limit is reached. */
+  retryAt(window: Window): number;
+  /** When nothing counts any more. */
+  emptyAt(window: Window): number;
+}
+
+export function createWindowKind(
+  { window }: Pick<Dialect['rateLimit'], 'window'>,
+  limit: number,
+  clock: Clock,
+): WindowKind {
+  switch (window) {
+    case 'first-request':
+      return fixedWindow((now) => now);
+    case 'calendar-minute':
+      return fixedWindow((now) => now - (clock.wall() % rateLimitWindowMs));
+    case 'sliding':
+      return slidingWindow(limit);
+    case 'token-bucket':
+      return tokenBucket(limit);
+  }
+}
+
+/** `times`: the start of the window. Its requests stop counting together. */
+function fixedWindow(startOf: (now: number) => number): WindowKind {
+  const endOf = ({ times }: Window) => (times[0] ?? 0) + rateLimitWindowMs;
+  return {
+    update(window, now) {
+      if (window.count === 0 || endOf(window) > now) return;
+      window.times = [];
+      window.count = 0;
+    },
+    add(window, now) {
+      window.count += 1;
+      if (window.times.length === 0) window.times.push(startOf(now));
+    },
+    resetAt: endOf,
+    retryAt: endOf,
+    emptyAt: endOf,
+  };
+}
+
+/** `times`: of the requests in it, oldest first; the last `limit` of them, since no earlier one can matter. */
+function slidingWindow(limit: number): WindowKind {
+  const oldestEndsAt = ({ times }: Window) => (times[0] ?? 0) + rateLimitWindowMs;
+  return {
+    update(window, now) {
+      window.times = window.times.filter((time) => time + rateLimitWindowMs > now);
+      window.count = window.times.length;
+    },
+    add(window, now) {
+      window.count += 1;
+      window.times.push(now);
+      if (window.times.length > Math.max(1, limit)) window.times.shift();
+    },
+    resetAt: oldestEndsAt,
+    retryAt: oldestEndsAt,
+    emptyAt: ({ times }) => (times.at(-1) ?? 0) + rateLimitWindowMs,
+  };
+}
+
+/** `times`: when it was brought up to date. `count` has fractions: requests come back continuously. */
+function tokenBucket(limit: number): WindowKind {
+  const msPerRequest = rateLimitWindowMs / limit;
+  const atCount = ({ times, count }: Window, wanted: number) =>
+    (times[0] ?? 0) + (count - wanted) * msPerRequest;
+  return {
+    update(window, now) {
+      const passed = now - (window.times[0] ?? now);
+      window.count = Math.max(0, window.count - passed / msPerRequest);
+      window.times[0] = now;
+    },
+    add(window) {
+      window.count = Math.min(limit, window.count + 1);
+    },
+    resetAt: (window) => atCount(window, 0),
+    retryAt: (window) => atCount(window, limit - 1),
+    emptyAt: (window) => atCount(window, 0),
+  };
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { TemplateValues } from '../../protocol/dialect/templates.ts';
+import type { StreamTotals } from '../events.ts';
+import type { Random } from '../random.ts';
+
+export interface MessageValuesOptions {
+  stream: number;
+  totals: Pick<StreamTotals, 'device'>;
+  random: Pick<Random, 'id'>;
+  clock: Pick<Clock, 'wall'>;
+}
+
+/** What the templates of one stream's messages stand for. Nothing is drawn that no template asks for. */
+export function createMessageValues({ stream, totals, random, clock }: MessageValuesOptions): TemplateValues {
+  let session: string | undefined;
+  let sequence = 0;
+  return {
+    stream,
+    uuid: random.id,
+    get session() {
+      session ??= random.id();
+      return session;
+    },
+    nowMs: () => clock.wall(),
+    get device() {
+      return totals.device;
+    },
+    nextSequence() {
+      sequence += 1;
+      return sequence;
+    },
+  };
+}
