@@ -81,3 +81,8 @@ function reasonOf(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return plainReasons[systemCode(thrown) ?? ''] ?? message;
 }
+
+/** What a path is called in messages: `-` is standard input. */
+export function nameOf(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { readBytes, readText } from '../../src/files/read-text.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-read-text-'));
@@ -44,6 +44,7 @@ describe('a text that the user names', () => {
     const controller = new AbortController();
     const stdin = new PassThrough();
     const reading = readText('-', { stdin, signal: controller.signal });
+    await vi.waitFor(() => expect(stdin.listenerCount('readable')).toBe(1));
     controller.abort(new Error('ended'));
     await expect(reading).rejects.toThrow('ended');
     expect(stdin.destroyed).toBe(true);

@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
 import { openWavFile } from '../../audio/wav/wav-source.ts';
 import { type AudioLimits, type ExpectFileTurn, parseExpectFile } from '../../config/expect-file.ts';
-import { nameOf, readText, type Stdin } from '../../files/read-text.ts';
+import { readText, type Stdin } from '../../files/read-text.ts';
+import { nameOf } from '../../files/refusal.ts';
 import { findSound } from '../../files/shipped-file.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type {

@@ -3,7 +3,7 @@ import type { AudioSource } from '../../audio/source.ts';
 import { describeFormat, wireFormat } from '../../audio/source-format.ts';
 import { openWavFile, openWavStream } from '../../audio/wav/wav-source.ts';
 import type { Settings } from '../../config/options.ts';
-import { nameOf } from '../../files/read-text.ts';
+import { nameOf } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import { type ConversationFile, openConversation } from './open-conversation.ts';
