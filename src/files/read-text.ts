@@ -1,4 +1,7 @@
-import type { Readable } from 'node:stream';
+import { readFile, stat } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { VoicectlError } from '../kernel/errors.ts';
 
 /** Standard input, and what ends the wait for it. */
 export interface Stdin {
@@ -6,18 +9,14 @@ export interface Stdin {
   signal: AbortSignal;
 }
 
-/**
- * The text (UTF-8) of a file that the user names, or of standard input for `-`. Throws `bad-input` where it cannot be
- * used, `input-output` where the system fails, or the signal's reason.
- */
-export async function readText(path: string, input: Stdin): Promise<string> {
-  // Most commands read no file at all.
-  const { readAllText } = await import('./read-all.ts');
-  return readAllText(path, input);
-}
-
-/** The bytes of a file that the user names, or of standard input for `-`. Throws as `readText` does. */
-export async function readBytes(path: string, input: Stdin): Promise<Buffer> {
-  const { readAllBytes } = await import('./read-all.ts');
-  return readAllBytes(path, input);
+/** The text of a small file, or of standard input for `-`. Throws `bad-input`, or the signal's reason. */
+export async function readText(path: string, { stdin, signal }: Stdin): Promise<string> {
+  try {
+    if (path === '-') return await text(addAbortSignal(signal, stdin));
+    if ((await stat(path)).isDirectory()) throw new Error('it is a directory');
+    return await readFile(path, { encoding: 'utf8', signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new VoicectlError('bad-input', `Cannot read ${path}: ${(cause as Error).message}`, { cause });
+  }
 }

@@ -1,5 +1,4 @@
 import { appendFile } from 'node:fs/promises';
-import { writeFailure } from '../../files/refusal.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { describeFailure } from '../../kernel/failure-kind.ts';
 import type { GithubReport } from '../../report/github.ts';
@@ -92,6 +91,6 @@ async function tellGithub(
   try {
     await appendFile(path, githubStepSummary(report));
   } catch (cause) {
-    await note(`! ${writeFailure('the step summary', cause).message}`);
+    await note(`! Cannot write the step summary: ${(cause as Error).message}`);
   }
 }

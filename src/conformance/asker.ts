@@ -1,0 +1,210 @@
+import type { Redactor } from '../kernel/redact.ts';
+import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
+import { jsonMediaType } from '../protocol/token-request.ts';
+import type { Seen } from '../rules/rule.ts';
+import { ask } from '../wire/client/ask.ts';
+import type { Header, HttpRequest } from '../wire/exchange.ts';
+import { type Budget, NotAsked } from './budget.ts';
+import type { Clockwork } from './clockwork.ts';
+import type { Cost } from './cost.ts';
+import type { DeviceRole, Devices } from './devices.ts';
+import { type Line, openLine } from './line.ts';
+import type { Pace } from './pace.ts';
+import type { StopWatch } from './stop.ts';
+
+/** Where the service is, and who asks. */
+export interface Subject {
+  baseUrl: string;
+  wsUrl: string;
+  apiKey: string;
+  /** PEM of what to trust in place of the built-in authorities. */
+  ca: string | undefined;
+}
+
+/** What every exchange of a run shares. */
+export interface Conduct {
+  subject: Subject;
+  clockwork: Clockwork;
+  signal: AbortSignal;
+  redactor: Redactor;
+  budget: Budget;
+  pace: Pace;
+  stop: StopWatch;
+  /** Verifies a token with a published key, where one was given. */
+  verify?: ((token: string) => Promise<Seen['signature']>) | undefined;
+  /** What is said: PCM. */
+  speech: Buffer;
+  /** How long a connection is watched that does not answer, milliseconds. */
+  waitMs: number;
+  /** Told of each exchange when it has ended. */
+  onSeen: (seen: Seen) => void;
+}
+
+export interface Provoked {
+  /** Set where a refusal is what is asked for. */
+  provoked?: boolean;
+}
+
+export interface TokenOptions extends Provoked {
+  version?: ApiVersion;
+  /** Without it the request has no Accept. */
+  accept?: boolean;
+  device?: DeviceRole;
+  mediaType?: string;
+  /** Takes the place of the usual body. */
+  body?: (fields: { apiKey: string; deviceId: string }) => string;
+  /** How much faster than usual. Default 1. */
+  hurry?: number;
+}
+
+export interface PlainRequest extends Provoked {
+  method: string;
+  url: string;
+  headers?: readonly Header[];
+}
+
+export interface OpenOptions extends Provoked {
+  path?: string;
+}
+
+/** Asks the service and keeps what it saw; one for each try. */
+export interface Asker extends Pick<Conduct, 'subject' | 'clockwork' | 'signal' | 'speech' | 'waitMs'> {
+  token(id: string, options?: TokenOptions): Promise<Seen>;
+  /** A request without a key. */
+  plain(id: string, request: PlainRequest): Promise<Seen>;
+  /** Opens a voice stream on which nothing is sent yet. Throws `NotAsked` where the run was stopped. */
+  open(id: string, options?: OpenOptions): Promise<Line>;
+  /** The token that an exchange was granted. Throws `NotAsked` where there was none. */
+  tokenOf(...ids: readonly string[]): string;
+  /** Throws `NotAsked` where it was not opened. */
+  lineOf(id: string): Line;
+  deviceOf(role: DeviceRole): string | undefined;
+  /** Whether `check` comes to hold within `ms` of the service's time. */
+  wait(line: Line, check: () => boolean, ms: number): Promise<boolean>;
+  /** What has been seen, in the order in which it was begun. */
+  seen(): Seen[];
+  settle(): Promise<void>;
+  /** Closes every line that is still open. */
+  end(): Promise<void>;
+}
+
+/** What an in-process answer needs to come, where the clock is moved after it. */
+const graceMs = 250;
+
+/** `suffix` is put behind the name of each exchange. */
+export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): Asker {
+  const { subject, clockwork, signal, redactor, budget, pace, stop } = conduct;
+  const { clock } = clockwork;
+  const entries: { id: string; look(): Seen }[] = [];
+  const tokens = new Map<string, string>();
+  const lines = new Map<string, Line>();
+
+  const beginning = async (kind: keyof Cost, hurry = 1) => {
+    requireGoing(stop);
+    await pace.turn(clockwork.isMoved ? Number.POSITIVE_INFINITY : hurry, signal);
+    requireGoing(stop);
+    budget.take(kind);
+  };
+  const keep = (seen: Seen) => {
+    entries.push({ id: seen.id, look: () => seen });
+    conduct.onSeen(seen);
+    return seen;
+  };
+  const serviceAt = (wallAt: number) => (clockwork.isMoved ? { serviceAt: wallAt } : {});
+  const send = async (id: string, request: HttpRequest, { provoked }: Provoked): Promise<Seen> => {
+    const asked = await ask(request, { clock, signal, redactor, ca: subject.ca });
+    const exchange = await asked.evidence();
+    const { token } = asked;
+    const signature = token === undefined ? undefined : await conduct.verify?.(token);
+    if (token !== undefined) tokens.set(id, token);
+    return keep({
+      id: id + suffix,
+      exchange,
+      ...(provoked === true ? { provoked } : {}),
+      ...(signature === undefined ? {} : { signature }),
+      ...serviceAt(exchange.wallAt),
+    });
+  };
+
+  const asker: Asker = {
+    ...{ subject, clockwork, signal, speech: conduct.speech, waitMs: conduct.waitMs },
+    async token(id, options = {}) {
+      const request = tokenRequest(options, subject, devices);
+      await beginning('tokens', options.hurry);
+      const seen = await send(id, request, options);
+      if (stop.look(seen) !== 'again') return seen;
+      await beginning('tokens', options.hurry);
+      const again = await send(id, request, options);
+      stop.look(again);
+      return again;
+    },
+    async plain(id, { method, url, headers = [], provoked = false }) {
+      await beginning('plain');
+      const seen = await send(id, { method, url, headers, body: '' }, { provoked });
+      stop.look(seen);
+      return seen;
+    },
+    async open(id, { provoked, path = streamPath } = {}) {
+      await beginning('connections');
+      const url = serviceUrl(subject.wsUrl, path);
+      const line = await openLine({ url, ca: subject.ca, clock, signal, redactor });
+      const look = (): Seen => {
+        const exchange = line.exchange();
+        const extra = provoked === true ? { provoked } : {};
+        return { id: id + suffix, exchange, ...extra, ...serviceAt(exchange.upgrade.wallAt) };
+      };
+      entries.push({ id: id + suffix, look });
+      lines.set(id, line);
+      conduct.onSeen(look());
+      stop.look(look());
+      return line;
+    },
+    tokenOf(...ids) {
+      const id = ids.find((one) => tokens.has(one));
+      const token = id === undefined ? undefined : tokens.get(id);
+      if (token === undefined) throw new NotAsked('no token was granted');
+      return token;
+    },
+    lineOf(id) {
+      const line = lines.get(id);
+      if (line === undefined) throw new NotAsked('the stream was not opened');
+      return line;
+    },
+    deviceOf: devices.idOf,
+    async wait(line, check, ms) {
+      if (!clockwork.isMoved) return line.until(check, ms);
+      if (await line.until(check, graceMs)) return true;
+      if (!line.isOpen) return false;
+      await clockwork.pass(clock.now() + ms, signal);
+      await line.settle();
+      return check();
+    },
+    seen: () => entries.map(({ look }) => look()),
+    async settle() {
+      await Promise.all([...lines.values()].map((line) => line.settle()));
+    },
+    async end() {
+      await Promise.all([...lines.values()].map((line) => line.close()));
+    },
+  };
+  return asker;
+}
+
+function requireGoing({ stopped }: StopWatch): void {
+  if (stopped !== undefined) throw new NotAsked(stopped.message);
+}
+
+function tokenRequest(options: TokenOptions, { baseUrl, apiKey }: Subject, devices: Devices): HttpRequest {
+  const deviceId = devices.idOf(options.device ?? 'own');
+  if (deviceId === undefined) throw new NotAsked('it needs a device of its own');
+  const fields = { apiKey, deviceId };
+  return {
+    method: 'POST',
+    url: serviceUrl(baseUrl, tokenPath(options.version)),
+    headers: [
+      ['Content-Type', options.mediaType ?? jsonMediaType],
+      ...(options.accept === true ? [['Accept', jsonMediaType] as const] : []),
+    ],
+    body: options.body?.(fields) ?? JSON.stringify(fields),
+  };
+}

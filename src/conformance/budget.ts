@@ -1,0 +1,38 @@
+import { addCosts, type Cost, totalOf } from './cost.ts';
+
+/** Why something planned is not asked. */
+export class NotAsked extends Error {}
+
+/** Counts what is sent, and keeps it within what was planned. */
+export interface Budget {
+  readonly spent: Cost;
+  /** Counts one request or connection; throws `NotAsked` where it would be one more than planned. */
+  take(kind: keyof Cost): void;
+  /** A request that was none of the service. */
+  giveBack(kind: keyof Cost): void;
+  /** Whether a cost still fits. */
+  fits(cost: Cost): boolean;
+}
+
+export function createBudget(planned: Cost, maxRequests = Number.POSITIVE_INFINITY): Budget {
+  let spent: Cost = { tokens: 0, plain: 0, connections: 0 };
+  const fits = (cost: Cost) => {
+    const sum = addCosts([spent, cost]);
+    const isPlanned = (Object.keys(sum) as (keyof Cost)[]).every((kind) => sum[kind] <= planned[kind]);
+    return isPlanned && totalOf(sum) <= maxRequests;
+  };
+  return {
+    get spent() {
+      return spent;
+    },
+    fits,
+    giveBack(kind) {
+      spent = { ...spent, [kind]: spent[kind] - 1 };
+    },
+    take(kind) {
+      const one = { tokens: 0, plain: 0, connections: 0, [kind]: 1 };
+      if (!fits(one)) throw new NotAsked('the budget is used up');
+      spent = addCosts([spent, one]);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { type ErrorCode, exitCodes } from '../kernel/errors.ts';
+import { serviceRules } from '../rules/catalogue.ts';
+import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
+import { grants } from '../rules/token-seen.ts';
+import type { Cost } from './cost.ts';
+import { createHolding, type HoldOptions, type Try } from './hold.ts';
+import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
+import { allSteps, type PlanOptions, planRun, planSecondTry } from './plan.ts';
+import type { Stop } from './stop.ts';
+
+export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> {
+  scope: PlanOptions;
+  /** Rules that are known to fail, with the reason. */
+  expected?: ReadonlyMap<string, string>;
+  /** Whether `warn` and `unknown` count as failures. */
+  strict?: boolean;
+  /** Told of each rule when its verdict is settled. */
+  onJudged?: (judged: Judged) => void;
+}
+
+export interface CheckResult {
+  rules: readonly Judged[];
+  verdicts: Record<Verdict, number>;
+  spent: Cost;
+  /** Why the run ended before its plan did. */
+  stopped: Stop | undefined;
+  exitCode: number;
+  elapsedMs: number;
+}
+
+/** The verdicts, in the order in which they are counted. */
+export const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'];
+
+/** Rules that compare what is left: a second try asks for devices that nobody else uses. */
+const windowRules: readonly string[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31'];
+
+/** Holds the planned exchanges, judges them by every rule, and tries again what failed. Throws the signal's reason. */
+export async function checkService(options: CheckOptions): Promise<CheckResult> {
+  const { scope, clock, expected = new Map(), onJudged } = options;
+  const startedAt = clock.now();
+  const plan = planRun(scope);
+  const holding = createHolding({ ...options, plan, isAlone: scope.isAlone, waitMs: scope.waitMs });
+  const rules = serviceRules.filter(({ id }) => scope.rules.length === 0 || scope.rules.includes(id));
+  const first = await holding.hold(plan.steps);
+  const found = rules.map((rule) => ({ rule, finding: judgeFirst(rule, first, plan, allSteps(scope)) }));
+  const settle = (rule: Rule, finding: Finding, seen: readonly Seen[]): Judged => {
+    const evidence = seen.filter(({ id }) => finding.evidence.includes(id));
+    const judged = { rule, finding, evidence, expected: expected.get(rule.id) };
+    onJudged?.(judged);
+    return judged;
+  };
+  const failed = found.filter(({ finding }) => finding.verdict === 'fail').map(({ rule }) => rule.id);
+  const again = await tryAgain(failed);
+  const seen = [...first.seen, ...(again?.seen ?? [])];
+  const judged = found.map(({ rule, finding }) =>
+    settle(rule, finding.verdict === 'fail' ? judgeTwice(rule, finding, again, first.seen) : finding, seen),
+  );
+  const { stopped, spent } = holding;
+  return {
+    rules: judged,
+    verdicts: countVerdicts(judged),
+    spent,
+    stopped,
+    exitCode: exitCodeOf(judged, stopped, options.strict === true),
+    elapsedMs: clock.now() - startedAt,
+  };
+
+  async function tryAgain(ids: readonly string[]): Promise<Try | undefined> {
+    if (ids.length === 0 || holding.stopped !== undefined) return undefined;
+    const fresh = ids.some((id) => windowRules.includes(id)) && knowsOthers(first.seen, scope);
+    return holding.hold(planSecondTry(ids, scope), { fresh });
+  }
+}
+
+/** Whether devices that were made up are accepted. */
+function knowsOthers(seen: readonly Seen[], { isAlone }: PlanOptions): boolean {
+  return !isAlone && grants(seen).some(({ id }) => id === 'E3');
+}
+
+function countVerdicts(judged: readonly Judged[]): Record<Verdict, number> {
+  const count = (name: Verdict) => judged.filter(({ finding }) => finding.verdict === name).length;
+  return Object.fromEntries(verdictNames.map((name) => [name, count(name)])) as Record<Verdict, number>;
+}
+
+const failing: readonly Verdict[] = ['fail'];
+const failingStrictly: readonly Verdict[] = ['fail', 'warn', 'unknown'];
+
+function exitCodeOf(judged: readonly Judged[], stopped: Stop | undefined, strict: boolean): number {
+  const code: ErrorCode | undefined = stopped?.code;
+  if (code !== undefined) return exitCodes[code];
+  const bad = strict ? failingStrictly : failing;
+  const isBad = judged.some(
+    ({ finding, expected }) => bad.includes(finding.verdict) && expected === undefined,
+  );
+  return isBad ? exitCodes['expectation-failed'] : 0;
+}

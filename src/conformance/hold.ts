@@ -1,0 +1,116 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Redactor } from '../kernel/redact.ts';
+import type { Seen } from '../rules/rule.ts';
+import { type Asker, type Conduct, createAsker, type Subject } from './asker.ts';
+import { createBudget } from './budget.ts';
+import { type Clockwork, createRealClockwork } from './clockwork.ts';
+import { addCosts, type Cost } from './cost.ts';
+import { createDevices, createFreshDevices } from './devices.ts';
+import { takeOverClock } from './emulator-clock.ts';
+import { createPace } from './pace.ts';
+import type { Plan } from './plan.ts';
+import { type LeftOut, runSteps } from './run-steps.ts';
+import type { Step } from './steps/step.ts';
+import { createStopWatch, type Stop } from './stop.ts';
+
+export interface HoldOptions {
+  subject: Subject;
+  /** The first is the user’s own; up to three more stand for the other roles. */
+  devices: readonly [string, ...string[]];
+  /** No other device than the first is used. */
+  isAlone: boolean;
+  plan: Plan;
+  maxRequests?: number | undefined;
+  /** PCM that is said. */
+  speech: Buffer;
+  waitMs: number;
+  /** Where time cannot be moved. Default 2. */
+  requestsPerSecond?: number;
+  clock: Clock;
+  signal: AbortSignal;
+  redactor: Redactor;
+  /** Set where the service is known to be an emulator whose clock may be moved. */
+  isEmulator?: boolean;
+  verify?: Conduct['verify'];
+  /** Told of each step before it is asked. */
+  onStep?: (step: Step, tryNumber: 1 | 2) => void;
+  onWait?: (ms: number) => void;
+  onSeen?: (seen: Seen) => void;
+}
+
+/** What came of the exchanges of one try. */
+export interface Try {
+  seen: readonly Seen[];
+  leftOut: LeftOut;
+}
+
+/** A run that holds planned exchanges, and may hold some of them a second time. */
+export interface Holding {
+  hold(steps: readonly Step[], options?: { fresh?: boolean }): Promise<Try>;
+  readonly stopped: Stop | undefined;
+  readonly spent: Cost;
+  readonly isMoved: boolean;
+}
+
+/**
+ * Prepares a run: the budget is that of the plan, and no exchange is held before `hold`. Against an emulator that lets
+ * its clock be moved, waiting moves it.
+ */
+export function createHolding(options: HoldOptions): Holding {
+  const { clock, signal, plan, maxRequests } = options;
+  const stop = createStopWatch();
+  const devices = createDevices(options.devices, options.isAlone);
+  const budget = createBudget(addCosts([plan.cost, plan.confirmCost]), maxRequests);
+  const pace = createPace(clock, options.requestsPerSecond);
+  let clockwork: Clockwork | undefined;
+  let tries = 0;
+  const conductWith = (chosen: Clockwork): Conduct => ({
+    ...options,
+    ...{ stop, budget, pace, clockwork: chosen, onSeen: options.onSeen ?? (() => {}) },
+  });
+
+  return {
+    get stopped() {
+      return stop.stopped;
+    },
+    get spent() {
+      return budget.spent;
+    },
+    get isMoved() {
+      return clockwork?.isMoved === true;
+    },
+    async hold(steps, { fresh = false } = {}) {
+      tries += 1;
+      const number = tries;
+      const suffix = number === 1 ? '' : `/${number}`;
+      const early: Seen[] = [];
+      let left = steps;
+      if (clockwork === undefined) {
+        const probe = createAsker(conductWith(createRealClockwork(clock)), devices);
+        const taken = await takeOverClock({ ...options, steps, ask: probe, budget });
+        clockwork = taken.clockwork ?? createRealClockwork(clock);
+        if (taken.answered !== undefined) {
+          early.push(...probe.seen());
+          left = steps.filter(({ id }) => id !== taken.answered);
+        }
+      }
+      const chosen = clockwork;
+      const ask = createAsker(conductWith(chosen), fresh ? createFreshDevices(devices) : devices, suffix);
+      const leftOut = await runAndEnd(ask, left, number === 1 ? 1 : 2, chosen);
+      return { seen: [...early, ...ask.seen()], leftOut };
+    },
+  };
+
+  async function runAndEnd(ask: Asker, steps: readonly Step[], number: 1 | 2, chosen: Clockwork) {
+    try {
+      return await runSteps({
+        ...{ steps, ask, budget, signal, clockwork: chosen },
+        isStopped: () => stop.stopped !== undefined,
+        onStep: (step) => options.onStep?.(step, number),
+        onWait: (ms) => options.onWait?.(ms),
+      });
+    } finally {
+      await ask.end();
+    }
+  }
+}

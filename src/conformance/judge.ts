@@ -1,0 +1,81 @@
+import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/rule.ts';
+import type { Try } from './hold.ts';
+import { stepsFor } from './needed.ts';
+import type { Plan } from './plan.ts';
+import type { Level, Step } from './steps/step.ts';
+import { plainPortStep } from './steps/transport-steps.ts';
+
+/** A rule and what was found, with the exchanges that show it. */
+export interface Judged {
+  rule: Rule;
+  finding: Finding;
+  evidence: readonly Seen[];
+  /** Why it is known to fail, where that was said. */
+  expected?: string | undefined;
+}
+
+/** What the first try says of a rule. */
+export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Step[]): Finding {
+  const finding = rule.judge(first.seen);
+  if (finding !== undefined) return finding;
+  const steps = stepsFor(rule.id);
+  const asked = steps.filter((id) => plan.steps.some((step) => step.id === id));
+  const reasons = asked.map((id) => first.leftOut.get(id)).filter((reason) => reason !== undefined);
+  const [reason] = reasons;
+  const missing = steps.filter((id) => !asked.includes(id) && id !== plainPortStep.id);
+  if (missing.length > 0) return skipped(levelText(all.find(({ id }) => id === missing[0])), []);
+  if (reason !== undefined || first.seen.length === 0)
+    return skipped(`not asked: ${reason ?? 'the run ended'}`, []);
+  const isCutShort = asked.some((id) => !first.seen.some((one) => belongsTo(one, id)));
+  return isCutShort ? skipped('not asked: the run ended before', []) : unknown('no answer tells it', []);
+}
+
+function belongsTo({ id }: Seen, step: string): boolean {
+  return id === step || id.startsWith(`${step}-`) || /^C\d+$/.test(id);
+}
+
+const flags: Record<Level, string> = {
+  base: 'not possible with these options',
+  standard: 'not asked at this level: --level standard',
+  exhaust: 'not asked at this level: --exhaust',
+  thorough: 'not asked at this level: --thorough',
+};
+
+function levelText(step: Step | undefined): string {
+  return flags[step?.level ?? 'base'];
+}
+
+/** A fail counts when it was seen twice, independently. */
+export function judgeTwice(
+  rule: Rule,
+  first: Finding,
+  again: Try | undefined,
+  seen: readonly Seen[],
+): Finding {
+  const second = again === undefined ? undefined : rule.judge(again.seen);
+  const evidence = [...first.evidence, ...(second?.evidence ?? [])];
+  if (second?.verdict === 'fail') return { ...second, message: first.message, evidence };
+  if (second !== undefined && second.verdict !== 'unknown' && second.verdict !== 'skipped')
+    return secondThoughts(first, second, evidence);
+  if (failsEachTime(rule, first, seen)) return first;
+  return { verdict: 'unknown', message: `seen once and not confirmed: ${first.message}`, evidence };
+}
+
+/** A second look that sees more may know better; else what failed once is unusual. */
+function secondThoughts(first: Finding, second: Finding, evidence: readonly string[]): Finding {
+  if (second.verdict === 'warn') return { ...second, evidence };
+  return {
+    verdict: 'warn',
+    message: `failed once (${first.message}); a second try: ${second.message}`,
+    evidence,
+  };
+}
+
+/** Whether exchanges that have nothing to do with one another show it, each by itself. */
+function failsEachTime(rule: Rule, first: Finding, seen: readonly Seen[]): boolean {
+  const alone = first.evidence.filter((id) => {
+    const one = seen.find((other) => other.id === id);
+    return one !== undefined && rule.judge([one])?.verdict === 'fail';
+  });
+  return alone.length > 1;
+}

@@ -1,0 +1,137 @@
+import type { Clock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import type { Redactor } from '../kernel/redact.ts';
+import { readServiceMessage } from '../protocol/messages.ts';
+import { type Connection, connect } from '../wire/client/connect.ts';
+import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
+
+/** A connection to the voice stream, as it is asked and as it is seen. */
+export interface Line {
+  readonly isOpen: boolean;
+  /** Whether the service has confirmed the token. */
+  readonly isConfirmed: boolean;
+  /** Audio of the service: how much, and when the last of it came. */
+  readonly heard: { readonly bytes: number; readonly lastAt: number };
+  /** What has passed so far. */
+  exchange(): StreamExchange;
+  present(token: string, opcode?: 'text' | 'binary'): void;
+  sendText(text: string): void;
+  sendAudio(pcm: Buffer): void;
+  /** Whether `check` holds within `ms` of the machine's time; false also where the line ends without it. */
+  until(check: () => boolean, ms: number): Promise<boolean>;
+  /** Resolves when all that the service sent before has come: it has answered a ping. At most a second. */
+  settle(): Promise<void>;
+  /** Closes with 1000, and resolves when it is gone. */
+  close(): Promise<void>;
+}
+
+export interface LineOptions {
+  url: string;
+  ca: string | undefined;
+  clock: Clock;
+  signal: AbortSignal;
+  redactor: Redactor;
+}
+
+/** More than any service says to a few seconds of speech: beyond it the line is cut. */
+const maxBytes = 8 * 1024 * 1024;
+const maxMessages = 20_000;
+const settleMs = 1_000;
+
+/** Opens a line. What the service does never throws: a refused upgrade is a line that is not open. */
+export async function openLine({ clock, ...options }: LineOptions): Promise<Line> {
+  const messages: WireMessage[] = [];
+  const waiting = new Set<() => void>();
+  const heard = { bytes: 0, lastAt: Number.NEGATIVE_INFINITY };
+  let bytes = 0;
+  let pongs = 0;
+  let isConfirmed = false;
+  let upgrade: Upgrade | undefined;
+  let end: StreamEnd | undefined;
+  let connection: Connection | undefined;
+  const wake = () => {
+    for (const look of [...waiting]) look();
+  };
+  const note = (message: WireMessage) => {
+    if (message.opcode === 'pong') pongs += 1;
+    if ('text' in message) isConfirmed ||= readServiceMessage(message.text).category === 'connected';
+    if (!('data' in message)) return;
+    heard.bytes += message.bytes;
+    heard.lastAt = message.at;
+  };
+  const take = (message: WireMessage) => {
+    bytes += message.bytes;
+    if (message.from === 'service') note(message);
+    if (bytes > maxBytes || messages.length >= maxMessages) connection?.cut(flooded());
+    else messages.push(message);
+    wake();
+  };
+  try {
+    connection = await connect({
+      ...options,
+      clock,
+      tap: {
+        opened(told) {
+          upgrade = told;
+        },
+        message: take,
+        closed(told) {
+          end = told;
+          wake();
+        },
+      },
+      onText: () => {},
+      onBinary: () => {},
+    });
+  } catch (thrown) {
+    // The tap was told what the service did; anything else is ours.
+    if (options.signal.aborted || !(thrown instanceof VoicectlError) || upgrade === undefined) throw thrown;
+  }
+  const opened = connection;
+  const isOpen = () => opened !== undefined && end === undefined;
+  const until: Line['until'] = (check, ms) =>
+    new Promise((resolve) => {
+      const finish = (found: boolean) => {
+        timer.cancel();
+        waiting.delete(look);
+        resolve(found);
+      };
+      const look = () => {
+        if (check()) finish(true);
+        else if (!isOpen()) finish(false);
+      };
+      const timer = clock.after(ms, () => finish(check()));
+      waiting.add(look);
+      look();
+    });
+  return {
+    get isOpen() {
+      return isOpen();
+    },
+    get isConfirmed() {
+      return isConfirmed;
+    },
+    heard,
+    exchange() {
+      if (upgrade === undefined) throw new VoicectlError('internal', 'a line without an upgrade');
+      return { kind: 'stream', upgrade, messages: [...messages], end };
+    },
+    present: (token, opcode) => isOpen() && opened?.present(token, opcode),
+    sendText: (text) => isOpen() && opened?.sendText(text),
+    sendAudio: (pcm) => isOpen() && opened?.sendBinary(pcm),
+    until,
+    async settle() {
+      if (!isOpen()) return;
+      const before = pongs;
+      opened?.ping();
+      await until(() => pongs > before, settleMs);
+    },
+    async close() {
+      await opened?.close();
+    },
+  };
+}
+
+function flooded(): VoicectlError {
+  return new VoicectlError('protocol-violation', `The service sent more than ${maxBytes / 1024 / 1024} MiB`);
+}

@@ -1,0 +1,124 @@
+import { addCosts, type Cost, totalOf } from './cost.ts';
+import { rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
+import { connectionSteps } from './steps/connection-steps.ts';
+import { expiryShowSteps, expiryTokenSteps } from './steps/expiry-steps.ts';
+import type { Level, Step } from './steps/step.ts';
+import { conversationStep, reuseStep, silentSteps, streamSteps } from './steps/stream-steps.ts';
+import { thoroughSteps } from './steps/thorough-steps.ts';
+import { grantedSteps, lastGrantedSteps, plainSteps, refusedSteps } from './steps/token-steps.ts';
+import { plainPortStep } from './steps/transport-steps.ts';
+import { exhaustSteps, windowSteps } from './steps/window-steps.ts';
+
+export interface PlanOptions {
+  levels: ReadonlySet<Level>;
+  /** Only what these rules need; every step of the levels where there are none. */
+  rules: readonly string[];
+  /** Only one device is used, and none exhausted. */
+  isAlone: boolean;
+  wrongKey: boolean;
+  /** Whether the token endpoint is asked over TLS: then its plain port is looked at. */
+  isSecure: boolean;
+  waitMs: number;
+}
+
+/** What will be asked, in its order, and what it costs at most. */
+export interface Plan {
+  steps: readonly Step[];
+  cost: Cost;
+  /** What a second try of every fail costs at most, beside `cost`. */
+  confirmCost: Cost;
+  /** For a service that answers at once, milliseconds. */
+  durationMs: number;
+}
+
+/** Every step that there is, in the order in which they are asked. */
+export function allSteps({ waitMs }: Pick<PlanOptions, 'waitMs'>): readonly Step[] {
+  return [
+    ...grantedSteps,
+    ...silentSteps(waitMs),
+    conversationStep,
+    ...refusedSteps,
+    ...lastGrantedSteps,
+    ...plainSteps,
+    plainPortStep,
+    ...streamSteps,
+    reuseStep,
+    ...thoroughSteps,
+    ...expiryTokenSteps,
+    ...exhaustSteps,
+    ...connectionSteps,
+    ...windowSteps,
+    ...expiryShowSteps,
+  ];
+}
+
+/** Plans a run. Pure: nothing is sent. */
+export function planRun(options: PlanOptions): Plan {
+  const all = allSteps(options);
+  const wanted = options.rules.length === 0 ? all.map(({ id }) => id) : options.rules.flatMap(stepsFor);
+  // A rule that is asked for is asked whatever its level.
+  const levels: ReadonlySet<Level> =
+    options.rules.length === 0 ? options.levels : new Set(['base', 'standard', 'exhaust', 'thorough']);
+  const steps = withUsed(all, wanted).filter((step) => levels.has(step.level) && isPossible(step, options));
+  const cost = addCosts(steps.map((step) => step.cost));
+  const again = stepsAgain(steps, all, options);
+  return {
+    steps,
+    cost,
+    confirmCost: addCosts(again.map((step) => step.cost)),
+    durationMs: estimateMs(steps),
+  };
+}
+
+/** The steps that confirm the fails of these rules, of those that this run may ask. */
+export function planSecondTry(rules: readonly string[], options: PlanOptions): readonly Step[] {
+  const all = allSteps(options);
+  return withUsed(all, rules.flatMap(stepsToConfirm)).filter(
+    (step) => step.once !== true && isPossible(step, options),
+  );
+}
+
+function stepsAgain(steps: readonly Step[], all: readonly Step[], options: PlanOptions): readonly Step[] {
+  const rules = options.rules.length > 0 ? options.rules : steps.flatMap(({ id }) => rulesOf(id));
+  const again = withUsed(all, rules.flatMap(stepsToConfirm));
+  return again.filter((step) => step.once !== true && isPossible(step, options));
+}
+
+/** With whatever they use, in the order of `all`. */
+function withUsed(all: readonly Step[], wanted: readonly string[]): Step[] {
+  const byId = new Map(all.map((step) => [step.id, step]));
+  const found = new Set<string>();
+  const add = (id: string) => {
+    const step = byId.get(id);
+    if (step === undefined || found.has(id)) return;
+    found.add(id);
+    for (const used of step.uses ?? []) add(used);
+    if (step.after !== undefined) add(step.after.step);
+  };
+  for (const id of wanted) add(id);
+  return all.filter(({ id }) => found.has(id));
+}
+
+function isPossible({ id, device, once }: Step, { isAlone, wrongKey, isSecure }: PlanOptions): boolean {
+  if (isAlone && (device === 'second' || device === 'exhausted')) return false;
+  if (id === plainPortStep.id && !isSecure) return false;
+  return wrongKey || once !== true;
+}
+
+const perSecond = 2;
+
+/** Requests one after the other, and never sooner than what a step waits for. */
+function estimateMs(steps: readonly Step[]): number {
+  const begins = new Map<string, number>();
+  let now = 0;
+  let last = 0;
+  for (const { id, cost, after, takesMs = 0, background } of steps) {
+    const due = after === undefined ? 0 : (begins.get(after.step) ?? 0) + after.ms;
+    const start = due > now ? due : now;
+    begins.set(id, start);
+    const own = Math.max((totalOf(cost) / perSecond) * 1000, background ? 0 : takesMs);
+    if (due <= now || after === undefined) now = start + own;
+    last = Math.max(last, start + Math.max(own, takesMs));
+  }
+  return Math.max(now, last);
+}

@@ -1,0 +1,53 @@
+import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
+import type { Asker } from '../asker.ts';
+import type { DeviceRole } from '../devices.ts';
+import type { Line } from '../line.ts';
+import type { Step } from './step.ts';
+import { present } from './stream-steps.ts';
+
+/** How long the service may take to close an older stream, or to give a slot back. */
+const noticeMs = 1_000;
+
+/** Ten streams, one more, one of another device, and one when a slot is free again. */
+export const connectionSteps: readonly Step[] = [
+  {
+    id: 'C',
+    title: `${connectionsPerDevice} streams of one device, one more, and one when a slot is free`,
+    level: 'standard',
+    cost: { tokens: connectionsPerDevice + 3, plain: 0, connections: connectionsPerDevice + 3 },
+    device: 'many',
+    takesMs: 3_000,
+    run: fillUp,
+  },
+];
+
+async function openOne(ask: Asker, name: string, device: DeviceRole, provoked = false): Promise<Line> {
+  await ask.token(`${name}-token`, { device });
+  const token = ask.tokenOf(`${name}-token`);
+  const line = await ask.open(name, { provoked });
+  await present(ask, line, token);
+  return line;
+}
+
+async function fillUp(ask: Asker): Promise<void> {
+  const lines: Line[] = [];
+  try {
+    for (let count = 1; count <= connectionsPerDevice; count += 1) {
+      const line = await openOne(ask, `C${count}`, 'many');
+      lines.push(line);
+      if (!line.isConfirmed) break;
+    }
+    if (lines.every(({ isConfirmed }) => isConfirmed)) {
+      lines.push(await openOne(ask, 'C11', 'many', true));
+      await Promise.all(lines.map((line) => line.settle()));
+      // Whether another device is hit by it can only be told where there is another.
+      if (ask.deviceOf('many') !== ask.deviceOf('own')) lines.push(await openOne(ask, 'C-other', 'own'));
+    }
+    const oldest = lines.find(({ isOpen, isConfirmed }) => isOpen && isConfirmed);
+    await oldest?.close();
+    if (oldest !== undefined) await ask.wait(oldest, () => false, noticeMs);
+    lines.push(await openOne(ask, 'C12', 'many'));
+  } finally {
+    await Promise.all(lines.map((line) => line.close()));
+  }
+}

@@ -1,0 +1,68 @@
+import type { Asker } from '../asker.ts';
+import { noCost, oneConnection, oneToken } from '../cost.ts';
+import type { Step } from './step.ts';
+import { present } from './stream-steps.ts';
+
+/** Ages at which a token is shown, seconds: one that is valid, and then until the first refusal. */
+const validAge = 55;
+const expiredAges: readonly number[] = [62, 66, 72, 91, 121];
+/** How long the stream of the valid one is held, from its token on. */
+const heldSeconds = 75;
+/** Without a `jti`, tokens of one second are the same. */
+const apartMs = 1_100;
+
+const ages = [validAge, ...expiredAges];
+
+/** Tokens that are taken at the start and shown late. */
+export const expiryTokenSteps: readonly Step[] = ages.map((age, index) => ({
+  id: `T${age}`,
+  title: `a token to show after ${age} s`,
+  level: 'standard',
+  cost: oneToken,
+  ...(index === 0 ? {} : { after: { step: `T${ages[index - 1]}`, ms: apartMs } }),
+  run: async (ask) => void (await ask.token(`T${age}`)),
+}));
+
+async function showLate(ask: Asker, age: number): Promise<void> {
+  const token = ask.tokenOf(`T${age}`);
+  const line = await ask.open(`A${age}`);
+  await present(ask, line, token);
+  if (age !== validAge) await line.close();
+}
+
+export const expiryShowSteps: readonly Step[] = [
+  ...ages.map(
+    (age): Step => ({
+      id: `A${age}`,
+      title: age === validAge ? `a token after ${age} s` : `a token after ${age} s, unless one was refused`,
+      level: 'standard',
+      cost: oneConnection,
+      uses: [`T${age}`],
+      after: { step: `T${age}`, ms: age * 1000 },
+      async run(ask) {
+        const earlier = expiredAges.filter((other) => other < age && age !== validAge);
+        // The first refusal tells all: later ones tell no more.
+        if (earlier.some((other) => wasRefused(ask, `A${other}`))) return;
+        await showLate(ask, age);
+      },
+    }),
+  ),
+  {
+    ...{ id: 'A55-end', title: `the stream of A55, ${heldSeconds} s after its token`, level: 'standard' },
+    cost: noCost,
+    uses: ['A55'],
+    after: { step: 'T55', ms: heldSeconds * 1000 },
+    async run(ask) {
+      await ask.settle();
+      await ask.lineOf('A55').close();
+    },
+  },
+];
+
+function wasRefused(ask: Asker, id: string): boolean {
+  try {
+    return !ask.lineOf(id).isConfirmed;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,27 @@
+import type { Asker } from '../asker.ts';
+import type { Cost } from '../cost.ts';
+import type { DeviceRole } from '../devices.ts';
+
+/** How far a run goes. Each level holds those before it. */
+export type Level = 'base' | 'standard' | 'exhaust' | 'thorough';
+
+/** One exchange, or a few that belong together: what is asked, what it costs, and when. */
+export interface Step {
+  id: string;
+  title: string;
+  level: Level;
+  cost: Cost;
+  /** The device that it is asked for, where another than the user's own is needed. */
+  device?: DeviceRole;
+  /** Steps whose tokens or streams it uses. */
+  uses?: readonly string[];
+  /** Not sooner than this after the step began. */
+  after?: { step: string; ms: number };
+  /** How long it takes a service that answers at once, beside its requests. */
+  takesMs?: number;
+  /** Set where it goes on while later steps are asked. */
+  background?: true;
+  /** Never asked a second time. */
+  once?: true;
+  run(ask: Asker): Promise<void>;
+}

@@ -1,0 +1,150 @@
+import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
+import type { Asker } from '../asker.ts';
+import { noCost, oneConnection } from '../cost.ts';
+import type { Line } from '../line.ts';
+import type { Step } from './step.ts';
+
+const muteMs = 500;
+/** For the confirmation, or the refusal, of a token. */
+const answerMs = 10_000;
+const refusalMs = 5_000;
+const replyMs = 10_000;
+/** A reply that has paused this long has ended. */
+const quietMs = 800;
+/** After something that need not be answered. */
+const noticeMs = 500;
+
+function streamStep(
+  id: string,
+  title: string,
+  uses: readonly string[],
+  run: (ask: Asker) => Promise<void>,
+  more: Partial<Step> = {},
+): Step {
+  return { id, title, level: 'base', cost: oneConnection, uses, ...more, run };
+}
+
+/** Presents a token, and waits until it is confirmed or the line has ended. */
+export async function present(
+  ask: Asker,
+  line: Line,
+  token: string,
+  opcode?: 'text' | 'binary',
+): Promise<void> {
+  line.present(token, opcode);
+  await ask.wait(line, () => line.isConfirmed, opcode === 'binary' ? refusalMs : answerMs);
+}
+
+/** Says the speech in real time. */
+async function speak(ask: Asker, line: Line): Promise<void> {
+  const { clock } = ask.clockwork;
+  const frameBytes = bytesForMs(defaultFrameMs);
+  const startedAt = clock.now();
+  for (let at = 0; at < ask.speech.length && line.isOpen; at += frameBytes) {
+    line.sendAudio(ask.speech.subarray(at, at + frameBytes));
+    const dueAt = startedAt + ((at + frameBytes) / frameBytes) * defaultFrameMs;
+    // Passes that much time, unless the line ends.
+    await line.until(() => false, dueAt - clock.now());
+  }
+}
+
+async function hearReply(ask: Asker, line: Line): Promise<void> {
+  const { clock } = ask.clockwork;
+  await line.until(() => line.heard.bytes > 0, replyMs);
+  const until = clock.now() + replyMs;
+  for (;;) {
+    const left = Math.min(line.heard.lastAt + quietMs, until) - clock.now();
+    if (left <= 0 || !line.isOpen || line.heard.bytes === 0) return;
+    await line.until(() => false, left);
+  }
+}
+
+async function converse(ask: Asker): Promise<void> {
+  const token = ask.tokenOf('E1', 'E2', 'E3', 'E11');
+  const line = await ask.open('S1');
+  await line.until(() => false, muteMs);
+  await present(ask, line, token);
+  if (line.isConfirmed) {
+    await speak(ask, line);
+    await hearReply(ask, line);
+  }
+  await line.close();
+}
+
+/** A step that opens a line, does something on it, waits for what comes of it, and closes. */
+function shortStep(
+  id: string,
+  title: string,
+  uses: readonly string[],
+  act: (ask: Asker, line: Line) => Promise<void>,
+): Step {
+  return streamStep(id, title, uses, async (ask) => {
+    // Before the line is opened: without a token there is nothing to open it for.
+    for (const used of uses.filter((name) => name.startsWith('E'))) ask.tokenOf(used);
+    const line = await ask.open(id);
+    await act(ask, line);
+    await line.close();
+  });
+}
+
+/** The whole conversation; it goes on while others are asked. */
+export const conversationStep = streamStep(
+  'S1',
+  'a conversation: mute, JWT, speech, reply, close',
+  ['E1'],
+  converse,
+  { background: true, takesMs: 7_000 },
+);
+
+/** Says nothing: opened early, and looked at when its time has passed. */
+export function silentSteps(waitMs: number): readonly Step[] {
+  return [
+    streamStep('S6', 'a connection that says nothing', [], async (ask) => void (await ask.open('S6'))),
+    {
+      ...{ id: 'S6-end', title: `the same, after ${waitMs / 1000} s`, level: 'base', cost: noCost },
+      after: { step: 'S6', ms: waitMs },
+      uses: ['S6'],
+      run: async (ask) => {
+        await ask.settle();
+        await ask.lineOf('S6').close();
+      },
+    },
+  ];
+}
+
+export const streamSteps: readonly Step[] = [
+  shortStep('S3', 'a token of the v1 path, then 641 bytes, then text', ['E2'], async (ask, line) => {
+    await present(ask, line, ask.tokenOf('E2'));
+    if (!line.isConfirmed) return;
+    line.sendAudio(Buffer.alloc(bytesForMs(defaultFrameMs) + 1));
+    await line.until(() => false, noticeMs);
+    line.sendText('voicectl check');
+    await line.until(() => false, noticeMs);
+  }),
+  shortStep('S8', 'a token in a binary message', ['E3'], (ask, line) =>
+    present(ask, line, ask.tokenOf('E3'), 'binary'),
+  ),
+  shortStep('S4', 'text that is no token', [], async (ask, line) => {
+    line.sendText('not-a-jwt');
+    await ask.wait(line, () => line.isConfirmed, refusalMs);
+  }),
+  shortStep('S5', 'a token with an altered signature', ['E11'], async (ask, line) => {
+    line.present(withAlteredSignature(ask.tokenOf('E11')));
+    await ask.wait(line, () => line.isConfirmed, refusalMs);
+  }),
+  shortStep('S7', '640 bytes of audio before a token', ['E11'], async (ask, line) => {
+    line.sendAudio(Buffer.alloc(bytesForMs(defaultFrameMs)));
+    await present(ask, line, ask.tokenOf('E11'));
+  }),
+];
+
+export const reuseStep = shortStep('S2', 'the token of S1 again', ['E1', 'S1'], (ask, line) =>
+  present(ask, line, ask.tokenOf('E1', 'E2', 'E3', 'E11')),
+);
+
+/** Another first character of the signature: the last one may hold bits that mean nothing. */
+function withAlteredSignature(token: string): string {
+  const at = token.lastIndexOf('.') + 1;
+  const other = token[at] === 'A' ? 'B' : 'A';
+  return token.slice(0, at) + other + token.slice(at + 1);
+}

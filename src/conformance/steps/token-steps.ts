@@ -1,0 +1,108 @@
+import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../../protocol/paths.ts';
+import type { Asker, TokenOptions } from '../asker.ts';
+import { onePlain, oneToken } from '../cost.ts';
+import type { Step } from './step.ts';
+
+function tokenStep(id: string, title: string, options: TokenOptions, more: Partial<Step> = {}): Step {
+  return {
+    id,
+    title,
+    level: 'base',
+    cost: oneToken,
+    ...(options.device === undefined ? {} : { device: options.device }),
+    ...more,
+    run: async (ask) => void (await ask.token(id, options)),
+  };
+}
+
+type Fields = Parameters<NonNullable<TokenOptions['body']>>[0];
+
+function bodyWith(change: (fields: Fields) => object): TokenOptions {
+  return { accept: true, body: (fields) => JSON.stringify(change(fields)) };
+}
+
+const v1: ApiVersion = 'v1';
+/** So that the one answer cannot be the other's: tokens of one second may be the same. */
+const apartMs = 1_200;
+/** Without a key of its own, a key is at least as long as this. */
+const wrongKey = 'voicectl-wrong-key';
+
+/** Requests that should be granted. */
+export const grantedSteps: readonly Step[] = [
+  tokenStep('E1', 'valid request, unversioned path, with Accept', { accept: true }),
+  tokenStep('E2', 'valid request, v1 path, without Accept', { version: v1 }),
+  tokenStep('E3', 'valid request of a second device', { device: 'second' }),
+];
+
+/** Requests that should be refused. */
+export const refusedSteps: readonly Step[] = [
+  tokenStep(
+    'E4',
+    'no apiKey',
+    bodyWith(({ deviceId }) => ({ deviceId })),
+  ),
+  tokenStep(
+    'E5',
+    'no deviceId',
+    bodyWith(({ apiKey }) => ({ apiKey })),
+  ),
+  tokenStep('E6', 'JSON that is cut off', {
+    accept: true,
+    body: (fields) => JSON.stringify(fields).slice(0, -1),
+  }),
+  tokenStep(
+    'E7',
+    'apiKey is empty',
+    bodyWith((fields) => ({ ...fields, apiKey: '' })),
+  ),
+  tokenStep(
+    'E8',
+    'deviceId is empty',
+    bodyWith((fields) => ({ ...fields, deviceId: '' })),
+  ),
+  tokenStep(
+    'E9',
+    'deviceId is a number',
+    bodyWith((fields) => ({ ...fields, deviceId: 42 })),
+  ),
+  tokenStep(
+    'E10',
+    'a wrong key, once',
+    { ...bodyWith((fields) => ({ ...fields, apiKey: wrongKey })), provoked: true },
+    { once: true },
+  ),
+];
+
+export const lastGrantedSteps: readonly Step[] = [
+  tokenStep('E11', 'valid request, later', { accept: true }, { after: { step: 'E1', ms: apartMs } }),
+];
+
+function plainStep(
+  id: string,
+  title: string,
+  request: (ask: Asker) => { method: string; url: string },
+): Step {
+  return {
+    ...{ id, title, level: 'base', cost: onePlain },
+    run: async (ask) => void (await ask.plain(id, request(ask))),
+  };
+}
+
+/** On this machine it is also how an emulator is found whose clock may be moved. */
+export const unknownPathStep = plainStep('K3', 'a path that is not there', ({ subject }) => ({
+  method: 'GET',
+  url: serviceUrl(subject.baseUrl, '/voicectl-check-unknown-path'),
+}));
+
+/** Requests without a key. */
+export const plainSteps: readonly Step[] = [
+  plainStep('K1', 'GET of the token path', ({ subject }) => ({
+    method: 'GET',
+    url: serviceUrl(subject.baseUrl, tokenPath()),
+  })),
+  plainStep('K2', 'the stream’s path without an upgrade', ({ subject }) => ({
+    method: 'GET',
+    url: serviceUrl(subject.wsUrl.replace(/^ws/i, 'http'), streamPath),
+  })),
+  unknownPathStep,
+];

@@ -1,0 +1,53 @@
+import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
+import { isSuccess, tokenAnswers } from '../../rules/token-seen.ts';
+import type { Asker } from '../asker.ts';
+import { oneToken } from '../cost.ts';
+import type { Step } from './step.ts';
+
+const withinMs = 30_000;
+const afterMs = 61_000;
+/** 61 requests within 15 s: twice the usual pace. */
+const hurry = 2;
+const perSecond = 4;
+const burst = tokenRequestsPerWindow + 1;
+
+/** Two requests of the second device, within its window and after it. */
+export const windowSteps: readonly Step[] = [
+  windowStep('W30', 'the second device again, 30 s later', withinMs),
+  windowStep('W61', 'the second device again, 61 s later', afterMs),
+];
+
+function windowStep(id: string, title: string, ms: number): Step {
+  return {
+    ...{ id, title, level: 'standard', cost: oneToken, device: 'second', uses: ['E3'] },
+    after: { step: 'E3', ms },
+    run: async (ask) => void (await ask.token(id, { device: 'second' })),
+  };
+}
+
+/** A device of its own, until it is refused; and again when its window has passed. */
+export const exhaustSteps: readonly Step[] = [
+  {
+    id: 'X',
+    title: `${burst} requests of a throwaway device`,
+    level: 'exhaust',
+    cost: { tokens: burst, plain: 0, connections: 0 },
+    device: 'exhausted',
+    takesMs: (burst / perSecond) * 1000,
+    run: exhaust,
+  },
+  {
+    ...{ id: 'X61', title: 'the same device after its window', level: 'exhaust', cost: oneToken },
+    device: 'exhausted',
+    uses: ['X'],
+    after: { step: 'X', ms: afterMs },
+    run: async (ask) => void (await ask.token('X61', { device: 'exhausted', provoked: true })),
+  },
+];
+
+async function exhaust(ask: Asker): Promise<void> {
+  for (let count = 1; count <= burst; count += 1) {
+    const seen = await ask.token(`X-${count}`, { device: 'exhausted', provoked: true, hurry });
+    if (!tokenAnswers([seen]).some(isSuccess)) return;
+  }
+}

@@ -1,0 +1,118 @@
+import type { ErrorCode } from '../kernel/errors.ts';
+import { invalidRequestCode } from '../protocol/error-body.ts';
+import { readRateLimitHeaders } from '../protocol/rate-limit.ts';
+import type { Seen } from '../rules/rule.ts';
+import {
+  errorOf,
+  headerOf,
+  isPage,
+  isProper,
+  type SeenAnswer,
+  type SeenToken,
+  tokenRequests,
+} from '../rules/token-seen.ts';
+import type { HttpAnswer } from '../wire/exchange.ts';
+
+/** Why a run ended before its plan did. */
+export interface Stop {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+}
+
+/** Watches answers for a service that is in trouble or does not want us, and stops the run. */
+export interface StopWatch {
+  readonly stopped: Stop | undefined;
+  /** Looks at what was seen; `again`: the same request is to be sent once more, at once, to be sure. */
+  look(seen: Seen): 'again' | undefined;
+}
+
+/** Fewer requests left than this may be needed by the users of the device. */
+const fewestLeft = 10;
+/** As often as this it is no accident. */
+const limit = 2;
+
+type Trouble = 'auth' | 'server' | 'timeout' | 'unreachable';
+
+const stops: Record<Trouble, (what: string) => Stop> = {
+  auth: (what) => ({
+    code: 'auth-refused',
+    message: `The service does not accept the key: ${what}, twice`,
+    hint: 'Devices that are made up may not be known there: give known ones with --device, or use --one-device.',
+  }),
+  server: (what) => ({ code: 'service-error', message: `The service is in trouble: ${what}, twice` }),
+  timeout: (what) => ({ code: 'timed-out', message: `The service does not answer: ${what}` }),
+  unreachable: (what) => ({ code: 'connect-failed', message: what }),
+};
+
+export function createStopWatch(): StopWatch {
+  let stopped: Stop | undefined;
+  const counts: Record<Trouble, number> = { auth: 0, server: 0, timeout: 0, unreachable: 0 };
+  let answers = 0;
+  let elsewhere = 0;
+
+  const stop = (reason: Stop) => {
+    stopped ??= reason;
+    return undefined;
+  };
+  const count = (trouble: Trouble, what: string): 'again' | undefined => {
+    counts[trouble] += 1;
+    if (counts[trouble] >= limit) return stop(stops[trouble](what));
+    return 'again';
+  };
+  const lookAtAnswer = (answer: HttpAnswer, where: string): 'again' | undefined => {
+    const { status } = answer;
+    const what = `${where} answered ${status}`;
+    if (status === 429) return stop({ code: 'rate-limited', message: `${what}: too many requests` });
+    if (status === 401 || status === 403) return count('auth', what);
+    if (status >= 500) return count('server', what);
+    return undefined;
+  };
+  const lookAtRemaining = ({ headers }: HttpAnswer) => {
+    const { remaining } = readRateLimitHeaders((name) => headerOf(headers, name), 0);
+    if (remaining === undefined || remaining > fewestLeft) return;
+    stop({ code: 'rate-limited', message: `Only ${remaining} token requests are left for this device` });
+  };
+  /** A page or a redirect in the place of every answer is no service. */
+  const lookForService = ({ status, ...answer }: HttpAnswer) => {
+    const isRedirect = status >= 300 && status < 400;
+    answers += 1;
+    if (isRedirect || isPage({ status, ...answer })) elsewhere += 1;
+    if (answers < limit || elsewhere < answers) return;
+    const message = isRedirect
+      ? `The service points elsewhere with ${status}: a key is never sent on`
+      : `A page answered with ${status}, and not the service`;
+    stop({ code: isRedirect ? 'redirected' : 'protocol-violation', message });
+  };
+  const lookAtToken = (seen: SeenToken): 'again' | undefined => {
+    const { answer, breakdown } = seen.exchange;
+    if (answer === undefined) return lookAtBreakdown(breakdown?.code, breakdown?.message ?? 'no answer');
+    const isOwnFault = errorOf(seen as SeenAnswer).code === invalidRequestCode;
+    if (seen.provoked === true || (!isProper(seen) && (answer.status !== 429 || isOwnFault)))
+      return undefined;
+    lookForService(answer);
+    lookAtRemaining(answer);
+    return lookAtAnswer(answer, 'The token endpoint');
+  };
+  const lookAtBreakdown = (code: ErrorCode | undefined, message: string): 'again' | undefined => {
+    if (code === 'timed-out') return count('timeout', message);
+    if (answers === 0 && (code === 'connect-failed' || code === 'tls-failed')) return stop({ code, message });
+    return count('unreachable', message);
+  };
+
+  return {
+    get stopped() {
+      return stopped;
+    },
+    look(seen) {
+      const { exchange } = seen;
+      const [token] = tokenRequests([seen]);
+      if (token !== undefined) return lookAtToken(token);
+      if (exchange.kind === 'token' || seen.provoked === true) return undefined;
+      const { answer, breakdown } = exchange.upgrade;
+      if (answer !== undefined) lookAtAnswer(answer, 'The voice stream');
+      else lookAtBreakdown(breakdown?.code, breakdown?.message ?? 'no answer');
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { connectionsPerDevice } from '../protocol/rate-limit.ts';
+import { type Finding, fail, gravest, pass, type Rule, type Seen } from './rule.ts';
+import {
+  endText,
+  isOpened,
+  type Presentation,
+  presentations,
+  type SeenStream,
+  streams,
+  subjectOf,
+} from './stream-seen.ts';
+
+const section = 'Limits';
+
+/** How many streams a device may have at the same time. */
+export const concurrencyRules: readonly Rule[] = [
+  {
+    id: 'R42',
+    section,
+    title: `${connectionsPerDevice} connections at the same time`,
+    says: 'Concurrent connections: 10 per device.',
+    judge: judgeAllowed,
+  },
+  {
+    id: 'R43',
+    section,
+    title: 'the 11th connection is refused',
+    says: 'Concurrent connections: 10 per device.',
+    judge: judgeExcess,
+  },
+  {
+    id: 'R44',
+    section,
+    title: 'the slot comes back; others are not hit',
+    says: 'Concurrent connections: 10 per device.',
+    judge: (seen) => gravest([judgeSlot(seen), judgeOtherDevices(seen)]),
+  },
+];
+
+/** With fewer open, a refusal has another reason. */
+const fewest = 2;
+/** How soon after the newest was accepted an older one is closed in its place. */
+const evictionMs = 3_000;
+
+/** Attempts to open one more stream; tokens that are refused for their age are none. */
+function attempts(seen: readonly Seen[]): Presentation[] {
+  return presentations(seen).filter(({ ageMs }) => ageMs < 50_000);
+}
+
+/** An older stream of the device that the service closed for this one. */
+function evictedBy({ confirmed, openBefore }: Presentation): SeenStream | undefined {
+  if (confirmed === undefined) return undefined;
+  return openBefore.find(({ exchange: { end } }) => {
+    return (
+      end?.by === 'service' && end.at >= confirmed.at - evictionMs && end.at <= confirmed.at + evictionMs
+    );
+  });
+}
+
+function judgeAllowed(seen: readonly Seen[]): Finding | undefined {
+  const all = attempts(seen).filter(({ openBefore }) => openBefore.length >= fewest);
+  const below = all.filter(({ openBefore }) => openBefore.length < connectionsPerDevice);
+  const refused = below.find(({ confirmed, stream }) => confirmed === undefined && stream.provoked !== true);
+  if (refused !== undefined && !wasFull(refused, seen)) {
+    const { stream, openBefore } = refused;
+    return fail(`with ${openBefore.length} open, one more was refused: ${endText(stream)}`, stream);
+  }
+  const evicting = below.find((one) => evictedBy(one) !== undefined);
+  if (evicting !== undefined) {
+    const { stream, openBefore } = evicting;
+    return fail(`with ${openBefore.length} open, one more closed an older one`, stream);
+  }
+  const full = below.find(
+    ({ openBefore, confirmed }) => openBefore.length === connectionsPerDevice - 1 && confirmed !== undefined,
+  );
+  return full && pass(`${connectionsPerDevice} are open`, [...full.openBefore, full.stream]);
+}
+
+/** Whether the limit had been reached before: then a slot that did not come back is another rule. */
+function wasFull(one: Presentation, seen: readonly Seen[]): boolean {
+  return attempts(seen).some(
+    (other) =>
+      other.message.at < one.message.at &&
+      subjectOf(other.grant) === subjectOf(one.grant) &&
+      other.openBefore.length >= connectionsPerDevice - 1,
+  );
+}
+
+/** Streams whose upgrade was refused while a device had all of its connections. */
+function refusedUpgrades(seen: readonly Seen[], full: Presentation): SeenStream[] {
+  return streams(seen).filter((one) => {
+    const { at, answer } = one.exchange.upgrade;
+    return answer !== undefined && !isOpened(one) && one.provoked === true && at >= full.message.at;
+  });
+}
+
+function judgeExcess(seen: readonly Seen[]): Finding | undefined {
+  const all = attempts(seen);
+  const full = all.find(
+    ({ openBefore, confirmed }) => openBefore.length === connectionsPerDevice - 1 && confirmed !== undefined,
+  );
+  if (full === undefined) return undefined;
+  const [atUpgrade] = refusedUpgrades(seen, full);
+  if (atUpgrade !== undefined) return pass(`refused: ${endText(atUpgrade)}`, atUpgrade);
+  const excess = all.find(({ openBefore }) => openBefore.length >= connectionsPerDevice);
+  if (excess === undefined) return undefined;
+  if (excess.confirmed === undefined) return pass(`refused: ${endText(excess.stream)}`, excess.stream);
+  const evicted = evictedBy(excess);
+  if (evicted !== undefined)
+    return pass(`accepted, and ${evicted.id} was closed for it`, [excess.stream, evicted]);
+  return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);
+}
+
+/** After one of a full device's streams was closed, the next is accepted. */
+function judgeSlot(seen: readonly Seen[]): Finding | undefined {
+  const all = attempts(seen);
+  const after = all.filter(
+    (one) =>
+      one.openBefore.length >= fewest && one.openBefore.length < connectionsPerDevice && wasFull(one, seen),
+  );
+  const [first] = after;
+  if (first === undefined) return undefined;
+  if (first.confirmed !== undefined) return pass('the slot of a closed stream comes back', first.stream);
+  return fail(`with ${first.openBefore.length} left open: ${endText(first.stream)}`, first.stream);
+}
+
+/** While one device is full, another opens a stream. */
+function judgeOtherDevices(seen: readonly Seen[]): Finding | undefined {
+  const all = attempts(seen);
+  const other = all.find((one) => {
+    const open = all.filter(
+      ({ stream, confirmed, grant }) =>
+        confirmed !== undefined &&
+        confirmed.at < one.message.at &&
+        (stream.exchange.end?.at ?? Number.POSITIVE_INFINITY) > one.message.at &&
+        subjectOf(grant) !== subjectOf(one.grant),
+    );
+    return open.length >= connectionsPerDevice;
+  });
+  if (other === undefined) return undefined;
+  if (other.confirmed !== undefined) return pass('another device has its own connections', other.stream);
+  return fail(`another device was refused: ${endText(other.stream)}`, other.stream);
+}

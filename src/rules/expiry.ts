@@ -1,0 +1,75 @@
+import { tokenLifetimeSeconds } from '../protocol/claims.ts';
+import { type Finding, fail, observed, pass, type Rule, type Seen, unknown } from './rule.ts';
+import { endText, freshPresentations, type Presentation, presentations } from './stream-seen.ts';
+
+const lifetimeMs = tokenLifetimeSeconds * 1000;
+
+/** How long a token opens a stream. */
+export const expiryRules: readonly Rule[] = [
+  {
+    id: 'R40',
+    section: 'States and transitions',
+    title: 'a token is valid until exp',
+    says: 'A token is valid from issue until exp (60 seconds).',
+    judge: judgeValidity,
+  },
+  {
+    id: 'R41',
+    section: 'Authentication',
+    title: 'a token is not valid after exp',
+    says: 'The JWT lives 60 seconds exactly and cannot be renewed.',
+    judge: judgeExpiry,
+  },
+];
+
+/** Claims are whole seconds: a token may live almost a second less. */
+const roundingMs = 1_500;
+const earliestMs = lifetimeMs / 2;
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function isAnyAccepted(seen: readonly Seen[]): boolean {
+  return freshPresentations(seen).some(({ confirmed }) => confirmed !== undefined);
+}
+
+/** Shown at this age; those whose connection did not open tell nothing. */
+function shownBetween(seen: readonly Seen[], fromMs: number, toMs: number): Presentation[] {
+  return presentations(seen).filter(({ ageMs }) => ageMs >= fromMs && ageMs < toMs);
+}
+
+function judgeValidity(seen: readonly Seen[]): Finding | undefined {
+  const late = shownBetween(seen, earliestMs, lifetimeMs - roundingMs);
+  const [first] = late;
+  if (first === undefined) return undefined;
+  const refused = late.find(({ confirmed }) => confirmed === undefined);
+  if (refused === undefined) return pass(`accepted after ${seconds(first.ageMs)}`, first.stream);
+  const text = `after ${seconds(refused.ageMs)}: ${endText(refused.stream)}`;
+  if (!isAnyAccepted(seen)) return unknown(`no token is accepted, fresh or not; ${text}`, refused.stream);
+  return refused.stream.exchange.end?.by === 'service'
+    ? fail(`not accepted ${text}`, refused.stream)
+    : unknown(text, refused.stream);
+}
+
+/** A service that accepts a token this long after its end does not look at it. */
+const longestLeewayMs = 2 * lifetimeMs - roundingMs;
+
+function judgeExpiry(seen: readonly Seen[]): Finding | undefined {
+  const expired = shownBetween(seen, lifetimeMs + roundingMs, Number.POSITIVE_INFINITY);
+  const accepted = expired.filter(({ confirmed }) => confirmed !== undefined);
+  const refused = expired.find(({ confirmed }) => confirmed === undefined);
+  const last = accepted.at(-1);
+  if (expired.length === 0) return undefined;
+  if (last === undefined) {
+    const text = refused === undefined ? '' : `refused after ${seconds(refused.ageMs)}`;
+    const evidence = expired.map(({ stream }) => stream);
+    return isAnyAccepted(seen)
+      ? pass(text, evidence)
+      : unknown('no token is accepted, fresh or not', evidence);
+  }
+  const evidence = expired.map(({ stream }) => stream);
+  if (last.ageMs >= longestLeewayMs) return fail(`still accepted after ${seconds(last.ageMs)}`, evidence);
+  const until = refused === undefined ? '' : `, refused after ${seconds(refused.ageMs)}`;
+  return observed(`a leeway: accepted after ${seconds(last.ageMs)}${until}`, evidence);
+}

@@ -1,0 +1,216 @@
+import {
+  rateLimitHeaderNames,
+  rateLimitWindowMs,
+  readRateLimitHeaders,
+  tokenRequestsPerWindow,
+} from '../protocol/rate-limit.ts';
+import { judgeExhaustion, judgeReset } from './rate-exhausted.ts';
+import { judgeWindow, remainingOf } from './rate-window.ts';
+import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
+import {
+  deviceOf,
+  grants,
+  headerOf,
+  pathOf,
+  type SeenGrant,
+  serviceTime,
+  tokenAnswers,
+} from './token-seen.ts';
+
+const section = 'Limits';
+
+/** The rate limit of a device, by its headers and by what is refused. */
+export const rateLimitRules: readonly Rule[] = [
+  {
+    id: 'R23',
+    section,
+    title: 'the three rate-limit headers are there',
+    says: `Rate-limit response headers: ${Object.values(rateLimitHeaderNames).join(', ')}.`,
+    judge: judgeHeaders,
+  },
+  {
+    id: 'R24',
+    section,
+    title: `the limit is ${tokenRequestsPerWindow}`,
+    says: `${rateLimitHeaderNames.limit}: request allowance (60).`,
+    judge: (seen) =>
+      judgeEach(seen, rateLimitHeaderNames.limit, (grant, value) => {
+        const message = `${rateLimitHeaderNames.limit} is ${show(value)}`;
+        if (value.trim() === String(tokenRequestsPerWindow)) return pass(message, grant);
+        return fail(`${message}; a contract may say another one`, grant);
+      }),
+  },
+  {
+    id: 'R25',
+    section,
+    title: 'Remaining falls by one for each token',
+    says: `${rateLimitHeaderNames.remaining}: requests left in the window.`,
+    judge: judgeCountdown,
+  },
+  {
+    id: 'R26',
+    section,
+    title: 'both paths share one window',
+    says: 'Token requests: 60 per minute per device, whichever form of the path.',
+    judge: judgeShared,
+  },
+  {
+    id: 'R27',
+    section,
+    title: 'each device has a window of its own',
+    says: 'Token requests: 60 per minute per device.',
+    judge: judgeDevices,
+  },
+  {
+    id: 'R28',
+    section,
+    title: 'Reset is a timestamp within 60 s',
+    says: `${rateLimitHeaderNames.reset}: timestamp at which the limit resets: 60 seconds after the first request.`,
+    judge: (seen) => judgeEach(seen, rateLimitHeaderNames.reset, judgeResetHeader),
+  },
+  {
+    id: 'R29',
+    section,
+    title: 'the window resets after 60 s',
+    says: 'Rolling 60-second window; the limit resets 60 seconds after the first request.',
+    judge: judgeWindow,
+  },
+  {
+    id: 'R30',
+    section,
+    title: '60 requests pass, the 61st is refused',
+    says: 'Token requests: 60 per minute per device.',
+    judge: judgeExhaustion,
+  },
+  {
+    id: 'R31',
+    section,
+    title: 'accepted again after the reset',
+    says: 'The limit resets 60 seconds after the first request.',
+    judge: judgeReset,
+  },
+];
+
+function judgeHeaders(seen: readonly Seen[]): Finding | undefined {
+  const granted = grants(seen);
+  const lacking = granted.filter((grant) => missingHeaders(grant).length > 0);
+  const [first] = lacking;
+  if (first !== undefined) return fail(`without ${missingHeaders(first).join(', ')}`, lacking);
+  return granted.length > 0 ? pass('all three are there', granted) : undefined;
+}
+
+function missingHeaders({ exchange: { answer } }: SeenGrant): string[] {
+  return Object.values(rateLimitHeaderNames).filter((name) => headerOf(answer.headers, name) === undefined);
+}
+
+function judgeEach(
+  seen: readonly Seen[],
+  header: string,
+  judge: (grant: SeenGrant, value: string) => Finding,
+): Finding | undefined {
+  return gravest(
+    grants(seen).map((grant) => {
+      const value = headerOf(grant.exchange.answer.headers, header);
+      return value === undefined ? undefined : judge(grant, value);
+    }),
+  );
+}
+
+interface Pair {
+  first: SeenGrant;
+  second: SeenGrant;
+  /** By how much Remaining fell from the one to the other. */
+  fall: number;
+  /** Whether any other request came between. */
+  isAdjacent: boolean;
+}
+
+/** Pairs of granted requests within one window, each with the next of its device and where nothing stood between. */
+function pairs(seen: readonly Seen[]): Pair[] {
+  const answers = tokenAnswers(seen).sort((a, b) => a.exchange.at - b.exchange.at);
+  const granted = grants(answers);
+  return granted.flatMap((first, at) =>
+    granted.slice(at + 1).flatMap((second) => {
+      const [before, after] = [remainingOf(first), remainingOf(second)];
+      const apartMs = second.exchange.at - first.exchange.at;
+      if (before === undefined || after === undefined || apartMs >= rateLimitWindowMs / 2) return [];
+      const isAdjacent = answers.indexOf(second) - answers.indexOf(first) === 1;
+      return [{ first, second, fall: before - after, isAdjacent }];
+    }),
+  );
+}
+
+function ofOneDevice({ first, second }: Pair): boolean {
+  return deviceOf(first) === deviceOf(second);
+}
+
+function ofOnePath({ first, second }: Pair): boolean {
+  return pathOf(first) === pathOf(second);
+}
+
+function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
+  const own = pairs(seen).filter(ofOneDevice);
+  const adjacent = own.filter(({ isAdjacent }) => isAdjacent);
+  const right = adjacent.find(({ fall }) => fall === 1);
+  if (right !== undefined) return pass(fallText(right), [right.first, right.second]);
+  const falling = own.find((pair) => ofOnePath(pair) && pair.fall >= 1);
+  const [wrong] = adjacent;
+  if (wrong === undefined) return falling && pass(fallText(falling), [falling.first, falling.second]);
+  const evidence = [wrong.first, wrong.second];
+  if (wrong.fall > 1)
+    return unknown(`${fallText(wrong)}: another user of the device, or a larger step`, evidence);
+  // Each path may count for itself: that is another rule.
+  if (falling !== undefined) return pass(fallText(falling), [falling.first, falling.second]);
+  return fail(fallText(wrong), evidence);
+}
+
+function fallText({ first, second }: Pair): string {
+  return `Remaining goes from ${remainingOf(first)} to ${remainingOf(second)}`;
+}
+
+function judgeShared(seen: readonly Seen[]): Finding | undefined {
+  const own = pairs(seen).filter(ofOneDevice);
+  const across = own.find((pair) => pair.isAdjacent && !ofOnePath(pair));
+  if (across === undefined) return undefined;
+  const evidence = [across.first, across.second];
+  if (across.fall >= 1) return pass(`${fallText(across)} from one path to the other`, evidence);
+  const falls = own.find((pair) => ofOnePath(pair) && pair.fall >= 1);
+  if (falls === undefined) return unknown(`${fallText(across)}, on one path as on both`, evidence);
+  const message = `${fallText(across)} from one path to the other, and falls on one path`;
+  return fail(message, [...evidence, falls.first, falls.second]);
+}
+
+function judgeDevices(seen: readonly Seen[]): Finding | undefined {
+  const all = pairs(seen).filter(({ isAdjacent }) => isAdjacent);
+  const across = all.filter((pair) => !ofOneDevice(pair));
+  const [first] = across;
+  if (first === undefined) return undefined;
+  const evidence = [first.first, first.second];
+  const counted = across.filter(({ fall }) => fall === 1);
+  if (counted.length < across.length) return pass('another device has its own Remaining', evidence);
+  return fail(`${fallText(first)} from one device to another`, evidence);
+}
+
+/** Below this, a number cannot be a moment: it is seconds from now. */
+const smallestTimestamp = 100_000_000;
+/** Whole seconds may be rounded up, and `Date` is rounded down. */
+const slackMs = 2_000;
+
+function judgeResetHeader(grant: SeenGrant, value: string): Finding {
+  const { exchange } = grant;
+  if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestTimestamp)
+    return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, no timestamp`, grant);
+  const { resetAtMs } = readRateLimitHeaders(
+    (name) => headerOf(exchange.answer.headers, name),
+    exchange.wallAt,
+  );
+  if (resetAtMs === undefined)
+    return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: no timestamp`, grant);
+  const answeredAt = serviceTime(grant);
+  if (answeredAt === undefined)
+    return unknown(`${rateLimitHeaderNames.reset} is ${show(value)}, and the answer has no Date`, grant);
+  const inMs = resetAtMs - answeredAt;
+  const message = `resets in ${(inMs / 1000).toFixed(1)} s (${show(value)})`;
+  const isWithin = inMs >= -slackMs - exchange.totalMs && inMs <= rateLimitWindowMs + slackMs;
+  return isWithin ? pass(message, grant) : fail(message, grant);
+}

@@ -1,0 +1,72 @@
+import type { Exchange } from '../wire/exchange.ts';
+
+/** What a rule found. `skipped`: nothing was asked, or the rule does not apply here. */
+export type Verdict = 'pass' | 'fail' | 'warn' | 'observed' | 'unknown' | 'skipped';
+
+/** An exchange as evidence: what it is called, and what a look at it alone does not tell. */
+export interface Seen {
+  /** `E1`, `S3`; of a second try `E1/2`. */
+  id: string;
+  exchange: Exchange;
+  /** Set where a refusal is what was asked for, such as by a wrong key. */
+  provoked?: boolean;
+  /** The service's own time when the exchange began, milliseconds since the epoch, where it is known better than by `Date`. */
+  serviceAt?: number | undefined;
+  /** Whether a published key verifies the token that was granted, or why not; undefined where no key was given. */
+  signature?: 'valid' | { refused: string } | undefined;
+}
+
+export interface Finding {
+  verdict: Verdict;
+  /** What was seen, in one sentence, with the values. */
+  message: string;
+  /** Names of the exchanges that show it. */
+  evidence: readonly string[];
+}
+
+/** One sentence of the specification, judged by what passed on the wire. */
+export interface Rule {
+  id: string;
+  /** The section of the specification. */
+  section: string;
+  /** Short: a row of a list. */
+  title: string;
+  /** The sentence, in the words of the specification where they are one sentence. */
+  says: string;
+  /** Undefined where none of the exchanges is about the rule. Pure. */
+  judge(seen: readonly Seen[]): Finding | undefined;
+}
+
+type Evidence = Seen | readonly Seen[];
+
+function find(verdict: Finding['verdict']) {
+  return (message: string, evidence: Evidence): Finding => {
+    const all = Array.isArray(evidence) ? (evidence as readonly Seen[]) : [evidence as Seen];
+    return { verdict, message, evidence: [...new Set(all.map(({ id }) => id))] };
+  };
+}
+
+export const pass = find('pass');
+export const fail = find('fail');
+export const warn = find('warn');
+export const observed = find('observed');
+export const unknown = find('unknown');
+export const skipped = find('skipped');
+
+/** The gravest of several findings; those that are as grave are one finding, with the evidence of all. */
+export function gravest(findings: readonly (Finding | undefined)[]): Finding | undefined {
+  const order: readonly Verdict[] = ['fail', 'warn', 'observed', 'pass', 'unknown', 'skipped'];
+  const present = findings.filter((finding) => finding !== undefined);
+  const worst = order.find((verdict) => present.some((finding) => finding.verdict === verdict));
+  const same = present.filter(({ verdict }) => verdict === worst);
+  const [first] = same;
+  return first && { ...first, evidence: [...new Set(same.flatMap(({ evidence }) => evidence))] };
+}
+
+const maxValueLength = 60;
+
+/** A value as a message shows it: JSON, cut. */
+export function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1)}…`;
+}

@@ -1,0 +1,112 @@
+import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
+import type { StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
+import type { Seen } from './rule.ts';
+import { grants, type SeenGrant } from './token-seen.ts';
+
+export type SeenStream = Seen & { exchange: StreamExchange };
+
+/** Connections to the voice stream, opened or not. */
+export function streams(seen: readonly Seen[]): SeenStream[] {
+  return seen.filter((one): one is SeenStream => one.exchange.kind === 'stream');
+}
+
+export function isOpened({ exchange }: SeenStream): boolean {
+  return exchange.upgrade.answer?.status === 101;
+}
+
+export type PresentedToken = WireMessage & { token: TokenFacts };
+
+function isToken(message: WireMessage): message is PresentedToken {
+  return 'token' in message && message.from === 'device';
+}
+
+function isData(message: WireMessage): boolean {
+  return message.opcode === 'text' || message.opcode === 'binary';
+}
+
+/** Messages of the service, pings aside. */
+export function serviceMessages({ exchange }: SeenStream): WireMessage[] {
+  return exchange.messages.filter((message) => message.from === 'service' && isData(message));
+}
+
+/** Audio of one side. */
+export function audioOf({ exchange }: SeenStream, from: WireMessage['from']) {
+  return exchange.messages.filter(
+    (message): message is WireMessage & { data: Buffer } => message.from === from && 'data' in message,
+  );
+}
+
+/** A text message of the service, read; undefined for any other message. */
+export function readText(message: WireMessage): ServiceMessage | undefined {
+  return message.from === 'service' && 'text' in message ? readServiceMessage(message.text) : undefined;
+}
+
+/** A granted token that was presented as the specification says: alone, as text, for the first time. */
+export interface Presentation {
+  stream: SeenStream;
+  grant: SeenGrant;
+  message: PresentedToken;
+  /** From the request for the token on, milliseconds. */
+  ageMs: number;
+  /** What the service sent afterwards. */
+  answers: readonly WireMessage[];
+  /** The confirmation, where one came. */
+  confirmed: WireMessage | undefined;
+  /** Other streams of the device that were confirmed and open. */
+  openBefore: readonly SeenStream[];
+}
+
+/** Every presentation of a token that is seen granted, in the order of time. */
+export function presentations(seen: readonly Seen[]): Presentation[] {
+  const byHash = new Map(grants(seen).map((grant) => [grant.exchange.granted.hash, grant]));
+  const shown = new Set<string>();
+  const found: Presentation[] = [];
+  const candidates = streams(seen).flatMap((stream) => {
+    const message = stream.exchange.messages.find(isToken);
+    return message === undefined ? [] : [{ stream, message }];
+  });
+  for (const { stream, message } of candidates.sort((a, b) => a.message.at - b.message.at)) {
+    const grant = byHash.get(message.token.hash);
+    const isFirst = !shown.has(message.token.hash);
+    shown.add(message.token.hash);
+    const sent = stream.exchange.messages.find((one) => one.from === 'device' && isData(one));
+    if (grant === undefined || !isFirst || sent !== message || message.opcode !== 'text') continue;
+    const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
+    const confirmed = answers.find((one) => readText(one)?.category === 'connected');
+    const ageMs = message.at - grant.exchange.at;
+    const device = subjectOf(grant);
+    const openBefore = found
+      .filter((other) => other.confirmed !== undefined && subjectOf(other.grant) === device)
+      .filter(({ stream: other }) => (other.exchange.end?.at ?? Number.POSITIVE_INFINITY) > message.at)
+      .map((other) => other.stream);
+    found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore });
+  }
+  return found;
+}
+
+/** The device that a token stands for. */
+export function subjectOf({ exchange }: SeenGrant): unknown {
+  return exchange.granted.claims?.sub;
+}
+
+const freshMs = 30_000;
+/** With more streams than this open, a refusal may be for their number. */
+const fewStreams = 1;
+
+/** Tokens that were presented at once, on a device that has hardly any other stream. */
+export function freshPresentations(seen: readonly Seen[]): Presentation[] {
+  return presentations(seen).filter(
+    ({ ageMs, openBefore, stream }) =>
+      ageMs < freshMs && openBefore.length <= fewStreams && stream.provoked !== true,
+  );
+}
+
+/** How a stream that was not confirmed came to its end. */
+export function endText({ exchange: { upgrade, end } }: SeenStream): string {
+  if (upgrade.answer !== undefined && upgrade.answer.status !== 101)
+    return `the upgrade was answered with ${upgrade.answer.status}`;
+  if (upgrade.breakdown !== undefined) return upgrade.breakdown.message;
+  if (end === undefined || end.by === 'device') return 'no confirmation came';
+  const reason = end.reason === '' ? '' : ` ${JSON.stringify(end.reason)}`;
+  return end.code === 1006 ? 'the connection was cut' : `closed with ${end.code}${reason}`;
+}

@@ -1,0 +1,189 @@
+import { closeCodes } from '../protocol/close-codes.ts';
+import { connectedKind } from '../protocol/messages.ts';
+import { streamPath, tokenPath } from '../protocol/paths.ts';
+import type { WireMessage } from '../wire/exchange.ts';
+import { judgeAudio } from './reply-audio.ts';
+import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
+import {
+  audioOf,
+  endText,
+  freshPresentations,
+  isOpened,
+  type Presentation,
+  readText,
+  type SeenStream,
+  serviceMessages,
+  streams,
+} from './stream-seen.ts';
+import { isPage, pathOf } from './token-seen.ts';
+
+const section = `WSS ${streamPath}`;
+
+/** A voice stream, from its upgrade to its audio. */
+export const streamRules: readonly Rule[] = [
+  {
+    id: 'R33',
+    section,
+    title: `a WebSocket opens at ${streamPath}`,
+    says: `Address: {ws_url}${streamPath}.`,
+    judge: judgeUpgrade,
+  },
+  {
+    id: 'R34',
+    section: 'Authentication',
+    title: 'nothing comes before the JWT',
+    says: 'The JWT is presented as the first message after the WebSocket connection opens.',
+    judge: (seen) => gravest(freshPresentations(seen).map(judgeSilence)),
+  },
+  {
+    id: 'R35',
+    section,
+    title: 'the JWT as text is confirmed first of all',
+    says: `First service message: JSON message of kind ${connectedKind}.`,
+    judge: judgeConfirmation,
+  },
+  {
+    id: 'R36',
+    section: 'Versioning',
+    title: 'a token of the v1 path opens a stream',
+    says: 'Both forms of the token path appear; the stream has one path.',
+    judge: judgeVersionedToken,
+  },
+  {
+    id: 'R37',
+    section,
+    title: 'binary audio flows both ways',
+    says: 'After confirmation: binary PCM messages in both directions.',
+    judge: judgeBothWays,
+  },
+  {
+    id: 'R38',
+    section: 'Audio format (both directions)',
+    title: 'the audio is raw s16le mono 16 kHz',
+    says: 'Raw PCM, 16,000 Hz, 16-bit, 1 channel, little-endian, signed integer.',
+    judge: (seen) => gravest(streams(seen).map(judgeAudio)),
+  },
+  {
+    id: 'R39',
+    section: 'Events',
+    title: 'every text message is JSON',
+    says: 'Service to client: status and error messages: JSON.',
+    judge: judgeTexts,
+  },
+];
+
+/** A refusal of these may be for headers or a query that the specification does not show. */
+const doubtful: readonly number[] = [401, 403, 408, 429, 500, 502, 503, 504];
+
+function judgeUpgrade(seen: readonly Seen[]): Finding | undefined {
+  const asked = streams(seen).filter(
+    ({ exchange, provoked }) => exchange.upgrade.answer !== undefined && provoked !== true,
+  );
+  const opened = asked.filter(isOpened);
+  if (opened.length > 0) return pass('the upgrade is answered with 101', opened);
+  const [first] = asked;
+  const answer = first?.exchange.upgrade.answer;
+  if (first === undefined || answer === undefined) return undefined;
+  const message = `the upgrade is answered with ${answer.status}`;
+  if (isPage(answer)) return unknown(`${message} and a page, not by the service`, first);
+  if (doubtful.includes(answer.status) || (answer.status >= 300 && answer.status < 400))
+    return unknown(`${message}: it may want more than the specification shows`, first);
+  return fail(message, asked);
+}
+
+function judgeSilence({ stream, message }: Presentation): Finding {
+  const early = serviceMessages(stream).find(({ at }) => at < message.at);
+  if (early === undefined) return pass('it waits for the JWT', stream);
+  return fail(`${messageText(early)} came before the JWT`, stream);
+}
+
+function messageText(message: WireMessage): string {
+  return 'text' in message ? show(message.text) : `a binary message of ${message.bytes} bytes`;
+}
+
+function isVersioned({ grant }: Presentation): boolean {
+  return pathOf(grant).endsWith(tokenPath('v1'));
+}
+
+function judgeConfirmation(seen: readonly Seen[]): Finding | undefined {
+  const fresh = freshPresentations(seen);
+  const unversioned = fresh.filter((one) => !isVersioned(one));
+  return gravest((unversioned.length > 0 ? unversioned : fresh).map(judgeFirstMessage));
+}
+
+function judgeFirstMessage({ stream, answers, confirmed }: Presentation): Finding {
+  const [first] = answers;
+  if (first === undefined) {
+    const { end } = stream.exchange;
+    const text = endText(stream);
+    return end?.by === 'service' ? fail(`the JWT was not accepted: ${text}`, stream) : unknown(text, stream);
+  }
+  if (first === confirmed) return pass(`the first message is ${connectedKind}`, stream);
+  return fail(`the first message is ${messageText(first)}`, stream);
+}
+
+function judgeVersionedToken(seen: readonly Seen[]): Finding | undefined {
+  const fresh = freshPresentations(seen);
+  const versioned = fresh.filter(isVersioned);
+  const opened = versioned.filter(({ confirmed }) => confirmed !== undefined);
+  if (opened.length > 0)
+    return pass(
+      'accepted',
+      opened.map(({ stream }) => stream),
+    );
+  const [refused] = versioned;
+  if (refused === undefined) return undefined;
+  const other = fresh.find((one) => !isVersioned(one) && one.confirmed !== undefined);
+  const text = endText(refused.stream);
+  if (other === undefined) return unknown(`no token is accepted: ${text}`, refused.stream);
+  const isTold = refused.stream.exchange.end?.by === 'service';
+  return isTold
+    ? fail(`not accepted: ${text}`, [refused.stream, other.stream])
+    : unknown(text, refused.stream);
+}
+
+const closesOnAudio: readonly number[] = [
+  closeCodes.protocolError,
+  closeCodes.unsupportedData,
+  closeCodes.invalidData,
+  closeCodes.policyViolation,
+];
+/** This much base64 in a row is audio, and no text for people. */
+const base64Audio = /[A-Za-z0-9+/_-]{400,}/;
+
+function judgeBothWays(seen: readonly Seen[]): Finding | undefined {
+  return gravest(freshPresentations(seen).map(judgeAudioFlow));
+}
+
+function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding | undefined {
+  const { end } = stream.exchange;
+  const sent = audioOf(stream, 'device');
+  const heard = audioOf(stream, 'service').filter(({ at }) => at >= message.at);
+  if (confirmed === undefined) return undefined;
+  if (heard.some(({ at }) => at < confirmed.at)) return fail('audio came before the confirmation', stream);
+  // Half a sample, or text, is another question.
+  const isPlain = sent.length > 0 && sent.every(({ bytes }) => bytes % 2 === 0);
+  const hasText = stream.exchange.messages.some((one) => one.from === 'device' && 'text' in one);
+  if (!isPlain || hasText) return undefined;
+  if (heard.length > 0) return pass('audio goes out and comes back', stream);
+  const asText = serviceMessages(stream).find((one) => 'text' in one && base64Audio.test(one.text));
+  if (asText !== undefined) return fail('the audio comes as text', stream);
+  if (end?.by === 'service' && closesOnAudio.includes(end.code))
+    return fail(`audio is not taken: ${endText(stream)}`, stream);
+  return unknown('no audio came back, and none is promised', stream);
+}
+
+function judgeTexts(seen: readonly Seen[]): Finding | undefined {
+  const told = streams(seen).filter((one) => serviceMessages(one).some((message) => 'text' in message));
+  const wrong = told.flatMap((one: SeenStream) => {
+    const message = serviceMessages(one).find((text) => readText(text)?.category === 'malformed');
+    return message === undefined ? [] : [{ one, message }];
+  });
+  const [first] = wrong;
+  if (first !== undefined)
+    return fail(
+      `a text message is ${messageText(first.message)}`,
+      wrong.map(({ one }) => one),
+    );
+  return told.length > 0 ? pass('JSON, each of them', told) : undefined;
+}

@@ -1,0 +1,214 @@
+import { tokenPath } from '../protocol/paths.ts';
+import { jsonMediaType } from '../protocol/token-request.ts';
+import { cacheControl } from '../protocol/token-response.ts';
+import { type Finding, fail, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
+import {
+  grants,
+  headerOf,
+  isFromGateway,
+  isSuccess,
+  mediaTypeOf,
+  parseJson,
+  pathOf,
+  properAnswers,
+  type SeenAnswer,
+  type SeenGrant,
+} from './token-seen.ts';
+
+const section = `POST ${tokenPath()}`;
+
+/** The answer to a request that is as it should be. */
+export const tokenAnswerRules: readonly Rule[] = [
+  {
+    id: 'R1',
+    section,
+    title: 'the unversioned path answers 200',
+    says: `POST ${tokenPath()} issues a JWT with success status 200.`,
+    judge: (seen) => judgePath(seen, (path) => !isVersioned(path)),
+  },
+  {
+    id: 'R2',
+    section: 'Versioning',
+    title: 'the v1 path answers 200',
+    says: `The versioned token path is ${tokenPath('v1')}; both forms appear.`,
+    judge: (seen) => judgePath(seen, isVersioned),
+  },
+  {
+    id: 'R3',
+    section,
+    title: 'the answer is application/json',
+    says: 'Success headers: Content-Type: application/json.',
+    judge: (seen) =>
+      judgeGrants(seen, ({ exchange: { answer } }) => {
+        const found = mediaTypeOf(answer);
+        return found === jsonMediaType ? undefined : `Content-Type is ${show(found)}`;
+      }),
+  },
+  {
+    id: 'R4',
+    section,
+    title: 'Cache-Control forbids caching',
+    says: `Success headers: Cache-Control: ${cacheControl}.`,
+    judge: (seen) =>
+      judgeGrants(seen, ({ exchange: { answer } }) => {
+        const found = headerOf(answer.headers, 'Cache-Control');
+        const missing = directives(cacheControl).filter((one) => !directives(found ?? '').includes(one));
+        return missing.length === 0
+          ? undefined
+          : `Cache-Control is ${show(found)}, without ${missing.join(', ')}`;
+      }),
+  },
+  {
+    id: 'R5',
+    section,
+    title: 'the answer is not cached',
+    says: 'The response must not be cached.',
+    judge: judgeCaching,
+  },
+  {
+    id: 'R6',
+    section: 'Token response (JSON body)',
+    title: 'the body is an object with a string token',
+    says: 'Success body: JSON object with token (string).',
+    judge: judgeBody,
+  },
+  {
+    id: 'R7',
+    section,
+    title: 'Accept is not needed',
+    says: 'Accept is used in one example; Content-Type is used in all.',
+    judge: judgeAccept,
+  },
+  {
+    id: 'R8',
+    section: 'Authentication',
+    title: 'no other credential is needed',
+    says: 'The endpoint is called with the API key and device ID in the body. No other credential is shown.',
+    judge: judgeCredentials,
+  },
+];
+
+function isVersioned(path: string): boolean {
+  return path.endsWith(tokenPath('v1'));
+}
+
+/** What each granted answer must be like; `problemOf` says what is wrong with one. */
+function judgeGrants(
+  seen: readonly Seen[],
+  problemOf: (grant: SeenGrant) => string | undefined,
+): Finding | undefined {
+  const granted = grants(seen);
+  if (granted.length === 0) return undefined;
+  const wrong = granted.filter((grant) => problemOf(grant) !== undefined);
+  const [first] = wrong;
+  return first === undefined ? pass('as it says', granted) : fail(problemOf(first) ?? '', wrong);
+}
+
+function directives(value: string): string[] {
+  return value.split(',').map((one) => one.trim().toLowerCase());
+}
+
+const notThere: readonly number[] = [404, 405, 410, 501];
+
+function judgePath(seen: readonly Seen[], isOfForm: (path: string) => boolean): Finding | undefined {
+  const asked = properAnswers(seen).filter((one) => isOfForm(pathOf(one)));
+  const granted = asked.filter((one) => isSuccess(one) && !isFromGateway(one, seen));
+  const wrong = granted.find(({ exchange }) => exchange.answer.status !== 200);
+  if (wrong !== undefined) return fail(`answered ${wrong.exchange.answer.status}`, wrong);
+  if (granted.length > 0) return pass('answered 200', granted);
+  const [refused] = asked;
+  return refused && judgeRefusal(refused, seen);
+}
+
+/** Why no request of this path was granted. */
+function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
+  const { status } = refused.exchange.answer;
+  const others = grants(seen).filter((one) => pathOf(one) !== pathOf(refused));
+  const elsewhere = others.length > 0;
+  if (notThere.includes(status) && elsewhere)
+    return warn(`answered ${status}, and the other form of the path works`, [refused, ...others]);
+  if (isFromGateway(refused, seen))
+    return unknown(`answered ${status} with a page, not by the service`, refused);
+  if (notThere.includes(status)) return fail(`answered ${status}`, refused);
+  if (status >= 300 && status < 400) return unknown(`redirected with ${status}: not followed`, refused);
+  // Where every request without Accept is refused, it is that and not the path.
+  const isForAccept = lacksAccept(refused) && !grants(seen).some(lacksAccept);
+  const isOddRefusal = status === 400 || status === 422;
+  if (!isForAccept && (isOddRefusal || elsewhere)) return fail(`answered ${status}`, refused);
+  return unknown(`refused with ${status}`, refused);
+}
+
+const cacheStepMs = 1_100;
+
+/** Without a `jti`, tokens of one second may well be the same: only later ones tell. */
+function judgeCaching(seen: readonly Seen[]): Finding | undefined {
+  const granted = grants(seen);
+  const aged = granted.filter(({ exchange }) => headerOf(exchange.answer.headers, 'Age') !== undefined);
+  if (aged.length > 0) return fail('the answer has an Age: it came from a cache', aged);
+  const pairs = granted.flatMap((first, at) =>
+    granted.slice(at + 1).map((second) => [first, second] as const),
+  );
+  const apart = pairs.filter(
+    ([{ exchange: first }, { exchange: second }]) => Math.abs(second.wallAt - first.wallAt) >= cacheStepMs,
+  );
+  const same = apart.find(
+    ([{ exchange: first }, { exchange: second }]) => first.granted.hash === second.granted.hash,
+  );
+  if (same !== undefined) return fail('two requests were answered with the same token', same);
+  return apart.length > 0
+    ? pass('each request has a token of its own', [...new Set(apart.flat())])
+    : undefined;
+}
+
+function judgeBody(seen: readonly Seen[]): Finding | undefined {
+  const answers = properAnswers(seen).filter((one) => isSuccess(one));
+  const page = answers.find((one) => isFromGateway(one, seen));
+  const wrong = answers.filter((one) => one.exchange.granted === undefined && !isFromGateway(one, seen));
+  const [first] = wrong;
+  if (first !== undefined) {
+    const body = parseJson(first.exchange.answer.body);
+    const found = body === undefined ? `no JSON: ${show(first.exchange.answer.body)}` : show(body);
+    return fail(`the body is ${found}`, wrong);
+  }
+  if (page !== undefined) return unknown('the body is a page, not of the service', page);
+  return answers.length > 0 ? pass('the body holds a token', answers) : undefined;
+}
+
+function lacksAccept({ exchange }: { exchange: SeenAnswer['exchange'] }): boolean {
+  return headerOf(exchange.request.headers, 'Accept') === undefined;
+}
+
+function judgeAccept(seen: readonly Seen[]): Finding | undefined {
+  const without = properAnswers(seen).filter(lacksAccept);
+  const granted = without.filter(isSuccess);
+  if (granted.length > 0) return pass('granted without Accept', granted);
+  const [first] = without;
+  if (first === undefined) return undefined;
+  // One path may not be there: that says nothing of Accept.
+  const paths = new Set(without.map(pathOf));
+  const withAccept = grants(seen).filter((one) => !lacksAccept(one) && paths.has(pathOf(one)));
+  const { status } = first.exchange.answer;
+  if (withAccept.length === 0) return unknown(`refused with ${status}, as with Accept`, first);
+  return fail(`refused with ${status} without Accept, and granted with it`, [...without, ...withAccept]);
+}
+
+const credentials = ['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'];
+
+function judgeCredentials(seen: readonly Seen[]): Finding | undefined {
+  const bare = properAnswers(seen).filter(({ exchange }) =>
+    credentials.every((name) => headerOf(exchange.request.headers, name) === undefined),
+  );
+  const granted = bare.filter(isSuccess);
+  if (granted.length > 0) return pass('granted with the key and the device alone', granted);
+  const asking = bare.find(
+    ({ exchange }) => headerOf(exchange.answer.headers, 'WWW-Authenticate') !== undefined,
+  );
+  if (asking !== undefined) {
+    const wanted = headerOf(asking.exchange.answer.headers, 'WWW-Authenticate');
+    return fail(`asks for another credential: WWW-Authenticate is ${show(wanted)}`, asking);
+  }
+  const [first] = bare;
+  return (
+    first && unknown(`refused with ${first.exchange.answer.status}: the key, or another credential`, first)
+  );
+}

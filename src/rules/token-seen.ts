@@ -1,0 +1,131 @@
+import { isRecord, readError } from '../protocol/error-body.ts';
+import { tokenPaths } from '../protocol/paths.ts';
+import type { Header, HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import type { Seen } from './rule.ts';
+
+/** Evidence of one kind of exchange. */
+export type SeenToken = Seen & { exchange: TokenExchange };
+export type SeenAnswer = SeenToken & { exchange: { answer: HttpAnswer } };
+export type SeenGrant = SeenAnswer & { exchange: { granted: TokenFacts } };
+
+/** Requests to the token endpoint. */
+export function tokenRequests(seen: readonly Seen[]): SeenToken[] {
+  return seen
+    .filter((one): one is SeenToken => one.exchange.kind === 'token')
+    .filter(
+      (one) =>
+        one.exchange.request.method === 'POST' && tokenPaths.some((path) => pathOf(one).endsWith(path)),
+    );
+}
+
+/** Answers of the token endpoint. */
+export function tokenAnswers(seen: readonly Seen[]): SeenAnswer[] {
+  return tokenRequests(seen).filter((one): one is SeenAnswer => one.exchange.answer !== undefined);
+}
+
+/** Answers that granted a token. */
+export function grants(seen: readonly Seen[]): SeenGrant[] {
+  return tokenAnswers(seen).filter(
+    (one): one is SeenGrant => isSuccess(one) && one.exchange.granted !== undefined,
+  );
+}
+
+/** Answers to requests that are as they should be, and that should have been granted. */
+export function properAnswers(seen: readonly Seen[]): SeenAnswer[] {
+  return tokenAnswers(seen).filter((one) => !one.provoked && isProper(one));
+}
+
+/** Whether a request has everything that it must have; the key may still be a wrong one. */
+export function isProper(one: SeenToken): boolean {
+  const fields = requestFields(one);
+  return isFilled(fields?.apiKey) && isFilled(fields?.deviceId);
+}
+
+function isFilled(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The body of a token request; undefined where it is no JSON object. */
+export function requestFields({ exchange }: SeenToken): Record<string, unknown> | undefined {
+  const body = parseJson(exchange.request.body);
+  return isRecord(body) ? body : undefined;
+}
+
+export function deviceOf(one: SeenToken): unknown {
+  return requestFields(one)?.deviceId;
+}
+
+/** The exchanges of each device, in their order. */
+export function byDevice<One extends SeenToken>(all: readonly One[]): One[][] {
+  const groups = new Map<unknown, One[]>();
+  for (const one of [...all].sort((a, b) => a.exchange.at - b.exchange.at)) {
+    const own = groups.get(deviceOf(one)) ?? [];
+    groups.set(deviceOf(one), [...own, one]);
+  }
+  return [...groups.values()];
+}
+
+export function pathOf({ exchange }: SeenToken): string {
+  return new URL(exchange.request.url).pathname;
+}
+
+export function isSuccess({ exchange: { answer } }: SeenToken): boolean {
+  return answer !== undefined && answer.status >= 200 && answer.status < 300;
+}
+
+/** The values of a header, in their order. */
+export function headerValues(headers: readonly Header[], name: string): string[] {
+  return headers.filter(([other]) => other.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+}
+
+/** The value of a header; repeated ones are joined with a comma. */
+export function headerOf(headers: readonly Header[], name: string): string | undefined {
+  const values = headerValues(headers, name);
+  return values.length === 0 ? undefined : values.join(', ');
+}
+
+export function mediaTypeOf({ headers }: HttpAnswer): string | undefined {
+  return headerOf(headers, 'Content-Type')?.split(';')[0]?.trim().toLowerCase();
+}
+
+/** Parsed JSON; undefined where the text is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the answer says of an error, read tolerantly: `details` too may stand beside the code. */
+export function errorOf({ exchange: { answer } }: SeenAnswer) {
+  const body = parseJson(answer.body);
+  const inner = isRecord(body) && isRecord(body.error) ? body.error : body;
+  const details = isRecord(inner) && isRecord(inner.details) ? inner.details : undefined;
+  return { ...readError(body), details };
+}
+
+const pageStart = /^\s*<(!doctype|html|head|body|\?xml)/i;
+const gateways =
+  /cloudflare|cloudfront|awselb|akamai|varnish|fastly|big-?ip|imperva|sucuri|bunny|vercel|envoy/i;
+
+/** Whether a page for people was answered: by whatever stands before the service. */
+export function isPage(answer: HttpAnswer): boolean {
+  return /html|xml/.test(mediaTypeOf(answer) ?? '') || pageStart.test(answer.body);
+}
+
+/** Whether a gateway answered in the place of the service, as far as that shows: granted tokens come from the service itself. */
+export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
+  const { answer } = one.exchange;
+  if (isPage(answer)) return true;
+  const server = headerOf(answer.headers, 'Server');
+  if (server === undefined || !gateways.test(server)) return false;
+  return !grants(seen).some(({ exchange }) => headerOf(exchange.answer.headers, 'Server') === server);
+}
+
+/** The service's time when it answered, milliseconds: its own clock where that is known, else `Date`. */
+export function serviceTime({ exchange, serviceAt }: SeenAnswer): number | undefined {
+  if (serviceAt !== undefined) return serviceAt + exchange.totalMs;
+  const date = Date.parse(headerOf(exchange.answer.headers, 'Date') ?? '');
+  return Number.isNaN(date) ? undefined : date;
+}

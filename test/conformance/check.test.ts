@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { check, complaints, everything } from '../helpers/checks.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+
+const start = setUpEmulators();
+
+test('the emulator keeps every rule, and time that is moved is not waited for', async () => {
+  const emulator = await start({ reply: 'echo' });
+  const result = await check(emulator, { scope: { levels: everything }, isEmulator: true });
+  expect(complaints(result)).toEqual([]);
+  expect(result.exitCode).toBe(0);
+  expect(result.verdicts).toMatchObject({ pass: 43, skipped: 1 });
+});

@@ -1,0 +1,42 @@
+import { type CheckOptions, type CheckResult, checkService } from '../../src/conformance/check.ts';
+import type { PlanOptions } from '../../src/conformance/plan.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createRedactor } from '../../src/kernel/redact.ts';
+import { makeTone, toPcm } from '../audio/tone.ts';
+
+export const everything: PlanOptions['levels'] = new Set(['base', 'standard', 'exhaust']);
+
+export interface Scope extends Partial<Omit<CheckOptions, 'scope'>> {
+  scope?: Partial<PlanOptions>;
+}
+
+/** The verdicts of a service, asked as fast as it answers and with little to say. */
+export function check(
+  service: { baseUrl: string; wsUrl: string; apiKey?: string; ca?: string | undefined },
+  { scope = {}, ...options }: Scope = {},
+): Promise<CheckResult> {
+  const { baseUrl, wsUrl, apiKey = 'check-key', ca } = service;
+  const redactor = createRedactor();
+  redactor.conceal(apiKey);
+  return checkService({
+    subject: { baseUrl, wsUrl, apiKey, ca },
+    devices: ['check-device'],
+    scope: {
+      ...{ levels: new Set(['base']), rules: [], isAlone: false, wrongKey: true, waitMs: 200 },
+      isSecure: baseUrl.startsWith('https:'),
+      ...scope,
+    },
+    speech: toPcm(makeTone({ hz: 440, rate: 16_000, seconds: 0.3 })),
+    clock: systemClock,
+    signal: new AbortController().signal,
+    redactor,
+    ...options,
+  });
+}
+
+/** What each rule was found to be, those that passed or were skipped aside: `R12 fail: exp is 61 s after iat`. */
+export function complaints({ rules }: CheckResult): string[] {
+  return rules
+    .filter(({ finding }) => !['pass', 'skipped'].includes(finding.verdict))
+    .map(({ rule, finding }) => `${rule.id} ${finding.verdict}: ${finding.message}`);
+}
