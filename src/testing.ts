@@ -1,4 +1,5 @@
-import { createEmulator, type Emulator, type EmulatorOptions } from './emulator/emulator.ts';
+import { createEmulator, type Emulator } from './emulator/emulator.ts';
+import type { EmulatorOptions } from './emulator/options.ts';
 import { VoicectlError } from './kernel/errors.ts';
 
 export type { Emulator, EmulatorOptions };

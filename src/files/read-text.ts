@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { VoicectlError } from '../kernel/errors.ts';
 
@@ -8,6 +8,9 @@ export interface Stdin {
   stdin: Readable;
   signal: AbortSignal;
 }
+
+/** For a program that reads files and has no standard input of ours. */
+export const noStdin: Stdin = { stdin: Readable.from([]), signal: new AbortController().signal };
 
 /** The text of a small file, or of standard input for `-`. Throws `bad-input`, or the signal's reason. */
 export async function readText(path: string, { stdin, signal }: Stdin): Promise<string> {

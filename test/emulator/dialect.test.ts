@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readDialect } from '../../src/config/dialect-file.ts';
-import type { EmulatorOptions } from '../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import type { DialectInput } from '../../src/protocol/dialect.ts';
 import { type RunningEmulator, setUpEmulators } from '../helpers/emulators.ts';
 import { hasForeignClient, runForeignClient } from '../helpers/foreign-client.ts';

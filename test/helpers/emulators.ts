@@ -1,7 +1,8 @@
 import { afterEach } from 'vitest';
 import type { ClientOptions } from 'ws';
-import { createEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/emulator.ts';
+import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorEvent } from '../../src/emulator/events.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { tokenPath } from '../../src/protocol/paths.ts';
 import { openStream, type StreamClient } from './stream-client.ts';
 import { createWatch } from './watch.ts';

@@ -1,5 +1,5 @@
 import type { emulatorOptions } from '../../config/options.ts';
-import type { EmulatorOptions } from '../../emulator/emulator.ts';
+import type { EmulatorOptions } from '../../emulator/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
@@ -31,7 +31,7 @@ export async function emulatorSettings({
 }
 
 async function openScenario(file: string, input: Stdin) {
-  const { readScenario } = await import('./scenario-file.ts');
+  const { readScenario } = await import('../../emulator/scenario/read-scenario.ts');
   return readScenario(file, input);
 }
 

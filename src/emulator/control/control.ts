@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
@@ -59,7 +60,11 @@ export function createControl(options: ControlOptions): AnyControl {
     faults,
     time: () => ({ nowMs: clock.wall(), aheadMs: state.clockOffset() }),
     state: () => whenKnown(state.survey(), (survey) => describe(options, survey)),
-    advance: state.advance,
+    advance(ms) {
+      if (!(ms >= 0))
+        throw new VoicectlError('usage', `The clock cannot be moved by ${ms} ms: it never goes back`);
+      return state.advance(ms);
+    },
     reset() {
       const reached = close({}, closeCodes.serviceRestart, 'The emulator was reset');
       faults.reset();

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { Playable } from './playable.ts';
-import type { CreateReply, Reply, Voice } from './reply.ts';
+import { guardReply } from './guard.ts';
+import type { CreateReply } from './reply.ts';
 
 /**
  * A JavaScript module as the AI: its export `createReply(voice)` is called for each stream. Throws `bad-input`
- * where the module cannot be loaded or has no such export. A reply that throws is told of on its stream, and
- * hears nothing more; the stream goes on.
+ * where the module cannot be loaded or has no such export.
  */
 export async function loadModule(path: string): Promise<CreateReply> {
   const loaded = (await import(pathToFileURL(resolve(path)).href).catch((cause) => {
@@ -23,7 +22,7 @@ export async function loadModule(path: string): Promise<CreateReply> {
       hint: 'Write: export function createReply(voice) { return { hear(pcm) {} }; }',
     });
   }
-  return (voice) => guard(createReply as CreateReply, voice);
+  return (voice) => guardReply(createReply as CreateReply, voice);
 }
 
 const installHint =
@@ -35,35 +34,4 @@ function lacksLibrary(thrown: unknown): boolean {
   return (
     thrown.code === 'ERR_MODULE_NOT_FOUND' && thrown.message.startsWith("Cannot find package 'voicectl'")
   );
-}
-
-/** Keeps what a module throws from everything but its own stream. */
-function guard(createReply: CreateReply, voice: Voice): Reply {
-  let hasFailed = false;
-  const fail = (thrown: unknown) => {
-    if (!hasFailed) voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
-    hasFailed = true;
-  };
-  const attempt = <Result>(call: () => Result): Result | undefined => {
-    if (hasFailed) return undefined;
-    try {
-      const result = call();
-      // What is asynchronous fails later.
-      if (result instanceof Promise) result.catch(fail);
-      return result;
-    } catch (thrown) {
-      fail(thrown);
-      return undefined;
-    }
-  };
-  const guarded: Voice = Object.create(voice, {
-    say: { value: (said: Playable) => voice.say({ read: (bytes) => attempt(() => said.read(bytes)) }) },
-  });
-  const reply = attempt(() => createReply(guarded));
-  return {
-    hear: (pcm) => attempt(() => reply?.hear(pcm)),
-    said: () => attempt(() => reply?.said?.()),
-    event: (name) => attempt(() => reply?.event?.(name)),
-    close: () => attempt(() => reply?.close?.()),
-  };
 }

@@ -1,6 +1,6 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Fault } from '../../protocol/faults.ts';
-import { describeIssue } from '../../protocol/schema-problem.ts';
+import { describeIssue, noSuchSetting } from '../../protocol/schema-problem.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { CreateReply, ReplyMode } from '../replies/reply.ts';
 import { prepareClips } from './clips.ts';
@@ -23,7 +23,8 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
   if (!checked.success) {
     const [issue] = checked.error.issues;
     const { path, expected } = issue === undefined ? { path: '', expected: '' } : describeIssue(issue);
-    throw new VoicectlError('bad-input', `Wrong scenario: ${path}: expected ${expected}`, {
+    const why = expected === noSuchSetting ? expected : `expected ${expected}`;
+    throw new VoicectlError('bad-input', `Wrong scenario: ${path}: ${why}`, {
       details: { path: issue?.path ?? [] },
     });
   }

@@ -6,7 +6,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv } from 'ajv';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { createEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/emulator.ts';
+import { createEmulator, type Emulator } from '../../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { controlPrefix, stateSchema } from '../../../src/protocol/control.ts';
 import { openStream } from '../../helpers/stream-client.ts';
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { loadScenario, type Scenario } from '../../emulator/scenario/scenario.ts';
 import { scenarioSchema } from '../../emulator/scenario/scenario-schema.ts';
-import type { Stdin } from '../../files/read-text.ts';
+import { noStdin, type Stdin } from '../../files/read-text.ts';
 import { exists, shippedFolder } from '../../files/shipped-file.ts';
 import { readYamlFile } from '../../files/yaml-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -14,7 +14,7 @@ const scenarioFolder = shippedFolder('examples/scenarios');
  * Reads a scenario: a file, or the name of one that comes with the program. Throws `bad-input` naming line
  * and column of what is wrong.
  */
-export async function readScenario(nameOrFile: string, input: Stdin): Promise<Scenario> {
+export async function readScenario(nameOrFile: string, input: Stdin = noStdin): Promise<Scenario> {
   const file = await find(nameOrFile);
   const { input: written, refuse } = await readYamlFile(file, input, {
     schema: scenarioSchema,

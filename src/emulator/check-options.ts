@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { VoicectlError } from '../kernel/errors.ts';
+import { describeIssue, noSuchSetting } from '../protocol/schema-problem.ts';
+import type { EmulatorOptions } from './options.ts';
+
+const texts = z.array(z.string()).readonly();
+const count = z.int().min(1).max(1_000_000);
+const call = z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', 'a function');
+/** What has a check of its own, further on. */
+const anything = z.custom<object>((value) => typeof value === 'object' && value !== null, 'an object');
+
+/** What each option may be, as far as one can tell without reading what it names. */
+const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
+  host: z.string(),
+  port: z.int().min(0).max(65_535),
+  acceptKeys: texts,
+  reply: z.union([z.string(), call, z.object({ createReply: call })]),
+  replaySpeed: z.number().positive(),
+  dialect: anything,
+  rateLimit: count,
+  maxConnections: count,
+  seed: z.int(),
+  allowHosts: texts,
+  allowOrigins: texts,
+  tls: z.union([z.boolean(), z.object({ cert: z.string(), key: z.string() })]),
+  controlSecret: z.string().min(1),
+  clock: anything,
+  onEvent: call,
+  faults: z.array(z.union([z.string(), anything])).readonly(),
+  scenario: z.union([z.string(), anything]),
+};
+
+const optionsSchema = z.strictObject(schemas).partial();
+
+/** Names whose values are never shown. */
+const secrets = new Set(['acceptKeys', 'controlSecret', 'tls']);
+
+/** Throws `usage` naming every option that does not exist or has a wrong value. */
+export function checkOptions(options: unknown): void {
+  const { error } = optionsSchema.safeParse(options, { reportInput: true });
+  if (error === undefined) return;
+  const problems = error.issues.map((issue) => describeIssue(issue, secrets));
+  const texts = problems.map(({ path, value, expected }) =>
+    expected === noSuchSetting
+      ? `there is no option ${path}`
+      : `${path} is ${JSON.stringify(value)}, expected ${expected}`,
+  );
+  throw new VoicectlError('usage', `Wrong options of an emulator: ${texts.join('; ')}`, {
+    hint: `The options are ${Object.keys(schemas).join(', ')}.`,
+    details: { problems },
+  });
+}

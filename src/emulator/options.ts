@@ -1,0 +1,47 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { DialectInput } from '../protocol/dialect.ts';
+import type { FaultInput } from '../protocol/faults.ts';
+import type { TlsCertificate } from '../wire/server/certificate.ts';
+import type { EmulatorListener } from './events.ts';
+import type { CreateReply } from './replies/reply.ts';
+import type { Scenario } from './scenario/scenario.ts';
+import type { ScenarioInput } from './scenario/scenario-schema.ts';
+
+/** How an emulator is to be. */
+export interface EmulatorOptions {
+  /** Address to listen on; anything but loopback needs `acceptKeys`. Default 127.0.0.1. */
+  host?: string;
+  /** Default 0: a free port. */
+  port?: number;
+  /** API keys that are accepted; none given: any non-empty one. */
+  acceptKeys?: readonly string[];
+  /**
+   * Who speaks: a reply mode, as on the command line, a function that makes the reply of each stream, or a module that
+   * exports it as `createReply`. Default `parrot`.
+   */
+  reply?: string | CreateReply | { createReply: CreateReply };
+  /** How fast `replay:` says a recording again: 2 is twice as fast. Default 1. */
+  replaySpeed?: number | undefined;
+  /** Choices that the specification leaves open; whatever is left out has its default. */
+  dialect?: DialectInput;
+  /** Token requests per device and minute. Default 60. */
+  rateLimit?: number;
+  /** Connections per device. Default 10. */
+  maxConnections?: number;
+  /** Makes the emulator's own choices, such as `jti`, the same in each run. */
+  seed?: number;
+  allowHosts?: readonly string[];
+  allowOrigins?: readonly string[];
+  /** HTTPS and WSS: with a certificate of one's own, or with `true` one that is made for it, signed by nobody else. */
+  tls?: boolean | TlsCertificate;
+  /** Bearer secret of the control API beyond loopback; without one nobody gets in from outside this process. */
+  controlSecret?: string | undefined;
+  /** Time of the whole emulator, for tests. */
+  clock?: Clock;
+  /** Called for each event, from the first. */
+  onEvent?: EmulatorListener;
+  /** Faults from the start: `NAME:key=value,…` or objects. */
+  faults?: readonly (FaultInput | string)[];
+  /** Plays on each stream: a file or the name of a shipped scenario, what is written in one, or a loaded one. `reply` speaks for devices without steps. */
+  scenario?: string | ScenarioInput | Scenario;
+}

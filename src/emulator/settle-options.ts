@@ -1,0 +1,90 @@
+import { VoicectlError } from '../kernel/errors.ts';
+import { type Dialect, type DialectInput, parseDialect } from '../protocol/dialect.ts';
+import { isLoopbackHost } from '../protocol/loopback.ts';
+import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
+import { certificateNames, checkCertificate, type TlsCertificate } from '../wire/server/certificate.ts';
+import { checkOptions } from './check-options.ts';
+import type { EmulatorOptions } from './options.ts';
+import { guardReply } from './replies/guard.ts';
+import { createReplyMode } from './replies/registry.ts';
+import type { ReplyMode } from './replies/reply.ts';
+import type { Scenario } from './scenario/scenario.ts';
+
+/** The options with their defaults, and all that they name read. */
+export interface SettledOptions {
+  host: string;
+  port: number;
+  acceptKeys: readonly string[];
+  allowHosts: readonly string[];
+  allowOrigins: readonly string[];
+  rateLimit: number;
+  maxConnections: number;
+  dialect: Dialect;
+  reply: ReplyMode;
+  scenario: Scenario | undefined;
+  tls: TlsCertificate | undefined;
+}
+
+/**
+ * Checks the options and reads what they name. Throws `usage` for an option that does not exist or has a wrong value,
+ * `bad-dialect`, `bad-input` for a file that is not what it should be, and `host-exposed`.
+ */
+export async function settleOptions(options: EmulatorOptions): Promise<SettledOptions> {
+  checkOptions(options);
+  const { host = '127.0.0.1', port = 0, acceptKeys = [], allowHosts = [], allowOrigins = [] } = options;
+  if (!isLoopbackHost(host) && acceptKeys.length === 0) {
+    throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
+      hint: 'Give the keys to accept with --accept-key or --accept-key-file.',
+    });
+  }
+  return {
+    ...{ host, port, acceptKeys, allowHosts, allowOrigins },
+    rateLimit: options.rateLimit ?? tokenRequestsPerWindow,
+    maxConnections: options.maxConnections ?? connectionsPerDevice,
+    dialect: checkDialect(options.dialect),
+    reply: await settleReply(options),
+    scenario: await settleScenario(options.scenario),
+    tls: await prepareTls(options.tls, () => certificateNames(host, allowHosts)),
+  };
+}
+
+async function settleReply({ reply = 'parrot', replaySpeed }: EmulatorOptions): Promise<ReplyMode> {
+  if (typeof reply === 'string') return createReplyMode(reply, { replaySpeed });
+  const createReply = typeof reply === 'function' ? reply : reply.createReply;
+  return (voice) => guardReply(createReply, voice);
+}
+
+async function settleScenario(scenario: EmulatorOptions['scenario']): Promise<Scenario | undefined> {
+  if (scenario === undefined) return undefined;
+  if (typeof scenario === 'string') {
+    const { readScenario } = await import('./scenario/read-scenario.ts');
+    return readScenario(scenario);
+  }
+  if ('cast' in scenario) return scenario;
+  const { loadScenario } = await import('./scenario/scenario.ts');
+  return loadScenario(scenario);
+}
+
+function checkDialect(input: DialectInput | undefined) {
+  const parsed = parseDialect(input ?? {});
+  if (parsed.ok) return parsed.dialect;
+  const [first] = parsed.problems;
+  const text =
+    first === undefined ? '' : `${first.path} is ${JSON.stringify(first.value)}, expected ${first.expected}`;
+  throw new VoicectlError('bad-dialect', `Invalid dialect: ${text}`, {
+    details: { problems: parsed.problems },
+  });
+}
+
+async function prepareTls(
+  tls: boolean | TlsCertificate | undefined,
+  names: () => string[],
+): Promise<TlsCertificate | undefined> {
+  if (tls === undefined || tls === false) return undefined;
+  if (tls === true) {
+    const { createCertificate } = await import('../wire/server/self-signed.ts');
+    return createCertificate(names());
+  }
+  checkCertificate(tls);
+  return tls;
+}
