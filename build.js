@@ -30,8 +30,19 @@ const leaveOut = {
   },
 };
 
-const { metafile } = await build({
+const common = {
   absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20.18',
+  // The test runner is the user's own; React's tools for developers are asked for in development only.
+  external: ['naudiodon', 'decibri', 'vitest', 'react-devtools-core'],
+  define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
+  legalComments: 'none',
+};
+
+const { metafile } = await build({
+  ...common,
   entryPoints: {
     cli: 'src/cli.ts',
     index: 'src/index.ts',
@@ -43,20 +54,25 @@ const { metafile } = await build({
     'draw-worker': 'src/ui/draw-worker.ts',
   },
   outdir: 'dist',
-  bundle: true,
   splitting: true,
   format: 'esm',
   jsx: 'automatic',
-  platform: 'node',
-  target: 'node20.18',
-  // The test runner is the user's own; React's tools for developers are asked for in development only.
-  external: ['naudiodon', 'decibri', 'vitest', 'react-devtools-core'],
-  define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
-  legalComments: 'none',
   metafile: true,
   plugins: [leaveOut],
+});
+// The library for require(): Node 20 and Jest cannot load an ES module from CommonJS.
+await build({
+  ...common,
+  stdin: {
+    contents: "export * from './index.ts'; export * from './testing.ts';",
+    resolveDir: join(root, 'src'),
+  },
+  outfile: 'dist/library.cjs',
+  format: 'cjs',
+  define: { ...common.define, 'import.meta.url': 'importMetaUrl' },
+  banner: { js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;" },
 });
 await writeFile(join(root, 'dist', 'LICENSES.txt'), await licensesOf(metafile));
 // Read as text at run time: the page that `inspect --html` writes.

@@ -9,8 +9,8 @@ const root = join(import.meta.dirname, '..');
 const example = (name: string) => readFileSync(join(root, 'examples', 'ci', name), 'utf8');
 
 interface GithubJob {
-  env: Record<string, string>;
-  steps: { run?: string; with?: { path?: string } }[];
+  env?: Record<string, string>;
+  steps: { run?: string; env?: Record<string, string>; with?: { path?: string } }[];
 }
 const { jobs } = parse(example('github-actions.yml')) as { jobs: Record<string, GithubJob> };
 const { 'voice-smoke-test': gitlab } = parse(example('gitlab-ci.yml')) as Record<
@@ -19,17 +19,21 @@ const { 'voice-smoke-test': gitlab } = parse(example('gitlab-ci.yml')) as Record
 >;
 
 /**
- * What a pipeline has: a checkout, and an `npx` that comes by the package. Here it is a stand-in for the download: it
- * takes the same words, and runs this program.
+ * What a pipeline has: a checkout, npm, and an `npx` that runs what is installed. Here both are stand-ins: they take
+ * the same words, and run this program.
  */
 function checkOut(): void {
   for (const part of ['examples', 'fixtures'])
     cpSync(join(root, part), sandbox.path(part), { recursive: true });
+  sandbox.write('npm', npm, 0o755);
   sandbox.write('npx', npx, 0o755);
 }
+const npm = `#!/bin/sh
+[ "$*" = "ci --ignore-scripts" ] || { echo "npm $*" >&2; exit 99; }
+`;
 const npx = `#!/bin/sh
-[ "$1 $2" = "--yes voicectl@0.1" ] || { echo "npx $*" >&2; exit 99; }
-shift 2
+[ "$1 $2 $3" = "--no -- voicectl" ] || { echo "npx $*" >&2; exit 99; }
+shift 3
 exec ${process.execPath} ${program} "$@"
 `;
 
@@ -48,7 +52,9 @@ const nobody = { VOICECTL_BASE_URL: 'http://127.0.0.1:9', VOICECTL_API_KEY: 'k',
 const pipelines: [name: string, script: string, artifacts: string[], runs: number][] = [
   [
     'github-actions.yml',
-    Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))[0] ?? '',
+    Object.values(jobs)
+      .flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))
+      .join('\n'),
     Object.values(jobs).flatMap(({ steps }) => steps.flatMap((step) => step.with?.path?.split('\n') ?? [])),
     3,
   ],
@@ -94,14 +100,29 @@ describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifa
 
 test('the shell example gives a service that was not there a second chance', async () => {
   const ended = await runStep(example('smoke-test.sh').replace('stream ', 'stream --retries 0 '), nobody);
-  expect(ended.stderr).toContain('Exit 4: once more in 0 s');
+  expect(ended.stderr).toContain('Exit 4: trying again in 0 s');
 });
 
-test('the GitHub example takes the key from the secrets, and nothing else knows it', () => {
+test('the GitHub example takes the key from the secrets, and only the step that runs the test has it', () => {
   const [job] = Object.values(jobs);
-  expect(job?.env.VOICECTL_API_KEY).toMatch(/^\$\{\{ secrets\.VOICE_API_KEY \}\}$/);
-  expect(JSON.stringify(job?.steps)).not.toMatch(/secrets|api-key/i);
+  const withKey = job?.steps.filter((step) => /secrets|api-key/i.test(JSON.stringify(step))) ?? [];
+  expect(withKey).toMatchObject([
+    {
+      run: expect.stringContaining('voicectl stream'),
+      env: { VOICECTL_API_KEY: expect.stringMatching(/^\$\{\{ secrets\.VOICE_API_KEY \}\}$/) },
+    },
+  ]);
+  expect(job?.env).toBeUndefined();
 });
+
+test.each(pipelines)(
+  'examples/ci/%s downloads no program: it runs the one that is installed',
+  (_name, script) => {
+    const calls = script.split('\n').filter((line) => /^\s*npx/.test(line));
+    expect(calls).not.toEqual([]);
+    for (const line of calls) expect(line).toMatch(/npx --no -- voicectl/);
+  },
+);
 
 describe('the container file', () => {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\n');

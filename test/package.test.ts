@@ -14,7 +14,7 @@ let elsewhere = '';
 
 beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'voicectl-package-'));
-  // The types are part of the package; `prepare` does not run with --ignore-scripts.
+  // The types are part of the package; no script of the package runs with --ignore-scripts.
   await run('npx', ['tsc', '-p', 'tsconfig.build.json'], { cwd: root });
   const { stdout } = await run(
     'npm',
@@ -111,20 +111,48 @@ const startsWithTls = (loading: string) => `${loading}.then(async ({ createEmula
   console.log(new URL(emulator.baseUrl).protocol);
   await emulator.close();
 });`;
-const runCommonJs = (program: string) =>
-  run(process.execPath, ['--input-type=commonjs', '-e', program], { cwd: elsewhere });
+const runCommonJs = (program: string, flags: string[] = []) =>
+  run(process.execPath, [...flags, '--input-type=commonjs', '-e', program], { cwd: elsewhere });
 
 test('CommonJS reaches the library by import()', async () => {
   expect((await runCommonJs(startsWithTls(`import('voicectl')`))).stdout.trim()).toBe('https:');
 });
 
-test.skipIf(!process.features.require_module)(
-  'CommonJS reaches it by require(), where Node has that for modules',
-  async () => {
-    const { stdout } = await runCommonJs(startsWithTls(`Promise.resolve(require('voicectl'))`));
-    expect(stdout.trim()).toBe('https:');
-  },
-);
+test('CommonJS reaches it by require(), also in Node 20 and in Jest, which cannot require ES modules', async () => {
+  const program = startsWithTls(`Promise.resolve(require('voicectl'))`);
+  const { stdout } = await runCommonJs(program, ['--no-experimental-require-module']);
+  expect(stdout.trim()).toBe('https:');
+});
+
+test('the test helper works by require()', async () => {
+  await writeFile(
+    join(elsewhere, 'hooks.test.cjs'),
+    `const hooks = require('node:test');
+     const { setUpEmulator } = require('voicectl/testing');
+     const emulator = setUpEmulator({ reply: 'echo' }, hooks);
+     hooks.test('answers', () => fetch(emulator.baseUrl));`,
+  );
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter', 'tap', 'hooks.test.cjs'], {
+    cwd: elsewhere,
+  });
+  expect(stdout).toMatch(/^# pass 1$/m);
+});
+
+test('installing it runs no script of its own, which npm would warn about', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
+    expect(scripts).not.toHaveProperty(name);
+});
+
+test('an installation from git without install scripts says what is missing', async () => {
+  const unbuilt = join(elsewhere, 'unbuilt');
+  await cp(join(root, 'bin'), join(unbuilt, 'bin'), { recursive: true });
+  await writeFile(join(unbuilt, 'package.json'), '{"type":"module"}');
+  const ended = run(process.execPath, [join(unbuilt, 'bin', 'voicectl.js'), '--version']);
+  await expect(ended).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('from a tarball') });
+});
 
 test('the types of the library are complete', async () => {
   await writeFile(
@@ -151,7 +179,15 @@ test('the types of the library are complete', async () => {
      const port: number = setUpEmulator({ tls: true }, { before() {}, afterEach() {}, after() {} }).port;
      console.log(port, inVitest().wsUrl);`,
   );
-  expect(await checkTypes('use.ts')).toBe('');
+  // The same from CommonJS, as ts-jest compiles it.
+  await writeFile(
+    join(elsewhere, 'use.cts'),
+    `import { createEmulator } from 'voicectl';
+     import { setUpEmulator } from 'voicectl/testing';
+     const emulator: Promise<{ baseUrl: string }> = createEmulator(setUpEmulator() && {});
+     console.log(emulator);`,
+  );
+  expect(await checkTypes('use.ts', 'use.cts')).toBe('');
 });
 
 describe('the API documentation', async () => {

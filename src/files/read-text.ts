@@ -1,7 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
-import { addAbortSignal, Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { VoicectlError } from '../kernel/errors.ts';
+import { Readable } from 'node:stream';
 
 /** Standard input, and what ends the wait for it. */
 export interface Stdin {
@@ -12,14 +9,18 @@ export interface Stdin {
 /** For a program that reads files and has no standard input of ours. */
 export const noStdin: Stdin = { stdin: Readable.from([]), signal: new AbortController().signal };
 
-/** The text of a small file, or of standard input for `-`. Throws `bad-input`, or the signal's reason. */
-export async function readText(path: string, { stdin, signal }: Stdin): Promise<string> {
-  try {
-    if (path === '-') return await text(addAbortSignal(signal, stdin));
-    if ((await stat(path)).isDirectory()) throw new Error('it is a directory');
-    return await readFile(path, { encoding: 'utf8', signal });
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new VoicectlError('bad-input', `Cannot read ${path}: ${(cause as Error).message}`, { cause });
-  }
+/**
+ * The text (UTF-8) of a file that the user names, or of standard input for `-`. Throws `bad-input` where it cannot be
+ * used, `input-output` where the system fails, or the signal's reason.
+ */
+export async function readText(path: string, input: Stdin): Promise<string> {
+  // Most commands read no file at all.
+  const { readAllText } = await import('./read-all.ts');
+  return readAllText(path, input);
+}
+
+/** The bytes of a file that the user names, or of standard input for `-`. Throws as `readText` does. */
+export async function readBytes(path: string, input: Stdin): Promise<Buffer> {
+  const { readAllBytes } = await import('./read-all.ts');
+  return readAllBytes(path, input);
 }

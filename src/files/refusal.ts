@@ -3,7 +3,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 export const convertHint =
   'Convert it with: ffmpeg -i INPUT -ar 16000 -ac 1 -c:a pcm_s16le OUTPUT.wav (or: sox INPUT -r 16000 -c 1 -b 16 OUTPUT.wav)';
 
-/** The error for audio that cannot be used: `bad-input`, "Cannot read NAME: REASON". */
+/** The error for an input that cannot be used: `bad-input`, "Cannot read NAME: REASON". */
 export function refusal(name: string, reason: string, hint?: string, cause?: unknown): VoicectlError {
   return new VoicectlError('bad-input', `Cannot read ${name}: ${reason}`, {
     hint,
@@ -12,6 +12,7 @@ export function refusal(name: string, reason: string, hint?: string, cause?: unk
   });
 }
 
+/** The system's error codes in plain words. */
 const plainReasons: Record<string, string> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'a part of its path is not a folder',
@@ -22,7 +23,26 @@ const plainReasons: Record<string, string> = {
   ENAMETOOLONG: 'its name is too long',
   ENXIO: 'it is not a file or pipe that can be opened',
   ERR_INVALID_ARG_VALUE: 'its name is not a valid path',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file has reached the largest size allowed',
+  EEXIST: 'it is there already',
+  EROFS: 'the file system is read-only',
+  EPIPE: 'nobody reads from it any more',
 };
+
+/** Codes for which a path is at fault that is read; anything else is a failure of the system. */
+const wrongPaths = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EACCES',
+  'EPERM',
+  'EISDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENXIO',
+  'ERR_INVALID_ARG_VALUE',
+]);
 
 /** The system's error code of what was thrown, such as ENOENT; undefined where there is none. */
 export function systemCode(thrown: unknown): string | undefined {
@@ -33,11 +53,36 @@ export function systemCode(thrown: unknown): string | undefined {
 /** What opening or reading an input threw: `bad-input` where the path is at fault, else `input-output`. */
 export function readFailure(name: string, thrown: unknown): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
-  const reason = plainReasons[systemCode(thrown) ?? ''];
-  if (reason !== undefined) return refusal(name, reason, undefined, thrown);
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new VoicectlError('input-output', `Cannot read ${name}: ${message}`, {
+  if (wrongPaths.has(systemCode(thrown) ?? '')) return refusal(name, reasonOf(thrown), undefined, thrown);
+  return new VoicectlError('input-output', `Cannot read ${name}: ${reasonOf(thrown)}`, {
     cause: thrown,
     details: { input: name },
   });
+}
+
+/** What creating or writing an output threw: `input-output`, "Cannot write PATH: REASON". */
+export function writeFailure(path: string, thrown: unknown): VoicectlError {
+  if (thrown instanceof VoicectlError) return thrown;
+  // Creating a file makes it: what is not there is its folder.
+  const reason = systemCode(thrown) === 'ENOENT' ? 'its folder does not exist' : reasonOf(thrown);
+  return cannotWrite(path, reason, thrown);
+}
+
+/** The error for an output that cannot be used: `input-output`, "Cannot write PATH: REASON". */
+export function cannotWrite(path: string, reason: string, cause?: unknown): VoicectlError {
+  return new VoicectlError('input-output', `Cannot write ${path}: ${reason}`, {
+    cause,
+    details: { output: path },
+  });
+}
+
+/** Why the system refused, in plain words where there are any. */
+function reasonOf(thrown: unknown): string {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return plainReasons[systemCode(thrown) ?? ''] ?? message;
+}
+
+/** What a path is called in messages: `-` is standard input. */
+export function nameOf(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { writeFailure } from './write-failure.ts';
+import { writeFailure } from './refusal.ts';
 
 /** Writes a file for the user alone, in the place of what is there. Throws `input-output`. */
 export async function writeExport(path: string, content: string): Promise<void> {

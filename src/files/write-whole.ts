@@ -1,5 +1,5 @@
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
-import { VoicectlError } from '../kernel/errors.ts';
+import { cannotWrite, writeFailure } from './refusal.ts';
 
 /**
  * Writes a file whole: whoever reads the file meanwhile finds the one that was there before. Into a pipe or device
@@ -9,7 +9,7 @@ export async function writeWhole(path: string, content: string, { preliminary = 
   const draft = `${path}.${process.pid}.draft`;
   try {
     const there = await stat(path).catch(() => undefined);
-    if (there?.isDirectory()) throw new Error('it is a folder');
+    if (there?.isDirectory()) throw cannotWrite(path, 'it is a folder');
     if (there !== undefined && !there.isFile()) {
       if (!preliminary) await writeFile(path, content);
       return;
@@ -18,11 +18,6 @@ export async function writeWhole(path: string, content: string, { preliminary = 
     await rename(draft, path);
   } catch (cause) {
     await rm(draft, { force: true });
-    throw new VoicectlError('input-output', `Cannot write ${path}: ${why(cause)}`, { cause });
+    throw writeFailure(path, cause);
   }
-}
-
-/** `ENOENT: no such file or directory`, without the name of the draft. */
-function why(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).split(',')[0] ?? '';
 }

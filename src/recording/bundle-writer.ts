@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
-import { writeFailure } from '../files/write-failure.ts';
+import { writeFailure } from '../files/refusal.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { jsonLine } from '../kernel/escape.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';

@@ -71,6 +71,12 @@ test('emulator speak says a WAV of any format to the stream', async () => {
   await device.line(/"type":"audio","direction":"in"/);
 });
 
+test('emulator speak says a shipped sound by its name', async () => {
+  const { control, device } = await startConversation();
+  expect((await control('speak', 'hello.wav')).code).toBe(0);
+  await device.line(/"type":"audio","direction":"in"/);
+});
+
 test('emulator journal --follow shows events as they happen, until it is interrupted', async () => {
   const { serve, at } = await startConversation();
   const follow = sandbox.start([

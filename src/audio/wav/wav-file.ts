@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { writeFailure } from '../../files/write-failure.ts';
+import { writeFailure } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { wireFormat } from '../source-format.ts';

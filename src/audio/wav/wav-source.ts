@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { type ByteInput, createStreamInput } from '../../files/byte-input.ts';
 import { openFileInput } from '../../files/file-input.ts';
 import { convertHint, refusal } from '../../files/refusal.ts';
+import { findSound } from '../../files/shipped-file.ts';
 import { sampleRate } from '../../protocol/audio-format.ts';
 import { type ConvertOptions, convertToPcm } from '../convert-to-pcm.ts';
 import { createMonoDecoder } from '../decode.ts';
@@ -24,11 +25,12 @@ export interface WavSourceOptions {
 
 /**
  * A WAV file as a source of 16 kHz s16le mono. 16 kHz, 16-bit, mono passes byte for byte, anything else is mixed
- * to mono and resampled as it is read. A path that is a pipe or device is read as a stream.
+ * to mono and resampled as it is read. A path that is a pipe or device is read as a stream; a name that is no file here
+ * may be that of a shipped sound, such as `hello.wav`.
  * Errors: `bad-input` (missing, not a WAV, not readable here, no audio, refused by `strictFormat`), `input-output`.
  */
 export async function openWavFile(path: string, options: WavSourceOptions = {}): Promise<AudioSource> {
-  const input = await openFileInput(path);
+  const input = await openFileInput(await findSound(path));
   return createInputSource(input, (opened) => planWav(opened, options), options.signal);
 }
 

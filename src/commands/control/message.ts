@@ -1,6 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { VoicectlError } from '../../kernel/errors.ts';
 
 export interface MessageInput {
@@ -29,12 +26,4 @@ export function parseMessage({ status, errorCode, message, json }: MessageInput)
   } catch (cause) {
     throw new VoicectlError('usage', `The message is not valid JSON: ${(cause as Error).message}`, { cause });
   }
-}
-
-/** A whole file, or standard input for `-`. Throws `bad-input`. */
-export async function readBytes(path: string, stdin: Readable): Promise<Buffer> {
-  if (path === '-') return buffer(stdin);
-  return readFile(path).catch((cause) => {
-    throw new VoicectlError('bad-input', `Cannot read ${path}: ${cause.message}`, { cause });
-  });
 }

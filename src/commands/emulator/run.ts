@@ -1,9 +1,11 @@
+import { readBytes } from '../../files/read-text.ts';
+import { findSound } from '../../files/shipped-file.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
 import { stateLines } from '../../report/control-lines.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { followJournal } from '../../wire/client/control.ts';
 import type { ContextOf } from '../command.ts';
-import { parseMessage, readBytes } from '../control/message.ts';
+import { parseMessage } from '../control/message.ts';
 import {
   call,
   controlTarget,
@@ -47,7 +49,8 @@ export async function send(context: ContextOf<typeof sendSpec>): Promise<undefin
 }
 
 export async function speak(context: ContextOf<typeof speakSpec>): Promise<undefined> {
-  const body = await readBytes(context.args[0] ?? '', context.io.stdin);
+  const { args, io, signal } = context;
+  const body = await readBytes(await findSound(args[0] ?? ''), { stdin: io.stdin, signal });
   return printReached(context, await call(context, 'speak', { query: selectedStreams(context), body }));
 }
 

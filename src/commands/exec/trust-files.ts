@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { VoicectlError } from '../../kernel/errors.ts';
+import { writeFailure } from '../../files/refusal.ts';
 
 /** Files by which a child process trusts a certificate; `remove` is called when it has ended. */
 export interface TrustFiles {
@@ -21,15 +21,13 @@ export async function writeTrustFiles(
   const remove = () => rm(folder, { recursive: true, force: true });
   const [own, all] = [join(folder, 'cert.pem'), join(folder, 'with-others.pem')];
   try {
-    // A file that is not there, Node passes over with a warning.
+    // Node warns of a file that is not there and goes on.
     const others = before ? await readFile(before, 'utf8').catch(() => '') : '';
     await writeFile(own, certificate);
     await writeFile(all, `${certificate}\n${others}`);
   } catch (cause) {
     await remove();
-    throw new VoicectlError('input-output', `Cannot write to ${folder}: ${(cause as Error).message}`, {
-      cause,
-    });
+    throw writeFailure(folder, cause);
   }
   return { env: { VOICECTL_CA: own, NODE_EXTRA_CA_CERTS: all }, remove };
 }

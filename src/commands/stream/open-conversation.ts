@@ -1,7 +1,9 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { openWavFile } from '../../audio/wav/wav-source.ts';
 import { type AudioLimits, type ExpectFileTurn, parseExpectFile } from '../../config/expect-file.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
+import { nameOf } from '../../files/refusal.ts';
+import { findSound } from '../../files/shipped-file.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type {
   Absence,
@@ -30,14 +32,14 @@ export async function openConversation(
   path: string,
   { strictFormat, ...input }: OpenOptions,
 ): Promise<ConversationFile> {
-  const file = parseExpectFile(await readText(path, input), path === '-' ? 'standard input' : path);
+  const file = parseExpectFile(await readText(path, input), nameOf(path));
   const folder = path === '-' ? '.' : dirname(path);
   const turns: TurnPlan[] = [];
   for (const [index, turn] of file.value.turns.entries()) {
     const { say } = turn;
     try {
       const options = { strictFormat, signal: input.signal };
-      const source = say === undefined ? undefined : await openWavFile(resolve(folder, say), options);
+      const source = say === undefined ? undefined : await openWavFile(await findSound(say, folder), options);
       turns.push({ ...planTurn(turn, index), say: source });
     } catch (thrown) {
       input.signal.throwIfAborted();

@@ -3,7 +3,7 @@ import type { AudioSource } from '../../audio/source.ts';
 import { describeFormat, wireFormat } from '../../audio/source-format.ts';
 import { openWavFile, openWavStream } from '../../audio/wav/wav-source.ts';
 import type { Settings } from '../../config/options.ts';
-import { findSound } from '../../files/shipped-file.ts';
+import { nameOf } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import { type ConversationFile, openConversation } from './open-conversation.ts';
@@ -37,7 +37,7 @@ export async function openSource(
   io: Io,
   signal: AbortSignal,
 ): Promise<OpenedSource | undefined> {
-  const given = file ?? raw ?? replay ?? expectFile;
+  const path = file ?? raw ?? replay ?? expectFile;
   const named = [file, raw, replay, expectFile, mic || undefined].filter((one) => one !== undefined);
   if (named.length !== 1) {
     const what = named.length === 0 ? 'Nothing to stream' : 'More than one source to stream';
@@ -45,12 +45,11 @@ export async function openSource(
       hint: 'Give one of --file PATH, --raw PATH, --mic, --replay DIR and --expect-file FILE.',
     });
   }
-  if (given === undefined) return undefined;
-  const path = file === undefined ? given : await findSound(file);
+  if (path === undefined) return undefined;
   if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
     throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
   }
-  const name = path === '-' ? 'standard input' : path;
+  const name = nameOf(path);
   if (expectFile !== undefined) {
     if (loop) throw new VoicectlError('usage', 'A conversation has an end: --loop is for --file');
     if (pace === 'max')
@@ -58,13 +57,13 @@ export async function openSource(
     const conversation = await openConversation(path, { strictFormat, stdin: io.stdin, signal });
     return { source: nothing, name, conversation };
   }
-  const source = await open();
+  const source = await open(path);
   if (loop && !source.repeatable) {
     throw new VoicectlError('usage', `--loop needs a file that can be read again, and ${name} cannot`);
   }
   return { source, name };
 
-  async function open(): Promise<AudioSource> {
+  async function open(path: string): Promise<AudioSource> {
     if (replay !== undefined) {
       const { openReplaySource } = await import('../../recording/replay-source.ts');
       return openReplaySource(replay);

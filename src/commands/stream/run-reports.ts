@@ -1,4 +1,5 @@
 import { appendFile } from 'node:fs/promises';
+import { writeFailure } from '../../files/refusal.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { describeFailure } from '../../kernel/failure-kind.ts';
 import type { GithubReport } from '../../report/github.ts';
@@ -91,6 +92,6 @@ async function tellGithub(
   try {
     await appendFile(path, githubStepSummary(report));
   } catch (cause) {
-    await note(`! Cannot write the step summary: ${(cause as Error).message}`);
+    await note(`! ${writeFailure('the step summary', cause).message}`);
   }
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeFailure } from '../../files/refusal.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { toVoicectlError } from '../../kernel/errors.ts';
 import type { Action } from '../../ui/port.ts';
 
 /** What a screen offers of its own, whatever it shows. */
@@ -39,6 +39,6 @@ async function saveEvents(text: string, cwd: string): Promise<string> {
     await writeFile(join(cwd, name), text, { flag: 'wx', mode: 0o600 });
     return `Saved ${name}`;
   } catch (thrown) {
-    return `Cannot save ${name}: ${toVoicectlError(thrown).message}`;
+    return writeFailure(name, thrown).message;
   }
 }

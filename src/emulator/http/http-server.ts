@@ -19,6 +19,7 @@ import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
 import type { VoiceEndpoint } from '../streams/voice-endpoint.ts';
 import type { TokenEndpoint } from '../tokens/token-endpoint.ts';
 import { invalidRequest, refusal } from './refusal.ts';
+import { welcome } from './welcome.ts';
 
 export interface HttpServerOptions {
   dialect: Dialect;
@@ -133,6 +134,8 @@ async function answer(
   const refuse = (cause: RefusalCause) => refusal(cause, { dialect, events, path });
   if (path === streamPath)
     return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
+  if (path === '/' && (request.method === 'GET' || request.method === 'HEAD'))
+    return welcome(request.headers.accept);
   if (!tokenPaths.includes(path)) return { ...refuse('notFound'), hangUp: true };
   if (request.method === 'OPTIONS') {
     response.writeHead(204, allowedMethods.flat()).end();

@@ -198,7 +198,7 @@ const json = 'Content-Type: application/json';
 
 test.each([
   ['an unknown path', 404, 'NOT_FOUND', ['GET /nowhere HTTP/1.1', ...close], ''],
-  ['the root', 404, 'NOT_FOUND', ['GET / HTTP/1.1', ...close], ''],
+  ['POST to the root', 404, 'NOT_FOUND', ['POST / HTTP/1.1', ...close], ''],
   ['the path in capitals', 404, 'NOT_FOUND', [`POST ${tokenPath.toUpperCase()} HTTP/1.1`, ...close], ''],
   ['the path with a slash', 404, 'NOT_FOUND', [`POST ${tokenPath}/ HTTP/1.1`, ...close], ''],
   ['another version', 404, 'NOT_FOUND', ['POST /api/v2/websocket-voice/token HTTP/1.1', ...close], ''],
