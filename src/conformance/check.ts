@@ -31,8 +31,8 @@ export interface CheckResult {
 /** The verdicts, in the order in which they are counted. */
 export const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'];
 
-/** Rules that compare what is left: a second try asks for devices that nobody else uses. */
-const windowRules: readonly string[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31'];
+/** Rules that count: a second try asks for devices that nobody has used. */
+const countingRules: readonly string[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
 
 /** Holds the planned exchanges, judges them by every rule, and tries again what failed. Throws the signal's reason. */
 export async function checkService(options: CheckOptions): Promise<CheckResult> {
@@ -67,7 +67,7 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
 
   async function tryAgain(ids: readonly string[]): Promise<Try | undefined> {
     if (ids.length === 0 || holding.stopped !== undefined) return undefined;
-    const fresh = ids.some((id) => windowRules.includes(id)) && knowsOthers(first.seen, scope);
+    const fresh = ids.some((id) => countingRules.includes(id)) && knowsOthers(first.seen, scope);
     return holding.hold(planSecondTry(ids, scope), { fresh });
   }
 }

@@ -1,6 +1,6 @@
 import { audience, tokenLifetimeSeconds } from '../protocol/claims.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
-import { deviceOf, grants, type SeenGrant, serviceTime } from './token-seen.ts';
+import { deviceOf, grants, isProper, type SeenGrant, serviceTime } from './token-seen.ts';
 
 const section = 'JWT claims';
 
@@ -19,7 +19,7 @@ export const claimRules: readonly Rule[] = [
     title: 'sub is the device ID',
     says: 'sub: the device ID from the request.',
     judge: (seen) =>
-      judgeEach(readable(seen), (grant) => {
+      judgeEach(readable(seen).filter(isProper), (grant) => {
         const device = deviceOf(grant);
         const { sub } = claimsOf(grant);
         if (sub === device) return pass('sub is the device of the request', grant);

@@ -127,16 +127,7 @@ function judgeSlot(seen: readonly Seen[]): Finding | undefined {
 /** While one device is full, another opens a stream. */
 function judgeOtherDevices(seen: readonly Seen[]): Finding | undefined {
   const all = attempts(seen);
-  const other = all.find((one) => {
-    const open = all.filter(
-      ({ stream, confirmed, grant }) =>
-        confirmed !== undefined &&
-        confirmed.at < one.message.at &&
-        (stream.exchange.end?.at ?? Number.POSITIVE_INFINITY) > one.message.at &&
-        subjectOf(grant) !== subjectOf(one.grant),
-    );
-    return open.length >= connectionsPerDevice;
-  });
+  const other = all.find(({ openElsewhere }) => openElsewhere >= connectionsPerDevice);
   if (other === undefined) return undefined;
   if (other.confirmed !== undefined) return pass('another device has its own connections', other.stream);
   return fail(`another device was refused: ${endText(other.stream)}`, other.stream);

@@ -4,6 +4,7 @@ import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown 
 import {
   errorOf,
   isFromGateway,
+  isMissingPath,
   isSuccess,
   parseJson,
   requestFields,
@@ -104,6 +105,7 @@ function judgeInvalid(seen: readonly Seen[], { applies, problem }: Invalid): Fin
     answers.map((one) => {
       if (one.exchange.granted !== undefined) return fail('it was granted', one);
       if (isFromGateway(one, seen)) return unknown(`a gateway answered ${one.exchange.answer.status}`, one);
+      if (isMissingPath(one, seen)) return unknown('this form of the path is not there', one);
       const wrong = problem(one);
       return wrong === undefined ? pass(`refused as ${invalidRequestCode}`, one) : fail(wrong, one);
     }),
@@ -140,7 +142,7 @@ function judgeShape(seen: readonly Seen[]): Finding | undefined {
       const problem = shapeProblem(one);
       const { status } = one.exchange.answer;
       if (problem === undefined) return pass('as it says', one);
-      if (isFromGateway(one, seen) || inFront.includes(status))
+      if (isFromGateway(one, seen) || isMissingPath(one, seen) || inFront.includes(status))
         return unknown(`${status} may come from something in front of the service: ${problem}`, one);
       return fail(problem, one);
     }),

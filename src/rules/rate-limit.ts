@@ -187,6 +187,9 @@ function judgeDevices(seen: readonly Seen[]): Finding | undefined {
   if (first === undefined) return undefined;
   const evidence = [first.first, first.second];
   const counted = across.filter(({ fall }) => fall === 1);
+  const own = all.find(ofOneDevice);
+  if (own !== undefined && own.fall < 1)
+    return unknown('Remaining does not fall for one device either', evidence);
   if (counted.length < across.length) return pass('another device has its own Remaining', evidence);
   return fail(`${fallText(first)} from one device to another`, evidence);
 }

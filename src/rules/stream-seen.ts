@@ -1,4 +1,5 @@
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
+import { connectionsPerDevice } from '../protocol/rate-limit.ts';
 import type { StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
 import type { Seen } from './rule.ts';
 import { grants, type SeenGrant } from './token-seen.ts';
@@ -54,6 +55,8 @@ export interface Presentation {
   confirmed: WireMessage | undefined;
   /** Other streams of the device that were confirmed and open. */
   openBefore: readonly SeenStream[];
+  /** How many of other devices. */
+  openElsewhere: number;
 }
 
 /** Every presentation of a token that is seen granted, in the order of time. */
@@ -75,11 +78,12 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     const confirmed = answers.find((one) => readText(one)?.category === 'connected');
     const ageMs = message.at - grant.exchange.at;
     const device = subjectOf(grant);
-    const openBefore = found
-      .filter((other) => other.confirmed !== undefined && subjectOf(other.grant) === device)
-      .filter(({ stream: other }) => (other.exchange.end?.at ?? Number.POSITIVE_INFINITY) > message.at)
-      .map((other) => other.stream);
-    found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore });
+    const open = found
+      .filter((other) => other.confirmed !== undefined)
+      .filter(({ stream: other }) => (other.exchange.end?.at ?? Number.POSITIVE_INFINITY) > message.at);
+    const openBefore = open.filter((other) => subjectOf(other.grant) === device).map((one) => one.stream);
+    const openElsewhere = open.length - openBefore.length;
+    found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore, openElsewhere });
   }
   return found;
 }
@@ -96,8 +100,11 @@ const fewStreams = 1;
 /** Tokens that were presented at once, on a device that has hardly any other stream. */
 export function freshPresentations(seen: readonly Seen[]): Presentation[] {
   return presentations(seen).filter(
-    ({ ageMs, openBefore, stream }) =>
-      ageMs < freshMs && openBefore.length <= fewStreams && stream.provoked !== true,
+    ({ ageMs, openBefore, openElsewhere, stream }) =>
+      ageMs < freshMs &&
+      openBefore.length <= fewStreams &&
+      openElsewhere < connectionsPerDevice &&
+      stream.provoked !== true,
   );
 }
 

@@ -8,6 +8,7 @@ import {
   isFromGateway,
   isSuccess,
   mediaTypeOf,
+  notThere,
   parseJson,
   pathOf,
   properAnswers,
@@ -108,8 +109,6 @@ function directives(value: string): string[] {
   return value.split(',').map((one) => one.trim().toLowerCase());
 }
 
-const notThere: readonly number[] = [404, 405, 410, 501];
-
 function judgePath(seen: readonly Seen[], isOfForm: (path: string) => boolean): Finding | undefined {
   const asked = properAnswers(seen).filter((one) => isOfForm(pathOf(one)));
   const granted = asked.filter((one) => isSuccess(one) && !isFromGateway(one, seen));
@@ -200,11 +199,12 @@ function judgeCredentials(seen: readonly Seen[]): Finding | undefined {
   );
   const granted = bare.filter(isSuccess);
   if (granted.length > 0) return pass('granted with the key and the device alone', granted);
-  const asking = bare.find(
+  const asking = bare.filter(
     ({ exchange }) => headerOf(exchange.answer.headers, 'WWW-Authenticate') !== undefined,
   );
-  if (asking !== undefined) {
-    const wanted = headerOf(asking.exchange.answer.headers, 'WWW-Authenticate');
+  const [asked] = asking;
+  if (asked !== undefined) {
+    const wanted = headerOf(asked.exchange.answer.headers, 'WWW-Authenticate');
     return fail(`asks for another credential: WWW-Authenticate is ${show(wanted)}`, asking);
   }
   const [first] = bare;

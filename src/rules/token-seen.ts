@@ -123,6 +123,16 @@ export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
   return !grants(seen).some(({ exchange }) => headerOf(exchange.answer.headers, 'Server') === server);
 }
 
+/** Statuses of a path or method that a service does not have. */
+export const notThere: readonly number[] = [404, 405, 410, 501];
+
+/** Whether a path is missing where another form of it works: what it answers says nothing of other rules. */
+export function isMissingPath(one: SeenAnswer, seen: readonly Seen[]): boolean {
+  const granted = grants(seen);
+  const hasOwn = granted.some((grant) => pathOf(grant) === pathOf(one));
+  return notThere.includes(one.exchange.answer.status) && granted.length > 0 && !hasOwn;
+}
+
 /** The service's time when it answered, milliseconds: its own clock where that is known, else `Date`. */
 export function serviceTime({ exchange, serviceAt }: SeenAnswer): number | undefined {
   if (serviceAt !== undefined) return serviceAt + exchange.totalMs;

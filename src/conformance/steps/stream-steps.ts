@@ -32,7 +32,8 @@ export async function present(
   opcode?: 'text' | 'binary',
 ): Promise<void> {
   line.present(token, opcode);
-  await ask.wait(line, () => line.isConfirmed, opcode === 'binary' ? refusalMs : answerMs);
+  const isUsual = opcode !== 'binary';
+  await ask.wait(line, () => line.isConfirmed, isUsual ? answerMs : refusalMs, isUsual);
 }
 
 /** Says the speech in real time. */

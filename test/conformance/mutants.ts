@@ -1,0 +1,341 @@
+import type { MiniBehaviour, MiniStream } from '../helpers/mini-service.ts';
+import { lawful } from '../helpers/mini-service.ts';
+
+/** A service that breaks one rule. */
+export interface Mutant {
+  /** The rule that must not pass. */
+  rule: string;
+  /** What it does. */
+  does: string;
+  change: Partial<MiniBehaviour>;
+  /** `warn` where the rule is implied, or where the specification leaves room. */
+  verdict?: 'fail' | 'warn';
+  /** Rules that cannot be told any more, or that are broken with it: nothing can be done about them. */
+  also?: readonly string[];
+  level?: 'standard' | 'exhaust';
+}
+
+const v1 = '/api/v1/websocket-voice/token';
+const json = lawful.headers({} as never);
+
+function withClaims(change: object): Partial<MiniBehaviour> {
+  return { claims: (claims) => ({ ...claims, ...change }) };
+}
+
+function withHeaders(change: Record<string, string>): Partial<MiniBehaviour> {
+  return { headers: () => ({ ...json, ...change }) };
+}
+
+const isMissing = (fields: Record<string, unknown>, name: string) => !Object.hasOwn(fields, name);
+
+function withAudio(change: (pcm: Buffer) => Buffer): Partial<MiniBehaviour> {
+  return { onAudio: ({ socket }, pcm) => socket.send(change(pcm)) };
+}
+
+function twice(pcm: Buffer): Buffer {
+  const whole = pcm.length - (pcm.length % 2);
+  const stereo = Buffer.alloc(2 * whole);
+  for (let at = 0; at < whole; at += 2) {
+    pcm.copy(stereo, 2 * at, at, at + 2);
+    pcm.copy(stereo, 2 * at + 2, at, at + 2);
+  }
+  return stereo;
+}
+
+const evens = (pcm: Buffer) => pcm.subarray(0, pcm.length - (pcm.length % 2));
+const cached = new Map<string, string>();
+const begun = new WeakSet<MiniStream>();
+
+/** One line each. */
+export const mutants: readonly Mutant[] = [
+  { rule: 'R1', does: 'answers 201', change: { status: ({ path }) => (path === v1 ? 200 : 201) } },
+  {
+    rule: 'R1',
+    does: 'has no unversioned path',
+    verdict: 'warn',
+    change: { intercept: ({ path }, response) => path !== v1 && !!response.writeHead(404).end() },
+    also: ['R5', 'R25', 'R26', 'R27', 'R35'],
+  },
+  {
+    rule: 'R2',
+    does: 'answers 202 on the v1 path',
+    change: { status: ({ path }) => (path === v1 ? 202 : 200) },
+  },
+  { rule: 'R3', does: 'says it is text', change: withHeaders({ 'Content-Type': 'text/plain' }) },
+  { rule: 'R4', does: 'lets the answer be stored', change: withHeaders({ 'Cache-Control': 'no-cache' }) },
+  { rule: 'R5', does: 'answers from a cache', change: withHeaders({ Age: '12' }) },
+  { rule: 'R6', does: 'calls it jwt', change: { body: (jwt) => ({ jwt }) } },
+  {
+    rule: 'R7',
+    does: 'wants Accept',
+    change: {
+      intercept: ({ headers }, response) =>
+        headers.accept === undefined &&
+        !!response.writeHead(406, json).end('{"error":{"code":"NOT_ACCEPTABLE","message":"Accept"}}'),
+    },
+  },
+  {
+    rule: 'R8',
+    does: 'wants Authorization',
+    change: {
+      intercept: ({ headers }, response) =>
+        headers.authorization === undefined &&
+        !!response
+          .writeHead(401, { ...json, 'WWW-Authenticate': 'Basic' })
+          .end('{"error":{"code":"NO","message":"no"}}'),
+    },
+  },
+  {
+    rule: 'R9',
+    does: 'grants an opaque token',
+    change: { token: () => Math.random().toString(36).repeat(3) },
+  },
+  { rule: 'R10', does: 'puts a constant into sub', change: withClaims({ sub: 'device' }) },
+  {
+    rule: 'R11',
+    does: 'writes iat in milliseconds',
+    change: {
+      claims: (claims) => ({
+        ...claims,
+        iat: Number(claims.iat) * 1000,
+        exp: Number(claims.iat) * 1000 + 60,
+      }),
+    },
+  },
+  {
+    rule: 'R11',
+    does: 'lives an hour ahead',
+    change: {
+      claims: (claims) => ({ ...claims, iat: Number(claims.iat) + 3_600, exp: Number(claims.exp) + 3_600 }),
+    },
+  },
+  {
+    rule: 'R12',
+    does: 'grants for 61 s',
+    change: { claims: (claims) => ({ ...claims, exp: Number(claims.exp) + 1 }) },
+  },
+  { rule: 'R12', does: 'has no exp', change: withClaims({ exp: undefined }) },
+  { rule: 'R13', does: 'has another audience', change: withClaims({ aud: 'voice' }) },
+  {
+    rule: 'R13',
+    does: 'has a list of one audience',
+    verdict: 'warn',
+    change: withClaims({ aud: ['voice-api'] }),
+  },
+  {
+    rule: 'R14',
+    does: 'has an issuer for each path',
+    change: { claims: (claims, { path }) => ({ ...claims, iss: path }) },
+  },
+  {
+    rule: 'R15',
+    does: 'does not need a key',
+    change: {
+      problem: (problem, { fields }) =>
+        isMissing(fields, 'apiKey') && 'deviceId' in fields ? undefined : problem,
+    },
+  },
+  {
+    rule: 'R15',
+    does: 'has no details for the key',
+    change: {
+      problem: (problem, { fields }) =>
+        problem && isMissing(fields, 'apiKey') && 'deviceId' in fields
+          ? { code: problem.code, message: problem.message }
+          : problem,
+    },
+  },
+  {
+    rule: 'R16',
+    does: 'does not name the device',
+    change: {
+      problem: (problem, { fields }) =>
+        problem && isMissing(fields, 'deviceId') && 'apiKey' in fields
+          ? { ...problem, message: 'Missing field' }
+          : problem,
+    },
+  },
+  {
+    rule: 'R17',
+    does: 'has another code for what is no JSON',
+    change: {
+      problem: (problem) =>
+        problem && problem.details === undefined ? { ...problem, code: 'BAD_JSON' } : problem,
+    },
+  },
+  {
+    rule: 'R18',
+    does: 'accepts an empty key',
+    change: { problem: (problem, { fields }) => (fields.apiKey === '' ? undefined : problem) },
+  },
+  {
+    rule: 'R19',
+    does: 'has another code for an empty device',
+    change: {
+      problem: (problem, { fields }) =>
+        problem && fields.deviceId === '' ? { ...problem, code: 'EMPTY' } : problem,
+    },
+  },
+  {
+    rule: 'R20',
+    does: 'takes a number for a device',
+    verdict: 'warn',
+    change: { problem: (problem, { fields }) => (typeof fields.deviceId === 'number' ? undefined : problem) },
+  },
+  { rule: 'R21', does: 'has flat errors', change: { errorBody: (error) => error } },
+  {
+    rule: 'R21',
+    does: 'has no message',
+    change: {
+      errorBody: ({ code, details, message }) => ({ error: { code, details, message: { text: message } } }),
+    },
+    also: ['R15', 'R16'],
+  },
+  { rule: 'R22', does: 'answers errors with 200', change: { errorStatus: 200 } },
+  { rule: 'R23', does: 'does not say when it resets', change: { reset: () => '' } },
+  { rule: 'R24', does: 'says 100', change: { statedLimit: 100 }, also: ['R29'] },
+  { rule: 'R25', does: 'never counts down', change: { remaining: () => 59 }, also: ['R26', 'R29'] },
+  { rule: 'R25', does: 'counts up', change: { remaining: (left) => 119 - left }, also: ['R26', 'R29'] },
+  {
+    rule: 'R26',
+    does: 'has a window for each path',
+    change: { windowOf: ({ path, fields }) => path + String(fields.deviceId) },
+  },
+  {
+    rule: 'R27',
+    does: 'has one window for all devices',
+    change: { windowOf: () => 'all' },
+    also: ['R29', 'R30', 'R31'],
+  },
+  {
+    rule: 'R28',
+    does: 'says in how many seconds',
+    change: { reset: (at, now) => String(Math.ceil((at - now) / 1000)) },
+  },
+  {
+    rule: 'R28',
+    does: 'says a moment an hour away',
+    change: { reset: (at) => String(Math.ceil(at / 1000) + 3_600) },
+  },
+  {
+    rule: 'R29',
+    does: 'has a window of two minutes',
+    level: 'standard',
+    change: { windowMs: 120_000 },
+    also: ['R28', 'R31'],
+  },
+  {
+    rule: 'R29',
+    does: 'gives requests back one by one',
+    verdict: 'warn',
+    level: 'standard',
+    change: { windowMs: 25_000 },
+  },
+  {
+    rule: 'R30',
+    does: 'has no limit',
+    level: 'exhaust',
+    change: { limit: 100, remaining: (left) => left - 40 },
+    also: ['R31'],
+  },
+  {
+    rule: 'R30',
+    does: 'refuses the 60th',
+    level: 'exhaust',
+    change: { limit: 59, remaining: (left) => left + 1 },
+  },
+  {
+    rule: 'R31',
+    does: 'refuses for two minutes',
+    level: 'exhaust',
+    change: { windowMs: 120_000, reset: (at) => String(Math.ceil(at / 1000) - 60) },
+    also: ['R29'],
+  },
+  { rule: 'R33', does: 'has no stream', change: { upgradeStatus: 404 } },
+  { rule: 'R34', does: 'greets at once', change: { onOpen: (socket) => socket.send('{"type":"hello"}') } },
+  { rule: 'R35', does: 'refuses every token', change: { refusal: () => 'no' } },
+  {
+    rule: 'R35',
+    does: 'confirms in other words',
+    change: { connected: ({ say }) => say({ type: 'ready' }) },
+  },
+  {
+    rule: 'R36',
+    does: 'refuses tokens of the v1 path',
+    change: { refusal: (token, now) => (token?.path === v1 ? 'v1' : lawful.refusal(token, now)) },
+  },
+  { rule: 'R37', does: 'takes no binary messages', change: { onAudio: ({ socket }) => socket.close(1003) } },
+  {
+    rule: 'R37',
+    does: 'says its audio as text',
+    change: { onAudio: ({ say }, pcm) => say({ type: 'audio', data: pcm.toString('base64') }) },
+  },
+  { rule: 'R38', does: 'speaks big-endian', change: withAudio((pcm) => Buffer.from(evens(pcm)).swap16()) },
+  { rule: 'R38', does: 'speaks stereo', change: withAudio(twice) },
+  {
+    rule: 'R38',
+    does: 'begins with a WAV header',
+    change: {
+      onAudio: (stream, pcm) => {
+        const head = begun.has(stream) ? '' : 'RIFF';
+        begun.add(stream);
+        stream.socket.send(Buffer.concat([Buffer.from(head), pcm]));
+      },
+    },
+  },
+  {
+    rule: 'R38',
+    does: 'ends within a sample',
+    change: {
+      onAudio: (stream, pcm) => {
+        const tail = begun.has(stream) ? '' : 'x';
+        begun.add(stream);
+        stream.socket.send(Buffer.concat([Buffer.from(tail), pcm]));
+      },
+    },
+  },
+  {
+    rule: 'R39',
+    does: 'answers text in plain words',
+    change: { onText: ({ socket }) => socket.send('no text, please') },
+  },
+  {
+    rule: 'R40',
+    does: 'lets tokens expire after 50 s',
+    level: 'standard',
+    change: {
+      refusal: (token, now) =>
+        token && now >= token.expiresAt - 10_000 ? 'expired' : lawful.refusal(token, now),
+    },
+  },
+  {
+    rule: 'R41',
+    does: 'never looks at exp',
+    level: 'standard',
+    change: { refusal: (token) => (token === undefined || token.used ? 'no' : undefined) },
+  },
+  { rule: 'R42', does: 'has nine slots', level: 'standard', change: { maxConnections: 9 } },
+  { rule: 'R43', does: 'has eleven slots', level: 'standard', change: { maxConnections: 11 } },
+  {
+    rule: 'R44',
+    does: 'keeps the slot of a closed stream',
+    level: 'standard',
+    change: { slotsComeBack: false },
+    also: [],
+  },
+  { rule: 'R44', does: 'has ten slots for all devices', level: 'standard', change: { slotOf: () => 'all' } },
+  {
+    rule: 'R5',
+    does: 'grants the same token again',
+    change: {
+      token: (token, { fields }) => {
+        const key = String(fields.deviceId);
+        const kept = cached.get(key) ?? token;
+        cached.set(key, kept);
+        return kept;
+      },
+      refusal: (token) => (token === undefined ? 'unknown' : undefined),
+    },
+    also: ['R11'],
+  },
+];
