@@ -21,7 +21,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     onForm({ json, lines, debug });
     const ending = createEnding(io);
     const limit =
-      timeout === undefined ? undefined : setTimeout(() => ending.end(timedOut(timeout)), timeout);
+      timeout === undefined ? undefined : io.clock.after(timeout, () => ending.end(timedOut(timeout)));
     const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
     try {
       const run = await load();
@@ -46,7 +46,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       if (isBug(ending.signal.reason)) throw ending.signal.reason;
       return code ?? 0;
     } finally {
-      clearTimeout(limit);
+      limit?.cancel();
       ending.stop();
       // Nobody reads it any more, and while it is open the process would not end.
       io.stdin.destroy();

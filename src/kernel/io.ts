@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { type Clock, systemClock } from './clock.ts';
 import { VoicectlError } from './errors.ts';
 import { createTerminalDevice, type TerminalDevice } from './terminal-device.ts';
 
@@ -20,6 +21,7 @@ export interface Io {
   readonly terminal?: TerminalDevice | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  readonly clock: Clock;
   /** Calls for each request to end; the result stops that. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): () => void;
   /** Calls for whatever nothing else has caught. */
@@ -37,6 +39,7 @@ export function createProcessIo(): Io {
     terminal: createTerminalDevice(process.stdin, process.stdout),
     env: process.env,
     cwd: process.cwd(),
+    clock: systemClock,
     onSignal(listener) {
       process.on('SIGINT', listener).on('SIGTERM', listener);
       return () => process.off('SIGINT', listener).off('SIGTERM', listener);

@@ -25,6 +25,9 @@ export async function openTarget(
   }
   const device = context.settings.device ?? defaultDevice();
   const { createEmulator } = await import('../../emulator/emulator.ts');
-  const { baseUrl, wsUrl, close } = await createEmulator(reply === undefined ? {} : { reply });
+  const { baseUrl, wsUrl, close } = await createEmulator({
+    clock: context.io.clock,
+    ...(reply === undefined ? {} : { reply }),
+  });
   return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, close };
 }

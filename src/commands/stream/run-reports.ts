@@ -32,9 +32,8 @@ export async function withReports(
   { command, subject, junit }: ReportOptions,
   body: (reports: RunReports) => Promise<void>,
 ): Promise<void> {
-  const { systemClock } = await import('../../kernel/clock.ts');
-  const startedAt = systemClock.wall();
-  const since = systemClock.now();
+  const startedAt = context.io.clock.wall();
+  const since = context.io.clock.now();
   const name = `${command} ${subject}`;
   const runs: RunResult[] = [];
   let total: RepeatSummary | undefined;
@@ -48,7 +47,7 @@ export async function withReports(
     run: runs.length + 1,
     warmup: false,
     startedAt,
-    elapsedMs: systemClock.now() - since,
+    elapsedMs: context.io.clock.now() - since,
     summary: undefined,
     failure: describeFailure(error),
   });

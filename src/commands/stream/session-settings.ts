@@ -3,7 +3,6 @@ import type { streamOptions } from '../../config/options.ts';
 import type { Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { systemCode } from '../../files/refusal.ts';
-import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import { version } from '../../kernel/version.ts';
@@ -32,7 +31,7 @@ export async function sessionOptions(
   const { baseUrl, wsUrl, device, apiKey, ca } = parts.target;
   const { tokenFrom, apiVersion, retries } = settings;
   return {
-    clock: systemClock,
+    clock: io.clock,
     version,
     baseUrl,
     wsUrl,

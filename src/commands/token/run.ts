@@ -1,5 +1,4 @@
 import { defaultDevice, developmentKey, isLoopback } from '../../config/target.ts';
-import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
@@ -41,7 +40,7 @@ export async function run(context: TokenContext): Promise<number> {
       ca: target.ca,
       apiVersion,
       retries,
-      clock: systemClock,
+      clock: io.clock,
       signal,
       redactor,
       onRetry: ({ delayMs, error }) =>

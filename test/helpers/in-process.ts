@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { main } from '../../src/cli.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { Io, OutputStream } from '../../src/kernel/io.ts';
+import type { ManualClock } from './manual-clock.ts';
+
+/** A frame of 20 ms at four times real time. */
+const stepMs = 5;
+/** What was written to a socket of this process is read within so many turns of the event loop. */
+const turnsPerStep = 4;
+/** Now and then the machine is given real time, for what it does beside the event loop. */
+const breathEveryMs = 50;
+
+/** Requests to the system that are under way: while there are any, time stands still. */
+const isBusy = () =>
+  process.getActiveResourcesInfo().some((name) => /^FSReq|GetAddrInfo|Connect|WriteWrap|Shutdown/.test(name));
+
+/** Moves the clock whenever nothing happens in this process, until `work` is done. */
+async function hasten<Result>(clock: ManualClock, work: Promise<Result>): Promise<Result> {
+  let isDone = false;
+  const done = () => {
+    isDone = true;
+  };
+  work.then(done, done);
+  for (let passedMs = 0; !isDone; passedMs += stepMs) {
+    for (let turn = 0; turn < turnsPerStep || isBusy(); turn += 1) await new Promise(setImmediate);
+    if (passedMs % breathEveryMs === 0) await sleep(1);
+    clock.advance(stepMs);
+  }
+  return work;
+}
+
+/** Runs a command line in this process; where a clock is given, as fast as that can be moved. Give it absolute paths. */
+export async function runInProcess(
+  argv: readonly string[],
+  clock?: ManualClock,
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const said = { stdout: '', stderr: '' };
+  const output = (name: keyof typeof said): OutputStream => ({
+    isTTY: false,
+    write: async (data) => {
+      said[name] += data.toString();
+    },
+  });
+  const io: Io = {
+    stdin: Readable.from([]),
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    env: { HOME: '/nonexistent' },
+    cwd: process.cwd(),
+    clock: clock ?? systemClock,
+    onSignal: () => () => {},
+    onCrash() {},
+    exit(code) {
+      throw new Error(`the program ended itself with ${code}`);
+    },
+  };
+  const running = main(argv, io);
+  const code = await (clock === undefined ? running : hasten(clock, running));
+  return { code, ...said };
+}
