@@ -5,6 +5,7 @@ import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/commands.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
 import { backends } from '../src/devices/backends/backend.ts';
+import { audioLimitNames, audioLimits } from '../src/kernel/audio-limits.ts';
 import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failure-kind.ts';
 import { controlOperations, controlPrefix } from '../src/protocol/control.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
@@ -26,6 +27,14 @@ export const references: Record<string, string> = {
       exitCodesOf(kind as FailureKind).join(', '),
       meaning,
     ]),
+  ),
+  limits: table(
+    ['flag, and key of a conversation file', 'fails as', 'meaning'],
+    audioLimitNames.map((name) => {
+      const { kind, help } = audioLimits[name];
+      const duration = 'mayBeAny' in audioLimits[name] ? '[D]' : 'D';
+      return [`\`--${name} ${duration}\``, `\`${kind}\``, help];
+    }),
   ),
   general: optionTable(generalOptions),
   keys: table(

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseYamlFile, type YamlFile } from '../files/yaml-file.ts';
+import { type AudioLimitName, audioLimitNames, audioLimits } from '../kernel/audio-limits.ts';
 import { durationSchema as duration } from '../protocol/duration.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -52,20 +53,15 @@ const cue = z
   .describe('The first turn: `connected` unless said otherwise; the others: `after-reply`');
 
 /** Limits on the AI audio, by the names of the flags. */
-const audioLimits = {
-  'expect-audio': duration.optional().describe('At least this much AI audio; 0 for any'),
-  'expect-audible': duration.optional().describe('At least this much AI audio that can be heard'),
-  'max-audio': duration.optional().describe('At most this much AI audio'),
-  'max-first-audio': duration.optional().describe('From the end of the speech to the first AI audio'),
-  'max-gap': duration.optional().describe('Longest time between two AI messages of one reply'),
-  'max-jitter': duration.optional().describe('95th percentile of the jitter'),
-};
+const limits = Object.fromEntries(
+  audioLimitNames.map((name) => [name, duration.optional().describe(audioLimits[name].says)]),
+) as Record<AudioLimitName, z.ZodOptional<typeof duration>>;
 
 const turn = z.strictObject({
   name: z.string().min(1).optional().describe('For people, in the verdicts'),
   say: z.string().min(1).optional().describe('WAV, relative to this file; without it nothing is said'),
   when: cue.optional(),
-  ...audioLimits,
+  ...limits,
   expect: z.array(following).default([]).describe('What must follow the turn'),
   absent: z.array(absence).default([]).describe('What must not come until the next turn'),
 });
@@ -75,7 +71,7 @@ export const expectFileSchema = z
   .strictObject({
     $schema: z.string().optional().describe('For editors; not read'),
     turns: z.array(turn).min(1).describe('What is said, and what must follow, turn by turn'),
-    ...audioLimits,
+    ...limits,
     'expect-event': z.array(event).default([]).describe('Kinds of service messages that must come'),
     'forbid-event': z.array(event).default([]).describe('Kinds of service messages that must not come'),
     'expect-close': z.int().min(1000).max(4999).optional().describe('Code by which the stream closes'),
@@ -86,7 +82,6 @@ export const expectFileSchema = z
 
 export type ExpectFile = z.output<typeof expectFileSchema>;
 export type ExpectFileTurn = ExpectFile['turns'][number];
-export type AudioLimits = Pick<ExpectFile, keyof typeof audioLimits>;
 
 /** Reads a conversation file. Throws `bad-input` naming line, path, the value and what was expected. */
 export function parseExpectFile(content: string, file: string): YamlFile<typeof expectFileSchema> {

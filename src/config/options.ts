@@ -1,8 +1,9 @@
+import { audioLimitNames } from '../kernel/audio-limits.ts';
 import { connectionSettings } from './options/connection.ts';
 import { controlSettings } from './options/control.ts';
 import type { OptionSpec } from './options/define.ts';
 import { emulatorSettings } from './options/emulator.ts';
-import { expectationSettings } from './options/expectation.ts';
+import { expectationSettings, limitSetting } from './options/expectation.ts';
 import { inspectSettings } from './options/inspect.ts';
 import { outputSettings } from './options/output.ts';
 import { streamSettings } from './options/stream.ts';
@@ -81,12 +82,7 @@ export const emulatorOptions = [
   'allowOrigin',
 ] as const satisfies OptionName[];
 const expectationOptions = [
-  'expectAudio',
-  'expectAudible',
-  'maxAudio',
-  'maxFirstAudio',
-  'maxGap',
-  'maxJitter',
+  ...audioLimitNames.map(limitSetting),
   'expectEvent',
   'forbidEvent',
   'expectClose',

@@ -1,3 +1,4 @@
+import { audioFailures } from './audio-limits.ts';
 import { type ErrorCode, exitCodes, type VoicectlError } from './errors.ts';
 
 /**
@@ -5,11 +6,7 @@ import { type ErrorCode, exitCodes, type VoicectlError } from './errors.ts';
  * table in docs/CLI.md is made from it.
  */
 export const failureKinds = {
-  'too-little-audio': 'less AI audio came than was expected',
-  'too-much-audio': 'a reply was longer than it may be',
-  'late-audio': 'the first AI audio came too late, or never',
-  'long-gap': 'a reply paused for too long',
-  'high-jitter': 'AI audio came too unevenly',
+  ...audioFailures,
   'missing-event': 'a service message did not come, or not in time',
   'forbidden-event': 'a service message came that must not',
   'wrong-field': 'a service message came, but a field of it was not as expected',

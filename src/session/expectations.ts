@@ -1,21 +1,14 @@
+import {
+  type AudioLimits,
+  audioLimitNames,
+  audioLimits,
+  type MeasuredAudio,
+} from '../kernel/audio-limits.ts';
 import type { FailureKind } from '../kernel/failure-kind.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
-/** What AI audio must be like: of a whole session, or of the reply to one turn. */
-export interface AudioExpectations {
-  /** At least this much AI audio, in milliseconds; 0: any. */
-  audioMs?: number | undefined;
-  /** At least this much AI audio that can be heard; 0: any. */
-  audibleMs?: number | undefined;
-  maxAudioMs?: number | undefined;
-  maxFirstAudioMs?: number | undefined;
-  maxGapMs?: number | undefined;
-  /** Limit for the 95th percentile. */
-  maxJitterMs?: number | undefined;
-}
-
 /** What a run must show to pass. */
-export interface Expectations extends AudioExpectations {
+export interface Expectations extends AudioLimits {
   /** Kinds of service messages that must come. */
   events?: readonly string[] | undefined;
   /** Kinds of service messages that must not come. */
@@ -33,9 +26,8 @@ export interface Verdict {
   kind?: FailureKind;
 }
 
-type ObservedAudio = Pick<MetricsSnapshot, 'in' | 'audibleMs' | 'firstAudioMs' | 'longestGapMs' | 'jitterMs'>;
-
-export interface Observed extends ObservedAudio {
+export interface Observed
+  extends Pick<MetricsSnapshot, 'in' | 'audibleMs' | 'firstAudioMs' | 'longestGapMs' | 'jitterMs'> {
   /** Service messages by kind. */
   events: Record<string, number>;
   closeCode: number | null;
@@ -71,23 +63,12 @@ export function judge(expectations: Expectations, observed: Observed): Verdict[]
   ];
 }
 
-/** The part of it that is about the AI audio. */
-export function judgeAudio(expectations: AudioExpectations, observed: ObservedAudio): Verdict[] {
-  const { audioMs, audibleMs, maxAudioMs, maxFirstAudioMs, maxGapMs, maxJitterMs } = expectations;
-  const isSingle = observed.in.bytes > 0 && observed.longestGapMs === null;
-  return [
-    ...given(audioMs, (ms) => atLeast('expect-audio', ms, observed.in.audioMs, 'AI audio')),
-    ...given(audibleMs, (ms) =>
-      atLeast('expect-audible', ms, observed.audibleMs, 'AI audio that can be heard'),
-    ),
-    ...given(maxAudioMs, (ms) => atMost('max-audio', 'too-much-audio', ms, observed.in.audioMs)),
-    ...given(maxFirstAudioMs, (ms) => atMost('max-first-audio', 'late-audio', ms, observed.firstAudioMs)),
-    // A reply of one message has nothing between its messages.
-    ...given(maxGapMs, (ms) => atMost('max-gap', 'long-gap', ms, isSingle ? 0 : observed.longestGapMs)),
-    ...given(maxJitterMs, (ms) =>
-      atMost('max-jitter', 'high-jitter', ms, isSingle ? 0 : (observed.jitterMs?.p95 ?? null)),
-    ),
-  ];
+/** The part of it that is about the AI audio: a verdict for each limit that is asked for. */
+export function judgeAudio(limits: AudioLimits, measured: MeasuredAudio): Verdict[] {
+  return audioLimitNames.flatMap((name) => {
+    const { kind, judge: judgeIt } = audioLimits[name];
+    return given(limits[name], (ms) => verdict(name, kind, judgeIt(ms, measured)));
+  });
 }
 
 function given<T>(expected: T | undefined, judgeIt: (expected: T) => Verdict): Verdict[] {
@@ -101,21 +82,4 @@ export function verdict(
   { ok, expected, measured }: Pick<Verdict, 'ok' | 'expected' | 'measured'>,
 ): Verdict {
   return { name, ok, expected, measured, ...(ok ? {} : { kind }) };
-}
-
-function atLeast(name: string, leastMs: number, measuredMs: number, what: string): Verdict {
-  return verdict(name, 'too-little-audio', {
-    ok: measuredMs > 0 && measuredMs >= leastMs,
-    expected: leastMs === 0 ? `any ${what}` : `at least ${leastMs} ms`,
-    measured: `${measuredMs} ms`,
-  });
-}
-
-/** A limit on something that was measured; what was never measured, because no audio came, has not kept it. */
-function atMost(name: string, kind: FailureKind, limitMs: number, measuredMs: number | null): Verdict {
-  return verdict(name, kind, {
-    ok: measuredMs !== null && measuredMs <= limitMs,
-    expected: `at most ${limitMs} ms`,
-    measured: measuredMs === null ? 'nothing to measure' : `${measuredMs} ms`,
-  });
 }

@@ -301,7 +301,9 @@ describe('what it expected', () => {
 
   test('and got makes it a success, with every verdict in the summary', async () => {
     const session = await run({
-      options: { expectations: { audioMs: 400, maxFirstAudioMs: 520, maxGapMs: 20, closeCode: 1000 } },
+      options: {
+        expectations: { 'expect-audio': 400, 'max-first-audio': 520, 'max-gap': 20, closeCode: 1000 },
+      },
       onLive: reply,
     });
     expect(session.outcome).toBe('ok');
@@ -312,8 +314,8 @@ describe('what it expected', () => {
     const session = await run({
       options: {
         expectations: {
-          audioMs: 401,
-          maxFirstAudioMs: 520,
+          'expect-audio': 401,
+          'max-first-audio': 520,
           events: ['transcript'],
           forbiddenEvents: ['error'],
         },
@@ -357,7 +359,7 @@ describe('what it expected', () => {
   });
 
   test('does not hide why the stream broke', async () => {
-    const session = await run({ options: { expectations: { audioMs: 0 } }, onLive: broken });
+    const session = await run({ options: { expectations: { 'expect-audio': 0 } }, onLive: broken });
     expect(codeOf(session.outcome)).toBe('stream-broken');
     expect(session.summary.verdicts).toMatchObject([{ name: 'expect-audio', ok: false }]);
   });

@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import { openWavFile } from '../../audio/wav/wav-source.ts';
-import { type AudioLimits, type ExpectFileTurn, parseExpectFile } from '../../config/expect-file.ts';
+import { type ExpectFileTurn, parseExpectFile } from '../../config/expect-file.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { nameOf } from '../../files/refusal.ts';
 import { findSound } from '../../files/shipped-file.ts';
+import { type AudioLimits, audioLimitNames } from '../../kernel/audio-limits.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type {
   Absence,
@@ -12,7 +13,7 @@ import type {
   TurnPlan,
 } from '../../session/conversation/conversation-plan.ts';
 import type { FieldMatches } from '../../session/conversation/field-match.ts';
-import type { AudioExpectations, Expectations } from '../../session/expectations.ts';
+import type { Expectations } from '../../session/expectations.ts';
 
 export interface ConversationFile {
   plan: ConversationPlan;
@@ -50,7 +51,7 @@ export async function openConversation(
   return {
     plan: { turns },
     expectations: {
-      ...audioExpectations(value),
+      ...limitsOf(value),
       events: value['expect-event'],
       forbiddenEvents: value['forbid-event'],
       closeCode: value['expect-close'],
@@ -69,7 +70,7 @@ function planTurn(turn: ExpectFileTurn, index: number): Omit<TurnPlan, 'say'> {
     when: cue(),
     expect: turn.expect.map(planFollowing),
     absent: turn.absent.map(planAbsence),
-    ...audioExpectations(turn),
+    ...limitsOf(turn),
   };
 }
 
@@ -93,13 +94,6 @@ function planEvent({ event, where }: Exclude<ExpectFileTurn['absent'][number], '
   return { kind: event, where: Object.fromEntries(fields) as FieldMatches };
 }
 
-function audioExpectations(limits: AudioLimits): AudioExpectations {
-  return {
-    audioMs: limits['expect-audio'],
-    audibleMs: limits['expect-audible'],
-    maxAudioMs: limits['max-audio'],
-    maxFirstAudioMs: limits['max-first-audio'],
-    maxGapMs: limits['max-gap'],
-    maxJitterMs: limits['max-jitter'],
-  };
+function limitsOf(given: AudioLimits): AudioLimits {
+  return Object.fromEntries(audioLimitNames.map((name) => [name, given[name]]));
 }

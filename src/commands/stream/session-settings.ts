@@ -1,8 +1,10 @@
 import type { NamedSource } from '../../audio/source.ts';
+import { limitSetting } from '../../config/options/expectation.ts';
 import type { streamOptions } from '../../config/options.ts';
 import type { Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { systemCode } from '../../files/refusal.ts';
+import { audioLimitNames } from '../../kernel/audio-limits.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import { version } from '../../kernel/version.ts';
@@ -62,12 +64,7 @@ export async function sessionOptions(
 /** What the flags ask for, and where they say nothing the file. */
 function expectationsOf(flags: StreamContext['settings'], file: Expectations = {}): Expectations {
   return {
-    audioMs: flags.expectAudio ?? file.audioMs,
-    audibleMs: flags.expectAudible ?? file.audibleMs,
-    maxAudioMs: flags.maxAudio ?? file.maxAudioMs,
-    maxFirstAudioMs: flags.maxFirstAudio ?? file.maxFirstAudioMs,
-    maxGapMs: flags.maxGap ?? file.maxGapMs,
-    maxJitterMs: flags.maxJitter ?? file.maxJitterMs,
+    ...Object.fromEntries(audioLimitNames.map((name) => [name, flags[limitSetting(name)] ?? file[name]])),
     events: [...(file.events ?? []), ...flags.expectEvent],
     forbiddenEvents: [...(file.forbiddenEvents ?? []), ...flags.forbidEvent],
     closeCode: flags.expectClose ?? file.closeCode,

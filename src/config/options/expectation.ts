@@ -1,30 +1,38 @@
+import { type AudioLimitName, audioLimitNames, audioLimits } from '../../kernel/audio-limits.ts';
 import { parseDuration, parseInteger, parseText } from '../parse.ts';
-import { define } from './define.ts';
+import { define, type OptionSpec } from './define.ts';
+
+/** The setting of a limit: `max-gap` is `maxGap`, and `--max-gap`. */
+type SettingName<Name extends string> = Name extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<SettingName<Rest>>}`
+  : Name;
+
+export function limitSetting<Name extends AudioLimitName>(name: Name): SettingName<Name> {
+  return name.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase()) as SettingName<Name>;
+}
+
+/** A setting for each limit on the AI audio. */
+const limitSettings = Object.fromEntries(
+  audioLimitNames.map((name) => {
+    const limit: { help: string; mayBeAny?: true } = audioLimits[name];
+    const { help, mayBeAny } = limit;
+    return [
+      limitSetting(name),
+      define({
+        flag: mayBeAny ? `--${name} [DURATION]` : `--${name} <DURATION>`,
+        parse: parseDuration,
+        ...(mayBeAny ? { preset: '0' } : {}),
+        help,
+      }),
+    ];
+  }),
+) as unknown as {
+  [Name in AudioLimitName as SettingName<Name>]: OptionSpec<number> & { default?: never; repeatable?: never };
+};
 
 /** Expectations. */
 export const expectationSettings = {
-  expectAudio: define({
-    flag: '--expect-audio [DURATION]',
-    parse: parseDuration,
-    preset: '0',
-    help: 'fail without (this much) AI audio',
-  }),
-  expectAudible: define({
-    flag: '--expect-audible [DURATION]',
-    parse: parseDuration,
-    preset: '0',
-    help: 'fail without (this much) AI audio that can be heard, louder than −60 dBFS',
-  }),
-  maxAudio: define({
-    flag: '--max-audio <DURATION>',
-    parse: parseDuration,
-    help: 'fail when there is more AI audio than this',
-  }),
-  maxFirstAudio: define({
-    flag: '--max-first-audio <DURATION>',
-    parse: parseDuration,
-    help: 'fail when the reply begins later than this after the end of speech',
-  }),
+  ...limitSettings,
   expectEvent: define({
     flag: '--expect-event <KIND>',
     parse: parseText,
@@ -36,16 +44,6 @@ export const expectationSettings = {
     parse: parseText,
     repeatable: true,
     help: 'fail on a service message of this kind (repeatable)',
-  }),
-  maxGap: define({
-    flag: '--max-gap <DURATION>',
-    parse: parseDuration,
-    help: 'fail when a reply pauses for longer than this',
-  }),
-  maxJitter: define({
-    flag: '--max-jitter <DURATION>',
-    parse: parseDuration,
-    help: 'fail when the 95th percentile of the jitter is above this',
   }),
   expectClose: define({
     flag: '--expect-close <CODE>',

@@ -1,5 +1,5 @@
 import type { AudioSource } from '../../audio/source.ts';
-import type { AudioExpectations } from '../expectations.ts';
+import type { AudioLimits } from '../../kernel/audio-limits.ts';
 import type { FieldMatches } from './field-match.ts';
 
 /** When a turn is said. `afterMs` counts from the end of what was said before. */
@@ -25,7 +25,7 @@ export type Following = { withinMs: number | undefined } & (
 export type Absence = { type: 'audio' } | { type: 'event'; event: EventMatch };
 
 /** One thing that the user says, and what becomes of it. The audio expectations are about the reply to it. */
-export interface TurnPlan extends AudioExpectations {
+export interface TurnPlan extends AudioLimits {
   /** For people; the number of the turn where there is none. */
   name: string | undefined;
   /** Undefined: nothing is said, and the service is only heard. */

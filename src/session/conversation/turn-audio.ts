@@ -1,7 +1,8 @@
 import type { Level } from '../../audio/level.ts';
 import { createSentSpeech } from '../../audio/sent-speech.ts';
+import type { AudioLimits } from '../../kernel/audio-limits.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
-import { type AudioExpectations, judgeAudio, type Verdict } from '../expectations.ts';
+import { judgeAudio, type Verdict } from '../expectations.ts';
 import { audibleDbfs, createMetrics, type Metrics, roundMs } from '../metrics.ts';
 
 /** How far the reply to a turn has got. */
@@ -31,7 +32,7 @@ export interface TurnAudio {
   /** When the reply runs out if it is played as it comes. */
   readonly spokenUntil: number;
   readonly replyBegunAt: number | undefined;
-  judge(expectations: AudioExpectations): Verdict[];
+  judge(limits: AudioLimits): Verdict[];
 }
 
 export interface TurnAudioOptions {

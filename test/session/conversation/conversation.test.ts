@@ -139,7 +139,7 @@ describe('a turn is said', () => {
 
 describe('the reply to a turn', () => {
   test.each([1, 0.1])('is measured from the end of speech, at a pace of %d', async (pace) => {
-    const { verdicts } = await converse([first({ maxFirstAudioMs: 500 })], {
+    const { verdicts } = await converse([first({ 'max-first-audio': 500 })], {
       options: { pace },
       // The last frame with speech leaves at 1,380 ms of audio.
       onLive: (service) => replies(service, [1_380 / pace + 400, 1_000]),
@@ -149,14 +149,14 @@ describe('the reply to a turn', () => {
 
   test('is measured from the end of its speech', async () => {
     const limits = {
-      audioMs: 500,
-      audibleMs: 500,
-      maxAudioMs: 500,
-      maxFirstAudioMs: 620,
-      maxGapMs: 20,
-      maxJitterMs: 1,
+      'expect-audio': 500,
+      'expect-audible': 500,
+      'max-audio': 500,
+      'max-first-audio': 620,
+      'max-gap': 20,
+      'max-jitter': 1,
     };
-    const { session, verdicts } = await converse([first(limits), turn({ maxFirstAudioMs: 1_000 })], {
+    const { session, verdicts } = await converse([first(limits), turn({ 'max-first-audio': 1_000 })], {
       onLive: (service) => replies(service, [2_000, 500], [6_000, 300]),
     });
     expect(session.outcome).toMatchObject({ details: { kind: 'late-audio' } });
@@ -175,28 +175,31 @@ describe('the reply to a turn', () => {
   });
 
   test('is not what is left of the reply before it', async () => {
-    const { verdicts } = await converse([first(), turn({ when: { duringReplyMs: 200 }, audioMs: 0 })], {
-      onLive: (service) => replies(service, [1_700, 1_000]),
-    });
+    const { verdicts } = await converse(
+      [first(), turn({ when: { duringReplyMs: 200 }, 'expect-audio': 0 })],
+      {
+        onLive: (service) => replies(service, [1_700, 1_000]),
+      },
+    );
     expect(verdicts['turn 2: expect-audio']).toBe('too-little-audio: 0 ms');
   });
 
   test('counts also where it came while the gate still waited for the pause', async () => {
-    const { verdicts } = await converse([first({ maxFirstAudioMs: 100, audioMs: 400 })], {
+    const { verdicts } = await converse([first({ 'max-first-audio': 100, 'expect-audio': 400 })], {
       onLive: (service) => replies(service, [1_440, 400]),
     });
     expect(verdicts).toMatchObject({ 'turn 1: max-first-audio': '60 ms', 'turn 1: expect-audio': '400 ms' });
   });
 
   test('to a turn in which nobody speaks is measured from its end', async () => {
-    const { verdicts } = await converse([first({ say: sourceOf(silence(500)), maxFirstAudioMs: 1_000 })], {
+    const { verdicts } = await converse([first({ say: sourceOf(silence(500)), 'max-first-audio': 1_000 })], {
       onLive: (service) => replies(service, [800, 200]),
     });
     expect(verdicts['turn 1: max-first-audio']).toBe(`${800 - 480} ms`);
   });
 
   test('to a turn that only listens is measured from its begin', async () => {
-    const { verdicts } = await converse([first({ say: undefined, maxFirstAudioMs: 1_000 })], {
+    const { verdicts } = await converse([first({ say: undefined, 'max-first-audio': 1_000 })], {
       onLive: (service) => replies(service, [300, 200]),
     });
     expect(verdicts['turn 1: max-first-audio']).toBe('300 ms');
@@ -349,7 +352,7 @@ describe('what must be absent', () => {
 });
 
 test('a conversation holds the limits of the whole session too, after those of its turns', async () => {
-  const options = { expectations: { audioMs: 700, closeCode: 1000 } };
+  const options = { expectations: { 'expect-audio': 700, closeCode: 1000 } };
   const { session } = await converse([first(), turn()], {
     options,
     onLive: (service) => replies(service, [2_000, 500], [6_000, 300]),

@@ -1,0 +1,118 @@
+/**
+ * Every limit on AI audio: of a whole session, or of the reply to one turn. A row is a flag (`--NAME`), a key of a
+ * conversation file, a verdict, and a kind of failure; all of them are made from it. It stands here because the
+ * closed list of failure kinds does, and because the command line and a session both need it, which do not know
+ * one another. Times are milliseconds.
+ */
+export const audioLimits = {
+  'expect-audio': {
+    help: 'fail without (this much) AI audio',
+    says: 'At least this much AI audio; 0 for any',
+    mayBeAny: true,
+    kind: 'too-little-audio',
+    meaning: 'less AI audio came than was expected',
+    judge: (ms, heard) => atLeast(ms, heard.in.audioMs, 'AI audio'),
+  },
+  'expect-audible': {
+    help: 'fail without (this much) AI audio that can be heard, louder than −60 dBFS',
+    says: 'At least this much AI audio that can be heard; 0 for any',
+    mayBeAny: true,
+    kind: 'too-little-audio',
+    meaning: 'less AI audio came than was expected',
+    judge: (ms, heard) => atLeast(ms, heard.audibleMs, 'AI audio that can be heard'),
+  },
+  'max-audio': {
+    help: 'fail when there is more AI audio than this',
+    says: 'At most this much AI audio',
+    kind: 'too-much-audio',
+    meaning: 'a reply was longer than it may be',
+    judge: (ms, heard) => atMost(ms, heard.in.audioMs),
+  },
+  'max-first-audio': {
+    help: 'fail when the reply begins later than this after the end of speech',
+    says: 'From the end of the speech to the first AI audio',
+    kind: 'late-audio',
+    meaning: 'the first AI audio came too late, or never',
+    judge: (ms, heard) => atMost(ms, heard.firstAudioMs),
+  },
+  'max-gap': {
+    help: 'fail when a reply pauses for longer than this',
+    says: 'Longest time between two AI messages of one reply',
+    kind: 'long-gap',
+    meaning: 'a reply paused for too long',
+    judge: (ms, heard) => atMost(ms, isOneMessage(heard) ? 0 : heard.longestGapMs),
+  },
+  'max-jitter': {
+    help: 'fail when the 95th percentile of the jitter is above this',
+    says: '95th percentile of the jitter',
+    kind: 'high-jitter',
+    meaning: 'AI audio came too unevenly',
+    judge: (ms, heard) => atMost(ms, isOneMessage(heard) ? 0 : (heard.jitterMs?.p95 ?? null)),
+  },
+} as const satisfies Record<string, AudioLimit>;
+
+export type AudioLimitName = keyof typeof audioLimits;
+export const audioLimitNames = Object.keys(audioLimits) as AudioLimitName[];
+
+/** The limits that are asked for, in milliseconds. */
+export type AudioLimits = { [Name in AudioLimitName]?: number | undefined };
+
+/** What a broken limit counts as. */
+export type AudioFailure = (typeof audioLimits)[AudioLimitName]['kind'];
+
+/** What each kind means, in the order of the limits. */
+export const audioFailures = Object.fromEntries(
+  Object.values(audioLimits).map(({ kind, meaning }) => [kind, meaning]),
+) as Record<AudioFailure, string>;
+
+/** What is measured of AI audio. Null: nothing came that could be measured. */
+export interface MeasuredAudio {
+  in: { bytes: number; audioMs: number };
+  audibleMs: number;
+  /** From the end of the speech. */
+  firstAudioMs: number | null;
+  /** Between two messages; null also where there was only one. */
+  longestGapMs: number | null;
+  jitterMs: { p95: number } | null;
+}
+
+interface Judgement {
+  ok: boolean;
+  expected: string;
+  measured: string;
+}
+
+interface AudioLimit {
+  /** Of the flag. */
+  help: string;
+  /** Of the key in a conversation file. */
+  says: string;
+  /** Whether the flag may stand alone, and 0 means: any. */
+  mayBeAny?: true;
+  /** What a broken limit counts as, and what that means. */
+  kind: string;
+  meaning: string;
+  judge(limitMs: number, heard: MeasuredAudio): Judgement;
+}
+
+/** A reply of one message has nothing between its messages. */
+function isOneMessage(heard: MeasuredAudio): boolean {
+  return heard.in.bytes > 0 && heard.longestGapMs === null;
+}
+
+function atLeast(leastMs: number, measuredMs: number, what: string): Judgement {
+  return {
+    ok: measuredMs > 0 && measuredMs >= leastMs,
+    expected: leastMs === 0 ? `any ${what}` : `at least ${leastMs} ms`,
+    measured: `${measuredMs} ms`,
+  };
+}
+
+/** Where nothing was measured because no audio came, the limit is broken. */
+function atMost(limitMs: number, measuredMs: number | null): Judgement {
+  return {
+    ok: measuredMs !== null && measuredMs <= limitMs,
+    expected: `at most ${limitMs} ms`,
+    measured: measuredMs === null ? 'nothing to measure' : `${measuredMs} ms`,
+  };
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { expectFileSchema } from '../../src/config/expect-file.ts';
+import { limitSetting } from '../../src/config/options/expectation.ts';
+import { flagOf, streamOptions } from '../../src/config/options.ts';
+import { audioLimitNames, audioLimits } from '../../src/kernel/audio-limits.ts';
+import { failureKinds } from '../../src/kernel/failure-kind.ts';
+import { judgeAudio } from '../../src/session/expectations.ts';
+
+const nothing = {
+  in: { bytes: 0, audioMs: 0 },
+  audibleMs: 0,
+  firstAudioMs: null,
+  longestGapMs: null,
+  jitterMs: null,
+};
+
+test('there are limits', () => {
+  expect(audioLimitNames).toContain('max-gap');
+});
+
+test.each(audioLimitNames)(
+  '%s is a flag of stream, a key of a conversation and its turns, a verdict and a kind of failure',
+  (name) => {
+    expect(flagOf(limitSetting(name))).toBe(`--${name}`);
+    expect(streamOptions).toContain(limitSetting(name));
+    const file = { turns: [{ [name]: '2s' }], [name]: '3s' };
+    expect(expectFileSchema.parse(file)).toMatchObject({ turns: [{ [name]: 2_000 }], [name]: 3_000 });
+    expect(failureKinds).toHaveProperty(audioLimits[name].kind);
+    const limit = name === 'max-audio' ? -1 : 5;
+    expect(judgeAudio({ [name]: limit }, nothing)).toMatchObject([
+      { name, ok: false, kind: audioLimits[name].kind },
+    ]);
+  },
+);
