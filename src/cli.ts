@@ -1,6 +1,5 @@
 import { toVoicectlError, type VoicectlError } from './kernel/errors.ts';
 import { escapeText, jsonLine } from './kernel/escape.ts';
-import { failureKind } from './kernel/failure-kind.ts';
 import { createProcessIo, type Io } from './kernel/io.ts';
 import { version } from './kernel/version.ts';
 import { guessOutputForm, type OutputForm } from './report/output-form.ts';
@@ -51,6 +50,7 @@ async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<n
   // Where even these cannot be written there is nobody left to tell.
   await io.stderr.write(`${lines.join('\n')}\n`).catch(() => {});
   if (form.json) {
+    const { failureKind } = await import('./kernel/failure-kind.ts');
     const { code, message, hint, details } = error;
     await form.lines
       .write(jsonLine({ type: 'error', code, kind: failureKind(error), exitCode, message, hint, details }))
