@@ -18,8 +18,25 @@ export type EmulatorEventBody =
       message: string;
       device?: string;
       path?: string;
+      /** Address of the client. */
+      remote?: string;
+      /** More than the client is told. */
+      why?: string;
     }
   | { type: 'stream-opened'; stream: number; remote: string }
+  /**
+   * A token that is refused, or that does not come as it should. `device`: the one that the token names, where it can
+   * be read; `advice`: what to send instead.
+   */
+  | {
+      type: 'token-problem';
+      stream: number;
+      remote: string;
+      device?: string;
+      cause: CloseCause;
+      why: string;
+      advice: string;
+    }
   | { type: 'stream-authorised'; stream: number; device: string; jti: string; connections: number }
   | { type: 'message-sent'; stream: number; device: string; body: unknown }
   | { type: 'text-received'; stream: number; device: string; bytes: number }
@@ -44,6 +61,8 @@ export interface StreamTotals {
   reason: string;
   /** Set where the emulator closed the stream, or cut it. */
   cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault' | 'reply';
+  /** More about the cause, where there is more to say. */
+  why?: string;
   durationMs: number;
   framesIn: number;
   bytesIn: number;
@@ -54,8 +73,8 @@ export interface StreamTotals {
   emptyMessages: number;
 }
 
-/** `t`: milliseconds since the emulator started, on its clock. */
-export type EmulatorEvent = { t: number } & EmulatorEventBody;
+/** `t`: milliseconds since the emulator started, on its clock. `level`: something that a developer should look at. */
+export type EmulatorEvent = { t: number; level?: 'warning' } & EmulatorEventBody;
 
 export type EmulatorListener = (event: EmulatorEvent) => void;
 
@@ -71,7 +90,8 @@ export function createEmulatorEvents(now: () => number): EmulatorEvents {
   const listeners = new Set<EmulatorListener>();
   return {
     emit(body) {
-      const event = { t: Math.round((now() - start) * 10) / 10, ...body };
+      const t = Math.round((now() - start) * 10) / 10;
+      const event: EmulatorEvent = isWarning(body) ? { t, level: 'warning', ...body } : { t, ...body };
       for (const listener of listeners) listener(event);
     },
     subscribe(listener) {
@@ -79,4 +99,26 @@ export function createEmulatorEvents(now: () => number): EmulatorEvents {
       return () => listeners.delete(listener);
     },
   };
+}
+
+const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
+  'tls-failed',
+  'request-refused',
+  'token-problem',
+  'text-received',
+  'reply-failed',
+  'device-finding',
+]);
+/** Why streams end that nothing is wrong with. */
+const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
+  undefined,
+  'control',
+  'fault',
+  'reply',
+  'shutdown',
+  'sessionTooLong',
+]);
+
+function isWarning(body: EmulatorEventBody): boolean {
+  return warnings.has(body.type) || (body.type === 'stream-closed' && !ordinaryEnds.has(body.cause));
 }

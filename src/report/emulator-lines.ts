@@ -6,7 +6,9 @@ import type { Style } from './style.ts';
 /** An emulator event as lines for people. */
 export function emulatorLines(event: EmulatorEvent, style: Style): string[] {
   const text = describe(event, style);
-  return text === undefined ? [] : [`${style.dim(timeText(event.t))}  ${text}`];
+  if (text === undefined) return [];
+  const marked = event.level === 'warning' ? style.note(`! warning: ${text.replace(/^\S /, '')}`) : text;
+  return [`${style.dim(timeText(event.t))}  ${marked}`];
 }
 
 function describe(event: EmulatorEvent, style: Style): string | undefined {
@@ -14,11 +16,11 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'token-issued':
       return `→ token for ${escapeText(event.device)} (${event.remaining} left)`;
     case 'request-refused':
-      return style.note(
-        `→ ${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${about(event)}`,
-      );
+      return `→ ${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${about(event)}${more(event)}`;
     case 'tls-failed':
-      return style.note(`→ TLS with ${escapeText(event.remote)} failed: ${escapeText(event.why)}`);
+      return `→ TLS with ${escapeText(event.remote)} failed: ${escapeText(event.why)}`;
+    case 'token-problem':
+      return `← stream ${event.stream}  ${escapeText(event.why)}: ${escapeText(event.advice)}${about(event)}`;
     case 'stream-opened':
       return `· stream ${event.stream} opened from ${escapeText(event.remote)}`;
     case 'stream-authorised':
@@ -26,7 +28,7 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'message-sent':
       return `→ stream ${event.stream}  ${jsonText(event.body)}`;
     case 'text-received':
-      return style.note(`← stream ${event.stream}  text of ${event.bytes} bytes after the token`);
+      return `← stream ${event.stream}  text of ${event.bytes} bytes after the token`;
     case 'turn-started':
       return `← stream ${event.stream}  speech starts at ${seconds(event.atMs)}`;
     case 'turn-ended':
@@ -42,7 +44,7 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return style.note(`! fault ${escapeText(event.fault)}${where}${about(event)}`);
     }
     case 'device-finding':
-      return style.note(`! stream ${event.stream}  ${escapeText(event.remark)}`);
+      return `! stream ${event.stream}  ${escapeText(event.remark)}${about(event)}`;
     case 'stream-closed':
       return closedText(event);
     case 'stopping':
@@ -52,9 +54,14 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
   }
 }
 
-function about({ device, path }: { device?: string; path?: string }): string {
-  const subject = device ?? path;
-  return subject === undefined ? '' : ` (${escapeText(subject)})`;
+/** Whom or what an event is about: the device, or the path that was asked for, and the address. */
+function about({ device, path, remote }: { device?: string; path?: string; remote?: string }): string {
+  const subject = [device ?? path, remote].filter((one) => one !== undefined && one !== '');
+  return subject.length === 0 ? '' : ` (${subject.map((one) => escapeText(one ?? '')).join(', ')})`;
+}
+
+function more({ why }: { why?: string }): string {
+  return why === undefined ? '' : `: ${escapeText(why)}`;
 }
 
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {

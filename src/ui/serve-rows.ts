@@ -36,7 +36,14 @@ function describe(event: EmulatorEvent): Described {
       return {
         direction: 'out',
         kind: 'refused',
-        text: `${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}`,
+        text: `${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${event.why === undefined ? '' : `: ${escapeText(event.why)}`}`,
+        mark: 'warning',
+      };
+    case 'token-problem':
+      return {
+        direction: 'in',
+        kind: 'token',
+        text: `${escapeText(event.why)}: ${escapeText(event.advice)}`,
         mark: 'warning',
       };
     case 'stream-opened':

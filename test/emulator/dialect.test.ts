@@ -329,6 +329,15 @@ describe('messages', () => {
   });
 });
 
+test('a refused token is explained to the device where the dialect says so', async () => {
+  const emulator = await silent({ stream: { explainRefusals: true } });
+  const client = await present(emulator, `Bearer ${await emulator.token('d')}`);
+  expect(await client.closed).toMatchObject({ code: 4401, reason: 'The token is not valid' });
+  const message = expect.stringMatching(/^the token comes after the word Bearer: send the token alone/);
+  expect(client.messages).toMatchObject([{ error: { code: 'INVALID_TOKEN', message } }]);
+  expect(await emulator.event('stream-closed')).toMatchObject({ cause: 'tokenInvalid', why: message });
+});
+
 describe('a token in a binary message', () => {
   test('is accepted where the dialect says so', async () => {
     const emulator = await silent({ stream: { binaryToken: 'accept' } });

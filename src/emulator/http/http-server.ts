@@ -18,7 +18,7 @@ import type { Unanswered } from '../faults/token-faults.ts';
 import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
 import type { VoiceEndpoint } from '../streams/voice-endpoint.ts';
 import type { TokenEndpoint } from '../tokens/token-endpoint.ts';
-import { invalidRequest, refusal } from './refusal.ts';
+import { invalidRequest, type RefusalContext, refusal } from './refusal.ts';
 import { welcome } from './welcome.ts';
 
 export interface HttpServerOptions {
@@ -78,8 +78,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
     socket.on('error', () => socket.destroy());
     const path = pathOf(request);
     const admitted = admit(request, admission);
-    const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, { dialect, events, path }));
-    if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, options, path));
+    const about = { dialect, events, path, remote: addressOf(request) };
+    const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, about));
+    if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, about));
     else if (path !== streamPath) refuse('notFound');
     else {
       options.faults.pass(socket, () => {
@@ -91,7 +92,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
 
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
-    const refused = refusal('methodNotAllowed', { dialect, events, path: pathOf(request) });
+    const about = { dialect, events, path: pathOf(request), remote: addressOf(request) };
+    const refused = refusal('methodNotAllowed', about);
     sendRawAnswer(socket, { ...refused, headers: allowedMethods });
   });
 
@@ -124,14 +126,15 @@ async function answer(
   const path = pathOf(request);
   const isControl = path.startsWith(`${controlPrefix}/`);
   const admitted = admit(request, isControl ? loopbackOnly : admission);
-  if (!admitted.ok) return { ...turnAway(admitted, options, path), hangUp: true };
+  const about = { dialect, events, path, remote: addressOf(request) };
+  if (!admitted.ok) return { ...turnAway(admitted, about), hangUp: true };
   if (isControl) {
     await options.control(request, response);
     return 'answered';
   }
   if (admitted.origin !== undefined) allowOrigin(response, admitted.origin);
 
-  const refuse = (cause: RefusalCause) => refusal(cause, { dialect, events, path });
+  const refuse = (cause: RefusalCause) => refusal(cause, about);
   if (path === streamPath)
     return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
   if (path === '/' && (request.method === 'GET' || request.method === 'HEAD'))
@@ -147,7 +150,7 @@ async function answer(
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== jsonMediaType) return { ...refuse('unsupportedMediaType'), hangUp: true };
   const body = await readBody(request, maxTokenRequestBytes);
-  return body === undefined ? { ...refuse('bodyTooLarge'), hangUp: true } : token(body);
+  return body === undefined ? { ...refuse('bodyTooLarge'), hangUp: true } : token(body, about.remote);
 }
 
 /** The path of a request, also of one in the absolute form that proxies are sent (RFC 9112, section 3.2.2). */
@@ -156,15 +159,13 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return path.includes('?') ? path.slice(0, path.indexOf('?')) : path;
 }
 
-function turnAway(
-  admitted: Admission & { ok: false },
-  { dialect, events }: HttpServerOptions,
-  path: string,
-): HttpAnswer {
-  const { cause, why } = admitted;
-  if (cause === 'invalidRequest')
-    return invalidRequest({ case: 'badHttp', message: why }, { dialect, events, path });
-  return refusal(cause, { dialect, events, path, why });
+function turnAway({ cause, why }: Admission & { ok: false }, about: RefusalContext): HttpAnswer {
+  if (cause === 'invalidRequest') return invalidRequest({ case: 'badHttp', message: why }, about);
+  return refusal(cause, { ...about, why });
+}
+
+function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? '';
 }
 
 function malformed(code: string | undefined, options: HttpServerOptions): HttpAnswer {

@@ -9,6 +9,10 @@ export interface RefusalContext {
   events: EmulatorEvents;
   device?: string;
   path?: string;
+  /** Address of the client. */
+  remote?: string;
+  /** More than the client is told. */
+  detail?: string;
   /** Said in place of the dialect's message, where there is more to say. */
   why?: string;
 }
@@ -16,24 +20,25 @@ export interface RefusalContext {
 /** The answer to a request that is refused, as the dialect words it, reported as an event. */
 export function refusal(
   cause: RefusalCause,
-  { dialect, events, device, path, why }: RefusalContext,
+  { dialect, events, device, path, remote, detail, why }: RefusalContext,
 ): HttpAnswer {
   const { status, code, message } = dialect.refusals[cause];
   const text = why ?? message;
-  events.emit({ type: 'request-refused', cause, status, code, message: text, ...given({ device, path }) });
+  const known = given({ device, path, remote, why: detail });
+  events.emit({ type: 'request-refused', cause, status, code, message: text, ...known });
   return { status, body: errorBody(code, text) };
 }
 
 /** The answer to a request that is not what it should be: INVALID_REQUEST, reported as an event. */
 export function invalidRequest(
   { case: of, message, details }: InvalidTokenRequest,
-  { dialect, events, device, path }: Omit<RefusalContext, 'why'>,
+  { dialect, events, device, path, remote }: Omit<RefusalContext, 'why'>,
 ): HttpAnswer {
   const cause = 'invalidRequest';
   const { statuses, status: otherwise } = dialect.refusals[cause];
   const status = statuses[of] ?? otherwise;
   const code = invalidRequestCode;
-  events.emit({ type: 'request-refused', cause, status, code, message, ...given({ device, path }) });
+  events.emit({ type: 'request-refused', cause, status, code, message, ...given({ device, path, remote }) });
   return { status, body: errorBody(code, message, details) };
 }
 

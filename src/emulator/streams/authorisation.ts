@@ -1,26 +1,16 @@
 import type { RawData } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
-import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
-import type { Faults } from '../faults/faults.ts';
-import type { SlotLease, State } from '../state/state.ts';
-import type { TokenAuthority } from '../tokens/token-authority.ts';
-import type { Connection } from './connection.ts';
+import type { EmulatorEvents } from '../events.ts';
+import { isTokenText } from '../tokens/token-problem.ts';
+import { type AdmitOptions, admitToken, type Refused } from './admit-token.ts';
 
 /** Takes a message of a client, as it arrived. */
 export type TakeMessage = (data: Buffer, isBinary: boolean) => void;
 
-export interface AuthorisationOptions {
-  connection: Connection;
+export interface AuthorisationOptions extends AdmitOptions {
   clock: Clock;
-  authority: TokenAuthority;
-  state: Pick<State, 'leaseSlot' | 'spendToken'>;
-  faults: Faults;
-  settings: Dialect['stream'];
-  /** Whether the service has as many streams as the dialect lets it have. */
-  isFull: () => boolean;
-  /** Closes the oldest stream of the device. */
-  evictOldest: (device: string) => void;
+  events: EmulatorEvents;
   /**
    * The token was accepted and a slot taken, which is released when the connection ends. The result takes
    * each message but the token: first those that arrived meanwhile, in order. `connections`: of the device, with this one.
@@ -30,6 +20,8 @@ export interface AuthorisationOptions {
 
 /** Messages that are held beside the dialect's bound on their bytes: a message costs memory even when it is empty. */
 const maxHeldMessages = 4_096;
+/** A client that has not presented its token by then is told of, long before the usual deadline. */
+const lateMs = 2_000;
 
 /**
  * Waits for the first text message, which is the JWT. Specification: "Authentication". Audio that arrives
@@ -40,82 +32,87 @@ export function awaitToken(options: AuthorisationOptions): void {
   const held: Parameters<TakeMessage>[] = [];
   let heldBytes = 0;
   let presented = false;
-  let take: TakeMessage = (data, isBinary) => {
-    const isToken = !presented && (!isBinary || settings.binaryToken !== 'audio');
-    if (isToken) {
+  const tell = (problem: Refused) => tellProblem(options, problem);
+
+  const take: TakeMessage = (data, isBinary) => {
+    if (presented || (isBinary && settings.binaryToken === 'audio')) hold(data, isBinary);
+    else {
       presented = true;
-      deadline.cancel();
-      if (isBinary && settings.binaryToken === 'refuse') connection.close('tokenInvalid');
-      else present(data.toString());
-      return;
+      stopTimers();
+      if (isBinary && settings.binaryToken === 'refuse') refuse(binaryToken);
+      else void present(data.toString());
     }
+  };
+  let current = take;
+
+  const hold: TakeMessage = (data, isBinary) => {
+    const isFirst = held.length === 0 && !presented;
     held.push([data, isBinary]);
     heldBytes += data.length;
-    if (heldBytes > settings.earlyAudioBytes || held.length > maxHeldMessages)
-      connection.close('earlyAudioOverflow');
+    if (isFirst && isTokenText(data.toString('latin1').trim())) tell(binaryToken);
+    if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeldMessages) return;
+    refuse({
+      refused: 'earlyAudioOverflow',
+      why: `${held.length} binary messages (${heldBytes} bytes) came before the token was accepted`,
+      advice: 'send audio once service_voice_connected has come',
+    });
+  };
+
+  const refuse = (problem: Refused) => {
+    tell(problem);
+    connection.close(problem.refused, `${problem.why}: ${problem.advice}`);
   };
 
   const present = async (token: string) => {
-    const decision = await decide(token, options);
+    const decision = await admitToken(token, options);
     if (decision === undefined || connection.ended) return;
     if ('refused' in decision) {
-      connection.close(decision.refused);
+      refuse(decision);
       return;
     }
-    take = onAuthorised(decision.claims, decision.lease.connections);
-    for (const message of held.splice(0)) take(...message);
+    options.uses.note(decision.claims.jti, connection.id);
+    current = onAuthorised(decision.claims, decision.lease.connections);
+    for (const message of held.splice(0)) current(...message);
   };
 
-  const deadline = clock.after(settings.tokenDeadlineMs, () => connection.close('tokenTimeout'));
-  connection.onEnding(() => {
+  const missing = (waitedMs: number): Refused => ({
+    refused: 'tokenTimeout',
+    ...describeAbsence(connection.tokenElsewhere, held.length),
+    advice: `send it as the first text message, within ${settings.tokenDeadlineMs / 1000} s (${waitedMs / 1000} s have passed)`,
+  });
+  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => tell(missing(lateMs)));
+  const deadline = clock.after(settings.tokenDeadlineMs, () => {
+    const { why, advice } = missing(settings.tokenDeadlineMs);
+    connection.close('tokenTimeout', `${why}: ${advice}`);
+  });
+  const stopTimers = () => {
+    late.cancel();
     deadline.cancel();
+  };
+  connection.onEnding(() => {
+    stopTimers();
     held.length = 0;
     // Nothing is heard of a connection that is closing, though its messages still come in.
-    take = () => {};
+    current = () => {};
   });
-  connection.socket.on('message', (data: RawData, isBinary) => take(data as Buffer, isBinary));
+  connection.socket.on('message', (data: RawData, isBinary) => current(data as Buffer, isBinary));
 }
 
-type Decision = { claims: TokenClaims; lease: SlotLease } | { refused: CloseCause };
+const binaryToken: Refused = {
+  refused: 'tokenInvalid',
+  why: 'the token came as a binary message',
+  advice: 'send it as a text message',
+};
 
-/** Undefined where the connection is gone meanwhile: it neither keeps a slot nor uses up its token. */
-async function decide(token: string, options: AuthorisationOptions): Promise<Decision | undefined> {
-  const { authority, faults, connection, settings, isFull } = options;
-  const verified = await authority.verify(token);
-  if (!verified.ok) return { refused: verified.cause };
-  const { claims } = verified;
-  if (connection.ended) return undefined;
-  const [fault] = faults.take('authorise', { device: claims.sub, stream: connection.id });
-  if (fault !== undefined) {
-    return { refused: fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause };
-  }
-  if (settings.capacity.refuseAt === 'token' && isFull()) return { refused: 'unavailable' };
-  return takeSlot(claims, options);
+function describeAbsence(elsewhere: string | undefined, binaryMessages: number): { why: string } {
+  if (elsewhere !== undefined) return { why: `the token came in ${elsewhere}, where nobody looks for it` };
+  if (binaryMessages > 0) return { why: `no token, but ${binaryMessages} binary messages have come` };
+  return { why: 'no token has come' };
 }
 
-/** The slot first: a connection that finds none leaves its token unused. Each step is atomic in the state. */
-async function takeSlot(
-  claims: TokenClaims,
-  { state, connection, settings, evictOldest }: AuthorisationOptions,
-): Promise<Decision | undefined> {
-  const leaseSlot = async () => {
-    const leased = state.leaseSlot(claims.sub);
-    const lease = leased instanceof Promise ? await leased : leased;
-    if (lease !== undefined) connection.onEnding(lease.release);
-    return lease;
-  };
-  const free = await leaseSlot();
-  if (connection.ended) return undefined;
-  if (free === undefined && settings.connectionLimit !== 'evict-oldest')
-    return { refused: 'tooManyConnections' };
-  const spent = state.spendToken(claims);
-  const isFirstUse = spent instanceof Promise ? await spent : spent;
-  if (!isFirstUse) {
-    free?.release();
-    return { refused: 'tokenReused' };
-  }
-  // Nobody is evicted for a token that opens no stream.
-  if (free === undefined) evictOldest(claims.sub);
-  const lease = free ?? (await leaseSlot());
-  return lease === undefined ? { refused: 'tooManyConnections' } : { claims, lease };
+function tellProblem({ connection, events }: AuthorisationOptions, problem: Refused): void {
+  const { id: stream, remote } = connection;
+  const { refused: cause, why, advice, device } = problem;
+  const named = device === undefined ? {} : { device };
+  events.emit({ type: 'token-problem', stream, remote, ...named, cause, why, advice });
 }

@@ -19,6 +19,8 @@ export interface Connection {
   readonly socket: WebSocket;
   /** Address of the peer. */
   readonly remote: string;
+  /** Where on the upgrade request a token stands that the service does not look for there. */
+  readonly tokenElsewhere: string | undefined;
   /** What the templates of its messages stand for. */
   readonly values: TemplateValues;
   /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
@@ -34,8 +36,11 @@ export interface Connection {
   /** How loud the newest audio of each direction is, in dBFS: from the device, and to it. */
   levels(): { inDbfs: number; outDbfs: number };
   sendText(text: string): void;
-  /** Sends the error message that goes before this close (dialect), then the close. Only the first call counts. */
-  close(cause: CloseCause): void;
+  /**
+   * Sends the error message that goes before this close (dialect), then the close. `why`: more about the cause, for the
+   * journal, and where the dialect says so for the client. Only the first call counts.
+   */
+  close(cause: CloseCause, why?: string): void;
   /**
    * Closes with this code, and without a message before it; 1005 stands for none, and 1006 for no close frame.
    * Only the first call counts. Throws `usage` where the code or the reason cannot be sent.
@@ -61,6 +66,7 @@ export interface ConnectionOptions {
   id: number;
   socket: WebSocket;
   remote: string;
+  tokenElsewhere: string | undefined;
   random: Pick<Random, 'id'>;
   /** What the WebSocket runs on. */
   transport: Socket;
@@ -75,7 +81,19 @@ export interface ConnectionOptions {
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { id, socket, remote, random, transport, headerOf, clock, baseClock, dialect, events } = options;
+  const {
+    id,
+    socket,
+    remote,
+    tokenElsewhere,
+    random,
+    transport,
+    headerOf,
+    clock,
+    baseClock,
+    dialect,
+    events,
+  } = options;
   const startedAt = clock.now();
   const endings: (() => void)[] = [];
   const device = new DeviceCheck(baseClock);
@@ -109,13 +127,16 @@ export function createConnection(options: ConnectionOptions): Connection {
     for (const call of endings.splice(0)) call();
   };
 
-  const close = (cause: CloseCause) => {
+  const close = (cause: CloseCause, why?: string) => {
     if (ended) return;
     end();
     totals.cause = cause;
+    if (why !== undefined) totals.why = why;
     const { close: code, reason, code: errorCode, message } = dialect.stream.closes[cause];
     if (dialect.stream.errorBeforeClose) {
-      socket.send(writeError(dialect, errorCode, message, values));
+      socket.send(
+        writeError(dialect, errorCode, dialect.stream.explainRefusals ? (why ?? message) : message, values),
+      );
     }
     if (code === closeCodes.abnormal) endTransport(socket, transport, baseClock);
     else if (code === closeCodes.noStatus) socket.close();
@@ -168,6 +189,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     id,
     socket,
     remote,
+    tokenElsewhere,
     values,
     totals,
     startedAt,

@@ -15,9 +15,11 @@ import type { Random } from '../random.ts';
 import type { ReplyMode } from '../replies/reply.ts';
 import type { State } from '../state/state.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
+import { holdsToken } from '../tokens/token-problem.ts';
 import { awaitToken } from './authorisation.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
+import { createTokenUses } from './token-uses.ts';
 
 /** Fragments of one message; ws closes with 1008 beyond it. */
 const maxFragments = 256;
@@ -83,6 +85,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const live = new WeakMap<Connection, LiveStream>();
   const headerOf = createAudioHeaders();
   const heartbeat = startHeartbeat(connections, baseClock);
+  const uses = createTokenUses();
   let awaitingToken = 0;
   let nextId = 1;
 
@@ -98,6 +101,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       ...options,
       connection,
       settings: dialect.stream,
+      uses,
       isFull: () => isFull(({ totals }) => totals.device !== undefined),
       evictOldest: (device) =>
         [...connections].find(({ ended, totals }) => !ended && totals.device === device)?.close('evicted'),
@@ -149,6 +153,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           id: nextId++,
           socket: webSocket,
           remote,
+          tokenElsewhere: findToken(request),
           random,
           transport: request.socket,
           headerOf,
@@ -175,6 +180,16 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       await Promise.all(gone);
     },
   };
+}
+
+/** Where a client put its token on the upgrade request, which the specification does not show. */
+function findToken({ headers, url = '' }: IncomingMessage): string | undefined {
+  const places: [text: string | undefined, place: string][] = [
+    [headers.authorization, 'the header Authorization'],
+    [headers['sec-websocket-protocol'], 'the header Sec-WebSocket-Protocol'],
+    [url, 'the URL'],
+  ];
+  return places.find(([text]) => text !== undefined && holdsToken(text))?.[1];
 }
 
 /** Frees the slots of peers that are gone without a word. */

@@ -1,19 +1,34 @@
 import { createHash, createPublicKey, createSecretKey, generateKeySync, type KeyObject } from 'node:crypto';
-import { type CryptoKey, errors, generateKeyPair, importPKCS8, type JWTPayload, jwtVerify } from 'jose';
+import {
+  type CryptoKey,
+  decodeJwt,
+  errors,
+  generateKeyPair,
+  importPKCS8,
+  type JWTPayload,
+  jwtVerify,
+} from 'jose';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/dialect.ts';
-import { maxTokenBytes } from '../../protocol/token-response.ts';
+import { maxFieldLength } from '../../protocol/token-request.ts';
 import type { Random } from '../random.ts';
 import { createSignToken } from './sign-token.ts';
+import { formProblem, seconds, type TokenProblem, verifyProblem } from './token-problem.ts';
 
 type Key = CryptoKey | KeyObject;
 type Keys = { signing: Key; verifying: Key };
 
-export type Verified =
-  | { ok: true; claims: TokenClaims }
-  | { ok: false; cause: Extract<CloseCause, 'tokenInvalid' | 'tokenExpired'>; why: string };
+export type Verified = { ok: true; claims: TokenClaims } | RefusedToken;
+
+/** A token that is not accepted. */
+export interface RefusedToken extends TokenProblem {
+  ok: false;
+  cause: Extract<CloseCause, 'tokenInvalid' | 'tokenExpired'>;
+  /** The device that the token names; nobody has vouched for it. */
+  device?: string;
+}
 
 /** What is wrong with a token that a fault has issued, and that `verify` refuses. */
 export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
@@ -52,6 +67,7 @@ export async function createTokenAuthority(options: TokenAuthorityOptions): Prom
 
 function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys: Keys) {
   const sign = createSignToken({ settings, key: keys.signing });
+  const issued = createIssuedIds();
   const claim = (deviceId: string, jti: string) =>
     buildClaims({ deviceId, issuer: settings.issuer, jti, nowMs: clock.wall() });
   return {
@@ -60,15 +76,24 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
     async issue(deviceId: string, wrong?: WrongToken) {
       const { jti, ...others } = spoilClaims(claim(deviceId, settings.jti ? random.id() : ''), wrong);
       const token = await sign(settings.jti ? { ...others, jti } : others);
+      const id = settings.jti ? jti : hashOf(token);
+      issued.add(id);
       return {
         token: wrong === 'bad-signature' ? spoilSignature(token) : token,
-        claims: { ...others, jti: settings.jti ? jti : hashOf(token) },
+        claims: { ...others, jti: id },
       };
     },
     async verify(token: string): Promise<Verified> {
-      if (Buffer.byteLength(token) > maxTokenBytes) return invalid(`longer than ${maxTokenBytes} bytes`);
       // jose overlooks white space in a signature.
-      if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return invalid('not three parts of base64url');
+      const malformed = formProblem(token);
+      if (malformed !== undefined) return { ok: false, cause: 'tokenInvalid', ...malformed };
+      const named = readUnverified(token);
+      const refuse = (problem: TokenProblem, cause: RefusedToken['cause'] = 'tokenInvalid'): Verified => ({
+        ok: false,
+        cause,
+        ...problem,
+        ...(named.sub === undefined ? {} : { device: named.sub }),
+      });
       try {
         const { payload } = await jwtVerify(token, keys.verifying, {
           algorithms: [settings.algorithm],
@@ -80,14 +105,47 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
         });
         const known = settings.jti ? payload : { ...payload, jti: hashOf(token) };
         const problem = claimsProblem(known, clock.wall() / 1000 + settings.clockToleranceSeconds);
-        return problem === undefined
-          ? { ok: true, claims: known as unknown as TokenClaims }
-          : invalid(problem);
+        if (problem !== undefined) return refuse(problem);
+        return { ok: true, claims: known as unknown as TokenClaims };
       } catch (thrown) {
-        if (thrown instanceof errors.JWTExpired) return { ok: false, cause: 'tokenExpired', why: 'expired' };
-        // Whatever else a hostile token makes the library throw: it is not accepted.
-        return invalid(thrown instanceof Error ? thrown.message : String(thrown));
+        // Whatever a hostile token makes the library throw: it is not accepted.
+        const problem = verifyProblem(thrown, {
+          nowSeconds: clock.wall() / 1000,
+          algorithm: settings.algorithm,
+          issuer: settings.issuer,
+          audience,
+          isOurs: issued.has((settings.jti ? named.jti : undefined) ?? hashOf(token)),
+        });
+        return refuse(problem, thrown instanceof errors.JWTExpired ? 'tokenExpired' : 'tokenInvalid');
       }
+    },
+  };
+}
+
+/** What a token says of itself before anything is verified. */
+function readUnverified(token: string): { sub?: string; jti?: string } {
+  try {
+    const { sub, jti } = decodeJwt(token);
+    return {
+      ...(typeof sub === 'string' ? { sub: sub.slice(0, maxFieldLength) } : {}),
+      ...(typeof jti === 'string' ? { jti } : {}),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** Tokens whose identifiers are remembered, so that an altered one is told from a foreign one. */
+const maxIssued = 10_000;
+
+function createIssuedIds() {
+  const ids = new Set<string>();
+  return {
+    has: (id: string) => ids.has(id),
+    add(id: string) {
+      ids.add(id);
+      const [oldest] = ids;
+      if (ids.size > maxIssued && oldest !== undefined) ids.delete(oldest);
     },
   };
 }
@@ -120,16 +178,18 @@ function spoilSignature(token: string): string {
   return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
 }
 
-function invalid(why: string): Verified {
-  return { ok: false, cause: 'tokenInvalid', why };
-}
-
 /** What a library that verifies any JWT leaves to us: the lifetime is exactly 60 s, and the types of the claims. */
-function claimsProblem({ sub, iat = 0, exp = 0, jti }: JWTPayload, latestIat: number): string | undefined {
-  if (typeof sub !== 'string' || sub === '') return 'claim "sub" is not a device id';
-  if (typeof jti !== 'string' || jti === '') return 'claim "jti" is not an identifier';
-  if (exp - iat !== tokenLifetimeSeconds) return `lifetime is not ${tokenLifetimeSeconds} s`;
-  return iat > latestIat ? 'claim "iat" is in the future' : undefined;
+function claimsProblem(
+  { sub, iat = 0, exp = 0, jti }: JWTPayload,
+  latestIat: number,
+): TokenProblem | undefined {
+  const advice = 'request the token from this emulator';
+  if (typeof sub !== 'string' || sub === '') return { why: 'the claim sub is not a device id', advice };
+  if (typeof jti !== 'string' || jti === '') return { why: 'the claim jti is not an identifier', advice };
+  if (exp - iat !== tokenLifetimeSeconds)
+    return { why: `the token lives for ${exp - iat} s, expected ${tokenLifetimeSeconds} s`, advice };
+  if (iat <= latestIat) return undefined;
+  return { why: `the token is not valid before ${seconds(iat - latestIat)} from now`, advice };
 }
 
 async function loadKeys({ algorithm, secret, privateKey }: Dialect['token']): Promise<Keys> {

@@ -23,7 +23,13 @@ export interface TokenEndpointOptions {
 }
 
 /** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
-export type TokenEndpoint = (body: Uint8Array) => Promise<HttpAnswer | Unanswered>;
+export type TokenEndpoint = (body: Uint8Array, remote: string) => Promise<HttpAnswer | Unanswered>;
+
+/** Who asks for a token. */
+interface Asker {
+  device: string;
+  remote: string;
+}
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { clock, dialect, events, authority, faults, state, rateLimit, accepts } = options;
@@ -41,16 +47,19 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     ];
   };
 
-  const limited = (device: string, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer => {
+  const limited = ({ device, remote }: Asker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer => {
     const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
-    const answer = refusal('rateLimited', { dialect, events, device });
+    const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
+    const detail = `${device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is let in after ${(waitMs / 1000).toFixed(1)} s`;
+    const answer = refusal('rateLimited', { dialect, events, device, remote, detail });
     return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
   };
 
-  const grant = async (device: string, wrong?: WrongToken): Promise<HttpAnswer> => {
+  const grant = async (asker: Asker, wrong?: WrongToken): Promise<HttpAnswer> => {
+    const { device } = asker;
     const counted = state.countRequest(device);
     const rate = counted instanceof Promise ? await counted : counted;
-    if (!rate.allowed) return limited(device, rate);
+    if (!rate.allowed) return limited(asker, rate);
     const { token, claims } = await authority.issue(device, wrong);
     const noted = state.noteIssued(claims);
     if (noted instanceof Promise) await noted;
@@ -61,33 +70,41 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   };
 
   /** Refuses a request that is wrong, unless the dialect counts it and the limit comes first. */
-  const refuseWrong = async (device: string | undefined, refuse: () => HttpAnswer): Promise<HttpAnswer> => {
+  const refuseWrong = async (
+    { device, remote }: { device: string | undefined; remote: string },
+    refuse: () => HttpAnswer,
+  ): Promise<HttpAnswer> => {
     const { countsInvalid, headersOnInvalid } = dialect.rateLimit;
     if (device === undefined || !(countsInvalid || headersOnInvalid)) return refuse();
     const rate = await (countsInvalid ? state.countRequest(device) : state.lookAtLimit(device));
-    if (countsInvalid && !rate.allowed) return limited(device, rate);
+    if (countsInvalid && !rate.allowed) return limited({ device, remote }, rate);
     return headersOnInvalid ? { ...refuse(), headers: limitHeaders(rate) } : refuse();
   };
 
-  return async (body) => {
+  return async (body, remote) => {
     const parsed = parseTokenRequest(body);
     if (!parsed.ok) {
       const { problem } = parsed;
       const { deviceId } = problem;
-      const about = { dialect, events, ...(deviceId === undefined ? {} : { device: deviceId }) };
-      return refuseWrong(deviceId, () => invalidRequest(problem, about));
+      const about = { dialect, events, remote, ...(deviceId === undefined ? {} : { device: deviceId }) };
+      return refuseWrong({ device: deviceId, remote }, () => invalidRequest(problem, about));
     }
     const { apiKey, deviceId: device } = parsed.request;
     if (!accepts(apiKey))
-      return refuseWrong(device, () => refusal('unauthorized', { dialect, events, device }));
+      return refuseWrong({ device, remote }, () =>
+        refusal('unauthorized', { dialect, events, device, remote }),
+      );
     const struck = faults.take('token', { device });
-    if (struck.length === 0) return grant(device);
+    if (struck.length === 0) return grant({ device, remote });
     const answers = {
-      normal: (wrong?: WrongToken) => grant(device, wrong),
-      refuse: (cause: RefusalCause) => refusal(cause, { dialect, events, device }),
+      normal: (wrong?: WrongToken) => grant({ device, remote }, wrong),
+      refuse: (cause: RefusalCause) => refusal(cause, { dialect, events, device, remote }),
       limited(resetInMs: number) {
         const resetAtMs = Math.ceil(clock.wall() + resetInMs);
-        return limited(device, { limit: rateLimit, remaining: 0, resetAtMs, retryAtMs: resetAtMs });
+        return limited(
+          { device, remote },
+          { limit: rateLimit, remaining: 0, resetAtMs, retryAtMs: resetAtMs },
+        );
       },
     };
     return answerWithFaults(struck, answers, clock);

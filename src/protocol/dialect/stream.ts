@@ -46,6 +46,12 @@ export const streamSchema = z
     longestSessionMs: duration
       .optional()
       .describe('How long a stream may last after its token was accepted; without it for ever'),
+    explainRefusals: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether the error message of a refused token says what is wrong with it and what to send instead',
+      ),
     tokenDeadlineMs: z
       .int()
       .min(1)

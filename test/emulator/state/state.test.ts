@@ -10,6 +10,7 @@ import { createMemoryState } from '../../../src/emulator/state/memory.ts';
 import type { State } from '../../../src/emulator/state/state.ts';
 import { awaitToken } from '../../../src/emulator/streams/authorisation.ts';
 import type { Connection } from '../../../src/emulator/streams/connection.ts';
+import { createTokenUses } from '../../../src/emulator/streams/token-uses.ts';
 import { createTokenAuthority } from '../../../src/emulator/tokens/token-authority.ts';
 import { createTokenEndpoint } from '../../../src/emulator/tokens/token-endpoint.ts';
 import { defaultDialect } from '../../../src/protocol/dialect.ts';
@@ -67,7 +68,9 @@ async function start(wrap: (state: State) => State) {
   const present = (token: string) => {
     const connection = fakeConnection();
     awaitToken({
-      ...{ clock, authority, state, faults },
+      ...{ clock, authority, state, faults, events },
+      maxConnections: 10,
+      uses: createTokenUses(),
       connection: connection as unknown as Connection,
       settings: dialect.stream,
       isFull: () => false,
@@ -98,7 +101,7 @@ describe.each<[string, (state: State) => State]>([
 
   test('of 200 token requests at once exactly 60 are granted', async () => {
     const { endpoint } = await start(wrap);
-    const answers = await Promise.all(Array.from({ length: 200 }, () => endpoint(body)));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => endpoint(body, '127.0.0.1')));
     const statuses = answers.map((answer) => typeof answer === 'object' && answer.status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
     expect(statuses.filter((status) => status === 429)).toHaveLength(140);
@@ -130,7 +133,7 @@ describe.each<[string, (state: State) => State]>([
 
   test('the control shows, moves and forgets what the state knows', async () => {
     const { endpoint, control, events } = await start(wrap);
-    await endpoint(body);
+    await endpoint(body, '127.0.0.1');
     events.emit({ type: 'stopping' });
     await control.advance(1_000);
     expect(await control.state()).toMatchObject({

@@ -1,0 +1,91 @@
+import type { TokenClaims } from '../../protocol/claims.ts';
+import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
+import type { Faults } from '../faults/faults.ts';
+import type { SlotLease, State } from '../state/state.ts';
+import type { TokenAuthority } from '../tokens/token-authority.ts';
+import type { TokenProblem } from '../tokens/token-problem.ts';
+import type { Connection } from './connection.ts';
+import type { TokenUses } from './token-uses.ts';
+
+export interface AdmitOptions {
+  connection: Connection;
+  authority: TokenAuthority;
+  state: Pick<State, 'leaseSlot' | 'spendToken'>;
+  faults: Faults;
+  settings: Dialect['stream'];
+  /** Connections per device. */
+  maxConnections: number;
+  uses: TokenUses;
+  /** Whether the service has as many streams as the dialect lets it have. */
+  isFull: () => boolean;
+  /** Closes the oldest stream of the device. */
+  evictOldest: (device: string) => void;
+}
+
+export interface Refused extends TokenProblem {
+  refused: CloseCause;
+  device?: string;
+}
+
+export type Decision = { claims: TokenClaims; lease: SlotLease } | Refused;
+
+/**
+ * Decides on a token that was presented. Undefined where the connection is gone meanwhile: it neither keeps a slot nor
+ * uses up its token. Specification: "Authentication" and "Limits".
+ */
+export async function admitToken(token: string, options: AdmitOptions): Promise<Decision | undefined> {
+  const { authority, faults, connection, settings, isFull } = options;
+  const verified = await authority.verify(token);
+  if (!verified.ok) {
+    const { cause, why, advice, device } = verified;
+    return { refused: cause, why, advice, ...(device === undefined ? {} : { device }) };
+  }
+  const { claims } = verified;
+  const device = claims.sub;
+  if (connection.ended) return undefined;
+  const [fault] = faults.take('authorise', { device, stream: connection.id });
+  if (fault !== undefined) {
+    const refused = fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause;
+    return { refused, device, why: `the fault ${fault.name} strikes`, advice: 'try again' };
+  }
+  if (settings.capacity.refuseAt === 'token' && isFull()) {
+    const why = `all ${settings.capacity.connections} connections of the service are in use`;
+    return { refused: 'unavailable', device, why, advice: 'try again later' };
+  }
+  return takeSlot(claims, options);
+}
+
+/** The slot first: a connection that finds none leaves its token unused. Each step is atomic in the state. */
+async function takeSlot(claims: TokenClaims, options: AdmitOptions): Promise<Decision | undefined> {
+  const { state, connection, settings, evictOldest } = options;
+  const leaseSlot = async () => {
+    const leased = state.leaseSlot(claims.sub);
+    const lease = leased instanceof Promise ? await leased : leased;
+    if (lease !== undefined) connection.onEnding(lease.release);
+    return lease;
+  };
+  const free = await leaseSlot();
+  if (connection.ended) return undefined;
+  if (free === undefined && settings.connectionLimit !== 'evict-oldest') return tooMany(claims, options);
+  const spent = state.spendToken(claims);
+  const isFirstUse = spent instanceof Promise ? await spent : spent;
+  if (!isFirstUse) {
+    free?.release();
+    return reused(claims, options);
+  }
+  // Nobody is evicted for a token that opens no stream.
+  if (free === undefined) evictOldest(claims.sub);
+  const lease = free ?? (await leaseSlot());
+  return lease === undefined ? tooMany(claims, options) : { claims, lease };
+}
+
+function tooMany({ sub: device }: TokenClaims, { maxConnections }: AdmitOptions): Refused {
+  const why = `${device} has ${maxConnections} of ${maxConnections} connections open`;
+  return { refused: 'tooManyConnections', device, why, advice: 'close one first' };
+}
+
+function reused({ sub: device, jti }: TokenClaims, { uses }: AdmitOptions): Refused {
+  const stream = uses.streamOf(jti);
+  const why = stream === undefined ? 'the token was used before' : `the token was used by stream ${stream}`;
+  return { refused: 'tokenReused', device, why, advice: 'request a new token for each connection' };
+}

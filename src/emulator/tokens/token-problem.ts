@@ -1,0 +1,124 @@
+import { errors } from 'jose';
+import { isRecord } from '../../protocol/error-body.ts';
+import { maxTokenBytes } from '../../protocol/token-response.ts';
+
+/** Why a token is refused, and what to send instead: two sentences without their end. */
+export interface TokenProblem {
+  why: string;
+  advice: string;
+}
+
+/** A JWT as compact text, and one somewhere within other text. */
+const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const tokenWithin = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/;
+const sendAlone = 'send the token alone, just as the token endpoint gave it';
+const askAgain = 'request a new token for each connection';
+
+/** Whether text has the form of a JWT. */
+export function isTokenText(text: string): boolean {
+  return wholeToken.test(text);
+}
+
+/** Whether a JWT stands somewhere in the text. */
+export function holdsToken(text: string): boolean {
+  return tokenWithin.test(text);
+}
+
+/** What is wrong with a first message that is not a token by its form; undefined where it is one. */
+export function formProblem(text: string): TokenProblem | undefined {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxTokenBytes)
+    return { why: `the first message has ${bytes} bytes, more than any token`, advice: sendAlone };
+  if (isTokenText(text)) return undefined;
+  if (text.trim() === '') return { why: 'the first message is empty', advice: 'send the token' };
+  if (isTokenText(text.trim()))
+    return { why: 'white space or a line break stands around the token', advice: sendAlone };
+  if (/^bearer\b/i.test(text)) return { why: 'the token comes after the word Bearer', advice: sendAlone };
+  const unquoted = /^(["'`])(.*)\1$/s.exec(text.trim())?.[2];
+  if (unquoted !== undefined && isTokenText(unquoted))
+    return { why: 'the token is in quotes', advice: sendAlone };
+  if (isRecord(parse(text))) return jsonProblem(text);
+  if (tokenWithin.test(text)) return { why: 'other text stands around the token', advice: sendAlone };
+  if (text.startsWith('eyJ')) return { why: `the token is cut off after ${bytes} bytes`, advice: sendAlone };
+  return {
+    why: `the first message (${bytes} bytes) is no JWT: three parts of base64url with dots between them`,
+    advice: sendAlone,
+  };
+}
+
+function jsonProblem(text: string): TokenProblem {
+  return tokenWithin.test(text)
+    ? { why: 'the token is wrapped in JSON', advice: sendAlone }
+    : {
+        why: 'the first message is JSON, and holds no token',
+        advice: 'send the token first, alone, as text',
+      };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface VerifyContext {
+  /** Seconds since the epoch. */
+  nowSeconds: number;
+  algorithm: string;
+  issuer: string;
+  audience: string;
+  /** Whether this emulator issued a token with this `jti`. */
+  isOurs: boolean;
+}
+
+/** What a token is refused for that has the form of one; `thrown` comes from the library that verifies. */
+export function verifyProblem(thrown: unknown, context: VerifyContext): TokenProblem {
+  if (thrown instanceof errors.JWTExpired) {
+    const { exp = context.nowSeconds } = thrown.payload;
+    return { why: `the token expired ${seconds(context.nowSeconds - exp)} ago`, advice: askAgain };
+  }
+  if (thrown instanceof errors.JWSSignatureVerificationFailed) return signatureProblem(context);
+  if (thrown instanceof errors.JOSEAlgNotAllowed)
+    return {
+      why: `the token is not signed with ${context.algorithm}`,
+      advice: 'send a token of this emulator',
+    };
+  if (thrown instanceof errors.JWTClaimValidationFailed)
+    return claimProblem(thrown.claim, thrown.payload, context);
+  return {
+    why: `the token cannot be read (${thrown instanceof Error ? thrown.message : String(thrown)})`,
+    advice: sendAlone,
+  };
+}
+
+function signatureProblem({ isOurs }: VerifyContext): TokenProblem {
+  if (isOurs)
+    return {
+      why: 'the token was altered after it was issued: its signature does not fit',
+      advice: sendAlone,
+    };
+  return {
+    why: 'another key signed the token: it comes from another service, or from before this emulator started',
+    advice: 'request the token from this emulator',
+  };
+}
+
+function claimProblem(
+  claim: string,
+  payload: Record<string, unknown>,
+  { issuer, audience }: VerifyContext,
+): TokenProblem {
+  const expected = { iss: issuer, aud: audience }[claim];
+  const given = payload[claim];
+  const advice = 'request the token from this emulator';
+  if (given === undefined) return { why: `the token has no claim ${claim}`, advice };
+  if (expected === undefined) return { why: `the claim ${claim} is not as it should be`, advice };
+  return { why: `the claim ${claim} is ${JSON.stringify(given)}, expected "${expected}"`, advice };
+}
+
+/** A duration in seconds, with as many digits as help. */
+export function seconds(value: number): string {
+  return value < 100 ? `${value.toFixed(1)} s` : `${Math.round(value)} s`;
+}
