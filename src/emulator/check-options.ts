@@ -26,6 +26,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   controlSecret: z.string().min(1),
   clock: anything,
   onEvent: call,
+  tap: call,
   faults: z.array(z.union([z.string(), anything])).readonly(),
   scenario: z.union([z.string(), anything]),
 };

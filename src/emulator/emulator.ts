@@ -72,6 +72,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     ticker,
     faults,
     createReply,
+    tap: options.tap,
   });
   const control = createControl({
     clock,
@@ -95,6 +96,8 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     faults: upgradeFaults,
     control: createControlApi({ control, secret: controlSecret }),
     tls,
+    clock,
+    tap: options.tap,
   });
 
   const address = await listen(server, host, port).catch(async (thrown) => {

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { DialectInput } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
+import type { Tap } from '../wire/tap.ts';
 import type { EmulatorListener } from './events.ts';
 import type { CreateReply } from './replies/reply.ts';
 import type { Scenario } from './scenario/scenario.ts';
@@ -40,6 +41,8 @@ export interface EmulatorOptions {
   clock?: Clock;
   /** Called for each event, from the first. */
   onEvent?: EmulatorListener;
+  /** Called for each token request and each stream: gives what looks on at it. */
+  tap?: () => Tap | undefined;
   /** Faults from the start: `NAME:key=value,…` or objects. */
   faults?: readonly (FaultInput | string)[];
   /** Plays on each stream: a file or the name of a shipped scenario, what is written in one, or a loaded one. `reply` speaks for devices without steps. */

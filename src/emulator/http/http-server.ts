@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { atTurnEnd } from '../../kernel/clock.ts';
+import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { controlPrefix } from '../../protocol/control.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
@@ -12,6 +12,7 @@ import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/ht
 import { readBody } from '../../wire/server/http-body.ts';
 import { ServiceRequest } from '../../wire/server/service-request.ts';
 import { createTlsServer } from '../../wire/server/tls-server.ts';
+import type { Tap } from '../../wire/tap.ts';
 import type { ControlApi } from '../control/control-api.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Unanswered } from '../faults/token-faults.ts';
@@ -19,6 +20,7 @@ import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
 import type { VoiceEndpoint } from '../streams/voice-endpoint.ts';
 import type { TokenEndpoint } from '../tokens/token-endpoint.ts';
 import { invalidRequest, type RefusalContext, refusal } from './refusal.ts';
+import { type WatchedRequest, watchTokenRequest } from './tap-token-request.ts';
 import { welcome } from './welcome.ts';
 
 export interface HttpServerOptions {
@@ -31,6 +33,9 @@ export interface HttpServerOptions {
   faults: UpgradeFaults;
   /** Undefined: plain HTTP. */
   tls: TlsCertificate | undefined;
+  clock: Clock;
+  /** Gives a tap for each token request. */
+  tap: (() => Tap | undefined) | undefined;
 }
 
 /** Node looks for late requests only this often, so the deadlines below are kept to within it. */
@@ -61,8 +66,11 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxHeadersCount = maxHeaders + 1;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    answer(request, response, options).then(
+    const tap = tokenPaths.includes(pathOf(request)) ? options.tap?.() : undefined;
+    const watched = tap && watchTokenRequest(request, tap, options.clock);
+    answer(request, response, options, watched).then(
       (result) => {
+        watched?.answered(typeof result === 'string' ? undefined : result);
         if (result === 'reset') request.socket.resetAndDestroy();
         // Answers leave one after the other: the first one wakes who waits for them, and the rest find them awake.
         else if (typeof result !== 'string') atTurnEnd(sendIfOpen, { response, result });
@@ -121,6 +129,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   options: HttpServerOptions,
+  watched: WatchedRequest | undefined,
 ): Promise<HttpAnswer | Unanswered | 'answered'> {
   const { dialect, events, admission, token } = options;
   const path = pathOf(request);
@@ -150,7 +159,9 @@ async function answer(
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== jsonMediaType) return { ...refuse('unsupportedMediaType'), hangUp: true };
   const body = await readBody(request, maxTokenRequestBytes);
-  return body === undefined ? { ...refuse('bodyTooLarge'), hangUp: true } : token(body, about.remote);
+  if (body === undefined) return { ...refuse('bodyTooLarge'), hangUp: true };
+  if (watched !== undefined) watched.body = Buffer.from(body).toString();
+  return token(body, about.remote);
 }
 
 /** The path of a request, also of one in the absolute form that proxies are sent (RFC 9112, section 3.2.2). */

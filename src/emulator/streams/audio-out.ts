@@ -4,6 +4,7 @@ import { LatestLevel } from '../../audio/latest-level.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import type { StreamTotals } from '../events.ts';
+import type { SentWatch } from './tap-stream.ts';
 
 /** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
 const maxUnsentBytes = 1024 * 1024;
@@ -18,6 +19,8 @@ export interface AudioOutOptions {
   clock: Clock;
   /** The peer does not read what it was sent. */
   onSlowReader: () => void;
+  /** Looks on at what is sent. */
+  watch: Pick<SentWatch, 'audio'> | undefined;
 }
 
 /** The way of audio out of a connection. A class, as all that every frame passes: see ARCHITECTURE.md. */
@@ -31,8 +34,9 @@ export class AudioOut {
   private readonly headerOf: (length: number) => Buffer;
   private readonly totals: StreamTotals;
   private readonly onSlowReader: () => void;
+  private readonly watch: Pick<SentWatch, 'audio'> | undefined;
 
-  constructor({ socket, transport, batched, headerOf, totals, clock, onSlowReader }: AudioOutOptions) {
+  constructor({ socket, transport, batched, headerOf, totals, clock, onSlowReader, watch }: AudioOutOptions) {
     this.level = new LatestLevel(clock);
     this.socket = socket;
     this.transport = transport;
@@ -40,6 +44,7 @@ export class AudioOut {
     this.headerOf = headerOf;
     this.totals = totals;
     this.onSlowReader = onSlowReader;
+    this.watch = watch;
   }
 
   /** Whether anything may be sent, text as well. A peer that does not read what it was sent is given up. */
@@ -57,6 +62,7 @@ export class AudioOut {
     this.totals.framesOut += 1;
     this.totals.bytesOut += pcm.length;
     this.level.note(pcm);
+    this.watch?.audio(pcm);
   }
 
   /** Sends nothing more. */

@@ -12,6 +12,7 @@ import type { EmulatorEvents, StreamTotals } from '../events.ts';
 import type { Random } from '../random.ts';
 import { AudioOut } from './audio-out.ts';
 import { createMessageValues } from './message-values.ts';
+import type { SentWatch } from './tap-stream.ts';
 
 /** One WebSocket connection: what is sent on it, how it ends, and what is counted meanwhile. */
 export interface Connection {
@@ -78,6 +79,8 @@ export interface ConnectionOptions {
   baseClock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
+  /** Makes what looks on at the stream. */
+  watch?: ((isOurEnd: () => boolean) => SentWatch | undefined) | undefined;
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
@@ -118,6 +121,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     emptyMessages: 0,
   };
 
+  const watch = options.watch?.(() => totals.cause !== undefined);
+  const say = (text: string) => {
+    socket.send(text);
+    watch?.text(text);
+  };
   const values = createMessageValues({ stream: id, totals, random, clock });
 
   const end = () => {
@@ -134,7 +142,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (why !== undefined) totals.why = why;
     const { close: code, reason, code: errorCode, message } = dialect.stream.closes[cause];
     if (dialect.stream.errorBeforeClose) {
-      socket.send(
+      say(
         writeError(dialect, errorCode, dialect.stream.explainRefusals ? (why ?? message) : message, values),
       );
     }
@@ -156,6 +164,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     totals,
     clock: baseClock,
     onSlowReader: giveUp,
+    watch,
   });
 
   const cut = (how: 'end' | 'reset', cause: StreamTotals['cause'] & string) => {
@@ -200,7 +209,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     sendText: (text) => {
       if (!audio.maySend()) return;
-      socket.send(text);
+      say(text);
       if (totals.device !== undefined) {
         events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
       }
@@ -220,7 +229,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       else socket.close(code, reason);
     },
     sendRaw(text) {
-      if (audio.maySend()) socket.send(text);
+      if (audio.maySend()) say(text);
     },
     cut: (how) => cut(how, 'fault'),
     stall(ms) {
@@ -252,6 +261,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       }
       pingPending = true;
       socket.ping();
+      watch?.ping();
     },
     onEnding(call) {
       if (ended) call();

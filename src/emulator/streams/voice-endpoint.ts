@@ -8,6 +8,7 @@ import { streamPath } from '../../protocol/paths.ts';
 import type { Ticker } from '../../wire/pulse.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
+import type { Tap } from '../../wire/tap.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { invalidRequest } from '../http/refusal.ts';
@@ -19,6 +20,7 @@ import { holdsToken } from '../tokens/token-problem.ts';
 import { awaitToken } from './authorisation.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
+import { tapStream } from './tap-stream.ts';
 import { createTokenUses } from './token-uses.ts';
 
 /** Fragments of one message; ws closes with 1008 beyond it. */
@@ -62,6 +64,8 @@ export interface VoiceEndpointOptions {
   ticker: Ticker;
   faults: Faults;
   createReply: ReplyMode;
+  /** Gives a tap for each stream. */
+  tap: (() => Tap | undefined) | undefined;
 }
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
@@ -148,6 +152,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       const remote = request.socket.remoteAddress ?? '';
       const refused = refuseUpgrade(remote);
       if (refused !== undefined) return refused;
+      const tap = options.tap?.();
+      let answerLines: string[] = [];
+      if (tap !== undefined) server.once('headers', (lines) => (answerLines = [...lines]));
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = createConnection({
           id: nextId++,
@@ -161,6 +168,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           baseClock,
           dialect,
           events,
+          watch:
+            tap &&
+            ((isOurEnd) => tapStream({ tap, request, answerLines, socket: webSocket, clock, isOurEnd })),
         });
         connections.add(connection);
         webSocket.once('close', () => connections.delete(connection));

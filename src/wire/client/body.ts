@@ -28,15 +28,6 @@ export async function readBody(body: AsyncIterable<Buffer>, host: string): Promi
   return { text: new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBodyBytes)), failure };
 }
 
-/** A text as JSON; undefined where it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function tooLong(host: string): VoicectlError {
   return new VoicectlError('protocol-violation', `${host} answered with more than ${maxBodyBytes} bytes`);
 }

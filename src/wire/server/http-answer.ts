@@ -15,8 +15,11 @@ export interface HttpAnswer {
   hangUp?: boolean;
 }
 
-/** Names and values in turns, as Node takes them. */
-function headersOf({ headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer, text: string): string[] {
+/** Names and values of the headers in turns, as Node takes them. */
+export function answerHead(
+  { headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer,
+  text: string,
+): string[] {
   const length = String(Buffer.byteLength(text));
   const all = ['Content-Type', mediaType, 'Cache-Control', cacheControl, 'Content-Length', length];
   for (const [name, value] of headers) all.push(name, value);
@@ -24,23 +27,24 @@ function headersOf({ headers = [], mediaType = jsonMediaType, hangUp }: HttpAnsw
   return all;
 }
 
-function textOf({ body }: HttpAnswer): string {
+/** The body as it is sent. */
+export function answerText({ body }: HttpAnswer): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 /** Answers a request. */
 export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
-  const text = textOf(answer);
-  response.writeHead(answer.status, headersOf(answer, text));
+  const text = answerText(answer);
+  response.writeHead(answer.status, answerHead(answer, text));
   response.end(text);
 }
 
 /** Answers on a socket that has no response object: a refused upgrade, or a request that could not be parsed. */
 export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
   if (!socket.writable) return;
-  const text = textOf(answer);
+  const text = answerText(answer);
   const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`];
-  const head = headersOf({ ...answer, hangUp: true }, text);
+  const head = answerHead({ ...answer, hangUp: true }, text);
   for (let at = 0; at < head.length; at += 2) lines.push(`${head[at]}: ${head[at + 1]}`);
   lines.push('', text);
   // Node allows half-open sockets here and watches this one no more: a peer that stays would hold it for ever.

@@ -1,6 +1,6 @@
-import { type Redactor, redacted } from '../../kernel/redact.ts';
-import type { Header, HttpAnswer } from '../exchange.ts';
-import { parseJson } from './body.ts';
+import { type Redactor, redacted } from '../kernel/redact.ts';
+import type { Header, HttpAnswer } from './exchange.ts';
+import { parseJson } from './parse-json.ts';
 
 /**
  * A text from the service without secrets. JSON is judged as a value: with a backslash, and not without one, a secret

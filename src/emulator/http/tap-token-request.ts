@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../kernel/clock.ts';
+import { createRedactor } from '../../kernel/redact.ts';
+import { concealAnswer, concealKey } from '../../wire/conceal.ts';
+import type { HttpAnswer as AnswerSeen, Header } from '../../wire/exchange.ts';
+import { answerHead, answerText, type HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { Tap } from '../../wire/tap.ts';
+import { tokenFacts } from '../../wire/token-facts.ts';
+
+/** One token request as it is dealt with. */
+export interface WatchedRequest {
+  /** As far as it was read. */
+  body: string;
+  /** Tells the tap how it ended; undefined: without an answer. */
+  answered(answer: HttpAnswer | undefined): void;
+}
+
+/** Tells a tap of a token request, as the service sees it: without key and token. */
+export function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): WatchedRequest {
+  const [at, wallAt] = [clock.now(), clock.wall()];
+  const url = request.url ?? '';
+  return {
+    body: '',
+    answered(answer) {
+      const totalMs = clock.now() - at;
+      const token =
+        typeof answer?.body === 'object' && 'token' in answer.body ? answer.body.token : undefined;
+      const redactor = createRedactor();
+      if (token !== undefined) redactor.conceal(token);
+      tap.token?.({
+        kind: 'token',
+        ...{ at, wallAt, totalMs },
+        request: {
+          ...{ method: request.method ?? '', url, headers: headerPairs(request.rawHeaders) },
+          body: redactor.text(concealKey(this.body)),
+        },
+        answer: answer && concealAnswer(seenAnswer(answer, totalMs), redactor),
+        granted: token === undefined ? undefined : tokenFacts(token, redactor),
+        breakdown: undefined,
+      });
+    },
+  };
+}
+
+function seenAnswer(answer: HttpAnswer, firstByteMs: number): AnswerSeen {
+  const body = answerText(answer);
+  return { status: answer.status, headers: headerPairs(answerHead(answer, body)), body, firstByteMs };
+}
+
+/** Names and values in turns, as pairs. */
+export function headerPairs(flat: readonly string[]): Header[] {
+  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));
+}

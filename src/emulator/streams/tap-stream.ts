@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import type { RawData, WebSocket } from 'ws';
+import type { Clock } from '../../kernel/clock.ts';
+import { createRedactor } from '../../kernel/redact.ts';
+import { concealText } from '../../wire/conceal.ts';
+import type { Side, Upgrade } from '../../wire/exchange.ts';
+import type { Tap } from '../../wire/tap.ts';
+import { tokenFacts } from '../../wire/token-facts.ts';
+import { headerPairs } from '../http/tap-token-request.ts';
+
+export interface TapStreamOptions {
+  tap: Tap;
+  request: IncomingMessage;
+  /** Lines of the answer to the upgrade, as ws writes them: `Name: value`. */
+  answerLines: readonly string[];
+  socket: WebSocket;
+  clock: Clock;
+  /** Whether this side has ended the stream. */
+  isOurEnd: () => boolean;
+}
+
+/** What the service sends, told as it is sent. */
+export interface SentWatch {
+  text(text: string): void;
+  audio(pcm: Buffer): void;
+  ping(): void;
+}
+
+/** Tells a tap of a stream, as the service sees it: without the token that opens it, and without what repeats it. */
+export function tapStream(options: TapStreamOptions): SentWatch {
+  const { tap, socket, clock, isOurEnd } = options;
+  const redactor = createRedactor();
+  let presented = false;
+  const binary = (from: Side, data: Buffer) =>
+    tap.message?.({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length });
+  const text = (from: Side, told: string) =>
+    tap.message?.({
+      ...{ at: clock.now(), from, opcode: 'text', bytes: Buffer.byteLength(told) },
+      text: concealText(told, redactor),
+    });
+  const control = (from: Side, opcode: 'ping' | 'pong', { length: bytes }: { length: number }) =>
+    tap.message?.({ at: clock.now(), from, opcode, bytes });
+  const present = (token: string, isBinary: boolean) => {
+    presented = true;
+    redactor.conceal(token);
+    const facts = tokenFacts(token, redactor);
+    const opcode = isBinary ? 'binary' : 'text';
+    tap.message?.({ at: clock.now(), from: 'device', opcode, token: facts, bytes: Buffer.byteLength(token) });
+  };
+  tap.opened?.(upgradeOf(options));
+  socket.on('message', (data: RawData, isBinary) => {
+    const message = data as Buffer;
+    if (!presented && (!isBinary || isTokenLike(message))) present(message.toString(), isBinary);
+    else if (isBinary) binary('device', message);
+    else text('device', message.toString());
+  });
+  socket.on('ping', (data) => {
+    control('device', 'ping', data);
+    control('service', 'pong', data);
+  });
+  socket.on('pong', (data) => control('device', 'pong', data));
+  socket.on('close', (code, reason) =>
+    tap.closed?.({
+      at: clock.now(),
+      by: isOurEnd() ? 'service' : 'device',
+      code,
+      reason: redactor.text(reason.toString()),
+      breakdown: undefined,
+    }),
+  );
+  return {
+    text: (told) => text('service', told),
+    audio: (pcm) => binary('service', pcm),
+    ping: () => control('service', 'ping', { length: 0 }),
+  };
+}
+
+/** Whether a binary message is a JWT that should have come as text. */
+function isTokenLike(message: Buffer): boolean {
+  return /^eyJ[\w-]*\.[\w-]+\.[\w-]*\s*$/.test(message.toString('latin1', 0, 8_192));
+}
+
+function upgradeOf({ request, answerLines, clock }: TapStreamOptions): Upgrade {
+  const { method = '', url = '', rawHeaders } = request;
+  const [, ...lines] = answerLines;
+  const headers = lines.map(
+    (line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const,
+  );
+  return {
+    at: clock.now(),
+    wallAt: clock.wall(),
+    request: { method, url, headers: headerPairs(rawHeaders), body: '' },
+    answer: { status: 101, headers, body: '', firstByteMs: 0 },
+    breakdown: undefined,
+    totalMs: 0,
+  };
+}

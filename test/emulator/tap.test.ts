@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createRedactor } from '../../src/kernel/redact.ts';
+import { joinService } from '../../src/wire/client/join.ts';
+import { type Collector, createCollector } from '../../src/wire/collect.ts';
+import type { StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
+
+const started: Emulator[] = [];
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((emulator) => emulator.close()));
+});
+
+/** An emulator whose every conversation is kept, in the order in which they began. */
+async function startWatched(options: EmulatorOptions = {}) {
+  const collectors: Collector[] = [];
+  const emulator = await createEmulator({
+    ...options,
+    tap() {
+      const collector = createCollector();
+      collectors.push(collector);
+      return collector.tap;
+    },
+  });
+  started.push(emulator);
+  return { emulator, collectors };
+}
+
+/** A client whose conversation is kept as well. */
+async function join({ baseUrl, wsUrl }: Emulator, apiKey = 'canary-key') {
+  const collector = createCollector();
+  const stream = await joinService({
+    ...{ baseUrl, wsUrl, device: 'd1', auth: { apiKey, apiVersion: undefined, retries: 0 } },
+    ...{ clock: systemClock, signal: new AbortController().signal, redactor: createRedactor() },
+    tap: collector.tap,
+    onAudio() {},
+    onMessage() {},
+  });
+  return { stream, collector };
+}
+
+/** What both ends see alike: everything but the times, and who answers a ping when. */
+function told(exchange: StreamExchange | undefined, from: WireMessage['from']) {
+  const messages = exchange?.messages.filter((message) => message.from === from) ?? [];
+  return messages.map(({ at: _, ...message }) =>
+    'data' in message ? { ...message, data: [...message.data] } : message,
+  );
+}
+
+describe('the tap of an emulator', () => {
+  test('is told the same conversation as the tap of its client', async () => {
+    const { emulator, collectors } = await startWatched({ reply: 'echo' });
+    const { stream, collector } = await join(emulator);
+    stream.sendAudio(Buffer.from([1, 2, 3]));
+    stream.sendAudio(Buffer.alloc(640, 7));
+    emulator.control.send({}, { json: { type: 'hello', text: 'canary-key' } });
+    await emulator.waitFor('message-sent', ({ body }) => JSON.stringify(body).includes('hello'));
+    await stream.close();
+    await emulator.waitFor('stream-closed');
+    const [asked, streamed] = collectors;
+    const [ours, theirs] = [collector.stream(), streamed?.stream()];
+    expect(told(theirs, 'device')).toEqual(told(ours, 'device'));
+    const spoken = told(theirs, 'service').filter(({ opcode }) => opcode === 'binary');
+    expect(spoken).toEqual(told(ours, 'service').filter(({ opcode }) => opcode === 'binary'));
+    expect(theirs?.end).toMatchObject({ by: 'device', code: 1000 });
+    expect(asked?.tokens[0]?.granted).toEqual(collector.tokens[0]?.granted);
+    expect(asked?.tokens[0]?.answer?.status).toBe(200);
+  });
+
+  test('keeps neither key nor token', async () => {
+    const { emulator, collectors } = await startWatched();
+    const { stream, collector } = await join(emulator);
+    await stream.close();
+    await emulator.waitFor('stream-closed');
+    const signature = collector.tokens[0]?.granted?.hash;
+    expect(signature).toBeDefined();
+    const kept = JSON.stringify(collectors.map((one) => [one.tokens, one.stream()]));
+    expect(kept).toContain('[redacted]');
+    expect(kept).not.toContain('canary-key');
+    // A JWT has two dots; what is left of one is its hash and its claims.
+    expect(kept).not.toMatch(/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/);
+  });
+
+  test('is told of requests that are refused, with their method, headers and answer', async () => {
+    const { emulator, collectors } = await startWatched();
+    const url = `${emulator.baseUrl}/api/v1/websocket-voice/token`;
+    await fetch(url, { method: 'PUT', headers: { 'X-Device': 'bell' } });
+    await fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"apiKey":"secret-1"',
+    });
+    const [put, cut] = collectors.map(({ tokens }) => tokens[0]);
+    expect(put).toMatchObject({ request: { method: 'PUT' }, answer: { status: 405 }, granted: undefined });
+    expect(put?.request.headers).toContainEqual(['X-Device', 'bell']);
+    expect(cut).toMatchObject({ request: { body: '{"apiKey":"[redacted]"' }, answer: { status: 400 } });
+  });
+
+  test('is told of a request that a fault leaves without an answer', async () => {
+    const { emulator, collectors } = await startWatched({ faults: ['token-reset'] });
+    await expect(join(emulator)).rejects.toMatchObject({ code: 'connect-failed' });
+    expect(collectors[0]?.tokens[0]).toMatchObject({ answer: undefined, granted: undefined });
+  });
+
+  test('knows who ended the stream', async () => {
+    const { emulator, collectors } = await startWatched();
+    await join(emulator);
+    emulator.control.close({}, 4001, 'enough');
+    await emulator.waitFor('stream-closed');
+    expect(collectors[1]?.stream()?.end).toMatchObject({ by: 'service', code: 4001 });
+  });
+});
