@@ -4,7 +4,7 @@ import { describeIssue, noSuchSetting } from '../protocol/schema-problem.ts';
 import type { EmulatorOptions } from './options.ts';
 
 const texts = z.array(z.string()).readonly();
-const count = z.int().min(1).max(1_000_000);
+const count = z.int().min(0).max(1_000_000);
 const call = z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', 'a function');
 /** What has a check of its own, further on. */
 const anything = z.custom<object>((value) => typeof value === 'object' && value !== null, 'an object');

@@ -33,7 +33,7 @@ describe('an option that is wrong is named', () => {
     ['out of range', { port: 99_999 }, 'port is 99999, expected number to be <=65535'],
     ['that is no reply', { reply: 7 }, 'reply is 7'],
     ['inside a list', { faults: ['stall', 3] }, 'faults.1 is 3'],
-    ['each of several', { seed: 'x', maxConnections: 0 }, 'seed is "x"'],
+    ['each of several', { seed: 'x', maxConnections: -1 }, 'seed is "x"'],
   ])('%s', async (_name, options, message) => {
     await expect(createEmulator(options)).rejects.toMatchObject({
       code: 'usage',
