@@ -146,3 +146,40 @@ test('the position counts every byte that was pushed', () => {
   gate.push(Buffer.alloc(31));
   expect(gate.positionMs).toBe(2);
 });
+
+/** A tone of this level; 200 Hz is four whole waves in every frame. */
+const level = (ms: number, dbfs: number) =>
+  makeTone({ hz: 200, rate, seconds: ms / 1000, amplitude: Math.SQRT2 * 10 ** (dbfs / 20) });
+
+describe('a frame is voiced', () => {
+  test.each([
+    [-44.9, 2],
+    [-45.1, 0],
+  ])('from −45 dBFS on, where all else is silence: at %d dBFS there are %d events', (dbfs, count) => {
+    expect(run(join(silence(5_000), level(500, dbfs), silence(900)))).toHaveLength(count);
+  });
+
+  test.each([
+    [-29.9, 2],
+    [-30.1, 0],
+  ])('from 10 dB above the noise on, which is at −40 dBFS: at %d dBFS there are %d events', (dbfs, count) => {
+    expect(run(join(level(5_000, -40), level(500, dbfs), level(900, -40)))).toHaveLength(count);
+  });
+
+  test('from other levels on where they are asked for', () => {
+    const soft = join(silence(5_000), level(500, -50), silence(900));
+    expect(run(soft, { minimumDbfs: -51 })).toHaveLength(2);
+    const near = join(level(5_000, -40), level(500, -35), level(900, -40));
+    expect(run(near, { aboveNoiseDb: 4 })).toHaveLength(2);
+  });
+});
+
+test.each([
+  [3, 0],
+  [4, 2],
+])('%d voiced frames among six: %d events', (frames, count) => {
+  const voiced = join(
+    ...Array.from({ length: frames }, () => join(tone(20), silence(frames === 4 ? 0 : 20))),
+  );
+  expect(run(join(silence(500), voiced, silence(900)))).toHaveLength(count);
+});

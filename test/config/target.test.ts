@@ -50,3 +50,43 @@ test('an address of the stream from the same place as the base URL, or from a st
   expect(await addresses({ wsUrl: one.wsUrl }, { VOICECTL_BASE_URL: one.baseUrl })).toEqual(one);
   expect((await addresses({}, { VOICECTL_WS_URL: one.wsUrl })).wsUrl).toBe(one.wsUrl);
 });
+
+test.each<[string, Flags, Record<string, string>, string]>([
+  ['flags', { apiKey: 'given', apiKeyFile: 'key.txt' }, {}, 'given'],
+  ['the environment', {}, { VOICECTL_API_KEY: 'given', VOICECTL_API_KEY_FILE: 'key.txt' }, 'given'],
+  [
+    'a flag for the file, the environment for the key',
+    { apiKeyFile: 'key.txt' },
+    { VOICECTL_API_KEY: 'given' },
+    'filed',
+  ],
+  [
+    'a flag for the key, the environment for the file',
+    { apiKey: 'given' },
+    { VOICECTL_API_KEY_FILE: 'key.txt' },
+    'given',
+  ],
+])(
+  'the key goes before the key file in one place, and the stronger place before the other: %s',
+  async (_where, flags, env, key) => {
+    writeFileSync(join(cwd, 'key.txt'), 'filed\n');
+    const inFolder = Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, name.endsWith('FILE') ? join(cwd, value) : value]),
+    );
+    const connection = await resolveSettings(connectionOptions, {
+      flags: {
+        ...flags,
+        ...('apiKeyFile' in flags ? { apiKeyFile: join(cwd, 'key.txt') } : {}),
+        baseUrl: 'http://127.0.0.1:1',
+      },
+      env: { HOME: cwd, ...inFolder },
+      cwd,
+    });
+    const { apiKey } = await resolveTarget(connection, {
+      needsKey: true,
+      stdin: Readable.from([]),
+      signal: new AbortController().signal,
+    });
+    expect(apiKey).toBe(key);
+  },
+);

@@ -59,3 +59,51 @@ test('an error is told without secrets, and is the same error where it has none'
   const harmless = new VoicectlError('usage', 'What?');
   expect(redactor.thrown(harmless)).toBe(harmless);
 });
+
+test('nothing but text is changed: null, lists and numbers stay what they are', () => {
+  const redactor = createRedactor();
+  redactor.conceal('key-canary');
+  expect(redactor.value({ none: null, list: [null, 'key-canary'], n: 1, b: false })).toEqual({
+    none: null,
+    list: [null, '[redacted]'],
+    n: 1,
+    b: false,
+  });
+});
+
+test('a value without a secret is the value itself', () => {
+  const redactor = createRedactor();
+  redactor.conceal('key-canary');
+  const value = { none: null };
+  expect(redactor.value(value)).toBe(value);
+});
+
+test.each([
+  ['five characters', 'abcde', 'abcde'],
+  ['six characters', 'abcdef', '[redacted]'],
+])('a text of %s: %s', (_what, secret, shown) => {
+  const redactor = createRedactor();
+  redactor.conceal(secret);
+  expect(redactor.text(secret)).toBe(shown);
+});
+
+test.each([
+  ['of two parts', 'first-part.second-part'],
+  ['of four parts', 'first-part.second-part.third-part.fourth-part'],
+])('a secret %s is no token: none of its parts is a secret', (_what, secret) => {
+  const redactor = createRedactor();
+  redactor.conceal(secret);
+  for (const part of secret.split('.')) expect(redactor.text(part)).toBe(part);
+  expect(redactor.text(secret)).toBe('[redacted]');
+});
+
+test('what is no error of ours, and an error without a stack, pass', () => {
+  const redactor = createRedactor();
+  redactor.conceal('key-canary');
+  const other = new Error('key-canary');
+  expect(redactor.thrown(other)).toBe(other);
+  expect(redactor.thrown('key-canary')).toBe('key-canary');
+  const error = new VoicectlError('usage', 'Not key-canary');
+  delete error.stack;
+  expect((redactor.thrown(error) as VoicectlError).message).toBe('Not [redacted]');
+});

@@ -204,10 +204,11 @@ describe('what is counted', () => {
     expect([p50, p95, max].map(Math.round)).toEqual([49, 94, 99]);
   });
 
-  test('is when AI audio could be heard last: silence is not', () => {
+  test('is when AI audio could be heard last, and how much: silence is not', () => {
     const { metrics, hear } = measure();
     hear(10);
     hear(30, silence(20));
+    expect(metrics.snapshot()).toMatchObject({ audibleMs: 20, in: { audioMs: 40 } });
     expect(metrics.lastAudibleAt).toBe(10);
   });
 

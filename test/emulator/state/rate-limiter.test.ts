@@ -140,3 +140,32 @@ test('200,000 devices cost at most 20 MB', () => {
   expect(heapMb() - before).toBeLessThan(20);
   take(1);
 });
+
+test.each(['first-request', 'sliding'] as const)(
+  'a window is over after 60 seconds to the millisecond, also where nothing is forgotten meanwhile (%s)',
+  (window) => {
+    const { clock, limiter, take } = start({ window }, 1);
+    take(1);
+    clock.advance(59_500);
+    // Forgets what is over, and then not again for a second.
+    take(1, 'other');
+    clock.advance(499);
+    expect([take(1), limiter.windows().length]).toEqual([0, 2]);
+    clock.advance(1);
+    expect(limiter.windows().map(({ device }) => device)).toEqual(['other']);
+    expect(take(1)).toBe(1);
+  },
+);
+
+test('what is forgotten is as if it never was: nothing is listed of it', () => {
+  const { limiter, take } = start({}, 2);
+  take(2, 'a');
+  take(1, 'b');
+  expect(limiter.windows().map(({ device, requests }) => [device, requests])).toEqual([
+    ['b', 1],
+    ['a', 2],
+  ]);
+  limiter.clear();
+  expect(limiter.windows()).toEqual([]);
+  expect(take(3, 'a')).toBe(2);
+});
