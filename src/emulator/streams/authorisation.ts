@@ -1,6 +1,7 @@
 import type { RawData } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
+import { connectedKind } from '../../protocol/messages.ts';
 import type { EmulatorEvents } from '../events.ts';
 import { isTokenText } from '../tokens/token-problem.ts';
 import { type AdmitOptions, admitToken, type Refused } from './admit-token.ts';
@@ -54,7 +55,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     refuse({
       refused: 'earlyAudioOverflow',
       why: `${held.length} binary messages (${heldBytes} bytes) came before the token was accepted`,
-      advice: 'send audio once service_voice_connected has come',
+      advice: `send audio once ${connectedKind} has come`,
     });
   };
 
