@@ -71,11 +71,11 @@ export const journalQuerySchema = z.strictObject({
 export type JournalQuery = z.output<typeof journalQuerySchema>;
 
 /** What every operation on streams answers: which it reached. */
-const reachedSchema = z.strictObject({
+const reachedSchema = z.object({
   streams: z.array(z.int()).describe('Numbers of the streams that were reached'),
 });
 
-const clockSchema = z.strictObject({
+const clockSchema = z.object({
   now: z.iso.datetime().describe('Time of the emulator'),
   aheadMs: z.number().describe('How far it was moved ahead of the machine'),
 });
@@ -93,11 +93,11 @@ export const clearFaultsSchema = z.strictObject({
   id: z.int().positive().optional().describe('The fault of this number; all where it is left out'),
 });
 
-export const stateSchema = z.strictObject({
+export const stateSchema = z.object({
   version: z.string(),
   clock: clockSchema,
   devices: z.array(
-    z.strictObject({
+    z.object({
       device: z.string(),
       connections: z.int(),
       maxConnections: z.int(),
@@ -107,7 +107,7 @@ export const stateSchema = z.strictObject({
     }),
   ),
   streams: z.array(
-    z.strictObject({
+    z.object({
       stream: z.int(),
       device: z.string().nullable().describe('Null until its token was accepted'),
       jti: z.string().nullable(),
@@ -117,9 +117,9 @@ export const stateSchema = z.strictObject({
       framesOut: z.int(),
       bytesOut: z.int(),
       levels: z
-        .strictObject({ inDbfs: z.number(), outDbfs: z.number() })
+        .object({ inDbfs: z.number(), outDbfs: z.number() })
         .describe('How loud the newest audio is, in dBFS; -100 where there was none of late'),
-      pace: z.strictObject({
+      pace: z.object({
         timesRealTime: z
           .number()
           .nullable()
@@ -134,7 +134,7 @@ export const stateSchema = z.strictObject({
   ),
   tokens: z
     .array(
-      z.strictObject({
+      z.object({
         jti: z.string(),
         device: z.string(),
         expiresAt: z.iso.datetime(),
@@ -163,7 +163,7 @@ export const controlOperations = {
     method: 'GET',
     path: '/health',
     summary: 'Whether the emulator runs',
-    response: z.strictObject({ status: z.literal('ok'), version: z.string() }),
+    response: z.object({ status: z.literal('ok'), version: z.string() }),
   },
   state: {
     method: 'GET',
@@ -232,7 +232,7 @@ export const controlOperations = {
     path: '/faults/clear',
     summary: 'Take a fault away, or all',
     body: clearFaultsSchema,
-    response: z.strictObject({ cleared: z.int() }),
+    response: z.object({ cleared: z.int() }),
   },
   event: {
     method: 'POST',
@@ -252,7 +252,30 @@ export const controlOperations = {
   },
 } as const satisfies Record<string, Operation>;
 
-export type ControlOperation = keyof typeof controlOperations;
+type Operations = typeof controlOperations;
+export type ControlOperation = keyof Operations;
+
+/** What each operation answers that answers with one JSON value of a known shape. */
+export type ControlAnswers = {
+  [Name in ControlOperation as Operations[Name] extends { response: z.ZodType }
+    ? Name
+    : never]: Operations[Name] extends {
+    response: z.ZodType<infer Answer>;
+  }
+    ? Answer
+    : never;
+};
+
+const answering: { [Name in keyof ControlAnswers]: { response: z.ZodType<ControlAnswers[Name]> } } =
+  controlOperations;
+
+/** An answer by the shape of its operation; fields that it does not know are left out. Throws where it is another. */
+export function parseControlAnswer<Name extends keyof ControlAnswers>(
+  name: Name,
+  answer: unknown,
+): ControlAnswers[Name] {
+  return answering[name].response.parse(answer);
+}
 
 /** The operation, without what is special to it. */
 export function controlOperation(name: ControlOperation): Operation {

@@ -7,11 +7,10 @@ export async function clock(context: ReachContext): Promise<undefined> {
   const [action, duration] = context.args;
   const answer =
     action === undefined ? await call(context, 'clock') : await advance(context, action, duration);
-  const { now, aheadMs } = answer as { now: string; aheadMs: number };
-  return print(context, answer, [`${now}, ${aheadMs / 1000} s ahead of this machine`]);
+  return print(context, answer, [`${answer.now}, ${answer.aheadMs / 1000} s ahead of this machine`]);
 }
 
-async function advance(context: ReachContext, action: string, duration = ''): Promise<unknown> {
+async function advance(context: ReachContext, action: string, duration = '') {
   try {
     if (action !== 'advance') throw new Error(`expected advance, not ${action}`);
     return await call(context, 'advance', { body: { advanceMs: parseDuration(duration) } });

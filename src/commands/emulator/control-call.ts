@@ -1,7 +1,8 @@
 import { readTrusted } from '../../config/trusted.ts';
 import { jsonLine } from '../../kernel/escape.ts';
+import type { ControlAnswers } from '../../protocol/control.ts';
 import { reachedLine } from '../../report/control-lines.ts';
-import { callControl } from '../../wire/client/control.ts';
+import { type ControlCall, callControl } from '../../wire/client/control.ts';
 import type { CommandContext, ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import type { eventSpec, reachOptions } from './spec.ts';
@@ -10,14 +11,12 @@ export type ReachContext = CommandContext<(typeof reachOptions)[number]>;
 /** Of the commands that act on streams. */
 type StreamContext = ContextOf<typeof eventSpec>;
 
-type CallName = Parameters<typeof callControl>[1];
-type CallDetails = Parameters<typeof callControl>[2];
-
 /** Calls an operation of the emulator that the flags name. */
-export async function call(
+export async function call<Name extends keyof ControlAnswers>(
   context: ReachContext,
-  ...[name, details]: [CallName, CallDetails?]
-): Promise<unknown> {
+  name: Name,
+  details?: ControlCall,
+): Promise<ControlAnswers[Name]> {
   return callControl(await controlTarget(context), name, details);
 }
 
@@ -42,6 +41,9 @@ export function selectedStreams({ settings: { onStream, onDevice } }: StreamCont
   return { stream: onStream, device: onDevice };
 }
 
-export async function printReached(context: StreamContext, answer: unknown): Promise<undefined> {
-  await print(context, answer, [reachedLine((answer as { streams: number[] }).streams)]);
+export async function printReached(
+  context: StreamContext,
+  answer: ControlAnswers['close'],
+): Promise<undefined> {
+  await print(context, answer, [reachedLine(answer.streams)]);
 }

@@ -1,7 +1,6 @@
 import { faultScopeOptions, flagOf } from '../../config/options.ts';
 import { checkFault } from '../../emulator/faults/faults.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { EmulatorState } from '../../protocol/control.ts';
 import { describeCatalogue } from '../../protocol/faults.ts';
 import { catalogueLines, faultLine } from '../../report/fault-lines.ts';
 import type { ContextOf } from '../command.ts';
@@ -9,7 +8,6 @@ import { call, print } from './control-call.ts';
 import type { faultSpec } from './spec.ts';
 
 type FaultContext = ContextOf<typeof faultSpec>;
-type ActiveFault = EmulatorState['faults'][number];
 
 /** Lists, adds, shows or clears faults. Throws `usage` for another action, or for what an action does not take. */
 export async function fault(context: FaultContext): Promise<undefined> {
@@ -42,16 +40,16 @@ const actions = {
   },
   async add(context: FaultContext, written = '') {
     const body = { ...checkFault(written), ...scopeOf(context) };
-    const added = (await call(context, 'addFault', { body })) as ActiveFault;
+    const added = await call(context, 'addFault', { body });
     return print(context, added, [`Added ${faultLine(added)}`]);
   },
   async active(context: FaultContext) {
-    const faults = (await call(context, 'faults')) as ActiveFault[];
+    const faults = await call(context, 'faults');
     return print(context, faults, faults.length === 0 ? ['No fault is active'] : faults.map(faultLine));
   },
   async clear(context: FaultContext, written?: string) {
     const body = written === undefined ? {} : { id: readNumber(written) };
-    const { cleared } = (await call(context, 'clearFaults', { body })) as { cleared: number };
+    const { cleared } = await call(context, 'clearFaults', { body });
     return print(context, { cleared }, [`Cleared ${cleared} ${cleared === 1 ? 'fault' : 'faults'}`]);
   },
 };

@@ -1,6 +1,5 @@
 import { readBytes } from '../../files/read-text.ts';
 import { findSound } from '../../files/shipped-file.ts';
-import type { EmulatorState } from '../../protocol/control.ts';
 import { stateLines } from '../../report/control-lines.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { followJournal } from '../../wire/client/control.ts';
@@ -17,7 +16,7 @@ import {
 import type { closeSpec, eventSpec, journalSpec, sendSpec, speakSpec } from './spec.ts';
 
 export async function state(context: ReachContext): Promise<undefined> {
-  const answer = (await call(context, 'state')) as EmulatorState;
+  const answer = await call(context, 'state');
   return print(context, answer, stateLines(answer));
 }
 
@@ -27,7 +26,7 @@ export async function journal(context: ContextOf<typeof journalSpec>): Promise<u
   const show = (entry: unknown) => print(context, entry, emulatorLines(entry as never, style));
   if (!settings.follow) {
     const entries = await call(context, 'journal', { query: { ...query, limit: settings.limit } });
-    for (const entry of entries as unknown[]) await show(entry);
+    for (const entry of entries) await show(entry);
     return undefined;
   }
   for await (const entry of followJournal(await controlTarget(context), query)) await show(entry);

@@ -136,8 +136,8 @@ async function perform(operation: Exclude<ControlOperation, 'live'>, { request, 
       return showTime(control);
     }
     case 'send': {
-      const { stream, device, ...message } = check(messageSchema, await readJson(request));
-      return { streams: await control.send({ stream, device }, message as ControlMessage) };
+      const { stream, device, ...fields } = check(messageSchema, await readJson(request));
+      return { streams: await control.send({ stream, device }, messageOf(fields)) };
     }
     case 'speak': {
       const numbered = query.stream === undefined ? query : { ...query, stream: Number(query.stream) };
@@ -161,6 +161,15 @@ async function perform(operation: Exclude<ControlOperation, 'live'>, { request, 
       return { streams: await control.close(selector, code, reason) };
     }
   }
+}
+
+function messageOf({
+  status,
+  error,
+  json,
+}: Omit<z.output<typeof messageSchema>, 'stream' | 'device'>): ControlMessage {
+  if (status !== undefined) return { status };
+  return error === undefined ? { json } : { error };
 }
 
 async function showTime(control: AnyControl) {

@@ -1,9 +1,14 @@
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import Client from 'undici/lib/dispatcher/client.js';
-import type { ZodType } from 'zod';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { type ControlOperation, controlOperation, controlPrefix } from '../../protocol/control.ts';
+import {
+  type ControlAnswers,
+  type ControlOperation,
+  controlOperation,
+  controlPrefix,
+  parseControlAnswer,
+} from '../../protocol/control.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
@@ -28,31 +33,24 @@ export interface ControlCall {
 }
 
 /**
- * Calls one operation of an emulator's control API, and returns the parsed answer, which is of the shape that
- * the operation has, and may say more: the emulator may be a newer one. Throws `VoicectlError`:
+ * Calls one operation of an emulator's control API and returns its answer. Fields that a newer emulator adds are
+ * left out. Throws `VoicectlError`:
  * `insecure-target` (not this machine), `connect-failed`, `auth-refused` (the secret), `usage` (refused as wrong), `protocol-violation`.
  */
-export async function callControl(
+export async function callControl<Name extends keyof ControlAnswers>(
   target: ControlTarget,
-  name: ControlOperation,
+  name: Name,
   call: ControlCall = {},
-): Promise<unknown> {
+): Promise<ControlAnswers[Name]> {
   const { body, end } = await send(target, name, call);
   try {
-    const answer = await body.json();
-    requireShape(answer, controlOperation(name).response);
-    return answer;
+    return parseControlAnswer(name, await body.json());
   } catch (cause) {
     target.signal.throwIfAborted();
     throw new VoicectlError('protocol-violation', `${target.baseUrl} is not a voicectl emulator`, { cause });
   } finally {
     await end();
   }
-}
-
-function requireShape(answer: unknown, schema: ZodType | undefined): void {
-  const { error } = schema?.safeParse(answer) ?? {};
-  if (error?.issues.some(({ code }) => code !== 'unrecognized_keys')) throw error;
 }
 
 /** Events of the emulator, as they happen. Ends when the emulator does. */

@@ -126,6 +126,7 @@ describe('the state', () => {
     await expect.poll(() => emulator.control.state().streams[0]?.framesIn).toBe(1);
     const { json } = await call(emulator, '/state');
     const state = stateSchema.parse(json);
+    expect(state).toEqual(json);
     expect(state.devices).toMatchObject([
       { device: 'd1', connections: 1, maxConnections: 3, requests: 1, limit: 5 },
       { device: 'd2', connections: 0, requests: 1 },

@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { callControl } from '../../../src/wire/client/control.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** An emulator that answers everything with this. */
+async function answering(body: unknown) {
+  const server = createServer((_request, response) => response.end(JSON.stringify(body)));
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { baseUrl, secret: undefined, signal: new AbortController().signal };
+}
+
+const clock = { now: '2026-01-01T00:00:00.000Z', aheadMs: 5 };
+
+test('an answer has the fields of its operation, and not what a newer emulator adds', async () => {
+  const target = await answering({ ...clock, drift: 1 });
+  expect(await callControl(target, 'clock')).toEqual(clock);
+});
+
+test.each([
+  ['a field that is missing', { now: clock.now }],
+  ['a field of another type', { ...clock, aheadMs: '5' }],
+  ['a list', [clock]],
+  ['null', null],
+])('an answer with %s is not one of an emulator', async (_what, answer) => {
+  const target = await answering(answer);
+  await expect(callControl(target, 'clock')).rejects.toMatchObject({
+    code: 'protocol-violation',
+    message: expect.stringContaining('is not a voicectl emulator'),
+  });
+});
+
+test('an active fault keeps every parameter that was chosen', async () => {
+  const fault = { id: 1, name: 'close', struck: 0, code: 1012 };
+  expect(await callControl(await answering([fault]), 'faults')).toEqual([fault]);
+});
