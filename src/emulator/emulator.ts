@@ -83,18 +83,16 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     faults,
     voice,
   });
-  const controlSecret = isLoopbackHost(host)
-    ? undefined
-    : (options.controlSecret ?? randomBytes(24).toString('base64url'));
+  const controlSecret = options.controlSecret ?? randomBytes(24).toString('base64url');
   const upgradeFaults = createUpgradeFaults(faults, clock);
   const server = createHttpServer({
     dialect,
     events,
-    admission: { ...settled, boundAddresses: true },
+    admission: { ...settled, boundAddresses: true, links: true },
     token,
     voice,
     faults: upgradeFaults,
-    control: createControlApi({ control, secret: controlSecret }),
+    control: createControlApi({ control, secret: controlSecret, trustsThisMachine: isLoopbackHost(host) }),
     tls,
     clock,
     tap: options.tap,

@@ -35,7 +35,10 @@ export interface EmulatorOptions {
   allowOrigins?: readonly string[];
   /** HTTPS and WSS: with a certificate of one's own, or with `true` one that is made for it, signed by nobody else. */
   tls?: boolean | TlsCertificate;
-  /** Bearer secret of the control API beyond loopback; without one nobody gets in from outside this process. */
+  /**
+   * Bearer secret of the control API: for every request where the emulator listens beyond loopback, else for those that a
+   * proxy has forwarded. Without one these are refused.
+   */
   controlSecret?: string | undefined;
   /** Time of the whole emulator, for tests. */
   clock?: Clock;

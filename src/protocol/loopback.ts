@@ -8,7 +8,7 @@ export function isSafeTransport(url: string): boolean {
 
 /** Whether a host name or address means this machine only: the one place where the service may be spoken to without TLS. */
 export function isLoopbackHost(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
-  if (name === 'localhost' || name.endsWith('.localhost') || name === '::1') return true;
+  const name = host.toLowerCase();
+  if (name === '::1' || name === '[::1]' || /^(?:[\w-]+\.)*localhost$/.test(name)) return true;
   return isIP(name) === 4 && name.startsWith('127.');
 }

@@ -17,12 +17,14 @@ export interface StartFacts extends Speakers {
   anyKey: boolean;
   /** With TLS: the file with the certificate, or that curl could not check it. */
   trust?: CurlRequest['trust'];
+  /** On loopback: whether a forwarded request may control the emulator with a secret, or not at all. */
+  forwarded?: 'secret' | 'refused' | undefined;
 }
 
 /** What `serve` says first: the URLs, those to type on other machines too, and a curl line that works. */
 export function startLines(
   { version, baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
-  { anyKey, trust, ...speakers }: StartFacts,
+  { anyKey, trust, forwarded, ...speakers }: StartFacts,
   style: Style,
 ): string[] {
   const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { anyKey, trust });
@@ -32,6 +34,7 @@ export function startLines(
     `  stream  ${streamUrl}`,
     ...lan.flatMap(lanLines),
     ...trustLines(trust),
+    ...controlLines(forwarded),
     `  try     ${curl}`,
   ];
 }
@@ -68,4 +71,13 @@ function trustLines(trust: CurlRequest['trust']): string[] {
   if (trust === 'anybody')
     return ['  trust   curl -k checks nothing; --cert-out FILE writes the certificate for clients that do'];
   return [`  trust   ${escapeText(trust.file)}: --ca of voicectl, NODE_EXTRA_CA_CERTS of Node`];
+}
+
+function controlLines(forwarded: StartFacts['forwarded']): string[] {
+  if (forwarded === undefined) return [];
+  const others =
+    forwarded === 'secret'
+      ? 'a request through a proxy needs the control secret'
+      : 'a request through a proxy is refused unless VOICECTL_CONTROL_SECRET is set';
+  return [`  control from this machine; ${others}`];
 }

@@ -109,6 +109,14 @@ describe('what serve says first', () => {
     );
   });
 
+  test.each([
+    ['secret', 'a request through a proxy needs the control secret'],
+    ['refused', 'a request through a proxy is refused unless VOICECTL_CONTROL_SECRET is set'],
+  ] as const)('on loopback, who may control it (%s)', (forwarded, who) => {
+    const lines = startLines(listening, { reply: 'parrot', anyKey: true, forwarded }, plain);
+    expect(lines).toContain(`  control from this machine; ${who}`);
+  });
+
   test('on all addresses, the URLs for other machines', () => {
     const lan = [1, 2].map((n) => ({ baseUrl: `http://192.0.2.${n}:1`, wsUrl: `ws://192.0.2.${n}:1` }));
     const lines = startLines({ ...listening, lan }, { reply: 'parrot', anyKey: true }, plain);

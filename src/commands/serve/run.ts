@@ -9,7 +9,7 @@ import { emulatorSettings } from '../service/emulator-settings.ts';
 import { writeReadyFile } from './ready-file.ts';
 import type { serveSpec } from './spec.ts';
 import { curlTrust, tlsSettings } from './tls-settings.ts';
-import type { ServeContext, ServeView } from './view.ts';
+import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
 export async function run(context: ContextOf<typeof serveSpec>): Promise<number> {
   const { settings, io, signal } = context;
@@ -21,7 +21,11 @@ export async function run(context: ContextOf<typeof serveSpec>): Promise<number>
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const view = await openView(context, { anyKey: options.acceptKeys?.length === 0 });
+  const isLoopback = isLoopbackHost(settings.host);
+  const view = await openView(context, {
+    anyKey: options.acceptKeys?.length === 0,
+    ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
+  });
   try {
     // Whoever reads the first line may look for the files at once: until they are there nothing is said.
     const held: EmulatorEvent[] = [];
@@ -35,7 +39,7 @@ export async function run(context: ContextOf<typeof serveSpec>): Promise<number>
       onEvent: (event) => show(event),
     });
     try {
-      if (given === undefined && !isLoopbackHost(settings.host)) {
+      if (given === undefined && !isLoopback) {
         await view.note(`To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
       }
       const { certificate } = emulator;
@@ -55,12 +59,12 @@ export async function run(context: ContextOf<typeof serveSpec>): Promise<number>
   return 0;
 }
 
-async function openView(context: ServeContext, { anyKey }: { anyKey: boolean }): Promise<ServeView> {
+async function openView(context: ServeContext, facts: ServeFacts): Promise<ServeView> {
   const { io, output } = context;
   if (output !== 'tui' || io.terminal === undefined) {
     const { createServeLines } = await import('./view.ts');
-    return createServeLines(context, { anyKey });
+    return createServeLines(context, facts);
   }
   const { createServeScreen } = await import('./screen.ts');
-  return createServeScreen(context, { device: io.terminal, anyKey });
+  return createServeScreen(context, { device: io.terminal, ...facts });
 }

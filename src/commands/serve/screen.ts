@@ -16,7 +16,7 @@ import { drawWorker } from '../../ui/worker-file.ts';
 import { parseMessage } from '../control/message.ts';
 import { runOwnAction } from '../terminal/screen-actions.ts';
 import { speaksUnicode } from '../terminal/speaks-unicode.ts';
-import type { ServeContext, ServeView } from './view.ts';
+import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
 /** How often the emulator as a whole is looked at. */
 const lookEveryMs = 250;
@@ -24,7 +24,7 @@ const lookEveryMs = 250;
 /** The emulator on the whole terminal, and keys that act on it. */
 export function createServeScreen(
   { settings, io, style, colour }: ServeContext,
-  { device, anyKey }: { device: TerminalDevice; anyKey: boolean },
+  { device, ...facts }: { device: TerminalDevice } & ServeFacts,
 ): ServeView {
   const speakers = { reply: settings.reply, scenario: settings.scenario };
   const screen = openScreen<EmulatorEvent | Looked>({
@@ -123,7 +123,7 @@ export function createServeScreen(
   }
 
   function curl() {
-    return emulator === undefined ? '' : serviceFacts(emulator, { anyKey, trust }).curl;
+    return emulator === undefined ? '' : serviceFacts(emulator, { ...facts, trust }).curl;
   }
 
   function showState() {
@@ -147,7 +147,7 @@ export function createServeScreen(
     attach(running, known) {
       emulator = running;
       trust = known;
-      screen.show({ type: 'addresses', ...serviceFacts(running, { anyKey, trust }) });
+      screen.show({ type: 'addresses', ...serviceFacts(running, { ...facts, trust }) });
       showState();
     },
     async close() {
@@ -155,7 +155,7 @@ export function createServeScreen(
       await screen.close();
       if (!isOnScreen || listening === undefined) return;
       const lines = [
-        ...startLines(listening, { ...speakers, anyKey, trust }, style),
+        ...startLines(listening, { ...speakers, ...facts, trust }, style),
         counterTexts(counters).join(', '),
       ];
       for (const line of lines) await io.stdout.write(`${line}\n`);

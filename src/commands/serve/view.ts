@@ -8,6 +8,9 @@ import type { CommandContext } from '../command.ts';
 
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
+/** What is known of an emulator before it starts. */
+export type ServeFacts = Pick<StartFacts, 'anyKey' | 'forwarded'>;
+
 /** Shows an emulator to whoever started it: on a screen, as lines, or as JSON. */
 export interface ServeView {
   show(event: EmulatorEvent): void;
@@ -22,7 +25,7 @@ export interface ServeView {
 }
 
 /** One line an event; with `--json` its object. */
-export function createServeLines(context: ServeContext, { anyKey }: { anyKey: boolean }): ServeView {
+export function createServeLines(context: ServeContext, facts: ServeFacts): ServeView {
   const { settings, io, json, quiet, style } = context;
   const printer = createPrinter(io.stdout, (count) =>
     json
@@ -33,7 +36,7 @@ export function createServeLines(context: ServeContext, { anyKey }: { anyKey: bo
   let trust: StartFacts['trust'];
   const linesOf = (event: EmulatorEvent) =>
     event.type === 'listening'
-      ? startLines(event, { ...speakers, anyKey, trust }, style)
+      ? startLines(event, { ...speakers, ...facts, trust }, style)
       : emulatorLines(event, style);
   return {
     show(event) {

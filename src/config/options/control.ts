@@ -7,7 +7,7 @@ export const controlSettings = {
     flag: '--control-secret-file <FILE>',
     defaultText: 'VOICECTL_CONTROL_SECRET',
     parse: parseText,
-    help: 'file with the secret of the control API, for an emulator beyond loopback',
+    help: 'file with the secret of the control API, for an emulator beyond loopback or behind a proxy',
   }),
   onStream: define({
     flag: '--on-stream <N>',

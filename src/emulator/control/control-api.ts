@@ -23,8 +23,11 @@ import {
 } from '../../protocol/control.ts';
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
+import { isNestedWithin } from '../../protocol/nesting.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
+import { isFromThisMachine } from '../../wire/server/forwarded.ts';
 import { readBody } from '../../wire/server/http-body.ts';
+import { readTarget } from '../../wire/server/request-target.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
@@ -32,6 +35,7 @@ import type { AnyControl, ControlMessage } from './emulator-control.ts';
 /** Longest audio to say: well over a minute of any common WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
 const maxJsonBytes = 1024 * 1024;
+const maxNesting = 100;
 
 /** A refusal of the control API. */
 class ControlRefusal extends Error {
@@ -49,8 +53,10 @@ class ControlRefusal extends Error {
 
 export interface ControlApiOptions {
   control: AnyControl;
-  /** Bearer secret that every request must show; undefined where only this machine can reach the emulator. */
-  secret: string | undefined;
+  /** Bearer secret of whoever is not trusted. */
+  secret: string;
+  /** Whether a request that nobody has forwarded to this machine needs no secret. */
+  trustsThisMachine: boolean;
 }
 
 /** Answers the requests under `controlPrefix`, once their Host and Origin have been found to be this machine's. */
@@ -59,9 +65,10 @@ export type ControlApi = (request: IncomingMessage, response: ServerResponse) =>
 export function createControlApi(options: ControlApiOptions): ControlApi {
   return async (request, response) => {
     try {
-      requireSecret(request, options.secret);
+      if (!(options.trustsThisMachine && isFromThisMachine(request))) requireSecret(request, options.secret);
       await answer(request, response, options.control);
     } catch (thrown) {
+      if (response.headersSent) throw thrown;
       const { status, code, message, headers } = toRefusal(thrown);
       sendJson(response, status, errorBody(code, message), headers);
     }
@@ -71,11 +78,10 @@ export function createControlApi(options: ControlApiOptions): ControlApi {
 function toRefusal(thrown: unknown): ControlRefusal {
   if (thrown instanceof ControlRefusal) return thrown;
   if (thrown instanceof VoicectlError) return new ControlRefusal(400, invalidRequestCode, thrown.message);
-  throw thrown;
+  return new ControlRefusal(500, 'INTERNAL_ERROR', `The emulator failed: ${String(thrown)}`);
 }
 
-function requireSecret({ headers }: IncomingMessage, secret: string | undefined): void {
-  if (secret === undefined) return;
+function requireSecret({ headers }: IncomingMessage, secret: string): void {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   if (timingSafeEqual(hash(headers.authorization ?? ''), hash(`Bearer ${secret}`))) return;
   const challenge = { 'WWW-Authenticate': 'Bearer' };
@@ -87,9 +93,9 @@ async function answer(
   response: ServerResponse,
   control: AnyControl,
 ): Promise<void> {
-  const url = new URL(request.url ?? '', 'http://localhost');
-  const operation = findOperation(request.method ?? '', url.pathname.slice(controlPrefix.length));
-  const query = Object.fromEntries(url.searchParams);
+  const { path = '', query: asked = '' } = readTarget(request.url ?? '') ?? {};
+  const operation = findOperation(request.method ?? '', path.slice(controlPrefix.length));
+  const query = Object.fromEntries(new URLSearchParams(asked));
   if (operation === 'live') {
     await sendLive(request, response, control, check(journalQuerySchema, query));
     return;
@@ -188,6 +194,12 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const body = await readBody(request, maxJsonBytes);
   if (body === undefined) throw tooLarge(maxJsonBytes);
+  const value = parseJson(body);
+  if (isNestedWithin(value, maxNesting)) return value;
+  throw new ControlRefusal(400, invalidRequestCode, `The body is nested deeper than ${maxNesting} levels`);
+}
+
+function parseJson(body: Buffer): unknown {
   try {
     return body.length === 0 ? {} : JSON.parse(body.toString());
   } catch {

@@ -10,6 +10,7 @@ import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { readBody } from '../../wire/server/http-body.ts';
+import { readTarget } from '../../wire/server/request-target.ts';
 import { ServiceRequest } from '../../wire/server/service-request.ts';
 import { createTlsServer } from '../../wire/server/tls-server.ts';
 import type { Tap } from '../../wire/tap.ts';
@@ -44,7 +45,12 @@ const checkEveryMs = 500;
 const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
 const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
 /** Who may control the emulator: pages and programs of this machine, by a name that is always its own. */
-const loopbackOnly: AdmissionOptions = { allowHosts: [], allowOrigins: [], boundAddresses: false };
+const loopbackOnly: AdmissionOptions = {
+  allowHosts: [],
+  allowOrigins: [],
+  boundAddresses: false,
+  links: false,
+};
 const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 
 /** The HTTP side of the service: who is let in, which path and method there is, and how errors look. */
@@ -84,11 +90,14 @@ export function createHttpServer(options: HttpServerOptions): Server {
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    const path = pathOf(request);
-    const admitted = admit(request, admission);
+    const admitted = admit(request, readTarget(request.url ?? ''), { ...admission, links: false });
+    const { path } = admitted;
     const about = { dialect, events, path, remote: addressOf(request) };
     const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, about));
+    const message = 'An upgrade needs HTTP/1.1';
     if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, about));
+    else if (request.httpVersion === '1.0')
+      sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
     else if (path !== streamPath) refuse('notFound');
     else {
       options.faults.pass(socket, () => {
@@ -100,7 +109,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
 
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
-    const about = { dialect, events, path: pathOf(request), remote: addressOf(request) };
+    const about = { dialect, events, path: request.url ?? '', remote: addressOf(request) };
     const refused = refusal('methodNotAllowed', about);
     sendRawAnswer(socket, { ...refused, headers: allowedMethods });
   });
@@ -132,9 +141,10 @@ async function answer(
   watched: WatchedRequest | undefined,
 ): Promise<HttpAnswer | Unanswered | 'answered'> {
   const { dialect, events, admission, token } = options;
-  const path = pathOf(request);
-  const isControl = path.startsWith(`${controlPrefix}/`);
-  const admitted = admit(request, isControl ? loopbackOnly : admission);
+  const target = readTarget(request.url ?? '');
+  const isControl = target?.path.startsWith(`${controlPrefix}/`) === true;
+  const admitted = admit(request, target, isControl ? loopbackOnly : admission);
+  const { path } = admitted;
   const about = { dialect, events, path, remote: addressOf(request) };
   if (!admitted.ok) return { ...turnAway(admitted, about), hangUp: true };
   if (isControl) {
@@ -162,12 +172,6 @@ async function answer(
   if (body === undefined) return { ...refuse('bodyTooLarge'), hangUp: true };
   if (watched !== undefined) watched.body = Buffer.from(body).toString();
   return token(body, about.remote);
-}
-
-/** The path of a request, also of one in the absolute form that proxies are sent (RFC 9112, section 3.2.2). */
-function pathOf({ url = '' }: IncomingMessage): string {
-  const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '');
-  return path.includes('?') ? path.slice(0, path.indexOf('?')) : path;
 }
 
 function turnAway({ cause, why }: Admission & { ok: false }, about: RefusalContext): HttpAnswer {

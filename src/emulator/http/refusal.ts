@@ -1,3 +1,4 @@
+import { shortText } from '../../kernel/short-text.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
@@ -24,7 +25,7 @@ export function refusal(
 ): HttpAnswer {
   const { status, code, message } = dialect.refusals[cause];
   const text = why ?? message;
-  const known = given({ device, path, remote, why: detail });
+  const known = given({ device, path: path && shortText(path), remote, why: detail });
   events.emit({ type: 'request-refused', cause, status, code, message: text, ...known });
   return { status, body: errorBody(code, text) };
 }
@@ -38,7 +39,14 @@ export function invalidRequest(
   const { statuses, status: otherwise } = dialect.refusals[cause];
   const status = statuses[of] ?? otherwise;
   const code = invalidRequestCode;
-  events.emit({ type: 'request-refused', cause, status, code, message, ...given({ device, path, remote }) });
+  events.emit({
+    type: 'request-refused',
+    cause,
+    status,
+    code,
+    message,
+    ...given({ device, path: path && shortText(path), remote }),
+  });
   return { status, body: errorBody(code, message, details) };
 }
 

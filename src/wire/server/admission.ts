@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { shortText } from '../../kernel/short-text.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
+import { type RequestTarget, readHost } from './request-target.ts';
 
 export interface AdmissionOptions {
   /** Host names that are served beside loopback. */
@@ -9,44 +11,88 @@ export interface AdmissionOptions {
   allowOrigins: readonly string[];
   /** Whether an address that the emulator is bound to may stand for its name. */
   boundAddresses: boolean;
+  /** Whether a link on a page of another site may lead here. */
+  links: boolean;
 }
 
 export type Admission =
-  | { ok: true; origin: string | undefined }
-  | { ok: false; cause: 'invalidRequest' | 'forbidden' | 'headersTooLarge'; why: string };
+  | { ok: true; path: string; origin: string | undefined }
+  | { ok: false; path: string; cause: 'invalidRequest' | 'forbidden' | 'headersTooLarge'; why: string };
+
+type Refused = Omit<Admission & { ok: false }, 'path'>;
 
 /** More headers than any client of the service sends. */
 export const maxHeaders = 100;
 
 /**
- * Decides from the headers alone whether a request may be read at all. A web page that has its own
+ * Decides from the request line and the headers alone whether a request may be read at all. A web page that has its own
  * name resolve to this machine (DNS rebinding), or that just posts here, is turned away.
  */
-export function admit(request: IncomingMessage, options: AdmissionOptions): Admission {
-  const { allowHosts, allowOrigins, boundAddresses } = options;
-  if (request.rawHeaders.length / 2 > maxHeaders) {
-    return { ok: false, cause: 'headersTooLarge', why: `More than ${maxHeaders} headers` };
-  }
-  // Node lets a duplicate Host through and keeps the first; only the raw headers show it.
-  const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
-  const { host, origin } = request.headers;
-  if (hosts !== 1 || host === undefined)
-    return { ok: false, cause: 'invalidRequest', why: 'Exactly one Host header is required' };
-  const name = hostName(host);
-  const isAllowed = allowHosts.some((allowed) => allowed.toLowerCase() === name);
-  const isOurs = isAllowed || isLoopbackHost(name) || (boundAddresses && isBoundAddress(name, request));
-  if (!isOurs) return { ok: false, cause: 'forbidden', why: `Host ${name} is not allowed` };
-  if (origin !== undefined && !isLoopbackOrigin(origin) && !allowOrigins.includes(origin)) {
-    return { ok: false, cause: 'forbidden', why: `Origin ${origin} is not allowed` };
-  }
-  return { ok: true, origin };
+export function admit(
+  request: IncomingMessage,
+  target: RequestTarget | undefined,
+  options: AdmissionOptions,
+): Admission {
+  const path = target?.path ?? '';
+  const refused =
+    shapeProblem(request, target) ?? hostProblem(request, target, options) ?? pageProblem(request, options);
+  return refused === undefined ? { ok: true, path, origin: request.headers.origin } : { ...refused, path };
 }
 
-/** `host` of `host:port`, without the brackets of an IPv6 literal. */
-function hostName(header: string): string {
-  const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(header);
-  if (bracketed?.[1] !== undefined) return bracketed[1].toLowerCase();
-  return header.replace(/:\d*$/, '').toLowerCase();
+function shapeProblem(request: IncomingMessage, target: RequestTarget | undefined): Refused | undefined {
+  const { rawHeaders, httpVersion } = request;
+  if (rawHeaders.length / 2 > maxHeaders)
+    return { ok: false, cause: 'headersTooLarge', why: `More than ${maxHeaders} headers` };
+  // Node's parser takes the first line of HTTP/2.0 and 0.9 as well.
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return invalid('The request is not HTTP/1.1 or 1.0');
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
+  // Node lets a duplicate Host through and keeps the first; only the raw headers show it.
+  if (hosts !== 1) return invalid('Exactly one Host header is required');
+  const isTarget =
+    target !== undefined && (target.authority === undefined || readHost(target.authority) !== undefined);
+  return isTarget ? undefined : invalid('The target of the request is not valid');
+}
+
+/** The host of the absolute form counts as well: by RFC 9112 (section 3.2.2) it is the one that is meant. */
+function hostProblem(
+  request: IncomingMessage,
+  target: RequestTarget | undefined,
+  { allowHosts, boundAddresses }: AdmissionOptions,
+): Refused | undefined {
+  const { host = '' } = request.headers;
+  const named = target?.authority === undefined ? [host] : [host, target.authority];
+  const isOurs = (authority: string) => {
+    const name = readHost(authority);
+    if (name === undefined) return false;
+    const isAllowed = allowHosts.some((allowed) => allowed.toLowerCase() === name);
+    return isAllowed || isLoopbackHost(name) || (boundAddresses && isBoundAddress(name, request));
+  };
+  const foreign = named.find((authority) => !isOurs(authority));
+  return foreign === undefined ? undefined : forbidden(`Host ${shortText(foreign)} is not allowed`);
+}
+
+/** Browsers name the page that asks: by Origin, and where they leave that out, by Sec-Fetch-Site (Fetch Metadata). */
+function pageProblem(
+  { headers, method }: IncomingMessage,
+  { allowOrigins, links }: AdmissionOptions,
+): Refused | undefined {
+  const { origin } = headers;
+  if (origin !== undefined) {
+    const isAllowed = isLoopbackOrigin(origin) || allowOrigins.includes(origin);
+    return isAllowed ? undefined : forbidden(`Origin ${shortText(origin)} is not allowed`);
+  }
+  const site = headers['sec-fetch-site'] ?? 'none';
+  if (site === 'none' || site === 'same-origin') return undefined;
+  const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
+  return links && isLink ? undefined : forbidden('A page of another site may not ask here without an Origin');
+}
+
+function invalid(why: string): Refused {
+  return { ok: false, cause: 'invalidRequest', why };
+}
+
+function forbidden(why: string): Refused {
+  return { ok: false, cause: 'forbidden', why };
 }
 
 function isBoundAddress(name: string, { socket }: IncomingMessage): boolean {

@@ -346,6 +346,26 @@ describe('access', () => {
   });
 });
 
+test.each([
+  ['/messages', (deep: string) => `{"json":${deep}}`],
+  ['/faults', (deep: string) => deep],
+  ['/clock', (deep: string) => `{"advanceMs":${deep}}`],
+])('JSON that is nested 5,000 deep is refused by %s', async (path, body) => {
+  const { baseUrl } = await start();
+  const ask = (levels: number) =>
+    fetch(baseUrl + controlPrefix + path, {
+      method: 'POST',
+      body: body('['.repeat(levels) + ']'.repeat(levels)),
+    });
+  for (const levels of [101, 5_000, 100_000]) {
+    const answer = await ask(levels);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({
+      error: { code: 'INVALID_REQUEST', message: 'The body is nested deeper than 100 levels' },
+    });
+  }
+});
+
 describe('the documents', () => {
   test('describe every path of the HTTP side, and are valid OpenAPI', async () => {
     const { json } = await call(await start(), '/openapi.json');

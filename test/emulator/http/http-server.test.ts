@@ -257,6 +257,17 @@ test.each([
   ],
   ['an unknown method', 400, 'INVALID_REQUEST', ['BREW / HTTP/1.1', ...close], ''],
   ['an unknown version', 400, 'INVALID_REQUEST', ['GET / HTTP/9.9', ...close], ''],
+  ['HTTP/2.0 in the first line', 400, 'INVALID_REQUEST', ['GET / HTTP/2.0', ...close], ''],
+  [
+    'HTTP/2.0 at the token path',
+    400,
+    'INVALID_REQUEST',
+    [`POST ${tokenPath} HTTP/2.0`, ...close, json, `Content-Length: ${goodBody.length}`],
+    goodBody,
+  ],
+  ['HTTP/0.9 in the first line', 400, 'INVALID_REQUEST', ['GET / HTTP/0.9', ...close], ''],
+  ['a target without a slash', 400, 'INVALID_REQUEST', ['GET ftp://localhost/ HTTP/1.1', ...close], ''],
+  ['a target in another scheme', 400, 'INVALID_REQUEST', ['GET mailto:a@localhost HTTP/1.1', ...close], ''],
   ['no HTTP', 400, 'INVALID_REQUEST', ['hello'], ''],
   [
     'two lengths',
@@ -313,6 +324,8 @@ describe('an upgrade', () => {
     ['to another path', ['GET /voice-stream/ HTTP/1.1', ...upgradeLines], 404],
     ['to the token path', [`GET ${tokenPath} HTTP/1.1`, ...upgradeLines], 404],
     ['by POST', ['POST /voice-stream HTTP/1.1', ...upgradeLines], 400],
+    ['over HTTP/1.0', ['GET /voice-stream HTTP/1.0', ...upgradeLines], 400],
+    ['over HTTP/2.0', ['GET /voice-stream HTTP/2.0', ...upgradeLines], 400],
     ['without a key', ['GET /voice-stream HTTP/1.1', ...upgradeLines.slice(0, 3)], 400],
     [
       'with a bad key',

@@ -1,0 +1,11 @@
+import type { IncomingMessage } from 'node:http';
+import { isLoopbackHost } from '../../protocol/loopback.ts';
+
+/** Headers that proxies, balancers and tunnels add: RFC 7239, RFC 9110 (section 7.6.3), and what came before and beside them. */
+const forwarding = /^(?:forwarded|via|x-real-ip|x-(?:forwarded|original|envoy)\b.*|.*client-ip|cf-.*)$/;
+
+/** Whether a program of this machine has sent a request itself, as far as can be seen: nobody has forwarded it. */
+export function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
+  const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  return isLoopbackHost(peer) && !Object.keys(headers).some((name) => forwarding.test(name));
+}

@@ -1,0 +1,35 @@
+import { isIP } from 'node:net';
+
+/** What a request asks for (RFC 9112, section 3.2). */
+export interface RequestTarget {
+  path: string;
+  /** Without its question mark; empty where there is none. */
+  query: string;
+  /** `host:port` of the absolute form, which proxies are sent. */
+  authority: string | undefined;
+}
+
+/** Undefined where the target has none of the forms of a request. */
+export function readTarget(url: string): RequestTarget | undefined {
+  if (url.startsWith('/') || url === '*') return { ...splitQuery(url), authority: undefined };
+  const [, authority, path] = /^(?:http|ws)s?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
+  if (authority === undefined || path === undefined) return undefined;
+  return { ...splitQuery(path.startsWith('/') ? path : `/${path}`), authority };
+}
+
+function splitQuery(url: string): { path: string; query: string } {
+  const mark = url.indexOf('?');
+  return mark < 0 ? { path: url, query: '' } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
+}
+
+/**
+ * `host` of `host:port` in lower case, without the brackets of an IPv6 literal; undefined where it is not of the grammar
+ * (RFC 9110, section 7.2; of the registered names of RFC 3986 only those that a machine can have).
+ */
+export function readHost(authority: string): string | undefined {
+  const parts = /^(?:\[([\da-f:.]+)\]|([\w.~-]+))(?::(\d*))?$/i.exec(authority);
+  if (parts === null) return undefined;
+  const [, literal, name, port] = parts;
+  if (Number(port ?? 0) > 65_535) return undefined;
+  return literal === undefined || isIP(literal) === 6 ? (literal ?? name)?.toLowerCase() : undefined;
+}
