@@ -72,7 +72,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxHeadersCount = maxHeaders + 1;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const tap = tokenPaths.includes(pathOf(request)) ? options.tap?.() : undefined;
+    const path = readTarget(request.url ?? '')?.path ?? '';
+    const tap = tokenPaths.includes(path) ? options.tap?.() : undefined;
     const watched = tap && watchTokenRequest(request, tap, options.clock);
     answer(request, response, options, watched).then(
       (result) => {
