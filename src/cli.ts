@@ -14,6 +14,15 @@ const issuesUrl = 'https://github.com/voicectl/voicectl/issues';
  * error becomes a message.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const exitCode = await runAndReport(argv, io);
+  // Output that nobody takes keeps a process alive.
+  const leave = () => io.exit(exitCode);
+  if (io.giveUp.aborted) leave();
+  io.giveUp.addEventListener('abort', leave, { once: true });
+  return exitCode;
+}
+
+async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
   const [first] = argv;
   let form = guessOutputForm(argv, io);
   try {
@@ -42,11 +51,12 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<number> {
   const exitCode = error.details.exitCode ?? error.exitCode;
+  // Whoever closes a pipe has read enough of it.
+  if (error.code === 'closed-pipe' && !form.debug) return exitCode;
   const lines = [`voicectl: ${escapeText(error.message)}`];
   if (error.hint !== undefined) lines.push(`  ${escapeText(error.hint)}`);
   if (error.code === 'internal') lines.push(`  This is a bug in voicectl. Please report it: ${issuesUrl}`);
-  if (error.code === 'internal' || form.debug)
-    lines.push(stackOf(error).split('\n').map(escapeText).join('\n'));
+  if (error.code === 'internal' || form.debug) lines.push(...stackLines(error));
   // Where even these cannot be written there is nobody left to tell.
   await io.stderr.write(`${lines.join('\n')}\n`).catch(() => {});
   if (form.json) {
@@ -59,7 +69,12 @@ async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<n
   return exitCode;
 }
 
-function stackOf(error: VoicectlError): string {
-  const cause = error.cause instanceof Error ? error.cause : undefined;
-  return (error.code === 'internal' ? cause?.stack : undefined) ?? error.stack ?? '';
+/** Where an error was thrown, one call a line. A message may be a service's: it stays on its line. */
+function stackLines(error: VoicectlError): string[] {
+  const { cause } = error;
+  const thrown = error.code === 'internal' && cause instanceof Error ? cause : error;
+  const { stack = '', message, name } = thrown;
+  const at = stack.indexOf(message);
+  const calls = at < 0 ? '' : stack.slice(at + message.length);
+  return [`${name}: ${message}`, ...calls.split('\n').filter((line) => line !== '')].map(escapeText);
 }

@@ -1,6 +1,7 @@
 import type { OptionName } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
-import type { Io, OutputStream } from '../kernel/io.ts';
+import type { Io } from '../kernel/io.ts';
+import type { OutputStream } from '../kernel/output-stream.ts';
 import type { OutputName } from '../report/output-form.ts';
 import type { Style } from '../report/style.ts';
 

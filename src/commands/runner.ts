@@ -1,7 +1,7 @@
 import { generalOptions, type OptionName } from '../config/options.ts';
-import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
+import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
-import type { Io } from '../kernel/io.ts';
+import type { EndSignal, Io } from '../kernel/io.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
 import type { RunCommand } from './program.ts';
@@ -19,7 +19,8 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const json = resolved.settings.json === true || output === 'json';
     const lines = out === '-' ? io.stderr : io.stdout;
     onForm({ json, lines, debug });
-    const ending = createEnding(io);
+    // Ctrl-C in a terminal goes to the command that we run as well: what it does then is its own affair.
+    const ending = createEnding(io, { sharesCtrlC: spec.passThrough === true && io.stdin.isTTY === true });
     const limit =
       timeout === undefined ? undefined : io.clock.after(timeout, () => ending.end(timedOut(timeout)));
     const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
@@ -42,12 +43,13 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
           if (!quiet) await io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
         },
       });
-      // A command that ends well when it is told to end still fails when a bug of ours told it.
-      if (isBug(ending.signal.reason)) throw ending.signal.reason;
+      // A command that ends well when it is asked to end still fails where a bug asks it.
+      if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;
       return code ?? 0;
     } finally {
       limit?.cancel();
       ending.stop();
+      if (codeOf(ending.signal.reason) === 'hung-up') io.die('SIGHUP');
       // Nobody reads it any more, and while it is open the process would not end.
       io.stdin.destroy();
     }
@@ -59,8 +61,8 @@ function usesStandardStreams(settings: object): boolean {
   return Object.entries(settings).some(([name, value]) => value === '-' && name !== 'device');
 }
 
-function isBug(reason: unknown): reason is VoicectlError {
-  return reason instanceof VoicectlError && reason.code === 'internal';
+function codeOf(reason: unknown): ErrorCode | undefined {
+  return reason instanceof VoicectlError ? reason.code : undefined;
 }
 
 function timedOut(ms: number): VoicectlError {
@@ -69,17 +71,24 @@ function timedOut(ms: number): VoicectlError {
   });
 }
 
+const endReasons = {
+  SIGINT: { code: 'interrupted', message: 'Interrupted' },
+  SIGTERM: { code: 'terminated', message: 'Terminated' },
+  SIGHUP: { code: 'hung-up', message: 'The terminal hung up' },
+} as const satisfies Record<EndSignal, { code: ErrorCode; message: string }>;
+
 /** Asks the command to end when the user, the system or a crash wants it to; the second request ends at once. */
-function createEnding(io: Io) {
+function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   const controller = new AbortController();
-  const end = (reason: VoicectlError) => controller.abort(reason);
+  const end = (reason: VoicectlError) => {
+    controller.abort(reason);
+    io.hurry(reason);
+  };
   const stop = io.onSignal((name) => {
-    const reason =
-      name === 'SIGINT'
-        ? new VoicectlError('interrupted', 'Interrupted')
-        : new VoicectlError('terminated', 'Terminated');
-    if (controller.signal.aborted) io.exit(reason.exitCode);
-    end(reason);
+    const { code, message } = endReasons[name];
+    const reason = new VoicectlError(code, message);
+    if (!controller.signal.aborted) end(reason);
+    else if (name !== 'SIGINT' || !sharesCtrlC) io.exit(reason.exitCode);
   });
   io.onCrash((thrown) => end(toVoicectlError(thrown)));
   return { signal: controller.signal, end, stop };

@@ -24,8 +24,10 @@ export const exitCodes = {
   'service-error': 6,
   'timed-out': 7,
   'input-output': 8,
+  'closed-pipe': 8,
   'audio-device': 8,
   internal: 70,
+  'hung-up': 129,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -56,8 +56,10 @@ const kindOfCode: Record<Exclude<ErrorCode, 'expectation-failed'>, FailureKind> 
   'service-error': 'service-error',
   'timed-out': 'timeout',
   'input-output': 'local-io',
+  'closed-pipe': 'local-io',
   'audio-device': 'local-io',
   internal: 'bug',
+  'hung-up': 'cancelled',
   interrupted: 'cancelled',
   terminated: 'cancelled',
 };

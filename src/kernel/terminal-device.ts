@@ -1,6 +1,6 @@
-import { write, writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { systemClock } from './clock.ts';
+import { openOwnTerminal, openTerminal, writeFully, writeSome } from './write-fully.ts';
 
 /** What a terminal and the system tell a program that has the whole screen. */
 export interface TerminalHandlers {
@@ -23,21 +23,47 @@ export interface TerminalDevice {
   setRaw(raw: boolean): void;
   /** Resolves when the terminal has taken it. A slow terminal holds up nothing else. */
   write(text: string): Promise<void>;
-  /** Returns when the terminal has taken it: for moments after which nothing is done any more. */
+  /**
+   * Writes before it returns, for moments after which nothing is done any more. What still waits to be written is
+   * dropped, and so is what a terminal that nobody reads does not take.
+   */
   writeNow(text: string): void;
   listen(handlers: TerminalHandlers): () => void;
-  /** What Ctrl-C does where keys are not read one by one. */
-  interrupt(): void;
+  /** What Ctrl-C and Ctrl-\ do where keys are not read one by one. */
+  raise(signal: 'SIGINT' | 'SIGQUIT'): void;
   /** Stops the process, with `group` all those of its job, as Ctrl-Z does; returns when it goes on. */
   suspend(options: { group: boolean }): void;
 }
 
-/** The terminal at both ends; undefined where either is none. */
+/**
+ * Signals that end a process at once and that a program can still do something about. SIGINT, SIGTERM and SIGHUP ask
+ * the program itself; those of a broken process (SIGSEGV and the like) leave nothing to run.
+ */
+const deadlySignals = [
+  'SIGQUIT',
+  'SIGABRT',
+  'SIGALRM',
+  'SIGUSR2',
+  'SIGVTALRM',
+  'SIGXCPU',
+  'SIGIO',
+  'SIGPWR',
+  'SIGSTKFLT',
+  'SIGSYS',
+] as const satisfies NodeJS.Signals[];
+
+/** How long a terminal may take for `writeNow`. */
+const lastWriteMs = 200;
+
+/** The terminal at both ends; undefined where either is none. Once `giveUp` is aborted no write waits any longer. */
 export function createTerminalDevice(
   stdin: ReadStream,
   stdout: WriteStream & { fd: number },
+  giveUp: AbortSignal,
 ): TerminalDevice | undefined {
   if (!stdin.isTTY || !stdout.isTTY) return undefined;
+  const fd = openTerminal(stdout.fd) ?? openOwnTerminal() ?? stdout.fd;
+  let drops = 0;
   let onStop: (() => void) | undefined;
   return {
     get columns() {
@@ -53,11 +79,16 @@ export function createTerminalDevice(
         // A terminal that is gone has no mode.
       }
     },
-    // Writing to a terminal by its stream blocks the process for as long as the terminal likes.
-    write: (text) => writeAll(stdout.fd, Buffer.from(text)),
+    async write(text) {
+      const before = drops;
+      await writeFully(fd, Buffer.from(text), () => giveUp.aborted || drops > before);
+    },
     writeNow(text) {
+      drops += 1;
+      const until = systemClock.now() + lastWriteMs;
       try {
-        writeSync(stdout.fd, text);
+        let rest: Uint8Array = Buffer.from(text);
+        while (rest.length > 0 && systemClock.now() < until) rest = writeSome(fd, rest);
       } catch {
         // There is nobody left to see it.
       }
@@ -65,10 +96,16 @@ export function createTerminalDevice(
     listen({ onInput, onResize, onGone, onSuspend, onExit }) {
       const onData = (chunk: Buffer | string) => onInput(chunk.toString());
       const onEnd = () => onGone(new Error('it was closed'));
+      const onDeadly = (signal: NodeJS.Signals) => {
+        onExit();
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
+      };
       onStop = onSuspend;
       stdin.on('data', onData).on('end', onEnd).on('error', onGone);
       stdout.on('resize', onResize);
       process.on('SIGTSTP', onSuspend).on('exit', onExit);
+      for (const signal of deadlySignals) process.on(signal, onDeadly);
       return () => {
         onStop = undefined;
         stdin.off('data', onData).off('end', onEnd).pause();
@@ -76,9 +113,10 @@ export function createTerminalDevice(
         stdin.on('error', () => {}).off('error', onGone);
         stdout.off('resize', onResize);
         process.off('SIGTSTP', onSuspend).off('exit', onExit);
+        for (const signal of deadlySignals) process.off(signal, onDeadly);
       };
     },
-    interrupt: () => void process.kill(process.pid, 'SIGINT'),
+    raise: (signal) => void process.kill(process.pid, signal),
     suspend({ group }) {
       // Without a listener the system does what it does by default: stop the process here and now.
       if (onStop !== undefined) process.off('SIGTSTP', onStop);
@@ -86,21 +124,4 @@ export function createTerminalDevice(
       if (onStop !== undefined) process.on('SIGTSTP', onStop);
     },
   };
-}
-
-/** Where the terminal takes no more for now, and says so in place of waiting. */
-const againAfterMs = 5;
-
-function writeAll(fd: number, bytes: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const next = (rest: Buffer) => {
-      write(fd, rest, (error, written) => {
-        if (error?.code === 'EAGAIN') systemClock.after(againAfterMs, () => next(rest));
-        else if (error) reject(error);
-        else if (written < rest.length) next(rest.subarray(written));
-        else resolve();
-      });
-    };
-    next(bytes);
-  });
 }

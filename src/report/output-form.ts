@@ -1,4 +1,5 @@
-import type { Io, OutputStream } from '../kernel/io.ts';
+import type { Io } from '../kernel/io.ts';
+import type { OutputStream } from '../kernel/output-stream.ts';
 
 /** How a command line wants to be answered, an error included. */
 export interface OutputForm {

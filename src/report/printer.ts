@@ -1,4 +1,4 @@
-import type { OutputStream } from '../kernel/io.ts';
+import type { OutputStream } from '../kernel/output-stream.ts';
 
 /** What may wait for a slow reader of standard output; beyond it lines are left out, and counted. */
 const maxWaitingBytes = 8 * 1024 * 1024;

@@ -40,6 +40,7 @@ export interface Screen<Event> {
 const frameDeadlineMs = 10_000;
 const ctrlC = '\u0003';
 const ctrlZ = '\u001a';
+const ctrlBackslash = '\u001c';
 
 /**
  * Draws events on the whole terminal. A thread of its own makes the frames, so that audio leaves on time meanwhile;
@@ -126,8 +127,9 @@ export function openScreen<Event extends object>(options: ScreenOptions<Event>):
   const limiter = createFrameLimiter({ clock, draw });
   const stopListening = device.listen({
     onInput(text) {
-      for (const key of text.match(/[\u0003\u001a]|[^\u0003\u001a]+/g) ?? []) {
-        if (key === ctrlC) device.interrupt();
+      for (const key of text.match(/[\u0003\u001a\u001c]|[^\u0003\u001a\u001c]+/g) ?? []) {
+        if (key === ctrlC) device.raise('SIGINT');
+        else if (key === ctrlBackslash) device.raise('SIGQUIT');
         else if (key === ctrlZ) suspend(true);
         else {
           isTouched = true;

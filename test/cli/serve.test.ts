@@ -291,7 +291,7 @@ describe('how serve ends', () => {
   test.each([
     ['plain', []],
     ['JSON', ['--json']],
-  ])('whoever reads its %s lines goes away: exit 8, one line and no stack', async (_form, flags) => {
+  ])('whoever reads its %s lines goes away: exit 8, and not a word', async (_form, flags) => {
     const ready = sandbox.path('ready.json');
     const pipe = sandbox.startShell(
       `{ voicectl serve --port 0 --ready-file ${ready} ${flags.join(' ')}; echo "exit $?" >&2; } | head -n 1`,
@@ -302,7 +302,7 @@ describe('how serve ends', () => {
     const knock = setInterval(() => void askToken(baseUrl).catch(() => {}), 50);
     sandbox.defer(() => clearInterval(knock));
     const { stderr } = await pipe.ended;
-    expect(stderr).toMatch(/^voicectl: Cannot write to standard output: write EPIPE\nexit 8\n$/);
+    expect(stderr).toBe('exit 8\n');
   });
 
   test('a full disk under its output: exit 8', async () => {

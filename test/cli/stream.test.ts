@@ -329,12 +329,11 @@ describe('what is received', () => {
   test.each([
     ['the lines', `voicectl stream ${file.join(' ')} ${quick.join(' ')} --loop --pace 4`],
     ['the audio', `voicectl stream ${file.join(' ')} ${quick.join(' ')} --loop --pace 4 --out - 2>lines.txt`],
-  ])('whoever reads %s goes away: exit 8, and no stack', async (_what, command) => {
+  ])('whoever reads %s goes away: exit 8, and no error is told', async (_what, command) => {
     const { stderr } = await sandbox.shell(`{ ${command}; echo "exit $?" >&2; } | head -c 1 >/dev/null`);
     const lines = _what === 'the audio' ? sandbox.read('lines.txt') : stderr;
     expect(stderr).toMatch(/exit 8\n$/);
-    expect(lines).toMatch(/voicectl: Cannot write to standard output: .*EPIPE/);
-    expect(stderr + lines).not.toMatch(/\n\s+at /);
+    expect(stderr + lines).not.toMatch(/voicectl: |\n\s+at /);
   });
 
   test('a full disk under the lines: exit 8', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OutputStream } from '../../src/kernel/io.ts';
+import type { OutputStream } from '../../src/kernel/output-stream.ts';
 import { createPrinter } from '../../src/report/printer.ts';
 
 /** A stream whose writes wait until they are let go. */

@@ -15,7 +15,7 @@ export interface Scene {
 
 /** Shows the scene in the file that is named, in the terminal that this runs in, until `q`. */
 const scene = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Scene;
-const device = createTerminalDevice(process.stdin, process.stdout);
+const device = createTerminalDevice(process.stdin, process.stdout, new AbortController().signal);
 if (device === undefined) throw new Error('This is no terminal');
 const screen = openScreen<object>({
   device,

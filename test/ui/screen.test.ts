@@ -37,7 +37,7 @@ function createFakeTerminal() {
         handlers = undefined;
       };
     },
-    interrupt: () => state.signals.push('SIGINT'),
+    raise: (signal) => void state.signals.push(signal),
     suspend: ({ group }) => void state.signals.push(group ? 'SIGTSTP to the job' : 'SIGTSTP'),
   };
   return {

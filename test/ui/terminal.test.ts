@@ -22,7 +22,7 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
     const node = `${process.execPath} --import "${breaking}" ${bin}`;
     return terminals.start(
-      `set -m; stty -a >before; ${node} ${words}; echo $? >code; stty -a >after; echo it" is over"`,
+      `set -m; ulimit -c 0; stty -a >before; ${node} ${words}; echo $? >code; stty -a >after; echo it" is over"`,
       { ...size, cwd: sandbox.dir, env: { HOME: sandbox.dir, CI: '' } },
     );
   }
@@ -106,11 +106,38 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('%s from outside gives the terminal back', async (signal, code) => {
+    ['SIGHUP', 129],
+    ['SIGQUIT', 131],
+    ['SIGALRM', 142],
+  ] as const)('%s from outside gives the terminal back, from both screens', async (signal, code) => {
+    const session = run(stream);
+    await live(session);
+    process.kill(pidOf(session), signal);
+    await expectRestored(session, code);
+    const emulator = run('serve --port 0');
+    await eventually(() => emulator.screen()).toContain('● listening');
+    process.kill(pidOf(emulator), signal);
+    // To be asked to end is what an emulator waits for.
+    await expectRestored(emulator, signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : code);
+  });
+
+  test('Ctrl-\\ ends at once, and gives the terminal back', async () => {
     const terminal = run(stream);
     await live(terminal);
-    process.kill(pidOf(terminal), signal);
-    await expectRestored(terminal, code);
+    terminal.press('C-\\');
+    await expectRestored(terminal, 131);
+  });
+
+  test('SIGTSTP from outside gives the terminal back, and fg goes on', async () => {
+    const terminal = run('serve --port 0');
+    await eventually(() => terminal.screen()).toContain('● listening');
+    process.kill(pidOf(terminal), 'SIGTSTP');
+    await expectRestored(terminal, 148);
+    terminal.type('fg');
+    terminal.press('Enter');
+    await eventually(() => terminal.flags()).toEqual({ cursor: false, alternate: true });
+    terminal.press('q');
+    await eventually(() => terminal.flags()).toEqual({ cursor: true, alternate: false });
   });
 
   test('a crash gives the terminal back, and its stack stays to be seen', async () => {

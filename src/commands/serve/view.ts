@@ -1,5 +1,6 @@
 import type { Emulator } from '../../emulator/emulator.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createPrinter } from '../../report/printer.ts';
@@ -22,6 +23,15 @@ export interface ServeView {
   readonly ended: Promise<unknown>;
   /** Called when the emulator is closed. Throws what could not be shown. */
   close(): Promise<void>;
+}
+
+/** To be asked to end is no failure of `serve`, but lines that nobody has read are. */
+function refuseLoss(thrown: unknown): never {
+  const { code } = toVoicectlError(thrown);
+  if (code === 'input-output' || code === 'closed-pipe') throw thrown;
+  throw new VoicectlError('input-output', 'Cannot write to standard output: nobody reads from it', {
+    cause: thrown,
+  });
 }
 
 /** One line an event; with `--json` its object. */
@@ -48,6 +58,6 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
       trust = known;
     },
     ended: printer.failed,
-    close: () => printer.flush(),
+    close: () => printer.flush().catch(refuseLoss),
   };
 }

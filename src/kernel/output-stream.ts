@@ -1,0 +1,92 @@
+import type { Writable } from 'node:stream';
+import { systemClock } from './clock.ts';
+import { VoicectlError } from './errors.ts';
+import { openTerminal, writeFully } from './write-fully.ts';
+
+/** A stream that the program writes to, and that tells when it could not. */
+export interface OutputStream {
+  readonly isTTY: boolean;
+  /** How wide the terminal is; undefined where there is none. */
+  readonly columns?: number | undefined;
+  /**
+   * Resolves when the system has taken it. Throws `input-output` (a full disk), `closed-pipe`, or the reason for which
+   * nobody waits any longer until it is taken.
+   */
+  write(data: string | Uint8Array): Promise<void>;
+}
+
+type Standard = Writable & { fd: number; isTTY?: boolean; columns?: number };
+
+/** After `giveUp` a healthy reader still gets the last lines: they take no time. */
+const lastMomentMs = 200;
+
+/**
+ * A standard stream of the process. Once `giveUp` is aborted, what is not taken is lost: every write that waits rejects
+ * with the reason, and so does every later one.
+ */
+export function createOutputStream(stream: Standard, name: string, giveUp: AbortSignal): OutputStream {
+  // Without a listener a closed pipe would end the process with a stack.
+  stream.on('error', () => {});
+  const take = stream.isTTY ? takeByTerminal(stream) : takeByStream(stream);
+  const waiting = new Set<() => void>();
+  let isLost = false;
+  const lose = () => {
+    isLost ||= waiting.size > 0;
+    for (const reject of waiting) reject();
+  };
+  giveUp.addEventListener('abort', lose, { once: true });
+  return {
+    isTTY: stream.isTTY === true,
+    get columns() {
+      return stream.columns;
+    },
+    async write(data) {
+      if (isLost) throw giveUp.reason;
+      const lastMoment = giveUp.aborted ? systemClock.after(lastMomentMs, lose) : undefined;
+      let stop = () => {};
+      const lost = new Promise<never>((_, reject) => {
+        stop = () => reject(giveUp.reason);
+      });
+      waiting.add(stop);
+      try {
+        await Promise.race([lost, take(data, giveUp)]);
+      } catch (thrown) {
+        throw thrown === giveUp.reason ? thrown : outputFailure(name, thrown);
+      } finally {
+        waiting.delete(stop);
+        lastMoment?.cancel();
+      }
+    },
+  };
+}
+
+type Take = (data: string | Uint8Array, giveUp: AbortSignal) => Promise<unknown>;
+
+const takeByStream =
+  (stream: Standard): Take =>
+  (data) =>
+    new Promise<void>((resolve, reject) => {
+      stream.write(data, (cause) => (cause ? reject(cause) : resolve()));
+    });
+
+/** Node writes to a terminal in a way that blocks the process for as long as the terminal likes (Ctrl-S), signals included. */
+function takeByTerminal(stream: Standard): Take {
+  const fd = openTerminal(stream.fd);
+  if (fd === undefined) return takeByStream(stream);
+  let last: Promise<unknown> = Promise.resolve();
+  return (data, giveUp) => {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    last = last.catch(() => {}).then(() => writeFully(fd, bytes, () => giveUp.aborted));
+    return last;
+  };
+}
+
+function outputFailure(name: string, thrown: unknown): VoicectlError {
+  const cause = thrown as NodeJS.ErrnoException;
+  const isClosed = cause.code === 'EPIPE' || cause.code === 'ECONNRESET';
+  return new VoicectlError(
+    isClosed ? 'closed-pipe' : 'input-output',
+    `Cannot write to ${name}: ${cause.message}`,
+    { cause },
+  );
+}
