@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runChild } from '../../src/commands/exec/run-child.ts';
+import { VoicectlError } from '../../src/kernel/errors.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { hasTmux, setUpTerminals } from '../helpers/tmux.ts';
 import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -131,6 +135,32 @@ describe('how it ends', () => {
     expect(await told.line(new RegExp(`^${said}$`))).toBe(said);
   });
 
+  test('SIGHUP goes on to the command, and ends both as a hang-up does', async () => {
+    const running = sandbox.start(['exec', '--', 'sh', '-c', 'echo "$$ runs"; exec sleep 60']);
+    const pid = Number.parseInt(await running.line(/runs$/), 10);
+    running.signal('SIGHUP');
+    expect((await running.ended).code).toBe(129);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  test('a second request ends a command that does not listen to the first', async () => {
+    const script = `trap '' INT TERM; echo "$$ runs"; exec sleep 60`;
+    const running = sandbox.start(['exec', '--', 'sh', '-c', script]);
+    const pid = Number.parseInt(await running.line(/runs$/), 10);
+    running.signal('SIGTERM');
+    running.signal('SIGINT');
+    const { code } = await running.ended;
+    expect([130, 143]).toContain(code);
+    await eventually(() => isAlive(pid)).toBe(false);
+  });
+
+  test('a request to end that comes before the command runs keeps it from running', async () => {
+    const aborted = AbortSignal.abort(new VoicectlError('terminated', 'Terminated'));
+    const options = { signal: aborted, onTerminal: false, cwd: sandbox.dir, env: process.env };
+    await expect(runChild(['touch', 'ran'], options)).rejects.toMatchObject({ exitCode: 143 });
+    expect(existsSync(sandbox.path('ran'))).toBe(false);
+  });
+
   test('the emulator is gone afterwards', async () => {
     const { stdout } = await sandbox.run(['exec', '--', 'sh', '-c', 'echo "$VOICECTL_BASE_URL"']);
     await expect(fetch(stdout.trim())).rejects.toThrow('fetch failed');
@@ -156,3 +186,12 @@ test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be 
   expect(shown).toContain('token for');
   expect(shown).not.toContain('u001b');
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { main } from '../../src/cli.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { Io, OutputStream } from '../../src/kernel/io.ts';
+import type { Io } from '../../src/kernel/io.ts';
+import type { OutputStream } from '../../src/kernel/output-stream.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 /** A frame of 20 ms at four times real time. */
@@ -50,8 +51,11 @@ export async function runInProcess(
     env: { HOME: '/nonexistent' },
     cwd: process.cwd(),
     clock: clock ?? systemClock,
+    giveUp: new AbortController().signal,
+    hurry() {},
     onSignal: () => () => {},
     onCrash() {},
+    die() {},
     exit(code) {
       throw new Error(`the program ended itself with ${code}`);
     },

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type OutputFile, openOutputFile } from '../../files/output-file.ts';
 import { writeFailure } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
@@ -28,6 +28,8 @@ export interface WavFile {
 export interface WavFileOptions {
   /** For the user alone (mode 0600), and only where no file is there yet. */
   isPrivate?: boolean;
+  /** Aborted when nobody waits any longer for a reader of a pipe. */
+  giveUp?: AbortSignal | undefined;
 }
 
 /**
@@ -37,25 +39,23 @@ export interface WavFileOptions {
  */
 export async function createWavFile(
   path: string,
-  { isPrivate = false }: WavFileOptions = {},
+  { isPrivate = false, giveUp }: WavFileOptions = {},
 ): Promise<WavFile> {
-  let handle: FileHandle | undefined;
+  const file = await openOutputFile(path, {
+    existing: isPrivate ? 'refuse' : 'replace',
+    isPrivate,
+    giveUp,
+  });
   try {
-    handle = await (isPrivate ? open(path, 'wx', 0o600) : open(path, 'w'));
-    const seekable = (await handle.stat()).isFile();
-    await writeAll(
-      handle,
-      makeWavHeader(wireFormat, seekable ? 0 : Number.POSITIVE_INFINITY),
-      seekable ? 0 : null,
-    );
-    return createWriter(handle, path, seekable);
+    await file.write(makeWavHeader(wireFormat, file.isRegular ? 0 : Number.POSITIVE_INFINITY));
+    return createWriter(file, path);
   } catch (thrown) {
-    await handle?.close().catch(() => {});
-    throw writeFailure(path, thrown);
+    await file.close().catch(() => {});
+    throw thrown;
   }
 }
 
-function createWriter(handle: FileHandle, path: string, seekable: boolean): WavFile {
+function createWriter(file: OutputFile, path: string): WavFile {
   let dataBytes = 0;
   let headerDataBytes = 0;
   const samples = createBlockJoiner();
@@ -66,8 +66,8 @@ function createWriter(handle: FileHandle, path: string, seekable: boolean): WavF
   let closing: Promise<void> | undefined;
 
   const writeHeader = async () => {
-    if (!seekable || headerDataBytes === dataBytes) return;
-    await writeAll(handle, makeWavHeader(wireFormat, dataBytes), 0);
+    if (!file.isRegular || headerDataBytes === dataBytes) return;
+    await file.write(makeWavHeader(wireFormat, dataBytes), 0);
     headerDataBytes = dataBytes;
   };
   const append = async (pcm: Buffer) => {
@@ -76,7 +76,7 @@ function createWriter(handle: FileHandle, path: string, seekable: boolean): WavF
     try {
       for (let offset = 0; offset < bytes.length; ) {
         const part = bytes.subarray(offset, offset + headerEveryBytes);
-        await writeAll(handle, part, seekable ? wavHeaderBytes + dataBytes : null);
+        await file.write(part, wavHeaderBytes + dataBytes);
         offset += part.length;
         dataBytes += part.length;
         if (dataBytes - headerDataBytes >= headerEveryBytes) await writeHeader();
@@ -93,7 +93,7 @@ function createWriter(handle: FileHandle, path: string, seekable: boolean): WavF
       failure ??= writeFailure(path, thrown);
     }
     try {
-      await handle.close();
+      await file.close();
     } catch (thrown) {
       failure ??= writeFailure(path, thrown);
     }
@@ -122,15 +122,6 @@ function createWriter(handle: FileHandle, path: string, seekable: boolean): WavF
       return closing;
     },
   };
-}
-
-/** Writes all of `bytes`: the system may take a part at a time. */
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number | null): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const at = position === null ? null : position + done;
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, at);
-    done += bytesWritten;
-  }
 }
 
 function tooSlow(path: string): VoicectlError {

@@ -1,4 +1,4 @@
-import { writeExport } from '../../files/write-export.ts';
+import { writeText } from '../../files/write-text.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { RecordedEvent } from '../../recording/format.ts';
@@ -34,17 +34,18 @@ export async function run(context: InspectContext): Promise<number> {
 
 /** Writes what `--html` and `--har` ask for; the paths of both. */
 async function writeExports(
-  { settings: { html, har } }: InspectContext,
+  { settings: { html, har }, io: { giveUp } }: InspectContext,
   recording: Recording,
   timeline: Timeline,
 ): Promise<string[]> {
+  const options = { isPrivate: true, giveUp };
   if (html !== undefined) {
     const { recordingPage } = await import('../../report/recording-page.ts');
-    await writeExport(html, await recordingPage(recording, timeline));
+    await writeText(html, await recordingPage(recording, timeline), options);
   }
   if (har !== undefined) {
     const { recordingHar } = await import('../../recording/har.ts');
-    await writeExport(har, `${JSON.stringify(recordingHar(recording), undefined, 2)}\n`);
+    await writeText(har, `${JSON.stringify(recordingHar(recording), undefined, 2)}\n`, options);
   }
   return [html, har].filter((path) => path !== undefined);
 }

@@ -2,7 +2,7 @@ import type { Emulator } from '../../emulator/emulator.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 
 /** Writes the URLs, and with TLS what to trust, as JSON. */
-export async function writeReadyFile(path: string, emulator: Emulator): Promise<void> {
+export async function writeReadyFile(path: string, emulator: Emulator, giveUp: AbortSignal): Promise<void> {
   const { baseUrl, wsUrl, port, lan, certificate } = emulator;
   const ready = {
     baseUrl,
@@ -12,5 +12,5 @@ export async function writeReadyFile(path: string, emulator: Emulator): Promise<
     ...(lan.length === 0 ? {} : { lan }),
     ...(certificate === undefined ? {} : { certificate }),
   };
-  await writeWhole(path, `${JSON.stringify(ready)}\n`);
+  await writeWhole(path, `${JSON.stringify(ready)}\n`, { giveUp });
 }

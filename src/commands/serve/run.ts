@@ -44,8 +44,8 @@ export async function run(context: ContextOf<typeof serveSpec>): Promise<number>
       }
       const { certificate } = emulator;
       if (settings.certOut !== undefined && certificate !== undefined)
-        await writeWhole(settings.certOut, certificate);
-      if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, emulator);
+        await writeWhole(settings.certOut, certificate, { giveUp: io.giveUp });
+      if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, emulator, io.giveUp);
       view.attach(emulator, curlTrust(emulator, settings.certOut ?? settings.cert));
       show = view.show;
       held.forEach(view.show);

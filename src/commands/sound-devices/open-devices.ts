@@ -65,14 +65,15 @@ export async function openDevices(
 }
 
 async function openInput(context: LiveContext, notices: Notices): Promise<Microphone> {
-  const { settings, signal } = context;
+  const { settings, signal, io } = context;
   const { capture } = deviceChoices(context);
   const onOverrun = (lostMs: number) =>
     notices.tell({
       code: 'overrun',
       message: `${Math.round(lostMs)} ms of the microphone were lost: they could not be sent in time`,
     });
-  const recorder = settings.recordMic === undefined ? undefined : await createWavFile(settings.recordMic);
+  const { recordMic } = settings;
+  const recorder = recordMic === undefined ? undefined : await createWavFile(recordMic, io);
   try {
     return await openMicrophone({
       open: createOpener(capture, (backend, options) =>

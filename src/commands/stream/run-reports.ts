@@ -1,5 +1,3 @@
-import { appendFile } from 'node:fs/promises';
-import { writeFailure } from '../../files/refusal.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { describeFailure } from '../../kernel/failure-kind.ts';
 import type { GithubReport } from '../../report/github.ts';
@@ -32,8 +30,9 @@ export async function withReports(
   { command, subject, junit }: ReportOptions,
   body: (reports: RunReports) => Promise<void>,
 ): Promise<void> {
-  const startedAt = context.io.clock.wall();
-  const since = context.io.clock.now();
+  const { clock, giveUp } = context.io;
+  const startedAt = clock.wall();
+  const since = clock.now();
   const name = `${command} ${subject}`;
   const runs: RunResult[] = [];
   let total: RepeatSummary | undefined;
@@ -41,13 +40,13 @@ export async function withReports(
     if (junit === undefined) return;
     const { junitXml } = await import('../../report/junit.ts');
     const { writeWhole } = await import('../../files/write-whole.ts');
-    await writeWhole(junit, junitXml({ name, command, runs: all }), options);
+    await writeWhole(junit, junitXml({ name, command, runs: all }), { ...options, giveUp });
   };
   const asRun = (error: VoicectlError): RunResult => ({
     run: runs.length + 1,
     warmup: false,
     startedAt,
-    elapsedMs: context.io.clock.now() - since,
+    elapsedMs: clock.now() - since,
     summary: undefined,
     failure: describeFailure(error),
   });
@@ -83,14 +82,20 @@ async function tellGithub(
   { io, note }: Pick<CommandContext<never>, 'io' | 'note'>,
   report: GithubReport,
 ): Promise<void> {
-  if (io.env.GITHUB_ACTIONS !== 'true') return;
+  const { env, stderr, giveUp } = io;
+  if (env.GITHUB_ACTIONS !== 'true') return;
   const { githubAnnotations, githubStepSummary } = await import('../../report/github.ts');
-  for (const line of githubAnnotations(report)) await io.stderr.write(`${line}\n`).catch(() => {});
-  const path = io.env.GITHUB_STEP_SUMMARY;
+  for (const line of githubAnnotations(report)) await stderr.write(`${line}\n`).catch(() => {});
+  const path = env.GITHUB_STEP_SUMMARY;
   if (path === undefined || path === '') return;
   try {
-    await appendFile(path, githubStepSummary(report));
-  } catch (cause) {
-    await note(`! ${writeFailure('the step summary', cause).message}`);
+    const { writeText } = await import('../../files/write-text.ts');
+    await writeText(path, githubStepSummary(report), {
+      existing: 'append',
+      name: 'the step summary',
+      giveUp,
+    });
+  } catch (thrown) {
+    await note(`! ${toVoicectlError(thrown).message}`);
   }
 }

@@ -41,7 +41,7 @@ export async function runSessions(
           { ...options, ...(enough === undefined ? {} : { enough }) },
           {
             folder: settings.record,
-            openSinks: async () => [...(await openSinks(settings.out, io.stdout)), ...heard],
+            openSinks: async () => [...(await openSinks(settings.out, io)), ...heard],
             signal: until,
           },
         );

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeFailure } from '../../files/refusal.ts';
+import { writeText } from '../../files/write-text.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { toVoicectlError } from '../../kernel/errors.ts';
 import type { Action } from '../../ui/port.ts';
 
 /** What a screen offers of its own, whatever it shows. */
@@ -36,9 +36,9 @@ async function saveEvents(text: string, cwd: string): Promise<string> {
     .replaceAll(':', '');
   const name = `voicectl-${stamp}.jsonl`;
   try {
-    await writeFile(join(cwd, name), text, { flag: 'wx', mode: 0o600 });
+    await writeText(join(cwd, name), text, { existing: 'refuse', isPrivate: true, name });
     return `Saved ${name}`;
   } catch (thrown) {
-    return writeFailure(name, thrown).message;
+    return toVoicectlError(thrown).message;
   }
 }

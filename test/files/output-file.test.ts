@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeExport } from '../../src/files/write-export.ts';
+import { writeText } from '../../src/files/write-text.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -16,11 +16,11 @@ test.each([
 ])('what is exported into %s is for the user alone', async (_what, before) => {
   const path = join(folder, 'session.html');
   if (before !== undefined) writeFileSync(path, before, { mode: 0o644 });
-  await writeExport(path, 'voices');
+  await writeText(path, 'voices', { isPrivate: true });
   expect(readFileSync(path, 'utf8')).toBe('voices');
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
 test('where it cannot be written, that is told', async () => {
-  await expect(writeExport(join(folder, 'no', 'file'), '')).rejects.toMatchObject({ code: 'input-output' });
+  await expect(writeText(join(folder, 'no', 'file'), '')).rejects.toMatchObject({ code: 'input-output' });
 });

@@ -1,0 +1,134 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../helpers/eventually.ts';
+import { makeFullPipe, makePipe } from '../helpers/unread-pipe.ts';
+import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const endless = `--file ${fixture('hello.wav')} --loop`;
+
+describe('with standard output into a pipe that nobody reads', () => {
+  /** Starts sessions of which nobody reads the output; `seen` waits until the service knows them. */
+  async function startStreams(flags: readonly string[]) {
+    makeFullPipe(sandbox, 'full');
+    const serve = await sandbox.serve();
+    const session = `exec voicectl stream ${endless} --base-url ${serve.baseUrl}`;
+    const streams = flags.map((own, n) => sandbox.startShell(`${session} --device d${n} ${own}`));
+    const seen = () =>
+      Promise.all(flags.map((_, n) => serve.line(new RegExp(`"type":"token-issued".*"d${n}"`))));
+    return { streams, seen };
+  }
+  const forms = ['>full', '--json >full', '--out - >full', '-v >full 2>&1'];
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ] as const)('stream ends at %s with %d, whatever it writes', async (signal, code) => {
+    const { streams, seen } = await startStreams(forms);
+    await seen();
+    for (const stream of streams) stream.signal(signal);
+    const codes = await Promise.all(streams.map(async ({ ended }) => (await ended).code));
+    expect(codes).toEqual(forms.map(() => code));
+  });
+
+  test('stream ends at its --timeout with 7, whatever it writes', async () => {
+    const { streams } = await startStreams(forms.map((form) => `--timeout 1s ${form}`));
+    const codes = await Promise.all(streams.map(async ({ ended }) => (await ended).code));
+    expect(codes).toEqual(forms.map(() => 7));
+    expect(streams[0]?.stderr).toContain('voicectl: Not done within 1 s');
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('serve ends at %s and says what is lost', async (signal) => {
+    makeFullPipe(sandbox, 'full');
+    const serve = sandbox.startShell('exec voicectl serve --port 0 --ready-file ready >full');
+    await eventually(() => existsSync(sandbox.path('ready'))).toBe(true);
+    serve.signal(signal);
+    expect(await serve.ended).toMatchObject({
+      code: 8,
+      stderr: 'voicectl: Cannot write to standard output: nobody reads from it\n',
+    });
+  });
+});
+
+describe('with an output file that is a named pipe without a reader', () => {
+  const isThere = (name: string) => eventually(() => existsSync(sandbox.path(name))).toBe(true);
+
+  test('--out ends at the --timeout with 8', async () => {
+    makePipe(sandbox, 'pipe');
+    const { code, stderr } = await sandbox.shell(
+      `voicectl stream ${endless} --local --out pipe --timeout 1s`,
+    );
+    expect({ code, stderr }).toEqual({
+      code: 8,
+      stderr: 'voicectl: Cannot write pipe: nobody reads from it\n',
+    });
+  });
+
+  test('--out waits for one, and gives it the whole audio', async () => {
+    makePipe(sandbox, 'pipe');
+    const file = `--file ${fixture('hello.wav')} --pace max --tail 0`;
+    const stream = sandbox.startShell(
+      `exec voicectl stream ${file} --local --reply echo --out pipe --junit j.xml --json`,
+    );
+    await isThere('j.xml');
+    await sandbox.shell('cat pipe >got.wav');
+    const { code, stdout } = await stream.ended;
+    expect(code).toBe(0);
+    expect(readFileSync(sandbox.path('got.wav')).length).toBe(44 + summaryOf(stdout).in.bytes);
+  });
+
+  test('--junit ends at SIGTERM with 8 after a session that went well', async () => {
+    makePipe(sandbox, 'pipe');
+    const serve = await sandbox.serve(['--reply', 'echo']);
+    const file = `--file ${fixture('hello.wav')} --pace max --tail 0`;
+    const stream = sandbox.startShell(
+      `exec voicectl stream ${file} --base-url ${serve.baseUrl} --junit pipe --settle 100ms --json`,
+    );
+    await stream.line(/"type":"summary"/);
+    stream.signal('SIGTERM');
+    expect((await stream.ended).code).toBe(8);
+  });
+
+  test('--ready-file ends at SIGTERM with 8', async () => {
+    makePipe(sandbox, 'pipe');
+    const serve = sandbox.startShell(
+      'exec voicectl serve --port 0 --tls --cert-out cert.pem --ready-file pipe',
+    );
+    await isThere('cert.pem');
+    serve.signal('SIGTERM');
+    expect(await serve.ended).toMatchObject({ code: 8, stdout: '' });
+  });
+});
+
+test('a closed pipe ends a session and an emulator with 8, and without a word', async () => {
+  const commands = [`stream ${endless} --local`, 'serve --port 0', 'token --local', '--help'];
+  const ended = await Promise.all(
+    commands.map((command) => sandbox.shell(`{ voicectl ${command}; echo $? >&2; } | head -n 0`)),
+  );
+  expect(ended.map(({ stdout, stderr }) => stdout + stderr)).toEqual(commands.map(() => '8\n'));
+});
+
+test.each([
+  ['a folder', '.'],
+  ['below a file', '/dev/stdin/x'],
+  ['in a folder that is not there', 'no/j.xml'],
+  ['too long', 'x'.repeat(256)],
+])('a report whose path is %s ends it with 8 and one line', async (_what, path) => {
+  for (const command of [`stream ${endless} --local --junit`, 'serve --port 0 --ready-file']) {
+    const { code, stderr } = await sandbox.shell(`voicectl ${command} ${path}`);
+    expect({ code, stderr }).toEqual({
+      code: 8,
+      stderr: expect.stringMatching(/^voicectl: Cannot write .*\n$/),
+    });
+  }
+});
+
+test('a report may have the longest name that there is', async () => {
+  const name = 'x'.repeat(255);
+  const { code } = await sandbox.shell(
+    `voicectl stream --file ${fixture('hello.wav')} --pace max --local --reply echo --junit ${name}`,
+  );
+  expect(code).toBe(0);
+  expect(sandbox.read(name)).toContain('failures="0"');
+});
