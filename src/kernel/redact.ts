@@ -1,5 +1,6 @@
-import { VoicectlError } from './errors.ts';
+import { toVoicectlError, VoicectlError } from './errors.ts';
 import { jsonLine, jsonText } from './escape.ts';
+import { spellingsOf } from './spellings.ts';
 
 /** Stands where a secret was. */
 export const redacted = '[redacted]';
@@ -21,29 +22,48 @@ export interface Redactor {
 }
 
 export function createRedactor(): Redactor {
-  const secrets = new Set<string>();
-  const scrub = (text: string) =>
-    [...secrets].reduce((rest, secret) => rest.replaceAll(secret, redacted), text);
+  // Few texts hold a backslash: the other spellings of a secret are made when one does.
+  const secrets = new Map<string, RegExp | undefined>();
+  const spellings = (secret: string): RegExp => {
+    const made = secrets.get(secret) ?? spellingsOf(secret);
+    secrets.set(secret, made);
+    return made;
+  };
+  const scrub = (text: string) => {
+    let rest = text;
+    for (const secret of secrets.keys()) {
+      rest = rest.replaceAll(secret, redacted);
+      if (rest.includes('\\')) rest = rest.replace(spellings(secret), redacted);
+    }
+    return rest;
+  };
   const scrubIn = (_name: string, value: unknown) => {
     if (typeof value === 'string') return scrub(value);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [scrub(name), inner]));
   };
-  const tells = (line: string) => [...secrets].some((secret) => line.includes(secret));
+  const tells = (text: string) => {
+    const isEscaped = text.includes('\\');
+    return [...secrets.keys()].some(
+      (secret) => text.includes(secret) || (isEscaped && text.search(spellings(secret)) >= 0),
+    );
+  };
   const cleaned = <Value>(value: Value): Value => {
     const line = jsonText(value);
     return tells(line) ? JSON.parse(line, scrubIn) : value;
+  };
+  const cleanedCause = (cause: unknown): unknown => {
+    if (!(cause instanceof Error)) return cause;
+    const inner = cleanedCause(cause.cause);
+    if (inner === cause.cause && !tells(`${cause.message}\n${cause.stack}`)) return cause;
+    const told = new Error(scrub(cause.message), inner === undefined ? undefined : { cause: inner });
+    return Object.assign(told, { name: cause.name, stack: scrub(cause.stack ?? '') });
   };
   return {
     conceal(secret) {
       const signature = secret.split('.').length === 3 ? (secret.split('.')[2] ?? '') : '';
       for (const one of [secret, signature]) {
-        if (one.length < shortestSecret) continue;
-        // Within a text message of the service it stands as JSON writes it, and in an event as the line does.
-        secrets
-          .add(one)
-          .add(escaped(one))
-          .add(escaped(escaped(one)));
+        if (one.length >= shortestSecret) secrets.set(one, undefined);
       }
     },
     line(value) {
@@ -53,18 +73,21 @@ export function createRedactor(): Redactor {
     text: scrub,
     value: cleaned,
     thrown(thrown) {
-      if (!(thrown instanceof VoicectlError)) return thrown;
-      const { code, message, hint, details, retryable, cause, stack } = thrown;
-      if (!tells(jsonText({ message, hint, details }))) return thrown;
-      const options = { hint: hint && scrub(hint), details: cleaned(details), retryable, cause };
-      const told = new VoicectlError(code, scrub(message), options);
+      if (!(thrown instanceof Error)) return thrown;
+      const { code, hint, details, retryable } = toVoicectlError(thrown);
+      const { message, stack = '' } = thrown;
+      const cause = cleanedCause(thrown instanceof VoicectlError ? thrown.cause : thrown);
+      const isClean = cause === thrown || cause === thrown.cause;
+      if (isClean && !tells(jsonText({ message, hint, details, stack }))) return thrown;
+      const told = new VoicectlError(code, scrub(message), {
+        hint: hint && scrub(hint),
+        details: cleaned(details),
+        retryable,
+        cause,
+      });
       // Where it came from, and not where it was cleaned.
-      if (stack !== undefined) told.stack = scrub(stack);
+      told.stack = scrub(stack);
       return told;
     },
   };
-}
-
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
@@ -97,13 +98,84 @@ test.each([
   expect(redactor.text(secret)).toBe('[redacted]');
 });
 
-test('what is no error of ours, and an error without a stack, pass', () => {
+test('what is no error passes, and so does an error without a stack', () => {
   const redactor = createRedactor();
   redactor.conceal('key-canary');
-  const other = new Error('key-canary');
-  expect(redactor.thrown(other)).toBe(other);
   expect(redactor.thrown('key-canary')).toBe('key-canary');
   const error = new VoicectlError('usage', 'Not key-canary');
   delete error.stack;
   expect((redactor.thrown(error) as VoicectlError).message).toBe('Not [redacted]');
+});
+
+/** An object of one text as JSON, every character as an escape of six. */
+function escapedWhole(value: Record<string, string>): string {
+  const spell = (text: string) =>
+    Array.from({ length: text.length }, (_, at) => {
+      const hex = text.charCodeAt(at).toString(16).padStart(4, '0');
+      return `\\u${at % 2 === 0 ? hex.toUpperCase() : hex}`;
+    }).join('');
+  const pairs = Object.entries(value).map(([name, text]) => `"${spell(name)}":"${spell(text)}"`);
+  return `{${pairs.join(',')}}`;
+}
+
+test.each([
+  ['as it is', (key: string) => JSON.stringify({ key })],
+  ['each character as a number', (key: string) => escapedWhole({ key })],
+  ['a slash with a backslash', (key: string) => JSON.stringify({ key }).replaceAll('/', '\\/')],
+  ['the first character as a number', (key: string) => JSON.stringify({ key }).replace('C', '\\u0043')],
+  ['within JSON within JSON', (key: string) => JSON.stringify({ said: JSON.stringify({ key }) })],
+  ['as numbers within JSON', (key: string) => JSON.stringify({ said: escapedWhole({ key }) })],
+  ['the same again', (key: string) => JSON.stringify({ said: JSON.stringify({ a: escapedWhole({ key }) }) })],
+])('a key that comes back %s is taken out of a text, a value and a line', (_how, write) => {
+  for (const key of [
+    'Canary/key-1',
+    'Canary"key\\2',
+    'Canary\tkey\u00e9😀',
+    token.replace('ey', 'CanaryX/'),
+  ]) {
+    const redactor = createRedactor();
+    redactor.conceal(key);
+    const said = write(key);
+    const text = redactor.text(said);
+    expect(strings(JSON.parse(text))).toEqual(['[redacted]']);
+    expect(strings(redactor.value(JSON.parse(said)))).toEqual(['[redacted]']);
+    expect(strings(JSON.parse((JSON.parse(redactor.line({ text: said })) as { text: string }).text))).toEqual(
+      ['[redacted]'],
+    );
+  }
+});
+
+/** The strings at the ends of a value, and of the JSON that is in strings. */
+function strings(value: unknown): string[] {
+  if (typeof value === 'string') {
+    return /^[{[]/.test(value) && value !== '[redacted]' ? strings(JSON.parse(value)) : [value];
+  }
+  return Object.values(value as object).flatMap(strings);
+}
+
+test('what is like a key, or only a part of it, stays', () => {
+  const redactor = createRedactor();
+  redactor.conceal('Canary-key');
+  for (const text of ['canary-key', 'Canary\\-ke', '\\u0043anary', 'Canary\n-key', 'C\\a\\n\\a\\r']) {
+    expect(redactor.text(text)).toBe(text);
+  }
+});
+
+test('a text of nothing but backslashes takes no long time, whatever the key', () => {
+  const redactor = createRedactor();
+  for (const key of ['Canary-key', `a${'\\'.repeat(40)}b`, '\\a\\b\\c\\d']) redactor.conceal(key);
+  const text = '\\'.repeat(200_000);
+  expect(redactor.text(text)).toBe(text);
+});
+
+test('an error that is none of ours is told without secrets too, and so are its causes', () => {
+  const redactor = createRedactor();
+  redactor.conceal('key-canary');
+  const told = redactor.thrown(new TypeError('no key-canary', { cause: new Error('key-canary') }));
+  expect(told).toMatchObject({ code: 'internal', message: 'no [redacted]', cause: { name: 'TypeError' } });
+  expect(inspect(told)).not.toContain('canary');
+  const outer = new VoicectlError('stream-broken', 'Gone', { cause: new Error('gone with key-canary') });
+  expect(inspect(redactor.thrown(outer))).not.toContain('canary');
+  const harmless = new TypeError('no');
+  expect(redactor.thrown(harmless)).toBe(harmless);
 });
