@@ -81,7 +81,7 @@ async function startFaulty(fault?: string, clock: Clock = systemClock): Promise<
 /** The same smoke test in this process: program and service are on one clock, which is moved. */
 async function smokeTestFast(fault: string | undefined, flags: readonly string[]) {
   const clock = createManualClock(Date.now());
-  return smokeTest(await startFaulty(fault, clock), flags, (args) => runInProcess(args, clock));
+  return smokeTest(await startFaulty(fault, clock), flags, (args) => runInProcess(args, { clock }));
 }
 
 /** The verdict is the same wherever one looks for it. */
@@ -179,7 +179,7 @@ describe.runIf(hasForeignService)('the smoke test of a service of another make',
     [['--reply', 'stall'], ['--timeout', '4s'], 7, 'timeout'],
   ])('with %j and %j ends with %i, %s', async (service, flags, exitCode, kind) => {
     const { baseUrl } = await startForeignService(sandbox, service);
-    expectFailure(await smokeTest(baseUrl, flags, runInProcess), { exitCode, kind });
+    expectFailure(await smokeTest(baseUrl, flags, (args) => runInProcess(args)), { exitCode, kind });
   });
 
   test('passes where nothing is wrong', async () => {

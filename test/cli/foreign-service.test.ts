@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
+import { runInProcess } from '../helpers/in-process.ts';
 import { fixture, fixturePcm, type Json, jsonLines, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -10,12 +11,16 @@ const answer = fixturePcm('answer.wav');
 const quick = ['--file', fixture('barge-in.wav'), '--pace', '10', '--settle', '300ms', '--json'];
 const key = 'canary-key-77aa';
 
-async function stream(service: readonly string[], flags: readonly string[] = []) {
+/** One session with the service: in this process, unless `run` is the real program. */
+async function stream(
+  service: readonly string[],
+  flags: readonly string[] = [],
+  run: typeof sandbox.run | typeof runInProcess = runInProcess,
+) {
   const foreign = await startForeignService(sandbox, service);
-  const ended = await sandbox.run(
-    ['stream', ...quick, '--out', 'o.wav', '--base-url', foreign.baseUrl, '--device', 'd1', ...flags],
-    { env: { VOICECTL_API_KEY: key } },
-  );
+  const out = ['--out', sandbox.path('o.wav')];
+  const at = ['--base-url', foreign.baseUrl, '--device', 'd1'];
+  const ended = await run(['stream', ...quick, ...out, ...at, ...flags], { env: { VOICECTL_API_KEY: key } });
   await foreign.stop();
   return {
     ...ended,
@@ -53,7 +58,8 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     ['the reset in seconds from now', ['--reset', 'delta']],
   ])('%s: every sample arrives at both ends', async (_what, service) => {
     const before = Date.now();
-    const { code, stderr, summary, pcm: received, recorded, stdout } = await stream(service);
+    const run = service.length === 0 ? sandbox.run : runInProcess;
+    const { code, stderr, summary, pcm: received, recorded, stdout } = await stream(service, [], run);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(received().subarray(0, pcm.length).equals(pcm)).toBe(true);
     expect(

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { runInProcess } from '../helpers/in-process.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -6,22 +9,22 @@ const sandbox = setUpSandbox();
 // biome-ignore lint/suspicious/noExplicitAny: events of every type, as a foreign reader would take them
 type Told = any;
 
-/** The shipped scenario by its name, and a device that says the file to it as fast as it may. */
+/** The shipped scenario by its name, and a device that says the file to it: both in this process, on a clock that is moved. */
 async function perform(scenario: string, file = 'two-turns.wav') {
-  const serve = await sandbox.serve(['--scenario', scenario, '--seed', '1', '--json']);
-  const at = ['--base-url', serve.baseUrl, '--device', 'd1'];
+  const clock = createManualClock(Date.now());
+  const emulator = await createEmulator({ scenario, seed: 1, clock });
+  sandbox.defer(emulator.close);
+  const at = ['--base-url', emulator.baseUrl, '--device', 'd1'];
+  const run = (args: readonly string[]) => runInProcess(args, { clock });
   const stream = async (...more: string[]) => {
-    const all = ['stream', ...at, '--file', fixture(file), '--json', '-v', ...more];
-    const ended = await sandbox.run(all);
+    const ended = await run(['stream', ...at, '--file', fixture(file), '--json', '-v', ...more]);
     const events = jsonLines(ended.stdout) as Told[];
     return { code: ended.code, events, summary: events.find(({ type }: Told) => type === 'summary') as Told };
   };
   const journal = async (type: string): Promise<Told[]> =>
-    jsonLines(
-      (await sandbox.run(['emulator', 'journal', '--type', type, '--json', ...at.slice(0, 2)])).stdout,
-    );
+    jsonLines((await run(['emulator', 'journal', '--type', type, '--json', ...at.slice(0, 2)])).stdout);
   const struck = async () => (await journal('fault-struck')).map(({ fault }) => fault);
-  return { stream, struck, journal, at };
+  return { stream, struck, journal, at, run };
 }
 
 const audioIn = (events: Told[]) =>
@@ -68,12 +71,12 @@ describe('the shipped scenario', () => {
   });
 
   test('quota-exhausted limits twice, ends the conversation, and refuses the next token', async () => {
-    const { stream, at } = await perform('quota-exhausted');
+    const { stream, at, run } = await perform('quota-exhausted');
     const { summary, events, code } = await stream();
     expect(events.filter(({ type }) => type === 'retry')).toHaveLength(2);
     expect(summary.close).toMatchObject({ code: 4429, reason: 'quota exceeded' });
     expect([5, 6]).toContain(code);
-    const token = await sandbox.run(['token', ...at]);
+    const token = await run(['token', ...at]);
     expect(token).toMatchObject({ code: 3, stderr: expect.stringContaining('QUOTA_EXCEEDED') });
   });
 

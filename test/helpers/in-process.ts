@@ -32,10 +32,16 @@ async function hasten<Result>(clock: ManualClock, work: Promise<Result>): Promis
   return work;
 }
 
-/** Runs a command line in this process; where a clock is given, as fast as that can be moved. Give it absolute paths. */
+export interface InProcessOptions {
+  /** Is moved as fast as it can be. Without one, time is that of the machine. */
+  clock?: ManualClock;
+  env?: Record<string, string>;
+}
+
+/** Runs a command line in this process. Give it absolute paths. */
 export async function runInProcess(
   argv: readonly string[],
-  clock?: ManualClock,
+  { clock, env = {} }: InProcessOptions = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const said = { stdout: '', stderr: '' };
   const output = (name: keyof typeof said): OutputStream => ({
@@ -48,7 +54,7 @@ export async function runInProcess(
     stdin: Readable.from([]),
     stdout: output('stdout'),
     stderr: output('stderr'),
-    env: { HOME: '/nonexistent' },
+    env: { HOME: '/nonexistent', ...env },
     cwd: process.cwd(),
     clock: clock ?? systemClock,
     giveUp: new AbortController().signal,
