@@ -26,7 +26,7 @@ const plainReasons: Record<string, string> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'the file has reached the largest size allowed',
-  EEXIST: 'it is there already',
+  EEXIST: 'it exists already',
   EROFS: 'the file system is read-only',
   EPIPE: 'nobody reads from it any more',
 };

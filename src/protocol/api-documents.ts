@@ -28,7 +28,7 @@ const errorSchema = {
 };
 
 const refusal = {
-  description: 'Refused. Which status it is, and which code, is the dialect’s choice.',
+  description: 'Refused. The dialect defines status and code.',
   content: { [jsonMediaType]: { schema: errorSchema } },
 };
 

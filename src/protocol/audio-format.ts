@@ -7,7 +7,7 @@ export const bytesPerSample = 2;
 export const channels = 1;
 export const bytesPerMs = (sampleRate * bytesPerSample * channels) / 1000;
 
-/** How much audio one message carries unless the user says otherwise. A choice of ours: the specification names none. */
+/** Default amount of audio in one message. Our choice: the specification names none. */
 export const defaultFrameMs = 20;
 
 /** Bytes of PCM in `ms` milliseconds, always whole samples. */

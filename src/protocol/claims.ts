@@ -14,11 +14,11 @@ export interface TokenClaims {
   exp: number;
   aud: string;
   iss: string;
-  /** Where the dialect has tokens without it, the emulator knows them by their hash, which stands here. */
+  /** If the dialect leaves it out of tokens, this is the hash of the token. */
   jti: string;
 }
 
-/** Names that a dialect's extra claims cannot take: the specification has given them their meaning. */
+/** Names that a dialect's extra claims cannot use: the specification defines them. */
 export const reservedClaims: readonly string[] = ['sub', 'iat', 'exp', 'aud', 'iss', 'jti'];
 
 export interface ClaimsInput {

@@ -12,7 +12,7 @@ export const closeCodes = {
   internalError: 1011,
   serviceRestart: 1012,
   tryAgainLater: 1013,
-  /** Of the emulator, unless the dialect says otherwise; the number is that of HTTP. */
+  /** The emulator's default; the number is that of HTTP. */
   tooManyConnections: 4429,
 } as const;
 

@@ -8,7 +8,7 @@ import { faultSchema } from './faults.ts';
  */
 export const controlPrefix = '/__voicectl';
 
-/** Which streams are meant: one by its number, all of a device; where both are given those that are both, where neither is all. */
+/** Selects streams: one by its number, or all of a device. With both, streams that match both; with neither, all. */
 const streams = {
   stream: z.int().positive().optional().describe('Number of one stream'),
   device: z.string().optional().describe('All streams of this device'),
@@ -54,10 +54,10 @@ export const closeSchema = z.strictObject({
   reason: closeReasonSchema.default(''),
 });
 
-/** `POST /events`: tells that something happened outside. */
+/** `POST /events`: reports a moment that a scenario waits for. */
 export const eventSchema = z.strictObject({
   ...streams,
-  event: z.string().min(1).max(256).describe('What happened, as the scenario calls it'),
+  event: z.string().min(1).max(256).describe('The name of the event in the scenario'),
 });
 
 /** Query of `GET /journal` and `GET /journal/live`. */
@@ -70,7 +70,7 @@ export const journalQuerySchema = z.strictObject({
 });
 export type JournalQuery = z.output<typeof journalQuerySchema>;
 
-/** What every operation on streams answers: which it reached. */
+/** The answer of every operation on streams. */
 const reachedSchema = z.object({
   streams: z.array(z.int()).describe('Numbers of the streams that were reached'),
 });
@@ -86,11 +86,11 @@ const activeFaultSchema = z
     name: z.string(),
     struck: z.int().describe('How often it has struck'),
   })
-  .describe('A fault, with everything that was chosen; durations are milliseconds');
+  .describe('A fault with all its parameters; durations are milliseconds');
 
 /** `POST /faults/clear`. */
 export const clearFaultsSchema = z.strictObject({
-  id: z.int().positive().optional().describe('The fault of this number; all where it is left out'),
+  id: z.int().positive().optional().describe('Number of the fault; default: all'),
 });
 
 export const stateSchema = z.object({
@@ -103,7 +103,7 @@ export const stateSchema = z.object({
       maxConnections: z.int(),
       requests: z.int().describe('Token requests that count in the window'),
       limit: z.int(),
-      resetAt: z.iso.datetime().nullable().describe('When the window resets; null where none is open'),
+      resetAt: z.iso.datetime().nullable().describe('When the window resets; null without an open window'),
     }),
   ),
   streams: z.array(
@@ -118,17 +118,17 @@ export const stateSchema = z.object({
       bytesOut: z.int(),
       levels: z
         .object({ inDbfs: z.number(), outDbfs: z.number() })
-        .describe('How loud the newest audio is, in dBFS; -100 where there was none of late'),
+        .describe('Level of the newest audio, in dBFS; -100 without recent audio'),
       pace: z.object({
         timesRealTime: z
           .number()
           .nullable()
-          .describe('Audio sent over time passed; null before it can be told'),
+          .describe('Duration of the audio divided by elapsed time; null before it can be measured'),
         meanJitterMs: z.number(),
         longestGapMs: z.number(),
         burstMessages: z.int(),
       }),
-      findings: z.array(z.string()).describe('What the device does that a service may not put up with'),
+      findings: z.array(z.string()).describe('What is wrong with what the device sends'),
       remarks: z.array(z.string()).describe('The same in words'),
     }),
   ),
@@ -142,7 +142,7 @@ export const stateSchema = z.object({
       }),
     )
     .describe('Tokens that have not expired'),
-  faults: z.array(activeFaultSchema).describe('Faults that wait for their opportunities'),
+  faults: z.array(activeFaultSchema).describe('Active faults'),
 });
 export type EmulatorState = z.output<typeof stateSchema>;
 
@@ -188,7 +188,7 @@ export const controlOperations = {
     method: 'POST',
     path: '/reset',
     summary:
-      'Close all streams, forget windows and the journal, and go back to the faults of the start; the clock stays where it is',
+      'Close all streams, forget windows and the journal, and restore the faults of the start; the clock does not move',
     response: reachedSchema,
   },
   clock: { method: 'GET', path: '/clock', summary: 'The time of the emulator', response: clockSchema },
@@ -237,7 +237,7 @@ export const controlOperations = {
   event: {
     method: 'POST',
     path: '/events',
-    summary: 'Tell the scenario that something happened',
+    summary: 'Report an event to the scenario',
     body: eventSchema,
     response: reachedSchema,
   },

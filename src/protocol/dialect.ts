@@ -11,7 +11,7 @@ export { isSymmetric } from './dialect/token.ts';
 
 /**
  * The dialect: every choice that the specification leaves open ("not shown"), as one validated value.
- * The emulator reads it and takes no side of its own; a client never needs it.
+ * The emulator follows it; a client does not need it.
  */
 
 /** The schema of a dialect file. Every field has a default: an empty object is a whole dialect. */
@@ -23,10 +23,10 @@ export const dialectSchema = z.strictObject({
 });
 
 export type Dialect = z.output<typeof dialectSchema>;
-/** A dialect as it is written: whatever is left out has its default. */
+/** A dialect as a user writes it: what is left out has its default. */
 export type DialectInput = z.input<typeof dialectSchema>;
 
-/** One thing that is wrong with a dialect. */
+/** One problem of a dialect. */
 export type DialectProblem = SchemaProblem;
 
 export type ParsedDialect = { ok: true; dialect: Dialect } | { ok: false; problems: DialectProblem[] };
@@ -38,7 +38,7 @@ export function parseDialect(input: unknown): ParsedDialect {
   return { ok: false, problems: result.error.issues.map((issue) => describeIssue(issue, dialectSecrets)) };
 }
 
-/** The dialect in which every open choice has its default. */
+/** The dialect with the default of every setting. */
 export function defaultDialect(): Dialect {
   return dialectSchema.parse({});
 }

@@ -22,7 +22,7 @@ export function errorBody(code: string, message: string, details?: ErrorDetails)
   return { error: details === undefined ? { code, message } : { code, message, details } };
 }
 
-/** What a client can tell of an error, whatever shape it came in. */
+/** What a client knows of an error, whatever its shape. */
 export interface ReadError {
   code: string | undefined;
   message: string | undefined;

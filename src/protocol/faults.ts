@@ -7,13 +7,13 @@ import { durationSchema } from './duration.ts';
  * command line and the control API name them, scenarios use them. Not part of the specification.
  */
 
-/** Where a fault strikes, which is also what its count and its probability are about. */
+/** Where a fault strikes. Its count and its probability are about these opportunities. */
 export const faultPoints = {
   token: 'each token request with a valid body',
   upgrade: 'each WebSocket upgrade',
   authorise: 'each token that is presented on a stream',
   connected: 'each stream, when it is confirmed',
-  live: 'each stream, once it is live; and at once the streams that are live when the fault is added',
+  live: 'each stream when it becomes live, and at once all streams that are live when the fault is added',
   audio: 'each message of AI audio',
 } as const;
 
@@ -28,12 +28,12 @@ interface FaultSpec {
 const fault = <const Spec extends FaultSpec>(spec: Spec) => spec;
 
 const duration = (fallback: string, what: string) => durationSchema.prefault(fallback).describe(what);
-const delay = { delay: duration('3s', 'How long it is late') };
+const delay = { delay: duration('3s', 'The delay') };
 const after = { after: duration('0ms', 'How long after the stream is live') };
 const text = (fallback: string, what: string) => z.string().default(fallback).describe(what);
 const word = (fallback: string, what: string) => z.string().min(1).default(fallback).describe(what);
 
-/** Every fault: where it strikes, what happens, and what can be chosen. */
+/** Every fault: where it strikes, what happens, and its parameters. */
 export const faultCatalogue = {
   // The token endpoint.
   'token-error': fault({
@@ -57,7 +57,7 @@ export const faultCatalogue = {
   }),
   'rate-limited': fault({
     at: 'token',
-    summary: 'the device is rate limited, with the headers of a window that is used up',
+    summary: 'the device is rate limited, with the headers of an exhausted window',
     parameters: { reset: duration('60s', 'Until the window resets') },
   }),
   'token-slow': fault({ at: 'token', summary: 'the token comes late', parameters: delay }),
@@ -79,10 +79,14 @@ export const faultCatalogue = {
     },
   }),
   'token-truncated': fault({ at: 'token', summary: 'the JSON body ends too early', parameters: {} }),
-  'token-html': fault({ at: 'token', summary: 'a page of a proxy comes as status 200', parameters: {} }),
+  'token-html': fault({
+    at: 'token',
+    summary: 'the answer is an HTML page with status 200, as from a proxy',
+    parameters: {},
+  }),
   'token-missing': fault({ at: 'token', summary: 'the body has no token', parameters: {} }),
   'token-huge': fault({ at: 'token', summary: 'the token is 1 MiB long', parameters: {} }),
-  'token-gibberish': fault({ at: 'token', summary: 'the token is no JWT', parameters: {} }),
+  'token-gibberish': fault({ at: 'token', summary: 'the token is not a JWT', parameters: {} }),
   'token-expired': fault({
     at: 'token',
     summary: 'the token expired an hour ago; the stream will refuse it',
@@ -90,7 +94,7 @@ export const faultCatalogue = {
   }),
   'token-future': fault({
     at: 'token',
-    summary: 'the token was issued in an hour; the stream will refuse it',
+    summary: 'the token is issued an hour in the future; the stream will refuse it',
     parameters: {},
   }),
   'token-other-audience': fault({
@@ -100,12 +104,12 @@ export const faultCatalogue = {
   }),
   'token-other-issuer': fault({
     at: 'token',
-    summary: 'the token is of another issuer; the stream will refuse it',
+    summary: 'the token has another issuer; the stream will refuse it',
     parameters: {},
   }),
   'token-bad-signature': fault({
     at: 'token',
-    summary: 'the signature does not fit; the stream will refuse the token',
+    summary: 'the signature is wrong; the stream will refuse the token',
     parameters: {},
   }),
 
@@ -131,7 +135,7 @@ export const faultCatalogue = {
       cause: z
         .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
         .default('tokenInvalid')
-        .describe('As if it were invalid, expired or used before'),
+        .describe('The reason that is given: invalid, expired or used before'),
     },
   }),
   'connection-limit': fault({
@@ -143,7 +147,7 @@ export const faultCatalogue = {
   // The first message of the service.
   'connected-late': fault({
     at: 'connected',
-    summary: 'the connected message comes late; audio is taken meanwhile',
+    summary: 'the connected message comes late; audio is accepted meanwhile',
     parameters: delay,
   }),
   'connected-missing': fault({
@@ -153,20 +157,24 @@ export const faultCatalogue = {
   }),
   'connected-malformed': fault({
     at: 'connected',
-    summary: 'the connected message is cut off, so that it is no JSON',
+    summary: 'the connected message is cut off, so that it is not valid JSON',
     parameters: {},
   }),
   'connected-unknown': fault({
     at: 'connected',
-    summary: 'a message of another kind comes in its place',
+    summary: 'a message of another kind comes instead',
     parameters: { kind: word('service_hello', 'Kind of the message') },
   }),
 
   // Messages and endings of a live stream.
-  'message-malformed': fault({ at: 'live', summary: 'a text message is no JSON', parameters: after }),
+  'message-malformed': fault({
+    at: 'live',
+    summary: 'a text message that is not valid JSON',
+    parameters: after,
+  }),
   'message-unknown': fault({
     at: 'live',
-    summary: 'a message of a kind that nobody knows',
+    summary: 'a message of an unknown kind',
     parameters: { ...after, kind: word('service_unheard_of', 'Kind of the message') },
   }),
   'message-error': fault({
@@ -195,27 +203,27 @@ export const faultCatalogue = {
   reset: fault({ at: 'live', summary: 'the connection is reset', parameters: after }),
   'half-open': fault({
     at: 'live',
-    summary: 'the service is gone without a word: nothing is sent, nothing is read, no ping is answered',
+    summary: 'the service disappears: it sends nothing, reads nothing and answers no ping',
     parameters: after,
   }),
   stall: fault({
     at: 'live',
-    summary: 'nothing leaves for a while, then all of it at once',
+    summary: 'the service sends nothing for a while, then everything at once',
     parameters: { ...after, for: duration('3s', 'How long') },
   }),
   deaf: fault({
     at: 'live',
-    summary: 'nothing more is read, so that the client’s socket fills up; sending goes on',
+    summary: 'the service stops reading, so that the client’s socket fills up; it goes on sending',
     parameters: after,
   }),
 
   // The AI's audio.
   mute: fault({
     at: 'audio',
-    summary: 'the audio is not sent, as if the AI had fallen silent',
+    summary: 'the audio is not sent, as if the AI were silent',
     parameters: {},
   }),
-  drop: fault({ at: 'audio', summary: 'the message is lost; with a probability, some are', parameters: {} }),
+  drop: fault({ at: 'audio', summary: 'the message is lost; use probability to lose some', parameters: {} }),
   duplicate: fault({ at: 'audio', summary: 'the message comes twice', parameters: {} }),
   'odd-split': fault({
     at: 'audio',
@@ -224,12 +232,12 @@ export const faultCatalogue = {
   }),
   burst: fault({
     at: 'audio',
-    summary: 'messages are held, and leave together',
+    summary: 'messages are held and sent together',
     parameters: { every: duration('500ms', 'From one burst to the next') },
   }),
   drip: fault({
     at: 'audio',
-    summary: 'audio comes slower than it plays',
+    summary: 'audio comes slower than real time',
     parameters: { factor: z.number().gt(0).lt(1).default(0.5).describe('Of real time') },
   }),
   clipped: fault({
@@ -240,7 +248,7 @@ export const faultCatalogue = {
   silent: fault({ at: 'audio', summary: 'the samples are all zero', parameters: {} }),
   'wrong-rate': fault({
     at: 'audio',
-    summary: 'the samples are those of another sample rate, so that the voice is too high or too low',
+    summary: 'the audio has another sample rate, so that the voice is too high or too low',
     parameters: { rate: z.int().min(4_000).max(96_000).default(24_000).describe('In Hz') },
   }),
   'swapped-bytes': fault({ at: 'audio', summary: 'the samples are big-endian', parameters: {} }),
@@ -249,9 +257,9 @@ export const faultCatalogue = {
 export type FaultName = keyof typeof faultCatalogue;
 export const faultNames = Object.keys(faultCatalogue) as FaultName[];
 
-/** Which of the chances a fault takes. */
+/** Which opportunities a fault takes. */
 const count = {
-  times: z.int().min(1).optional().describe('Strikes this often, then never again; else until it is cleared'),
+  times: z.int().min(1).optional().describe('Strikes this often, then no more; default: until it is cleared'),
   probability: z
     .number()
     .gt(0)
@@ -281,9 +289,9 @@ type InputOf<Shape extends z.ZodRawShape> = keyof Shape extends never ? unknown 
 type Read<Name extends FaultName> = { name: Name } & OutputOf<ShapeOf<Name>> & OutputOf<ScopeOf<Name>>;
 type Written<Name extends FaultName> = { name: Name } & InputOf<ShapeOf<Name>> & InputOf<ScopeOf<Name>>;
 
-/** One fault of the catalogue with everything that was chosen. */
+/** One fault of the catalogue with all its parameters. */
 export type Fault = { [Name in FaultName]: Read<Name> }[FaultName];
-/** A fault as it is asked for: whatever is left out has its default. */
+/** A fault as a user writes it: what is left out has its default. */
 export type FaultInput = { [Name in FaultName]: Written<Name> }[FaultName];
 
 /** The faults that strike at one point. */

@@ -6,7 +6,7 @@ export function isSafeTransport(url: string): boolean {
   return protocol === 'https:' || protocol === 'wss:' || isLoopbackHost(hostname);
 }
 
-/** Whether a host name or address means this machine only: the one place where the service may be spoken to without TLS. */
+/** Whether a host name or address means this machine only. Only there TLS is not required. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase();
   if (name === '::1' || name === '[::1]' || /^(?:[\w-]+\.)*localhost$/.test(name)) return true;

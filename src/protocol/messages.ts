@@ -5,7 +5,7 @@ import { errorBody, isRecord, type ReadError, readError } from './error-body.ts'
 /** Kind of the service's first message: the token was accepted and audio may flow. Specification: "Events". */
 export const connectedKind = 'service_voice_connected';
 
-/** What the emulated AI is doing, as its status messages say it. */
+/** What the emulated AI is doing, as reported by its status messages. */
 export type ReplyState = 'listening' | 'speaking';
 
 /** The first message after the token was accepted. */
@@ -56,13 +56,13 @@ function write(
 export interface ServiceMessage {
   /** `malformed`: not JSON. `other`: JSON of a kind that is neither of the rest. */
   category: 'connected' | 'status' | 'error' | 'other' | 'malformed';
-  /** The kind that the message names, where it names one. */
+  /** The kind that the message names, if any. */
   kind: string | undefined;
   /** The parsed JSON; for `malformed`, the text itself. */
   body: unknown;
   /** Set for `error`. */
   error?: ReadError;
-  /** The message as it came. */
+  /** The message as received. */
   text: string;
 }
 

@@ -1,6 +1,6 @@
 import ms from 'ms';
 
-/** What a timer of Node can hold: longer ones would fire at once. */
+/** The longest timer of Node; a longer one would fire at once. */
 export const longestDurationMs = 2 ** 31 - 1;
 
 /** Milliseconds of `1500ms`, `10s`, `2m` or a bare number of milliseconds; undefined for anything else. */

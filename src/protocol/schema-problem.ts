@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 
-/** One thing that is wrong with a value from outside: where, what stands there, and what was expected. */
+/** One problem of a value from outside: where it is, the value, and what was expected. */
 export interface SchemaProblem {
   path: string;
   value: unknown;
@@ -24,13 +24,13 @@ export function describeIssue(issue: z.core.$ZodIssue, secrets: SecretNames = no
   return { path, value: shownValue(inner, secrets), expected: expectation(inner) };
 }
 
-/** Where an issue is: for a setting that does not exist, the setting and not what holds it. */
+/** Where an issue is. For an unknown setting: the setting, not its parent. */
 export function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
   const inner = nearestIssue(issue);
   return inner.code === 'unrecognized_keys' ? [...inner.path, inner.keys[0] ?? ''] : inner.path;
 }
 
-/** Of a union, the first complaint of the alternative that the value came closest to: with few complaints, and deep ones. */
+/** The first issue of the union's alternative that is closest to the value: the one with few and deep issues. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const within = issue.errors.flatMap((issues) => {
@@ -49,7 +49,7 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return nearest !== undefined && depth(nearest.issue) > issue.path.length ? nearest.issue : issue;
 }
 
-/** What stands there, as far as it may be shown: a whole section, or what stands in place of one, may hold a secret. */
+/** The value, if it may be shown: a whole section, or a value in place of one, may contain a secret. */
 function shownValue(issue: z.core.$ZodIssue, secrets: SecretNames): unknown {
   const { input, path } = issue;
   const isSection = issue.code === 'invalid_type' && issue.expected === 'object';

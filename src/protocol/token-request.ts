@@ -12,7 +12,7 @@ export interface InvalidTokenRequest {
   case: InvalidCase;
   message: string;
   details?: ErrorDetails;
-  /** The device that the body names all the same. */
+  /** The device that the body names, if it names one. */
   deviceId?: string;
 }
 
@@ -52,7 +52,7 @@ export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
   }
   const hasOthers = Object.keys(root).length > fields.length;
   if (hasOthers && !isPlain(root))
-    return invalid('badNesting', 'Request body holds a forbidden key or is nested too deeply', named);
+    return invalid('badNesting', 'Request body contains a forbidden key or is nested too deeply', named);
   return { ok: true, request: { apiKey: root.apiKey as string, deviceId: root.deviceId as string } };
 }
 
@@ -84,7 +84,7 @@ function fieldProblem(field: Field, root: Record<string, unknown>) {
   if (value.length > maxFieldLength)
     return found('tooLong', `Field ${field} is longer than ${maxFieldLength} characters`);
   if (/[\u0000-\u001f\u007f-\u009f]/.test(value))
-    return found('badCharacters', `Field ${field} holds control characters`);
+    return found('badCharacters', `Field ${field} contains control characters`);
   if (!value.isWellFormed()) return found('badCharacters', `Field ${field} is not well-formed Unicode`);
   return undefined;
 }

@@ -11,7 +11,7 @@ export const cacheControl = 'no-cache, no-store, must-revalidate';
 /** More than any JWT needs; the emulator refuses a longer first message unread. */
 export const maxTokenBytes = 4 * 1024;
 
-/** The token in a response body, or undefined where there is none. Other fields are ignored. */
+/** The token in a response body, or undefined without one. Other fields are ignored. */
 export function readTokenResponse(body: unknown): string | undefined {
   return isRecord(body) && typeof body.token === 'string' && body.token !== '' ? body.token : undefined;
 }

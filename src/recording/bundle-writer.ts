@@ -15,25 +15,25 @@ import {
 import { createTrack } from './track.ts';
 
 /**
- * How late a message may come and still be put right behind the one before. What is sent is one flow of sound, and a
- * sender catches up after a delay of up to 200 ms; what is received is heard as it comes.
+ * How late a message may be and still follow the one before directly. Sent audio is continuous, and a
+ * sender catches up after a delay of up to 200 ms; received audio is heard at once.
  */
 const slackMs = { out: 250, in: 60 } as const;
-/** What may wait for the disk before the session is held up. */
+/** Most data that waits for the disk before the session has to wait. */
 const maxWaitingBytes = 4 * 1024 * 1024;
 const silenceChunk = Buffer.alloc(bytesForMs(1_000));
 
-/** A recording that is being written. Nothing waits longer than the disk takes for what came before it. */
+/** A recording that is being written. Each part waits only for the parts before it. */
 export interface BundleWriter {
   wire(line: WireLine): void;
-  /** A binary message, at the time `t`; its bytes must stay as they are. */
+  /** A binary message at time `t`; its bytes must not change. */
   audio(direction: Direction, t: number, pcm: Buffer): void;
   event(event: RecordedEvent): void;
-  /** Resolves when little enough waits for the disk. Throws `input-output` where it is full or fails. */
+  /** Resolves when little data waits for the disk. Throws `input-output` if the disk is full or fails. */
   taken(): Promise<void>;
-  /** Resolves when all is written that came so far. Throws the same. */
+  /** Resolves when everything so far is written. Throws the same. */
   settled(): Promise<void>;
-  /** Makes both voices end together, at `endMs` or later, writes the summary and closes the files. Throws the first failure of any write. */
+  /** Makes both voices end together, at `endMs` or later, writes the summary and closes the files. Throws the first write error. */
   close(endMs: number, summary: object | undefined): Promise<void>;
 }
 
@@ -49,8 +49,8 @@ interface Batch {
 const emptyBatch = (): Batch => ({ out: [], in: [], wire: [], events: [], bytes: 0 });
 
 /**
- * Makes the folder, for the user alone, and begins the recording. Throws `usage` where something is there already,
- * `input-output` where it cannot be written.
+ * Makes the folder, for its owner only, and starts the recording. Throws `usage` if the path exists,
+ * `input-output` if it cannot be written.
  */
 export async function createBundle(folder: string, manifest: Manifest): Promise<BundleWriter> {
   await makeFolder(folder);
@@ -81,7 +81,7 @@ async function makeFolder(folder: string): Promise<void> {
   } catch (thrown) {
     const failure = writeFailure(folder, thrown);
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw failure;
-    throw new VoicectlError('usage', `Cannot record into ${folder}: it is there already`, {
+    throw new VoicectlError('usage', `Cannot record into ${folder}: it exists already`, {
       hint: 'Name a folder that does not exist yet.',
       cause: thrown,
     });
@@ -102,7 +102,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
   let failure: VoicectlError | undefined;
   let writing: Promise<void> | undefined;
 
-  /** Audio first: no line tells of bytes that are not there. */
+  /** Audio first: no line refers to bytes that are missing. */
   const write = async (batch: Batch) => {
     for (const direction of ['out', 'in'] as const) await writeAudio(files[direction], batch[direction]);
     await files.wire.append(batch.wire.join(''));
@@ -152,7 +152,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
     },
     async close(endMs, summary) {
       const longest = Math.max(bytesForMs(endMs), tracks.out.endBytes, tracks.in.endBytes);
-      // A WAV holds whole samples: half a one at the end is filled up.
+      // A WAV contains whole samples: half a sample at the end is completed.
       const endBytes = longest + (longest % 2);
       for (const direction of ['out', 'in'] as const) {
         const missing = endBytes - tracks[direction].endBytes;
@@ -198,7 +198,7 @@ interface LineFile {
   close(): Promise<void>;
 }
 
-/** A new text file for the user alone. Errors: `input-output`. */
+/** A new text file for its owner only. Errors: `input-output`. */
 async function openLines(path: string): Promise<LineFile> {
   const fail = (thrown: unknown) => {
     throw writeFailure(path, thrown);

@@ -2,15 +2,15 @@ import * as z from 'zod';
 import type { SessionEvent } from '../session/events.ts';
 import type { SessionSummary } from '../session/summary.ts';
 
-/** Raised when a reader of the one before would misread the next. */
+/** Increases when an older reader would misread the format. */
 export const schemaVersion = 1;
 
 /** The files of a recording, in its folder. */
 export const recordingFiles = {
   manifest: 'recording.json',
-  /** What happened, as events of the session; audio apart. */
+  /** The events of the session, without audio. */
   events: 'events.jsonl',
-  /** What went over the wire, message by message, without key and token. */
+  /** Each message on the wire, without key and token. */
   wire: 'wire.jsonl',
   out: 'you.wav',
   in: 'ai.wav',
@@ -22,17 +22,17 @@ const count = z.int().nonnegative();
 const t = ms.nonnegative().describe('Milliseconds since the session began, on a monotonic clock.');
 const direction = z.enum(['out', 'in']).describe('`out`: from the client to the service.');
 
-/** recording.json: what was recorded, written before anything else. */
+/** recording.json: what was recorded. Written first. */
 export const manifestSchema = z
   .object({
     schema: z.literal(schemaVersion).describe('Version of this format.'),
     version: z.string().describe('Version of voicectl.'),
-    startedAt: z.iso.datetime().describe('Wall-clock time at which the recording was begun.'),
+    startedAt: z.iso.datetime().describe('Wall-clock time of the start of the recording.'),
     device: z.string(),
     baseUrl: z.string(),
     wsUrl: z.string(),
-    source: z.string().describe('What was streamed, for people.'),
-    settleMs: ms.nonnegative().describe('A reply that has paused this long has ended.'),
+    source: z.string().describe('What was streamed, for display.'),
+    settleMs: ms.nonnegative().describe('A pause this long ends a reply.'),
   })
   .describe('recording.json');
 
@@ -47,27 +47,30 @@ export const wireSchema = z
         type: z.literal('token-request'),
         url: z.string(),
         device: z.string(),
-        status: count.optional().describe('Absent where no answer came.'),
-        headers: z.record(z.string(), z.string()).optional().describe('Of the answer, by lower-case name.'),
+        status: count.optional().describe('Absent without an answer.'),
+        headers: z
+          .record(z.string(), z.string())
+          .optional()
+          .describe('Headers of the answer, by lower-case name.'),
         attempts: count.optional(),
         firstByteMs: ms.optional(),
         totalMs: ms,
         error: z.string().optional(),
       })
-      .describe('The token request, told when it is over; `t` is its begin.'),
+      .describe('The token request, written when it is over; `t` is its start.'),
     z
       .object({
         t,
         type: z.literal('upgrade'),
         url: z.string(),
-        status: count.optional().describe('Absent where no answer came.'),
+        status: count.optional().describe('Absent without an answer.'),
         totalMs: ms,
         error: z.string().optional(),
       })
-      .describe('The WebSocket handshake, told when it is over; `t` is its begin.'),
+      .describe('The WebSocket handshake, written when it is over; `t` is its start.'),
     z
       .object({ t, type: z.literal('token'), bytes: count })
-      .describe('The token was presented; of it only the length is kept.'),
+      .describe('The token was presented; only its length is recorded.'),
     z.object({ t, type: z.literal('text'), text: z.string() }).describe('A text message of the service.'),
     z
       .object({
@@ -75,7 +78,7 @@ export const wireSchema = z
         type: z.literal('audio'),
         direction,
         bytes: count,
-        at: count.describe('Where in the data of the WAV the bytes of this message begin.'),
+        at: count.describe('Offset of this message in the data of the WAV.'),
       })
       .describe('A binary message.'),
     z
@@ -130,11 +133,11 @@ export const summarySchema = z
       z.looseObject({ name: z.string(), ok: z.boolean(), expected: z.string(), measured: z.string() }),
     ),
   })
-  .describe('summary.json: absent where the recording was cut');
+  .describe('summary.json: absent if the recording is incomplete');
 
 type RecordedType = Exclude<SessionEvent['type'], 'audio' | 'figures' | 'summary'>;
 
-/** A schema for each event that is recorded; the compiler asks for that of a new one. */
+/** A schema for each event that is recorded; the compiler requires one for a new event. */
 const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<Type>; t: typeof t }> } = {
   session: z.object({
     t,
@@ -163,7 +166,7 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
   token: z.object({
     t,
     type: z.literal('token'),
-    claims: z.record(z.string(), z.unknown()).optional().describe('Of the token, which itself is not kept.'),
+    claims: z.record(z.string(), z.unknown()).optional().describe('Of the token, which is not recorded.'),
     rateLimit: rateLimit.optional(),
     status: count.optional(),
     ms: ms.optional(),
@@ -183,7 +186,7 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
     audioMs: ms,
     bargeIn: z.literal(true).optional(),
   }),
-  gap: z.object({ t, type: z.literal('gap'), ms }).describe('The reply paused for so long.'),
+  gap: z.object({ t, type: z.literal('gap'), ms }).describe('Length of the pause.'),
   warning: z.object({
     t,
     type: z.literal('warning'),
@@ -197,8 +200,8 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
 /** One line of events.jsonl. */
 export const eventSchema = z
   .discriminatedUnion('type', Object.values(eventSchemas) as unknown as [z.ZodObject])
-  .describe('A line of events.jsonl; an event of a type that is not listed is passed over');
+  .describe('A line of events.jsonl; readers skip events of other types');
 
-/** An event as it is recorded: audio is in the WAVs and in wire.jsonl, the summary in its own file, and the figures on the way are in it. */
+/** A recorded event. Audio is in the WAVs and in wire.jsonl, the summary in its own file, which includes the interim figures. */
 export type RecordedEvent = Extract<SessionEvent, { type: RecordedType }>;
 export type RecordedSummary = SessionSummary;

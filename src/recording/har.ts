@@ -10,17 +10,17 @@ import { pcmOf } from './replay.ts';
 type WebSocketMessage = NonNullable<Entry['_webSocketMessages']>[number];
 type Line<Type extends WireLine['type']> = Extract<WireLine, { type: Type }>;
 
-/** Characters, an hour of one voice and what is said meanwhile: a text of twice as many cannot be made. */
+/** Characters: an hour of one voice and the answers. JavaScript cannot make a string twice as long. */
 const longestText = 250_000_000;
-/** What a message takes besides its data. */
+/** Size of a message without its data. */
 const messageOverhead = 200;
 
-/** How both requests are made. */
+/** Facts of both requests. */
 const httpVersion = 'HTTP/1.1';
 
 /**
- * The token request and the WebSocket as HAR 1.2, the messages as Chrome's developer tools write and read them: text as
- * it is, binary as base64. Key and token are not there, and what a recording does not know stays empty or −1. Throws
+ * The token request and the WebSocket as HAR 1.2, with messages in the form of Chrome's developer tools: text as
+ * it is, binary as base64. Key and token are left out, and facts that a recording lacks are empty or −1. Throws
  * `bad-input` for more than one file can hold.
  */
 export function recordingHar(recording: Recording): Har {
@@ -48,7 +48,7 @@ function requireRoom(wire: readonly WireLine[]): void {
   const megabytes = (characters: number) => Math.round(characters / 1_000_000);
   throw new VoicectlError(
     'bad-input',
-    `The recording is too long: its HAR would be of ${megabytes(length)} MB, and ${megabytes(longestText)} MB is the most`,
+    `The recording is too long: its HAR would have ${megabytes(length)} MB, the limit is ${megabytes(longestText)} MB`,
   );
 }
 
@@ -84,7 +84,7 @@ function tokenEntry(line: Line<'token-request'>, epoch: number): Entry {
       bodySize: length,
     },
     cache: {},
-    // Of several attempts only the last one's first byte is known; what went before it is time of waiting.
+    // Only the last attempt's first byte is known; earlier attempts count as waiting.
     timings: {
       blocked: attempts > 1 ? rest : -1,
       dns: -1,
@@ -94,7 +94,7 @@ function tokenEntry(line: Line<'token-request'>, epoch: number): Entry {
       receive: attempts > 1 ? 0 : rest,
       ssl: -1,
     },
-    ...(attempts > 1 ? { comment: `Attempt ${attempts}; those before were refused or failed.` } : {}),
+    ...(attempts > 1 ? { comment: `Attempt ${attempts}; the earlier ones were refused or failed.` } : {}),
     ...errorOf(line),
   };
 }

@@ -1,6 +1,6 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
-/** The loudest amplitude (0 to 1) in each of `columns` stretches of `pcm`, which lasts `bytes` in all. */
+/** The loudest amplitude (0 to 1) in each of `columns` equal parts of `pcm`, which has `bytes` in all. */
 export function readPeaks(pcm: Buffer, bytes: number, columns: number): number[] {
   const samples = Math.ceil(bytes / bytesPerSample);
   const at = (column: number) => Math.floor((column * samples) / columns);

@@ -18,26 +18,26 @@ import {
   wireSchema,
 } from './format.ts';
 
-/** A recording, as far as it can be read. */
+/** The readable parts of a recording. */
 export interface Recording {
   folder: string;
-  /** Undefined where the recording was cut before it was written. */
+  /** Undefined if the recording ended before it was written. */
   manifest: Manifest | undefined;
   events: RecordedEvent[];
   wire: WireLine[];
   /** Data of the WAVs, on the time axis: byte 0 is `t` 0. */
   audio: Record<Direction, Buffer>;
-  /** Undefined where the recording was cut, or it cannot be read. */
+  /** Undefined if the recording is incomplete, or it cannot be read. */
   summary: RecordedSummary | undefined;
-  /** When it ends, on the time axis. */
+  /** Its end on the time axis. */
   durationMs: number;
-  /** What is missing or not understood, for people. */
+  /** What is missing or not understood, as sentences. */
   problems: string[];
 }
 
 /**
- * Reads a recording, also one that was cut at any moment: what is not whole is left out, and told under `problems`.
- * Throws `bad-input` for what is no recording, or one of a later format; `input-output` where reading fails.
+ * Reads a recording, also one that ended at any moment: incomplete parts are left out and listed in `problems`.
+ * Throws `bad-input` for a folder that is not a recording, or a later format; `input-output` if reading fails.
  */
 export async function readRecording(folder: string): Promise<Recording> {
   await expectRecording(folder);
@@ -71,15 +71,17 @@ interface Read {
   problems: string[];
 }
 
-/** A folder without the manifest may be a recording that was cut at once, unless other files are in it. */
+/** A folder without the manifest may be a recording that ended at once, unless it contains other files. */
 async function expectRecording(folder: string): Promise<void> {
   const names = await readdir(folder).catch((thrown) => {
     const notAFolder = systemCode(thrown) === 'ENOTDIR';
-    throw notAFolder ? refusal(folder, 'it is no recording: that is a folder') : readFailure(folder, thrown);
+    throw notAFolder
+      ? refusal(folder, 'it is not a recording: a recording is a folder')
+      : readFailure(folder, thrown);
   });
   const ours: readonly string[] = Object.values(recordingFiles);
   if (names.includes(recordingFiles.manifest) || names.every((name) => ours.includes(name))) return;
-  throw refusal(folder, `it is no recording: there is no ${recordingFiles.manifest} in it`);
+  throw refusal(folder, `it is not a recording: it contains no ${recordingFiles.manifest}`);
 }
 
 async function readObject<Schema extends z.ZodType>(
@@ -89,7 +91,7 @@ async function readObject<Schema extends z.ZodType>(
 ): Promise<z.output<Schema> | undefined> {
   const bytes = await readWhole(folder, name);
   if (bytes === undefined) {
-    problems.push(`There is no ${name}: the recording was cut`);
+    problems.push(`There is no ${name}: the recording is incomplete`);
     return undefined;
   }
   const value = parseJson(bytes.toString());
@@ -97,11 +99,11 @@ async function readObject<Schema extends z.ZodType>(
   if (name === recordingFiles.manifest && typeof made === 'number' && made > schemaVersion)
     throw refusal(
       folder,
-      `its format is ${made}, and this voicectl reads ${schemaVersion}`,
+      `its format is ${made}, but this voicectl reads ${schemaVersion}`,
       'Use a newer voicectl.',
     );
   const parsed = schema.safeParse(value);
-  if (!parsed.success) problems.push(`${name} was cut, or is not understood`);
+  if (!parsed.success) problems.push(`${name} is incomplete or damaged`);
   return parsed.data;
 }
 
@@ -111,23 +113,23 @@ async function readLines<Schema extends z.ZodType>(
   schema: Schema,
 ): Promise<z.output<Schema>[]> {
   const lines = ((await readWhole(folder, name)) ?? '').toString().split('\n');
-  if (lines.pop() !== '') problems.push(`The last line of ${name} was cut, and is left out`);
+  if (lines.pop() !== '') problems.push(`The last line of ${name} is incomplete and left out`);
   const found = lines.map((line) => schema.safeParse(parseJson(line)));
   const missing = found.filter(({ success }) => !success).length;
-  if (missing > 0) problems.push(`${missing} lines of ${name} are not understood, and are left out`);
+  if (missing > 0) problems.push(`${missing} lines of ${name} are not understood and left out`);
   return found.flatMap(({ success, data }) => (success ? [data as z.output<Schema>] : []));
 }
 
-/** All that is in the file: after a kill that may be more than the header says. */
+/** The whole file: after a kill that can be more than its header says. */
 async function readWav({ folder, problems }: Read, name: string): Promise<Buffer> {
   const bytes = (await readWhole(folder, name)) ?? Buffer.alloc(0);
   const isWav = bytes.length >= wavHeaderBytes && bytes.subarray(0, 4).toString('latin1') === 'RIFF';
-  if (!isWav && bytes.length > 0) problems.push(`${name} was cut, or is not understood`);
+  if (!isWav && bytes.length > 0) problems.push(`${name} is incomplete or damaged`);
   const pcm = bytes.subarray(isWav ? wavHeaderBytes : bytes.length);
   return pcm.subarray(0, pcm.length - (pcm.length % bytesPerSample));
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if the file does not exist. */
 async function readWhole(folder: string, name: string): Promise<Buffer | undefined> {
   const path = join(folder, name);
   return readFile(path).catch((thrown) => {

@@ -7,11 +7,11 @@ import { type BundleWriter, createBundle } from './bundle-writer.ts';
 import { type Manifest, schemaVersion } from './format.ts';
 import { createWireWriter } from './wire-writer.ts';
 
-/** Writes one session down: what passes on its wire, and what happens in it. */
+/** Records one session: the messages on its wire, and its events. */
 export interface Recorder {
   /** Writes each message, and slows sending down where the disk does not keep up. */
   tap: Tap;
-  /** To be one of the session's: a disk that is slow holds the session up, and one that is full ends it. */
+  /** A sink for the session: a slow disk slows the session down, a full one ends it. */
   sink: AudioSink;
   /** Passes the events on, one recorded after the other; completes the recording at their end. */
   watch(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent>;
@@ -24,11 +24,11 @@ export interface RecorderOptions extends Omit<Manifest, 'schema' | 'startedAt'> 
   clock: Clock;
 }
 
-/** Begins a recording in a new folder. Throws `usage` where it is there already, `input-output`. */
+/** Starts a recording in a new folder. Throws `usage` if the folder exists, `input-output`. */
 export async function createRecorder({ folder, clock, ...facts }: RecorderOptions): Promise<Recorder> {
   const startedAt = new Date(clock.wall()).toISOString();
   const writer = await createBundle(folder, { schema: schemaVersion, startedAt, ...facts });
-  // Until the session begins; it takes its own time in the same step.
+  // Until the session starts, which reads the clock in the same step.
   let origin = clock.now();
   const timeOf = (at: number) => roundMs(at - origin);
   return {
@@ -54,7 +54,7 @@ export async function createRecorder({ folder, clock, ...facts }: RecorderOption
   };
 }
 
-/** A disk that has failed ends the session, by the sink; what is told until then is still told. */
+/** If the disk fails, the sink ends the session; events before that still pass. */
 async function record(
   writer: BundleWriter,
   event: Exclude<SessionEvent, { type: 'summary' }>,

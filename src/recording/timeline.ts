@@ -4,14 +4,14 @@ import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
 import type { Direction } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
-/** A stretch of speech of one side, on the time axis. */
+/** Uninterrupted speech of one side, on the time axis. */
 export interface Turn {
   voice: Direction;
   startMs: number;
   endMs: number;
-  /** Of the AI: from the end of your turn to the begin of this one. Null where it answers none. */
+  /** For the AI: from the end of your turn to the start of this one. Null if it answers no turn. */
   afterMs: number | null;
-  /** Of yours: it begins while the AI speaks. */
+  /** For you: it starts while the AI speaks. */
   bargeIn: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Gap {
   endMs: number;
 }
 
-/** What a picture of a recording shows. */
+/** The contents of a picture of a recording. */
 export interface Timeline {
   durationMs: number;
   turns: Turn[];
@@ -30,7 +30,7 @@ export interface Timeline {
 
 const defaultSettleMs = 1_500;
 
-/** Finds turns by level in both voices, and gaps as a session finds them. */
+/** Finds turns by the level of both voices, and gaps as a session does. */
 export function readTimeline(recording: Recording): Timeline {
   const { audio, manifest, durationMs } = recording;
   const spoken = (['out', 'in'] as const).flatMap((voice) => findSpeech(audio[voice], voice));

@@ -1,17 +1,17 @@
 import { bytesForMs } from '../protocol/audio-format.ts';
 
-/** Puts the messages of one voice on the time axis, where byte 0 is `t` 0. */
+/** Places the messages of one voice on the time axis: byte 0 is `t` 0. */
 export interface Track {
-  /** Where the audio of a message that came at `t` begins, and how much silence goes before it. */
+  /** Where the audio of a message from time `t` starts, and how much silence precedes it. */
   place(t: number, bytes: number): { at: number; silenceBytes: number };
   /** Bytes so far, silence included. */
   readonly endBytes: number;
 }
 
 /**
- * Audio never overlaps, as where it is played as it comes: what comes early waits for the end of what came before, what
- * comes late by no more than `slackMs` is put right behind it, and later than that silence fills the time. Silence
- * is whole samples, so that halves of a sample that were sent apart stay together.
+ * Audio never overlaps, as in immediate playback: an early message waits for the end of the one before, a
+ * message that is late by up to `slackMs` follows directly, and before a later one silence fills the time. Silence
+ * is whole samples, so that the halves of a split sample stay together.
  */
 export function createTrack(slackMs: number): Track {
   const slackBytes = bytesForMs(slackMs);

@@ -6,7 +6,7 @@ import type { WireLine } from './format.ts';
 
 export interface WireWriterOptions {
   writer: Pick<BundleWriter, 'wire' | 'audio'>;
-  /** Whom the tokens are asked for. */
+  /** The device that tokens are requested for. */
   device: string;
   /** Milliseconds since the session began, of a monotonic time of the wire. */
   timeOf(at: number): number;

@@ -2,7 +2,7 @@ import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { faultLine } from './fault-lines.ts';
 
-/** The state of an emulator, for people. */
+/** The state of an emulator as lines. */
 export function stateLines({ version, clock, devices, streams, tokens, faults }: EmulatorState): string[] {
   return [
     `voicectl ${escapeText(version)}, ${escapeText(clock.now)}${clock.aheadMs === 0 ? '' : `, ${clock.aheadMs / 1000} s ahead`}`,

@@ -4,15 +4,15 @@ export interface CurlRequest {
   /** The whole address of the token endpoint. */
   url: string;
   device: string;
-  /** A key that is no secret; else the command takes it from VOICECTL_API_KEY. */
+  /** A key that is not secret; default: the command reads VOICECTL_API_KEY. */
   publicKey?: string;
-  /** A key that is no secret, sent where VOICECTL_API_KEY is not set. */
+  /** A key that is not secret, used if VOICECTL_API_KEY is not set. */
   fallbackKey?: string | undefined;
-  /** The file that it trusts, or that it trusts anybody; else it trusts whom curl does. */
+  /** The certificate file that it trusts, or that it trusts any certificate; default: those of curl. */
   trust?: { file: string } | 'anybody' | undefined;
 }
 
-/** The curl command that asks for a token. */
+/** The curl command that requests a token. */
 export function curlCommand({ url, device, publicKey, fallbackKey, trust }: CurlRequest): string {
   const variable = fallbackKey === undefined ? '$VOICECTL_API_KEY' : `\${VOICECTL_API_KEY:-${fallbackKey}}`;
   const key = publicKey === undefined ? `'"${variable}"'` : shellText(JSON.stringify(publicKey).slice(1, -1));
@@ -26,7 +26,7 @@ export function curlCommand({ url, device, publicKey, fallbackKey, trust }: Curl
   ].join(' ');
 }
 
-/** Text that stands within single quotes of a shell. */
+/** Text that is safe inside single quotes of a shell. */
 function shellText(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }

@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { Style } from './style.ts';
 
-/** A sound device, as far as a report shows it. */
+/** A sound device, as a report shows it. */
 export interface DeviceRow {
   index: number;
   name: string;
@@ -23,17 +23,17 @@ export function deviceLines(
           return isDefault ? style.strong(line) : line;
         });
   return [
-    `Inputs, by way of ${backend} (* default)`,
+    `Inputs, through ${backend} (* default)`,
     ...rows(inputs),
     '',
     'Outputs',
     ...rows(outputs),
     '',
-    style.dim('Choose with --input-device and --output-device: a number, or a part of the name.'),
+    style.dim('Choose with --input-device and --output-device: a number, or part of the name.'),
   ];
 }
 
-/** What `devices test` found, for people. */
+/** The result of `devices test` as lines. */
 export function loopLines({
   input,
   output,
@@ -46,13 +46,13 @@ export function loopLines({
   loopMs: number | undefined;
 }): string[] {
   const clipped = level.clipped ? ', clipped: turn the microphone down' : '';
-  const silent = level.peakDbfs <= -100 ? ': digital silence; is it muted, or not allowed?' : '';
+  const silent = level.peakDbfs <= -100 ? ': digital silence: it may be muted, or not permitted' : '';
   return [
-    `input    by way of ${input}`,
-    `output   by way of ${output}`,
+    `input    through ${input}`,
+    `output   through ${output}`,
     `level    ${level.rmsDbfs.toFixed(1)} dBFS, peak ${level.peakDbfs.toFixed(1)} dBFS${clipped}${silent}`,
     loopMs === undefined
-      ? 'loop     not measured: the microphone did not hear the loudspeaker (with headphones that is right)'
+      ? 'loop     not measured: the microphone did not hear the loudspeaker (expected with headphones)'
       : `loop     ${loopMs.toFixed(0)} ms from the loudspeaker to the microphone`,
   ];
 }

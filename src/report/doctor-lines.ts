@@ -1,19 +1,19 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { Style } from './style.ts';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Check {
   name: string;
-  /** `off`: not there, and not missed. */
+  /** `off`: absent, and not needed. */
   state: 'ok' | 'off' | 'warning' | 'broken';
   found: string;
-  /** How to mend it. */
+  /** How to fix it. */
   mend?: string;
 }
 
 const marks = { ok: '✓', off: '·', warning: '!', broken: '✗' } as const;
 
-/** The checks as lines, each with how to mend it below. */
+/** The checks as lines, each with its fix below. */
 export function doctorLines(checks: readonly Check[], style: Style): string[] {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const colour = { ok: style.good, off: style.dim, warning: style.note, broken: style.bad };

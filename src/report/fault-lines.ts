@@ -4,7 +4,7 @@ import { type describeCatalogue, faultPoints } from '../protocol/faults.ts';
 
 type Catalogue = ReturnType<typeof describeCatalogue>;
 
-/** The fault catalogue, for people: by where the faults strike. */
+/** The fault catalogue as lines, grouped by where the faults strike. */
 export function catalogueLines(catalogue: Catalogue): string[] {
   const width = Math.max(...catalogue.map(({ name }) => name.length));
   return Object.entries(faultPoints)
@@ -22,12 +22,12 @@ export function catalogueLines(catalogue: Catalogue): string[] {
       '',
     ])
     .concat([
-      'Every fault takes times=N and probability=P; those that know it also device=ID, and on a live stream stream=N.',
-      'Written as NAME or NAME:key=value,key=value.',
+      'Every fault takes times=N and probability=P; all but those of the upgrade device=ID; those of a live stream stream=N.',
+      'Write NAME or NAME:key=value,key=value.',
     ]);
 }
 
-/** An active fault, for people. */
+/** An active fault as a line. */
 export function faultLine({ id, name, struck, ...chosen }: EmulatorState['faults'][number]): string {
   const parameters = Object.entries(chosen).map(([key, value]) => `${key}=${value}`);
   return `${id}  ${escapeText(name)}  ${escapeText(parameters.join(' '))}  struck ${struck} times`;

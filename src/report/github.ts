@@ -9,10 +9,10 @@ export interface GithubReport {
   total?: RepeatSummary | undefined;
 }
 
-/** GitHub shows ten annotations of a step and no more. */
+/** GitHub shows at most ten annotations of a step. */
 const maxAnnotations = 10;
 
-/** Workflow commands that mark each failure, one a line. */
+/** Workflow commands that annotate each failure, one a line. */
 export function githubAnnotations({ name, runs }: GithubReport): string[] {
   const lines = runs.flatMap(({ run, failure, summary }) => {
     if (failure === null) return [];
@@ -27,7 +27,7 @@ export function githubAnnotations({ name, runs }: GithubReport): string[] {
   return lines.slice(0, maxAnnotations);
 }
 
-/** Escaped as GitHub's toolkit does it: what a service said must not become a command of its own. */
+/** Escaped as in GitHub's toolkit: text of a service must not become a command. */
 function annotation(title: string, message: string): string {
   const data = (text: string) => escapeText(text).replaceAll('%', '%25');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
@@ -95,7 +95,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...safe].join('\n');
 }
 
-/** Text that Markdown shows as it is: every character of its punctuation is escaped. */
+/** Text that Markdown shows unchanged: all its punctuation is escaped. */
 function text(raw: string): string {
   return escapeText(raw).replace(/[\\`*_{}[\]<>#|!~&]/g, '\\$&');
 }

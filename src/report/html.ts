@@ -1,23 +1,23 @@
 import { escapeText } from '../kernel/escape.ts';
 
-/** Markup: what is put into it as text has been escaped. */
+/** Markup, with all text in it escaped. */
 export interface Html {
   readonly html: string;
 }
 
 type Part = Html | string | number | undefined | readonly Part[];
 
-/** A template of markup. Text that is put into it is shown as it is, whatever stands in it, also between quotes. */
+/** A template of markup. Text in its holes is escaped, also inside attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: String.raw({ raw: strings }, ...parts.map(write)) };
 }
 
-/** Text that is markup already: our own, never from outside. */
+/** Text that is already markup: our own, never from outside. */
 export function trusted(markup: string): Html {
   return { html: markup };
 }
 
-/** A value as JSON that can stand within a script element. */
+/** A value as JSON that is safe inside a script element. */
 export function jsonForScript(value: unknown): Html {
   return { html: JSON.stringify(value).replaceAll('<', '\\u003c') };
 }

@@ -7,7 +7,7 @@ import { createStyle } from './style.ts';
 import { summaryLines } from './summary-lines.ts';
 
 export interface JunitReport {
-  /** What was tested, for people: `stream hello.wav`. */
+  /** What was tested, for display: `stream hello.wav`. */
   name: string;
   /** The name of the command. */
   command: string;
@@ -32,12 +32,12 @@ interface TestSuite {
 }
 
 /**
- * The runs in the form that pipelines read (JUnit, as Ant and Jenkins have it): a suite a run; in it a case for the
- * session itself, which is in error where the session could not be held to its end, and one for each expectation.
+ * The runs as JUnit XML, as Ant and Jenkins define it: a suite for each run; in it a case for the
+ * session itself, which is in error if the session broke off, and one for each expectation.
  */
 export function junitXml({ name, command, runs }: JunitReport): string {
   const suites = runs.map((run) => suiteOf(run, { name, command, isOneOfMany: runs.length > 1 }));
-  // What XML cannot hold and no terminal obeys: U+FFFE and the like.
+  // Characters that XML does not allow: U+FFFE and the like.
   const root = create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\ufffd' }).ele(
     'testsuites',
     {
@@ -79,7 +79,7 @@ function suiteOf({ run, startedAt, elapsedMs, summary, failure }: RunResult, nam
   const { name, command, isOneOfMany } = naming;
   const classname = `voicectl.${command}${isOneOfMany ? `.run${run}` : ''}`;
   const verdicts = summary?.verdicts ?? [];
-  // What an expectation failed with is told where the expectation stands.
+  // A failed expectation is reported in its own case.
   const isOwn = failure !== null && failure.code !== 'expectation-failed';
   const session: TestCase = {
     name: 'session',
@@ -107,7 +107,7 @@ function suiteOf({ run, startedAt, elapsedMs, summary, failure }: RunResult, nam
   };
 }
 
-/** What was measured, for those who collect it. Times are milliseconds. */
+/** The measured values, for tools that collect them. Times are milliseconds. */
 function propertiesOf(summary: SessionSummary | undefined, failure: Failure | null): [string, string][] {
   const { jitterMs = null, close = null } = summary ?? {};
   const values: Record<string, string | number | null | undefined> = {

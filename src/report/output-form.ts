@@ -1,20 +1,20 @@
 import type { Io } from '../kernel/io.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
 
-/** How a command line wants to be answered, an error included. */
+/** The form of all output of a command, errors included. */
 export interface OutputForm {
   json: boolean;
-  /** Takes the lines of the result: standard output, unless that carries audio. */
+  /** Where the lines of the result go: standard output, unless that carries audio. */
   lines: OutputStream;
-  /** A stack with each error. */
+  /** Whether to print a stack with each error. */
   debug: boolean;
 }
 
-/** A screen of its own, lines for people, or one JSON object a line. */
+/** A screen, lines, or one JSON object a line. */
 export type OutputName = 'tui' | 'plain' | 'json';
 
 /**
- * How a command that can have a screen answers: with one only where a person sits before it. `isFree`: standard
+ * The output of a command that can have a screen: a screen only on a terminal. `isFree`: standard
  * output is not wanted for something else.
  */
 export function chooseOutput(
@@ -28,7 +28,7 @@ export function chooseOutput(
   return canDraw && !env.CI ? 'tui' : 'plain';
 }
 
-/** What can be told without reading the settings: for a command line that cannot be read. */
+/** A guess from the arguments alone, for a command line that cannot be read. */
 export function guessOutputForm(argv: readonly string[], io: Io): OutputForm {
   const own = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   const has = (flag: string, value: string) =>

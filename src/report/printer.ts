@@ -1,9 +1,9 @@
 import type { OutputStream } from '../kernel/output-stream.ts';
 
-/** What may wait for a slow reader of standard output; beyond it lines are left out, and counted. */
+/** Most data that waits for a slow reader of standard output; beyond it lines are dropped and counted. */
 const maxWaitingBytes = 8 * 1024 * 1024;
 
-/** Prints lines from callbacks that cannot wait. */
+/** Prints lines for callbacks that cannot wait. */
 export interface Printer {
   print(text: string): void;
   /** Resolves with the error when a write has failed. */
@@ -12,7 +12,7 @@ export interface Printer {
   flush(): Promise<void>;
 }
 
-/** `describeLoss` is what stands in the place of lines that were left out. */
+/** `describeLoss` makes the line that replaces dropped lines. */
 export function createPrinter(stream: OutputStream, describeLoss: (lines: number) => string): Printer {
   let waitingBytes = 0;
   let leftOut = 0;

@@ -17,20 +17,19 @@ const plain = createStyle(false);
 const longestMs = 60 * 60_000;
 
 /**
- * A recording as one page that needs nothing else: no network, and no script but its own. It holds both voices whole,
+ * A recording as one self-contained page: no network, and no script but its own. It contains both voices completely,
  * about 5 MB a minute at most. Throws `bad-input` for more than an hour.
  */
 export async function recordingPage(recording: Recording, timeline: Timeline): Promise<string> {
   if (timeline.durationMs > longestMs) {
     throw new VoicectlError(
       'bad-input',
-      `The recording is longer than ${longestMs / 60_000} minutes, the most that fits one page`,
+      `The recording is longer than ${longestMs / 60_000} minutes, the limit of a page`,
     );
   }
   const { manifest, summary, events, problems, audio } = recording;
   const [style, script] = [await readAsset('page.css'), await readScript()];
-  const title =
-    manifest === undefined ? 'A recording that was cut' : `${manifest.source} → ${manifest.wsUrl}`;
+  const title = manifest === undefined ? 'An incomplete recording' : `${manifest.source} → ${manifest.wsUrl}`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +56,7 @@ ${turnsTable(timeline)}
 ${eventsTable(events)}
 ${verdictsTable(summary)}
 </main>
-<footer>Recorded by voicectl ${manifest?.version}${manifest === undefined ? '' : html` at ${manifest.startedAt}`}. This page holds all that it shows and asks nothing of any network. Keys and tokens are not in it; the voices are.</footer>
+<footer>Recorded by voicectl ${manifest?.version}${manifest === undefined ? '' : html` at ${manifest.startedAt}`}. This page needs no network. It contains the voices, but no keys and no tokens.</footer>
 <script type="application/json" id="data">${jsonForScript(pageData(recording, timeline))}</script>
 <script type="text/plain" id="pcm-out">${trusted(packed(audio.out))}</script>
 <script type="text/plain" id="pcm-in">${trusted(packed(audio.in))}</script>
@@ -78,7 +77,7 @@ async function readScript(): Promise<string> {
   return modules.map((text) => text.replace(/^import .*\n/gm, '').replace(/^export /gm, '')).join('\n');
 }
 
-/** Nothing may be loaded, and nothing run, but what stands in the page. */
+/** The page may load and run nothing but its own contents. */
 function policy(style: string, script: string): string {
   const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   return [
@@ -105,7 +104,7 @@ function heading({ manifest, summary, durationMs }: Recording): Html {
         : html`<span class="badge bad">failed</span>`;
   const length = `${(durationMs / 1000).toFixed(1)} s`;
   if (manifest === undefined)
-    return html`<h1>A recording that was cut ${badge}</h1><p class="facts">${length}</p>`;
+    return html`<h1>An incomplete recording ${badge}</h1><p class="facts">${length}</p>`;
   const { source, wsUrl, device, startedAt } = manifest;
   return html`<h1>${source} <span class="arrow">→</span> ${URL.canParse(wsUrl) ? new URL(wsUrl).host : wsUrl} ${badge}</h1>
 <p class="facts">${startedAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')} · ${length} · device ${device} · ${wsUrl}</p>`;
@@ -158,7 +157,7 @@ function player({ durationMs }: Timeline): Html {
 <div id="extent"><canvas aria-hidden="true"></canvas><div id="playhead"></div></div>
 </div>
 <p class="hint" id="hint"><kbd>Space</kbd> play <kbd>←</kbd> <kbd>→</kbd> move <kbd>n</kbd> <kbd>p</kbd> next and previous event <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom</p>
-<noscript><p class="hint">The picture and the sound need JavaScript; the tables below do not.</p></noscript>
+<noscript><p class="hint">The timeline and the player need JavaScript; the tables below do not.</p></noscript>
 </section>`;
 }
 
@@ -176,7 +175,7 @@ function turnsTable({ turns, gaps }: Timeline): Html {
     cells: html`<td class="bad">gap</td><td>${seconds(endMs - startMs)}</td><td>AI audio was late</td>`,
   }));
   const all = [...rows, ...late].sort((a, b) => a.t - b.t);
-  if (all.length === 0) return html`<p class="facts">Nobody speaks.</p>`;
+  if (all.length === 0) return html`<p class="facts">There is no speech.</p>`;
   return html`<div class="scroll"><table aria-labelledby="turns-title"><thead><tr><th scope="col">at</th><th scope="col">who</th><th scope="col">length</th><th scope="col"></th></tr></thead><tbody>${all.map(
     ({ t, cells }) => html`<tr><td>${seekButton(t)}</td>${cells}</tr>\n`,
   )}</tbody></table></div>`;
@@ -212,7 +211,7 @@ function toneOf(event: RecordedEvent): Tone {
   return event.category === 'error' || event.category === 'malformed' ? 'bad' : 'ink';
 }
 
-/** What the script of the page works with. All text is fit to be shown. */
+/** The data of the page's script. All text is already escaped. */
 function pageData({ events, wire }: Recording, { durationMs, turns, gaps }: Timeline): object {
   const marked = ['message', 'warning', 'retry', 'close'];
   return {

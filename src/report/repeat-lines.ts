@@ -7,12 +7,12 @@ import type { Style } from './style.ts';
 type RunEvent = Extract<RepeatEvent, { type: 'run' }>;
 type TotalEvent = Extract<RepeatEvent, { type: 'summary'; runs: number }>;
 
-/** Whether an event is that of a single session, and not one about several. */
+/** Whether an event belongs to a single session, and not to several. */
 export function isOfSeveral(event: RepeatEvent): event is RunEvent | TotalEvent {
   return event.type === 'run' || (event.type === 'summary' && 'runs' in event);
 }
 
-/** A run as one line, and what all came to as a table. */
+/** A run as one line, and the result of all runs as a table. */
 export function repeatLines(event: RunEvent | TotalEvent, style: Style): string[] {
   return event.type === 'run' ? [runLine(event, style)] : ['', ...totalLines(event, style)];
 }
@@ -41,7 +41,7 @@ const spreadNames: Record<SpreadMetric, string> = {
 
 function totalLines(summary: RepeatSummary, style: Style): string[] {
   const { device, runs, passed, passRate, warmup, failures, failure, verdicts } = summary;
-  const warmups = warmup === 0 ? '' : `, after ${warmup} to warm up`;
+  const warmups = warmup === 0 ? '' : `, after ${warmup} warm-up runs`;
   const rows: [string, string][] = [
     ['device', escapeText(device)],
     ['runs', `${passed} of ${runs} passed (${(passRate * 100).toFixed(1)} %)${warmups}`],

@@ -1,6 +1,6 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
 
-/** What an emulator has done since it started. */
+/** Counts of what an emulator has done since it started. */
 export interface ServeCounters {
   tokens: number;
   refused: number;
@@ -40,7 +40,7 @@ export function countEvent(counters: ServeCounters, event: EmulatorEvent): Serve
   return name === undefined ? counters : { ...counters, [name]: counters[name] + 1 };
 }
 
-/** `41 tokens, 3 refused, …`: what has happened at all, and tokens and streams also where there were none. */
+/** `41 tokens, 3 refused, …`: all counts above zero, and always tokens and streams. */
 export function counterTexts(counters: ServeCounters): string[] {
   const texts: [count: number, one: string, many: string][] = [
     [counters.tokens, 'token', 'tokens'],

@@ -3,14 +3,14 @@ import type { SessionEvent } from '../session/events.ts';
 import type { Style } from './style.ts';
 import { msText, spreadText, summaryLines } from './summary-lines.ts';
 
-/** A session event as lines for people; none where there is nothing to say. */
+/** The lines that plain output prints for a session event, if any. */
 export function sessionLines(event: SessionEvent, style: Style): string[] {
   if (event.type === 'summary') return ['', ...summaryLines(event, style)];
   const text = describeEvent(event, style);
   return text === undefined ? [] : [`${style.dim(timeText(event.t))}  ${text}`];
 }
 
-/** Whether an event is worth a line also where only warnings and errors are wanted. */
+/** Whether an event is a warning or an error, which `--quiet` prints too. */
 export function isWarning(event: SessionEvent): boolean {
   if (event.type === 'message') return event.category === 'error' || event.category === 'malformed';
   return event.type === 'warning' || event.type === 'retry';

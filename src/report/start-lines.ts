@@ -4,10 +4,10 @@ import { serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
 import { type CurlRequest, curlCommand } from './curl.ts';
 import type { Style } from './style.ts';
 
-/** Sent in examples; an emulator that no keys were given to accepts it like any other. */
+/** The key in examples; an emulator without configured keys accepts any key. */
 const exampleKey = 'any-key';
 
-/** Who speaks: the scenario where it has steps for a device, else the reply. */
+/** What the AI says: the steps of the scenario if there are any for the device, else the reply. */
 export interface Speakers {
   reply: string;
   scenario?: string | undefined;
@@ -15,13 +15,13 @@ export interface Speakers {
 
 export interface StartFacts extends Speakers {
   anyKey: boolean;
-  /** With TLS: the file with the certificate, or that curl could not check it. */
+  /** With TLS: the file with the certificate, or that curl cannot check it. */
   trust?: CurlRequest['trust'];
   /** On loopback: whether a forwarded request may control the emulator with a secret, or not at all. */
   forwarded?: 'secret' | 'refused' | undefined;
 }
 
-/** What `serve` says first: the URLs, those to type on other machines too, and a curl line that works. */
+/** The first lines of `serve`: the URLs, those for other machines too, and a curl command that works. */
 export function startLines(
   { version, baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
   { anyKey, trust, forwarded, ...speakers }: StartFacts,
@@ -41,10 +41,10 @@ export function startLines(
 
 export function speakersText({ reply, scenario }: Speakers): string {
   const replying = `replying with ${reply}`;
-  return scenario === undefined ? replying : `following scenario ${scenario}, and without steps ${replying}`;
+  return scenario === undefined ? replying : `following scenario ${scenario}, else ${replying}`;
 }
 
-/** Where an emulator is reached, and a command that asks it for a token. */
+/** The addresses of an emulator, and a command that requests a token. */
 export function serviceFacts(
   { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
   { anyKey, trust }: Pick<StartFacts, 'anyKey' | 'trust'>,
@@ -69,7 +69,9 @@ function lanLines({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }, index:
 function trustLines(trust: CurlRequest['trust']): string[] {
   if (trust === undefined) return [];
   if (trust === 'anybody')
-    return ['  trust   curl -k checks nothing; --cert-out FILE writes the certificate for clients that do'];
+    return [
+      '  trust   curl -k checks nothing; --cert-out FILE writes the certificate for clients that check it',
+    ];
   return [`  trust   ${escapeText(trust.file)}: --ca of voicectl, NODE_EXTRA_CA_CERTS of Node`];
 }
 

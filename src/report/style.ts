@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** Marks text by its meaning; without colour the text is returned as it is. */
+/** Colours text by its meaning; without colour it returns the text unchanged. */
 export interface Style {
   strong(text: string): string;
   dim(text: string): string;

@@ -9,19 +9,19 @@ export interface Picture extends Timeline {
 }
 
 export interface PictureOptions {
-  /** No characters beyond ASCII. */
+  /** Whether to use ASCII characters only. */
   ascii: boolean;
   style: Style;
 }
 
-/** Columns before the picture: what a row shows. */
+/** Columns before the picture, for the name of a row. */
 export const labelColumns = 8;
 const rowsPerVoice = 2;
-/** The softest sound that is drawn. */
+/** The quietest sound that is drawn. */
 const floorDb = -48;
 
 interface Glyphs {
-  /** From nothing to a full cell. */
+  /** From an empty to a full cell. */
   levels: readonly string[];
   left: string;
   line: string;
@@ -137,7 +137,7 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
-/** Letters of what happened; where several stand in one column, the gravest. */
+/** A letter for each event; if several fall into one column, the most severe. */
 const markNames: Record<string, string> = {
   s: 'status',
   m: 'message',
@@ -180,7 +180,7 @@ function canvas(columns: number): string[] {
   return Array.from({ length: columns }, () => ' ');
 }
 
-/** Text that would not fit is left out: a picture has no half labels. */
+/** A label that does not fit is left out. */
 function write(cells: string[], at: number, text: string): void {
   if (at + text.length > cells.length) return;
   for (const [index, character] of [...text].entries()) cells[at + index] = character;

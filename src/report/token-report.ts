@@ -1,7 +1,7 @@
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { version } from '../kernel/version.ts';
 
-/** What came with a token, as far as a report shows it. */
+/** The answer to a token request, as a report shows it. */
 export interface TokenFacts {
   token: string;
   status: number;
@@ -33,7 +33,7 @@ export function tokenObject(
   };
 }
 
-/** Claims, limit and timing, for people. */
+/** Claims, limit and timing as lines. */
 export function tokenLines(
   { status, rateLimit, timing }: TokenFacts,
   decoded: Decoded | undefined,

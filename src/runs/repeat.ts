@@ -14,18 +14,18 @@ import type { SessionSummary } from '../session/summary.ts';
 
 /** One session of several. */
 export interface RunResult {
-  /** From 1; runs to warm up count from 1 apart. */
+  /** From 1; warm-up runs have their own count from 1. */
   run: number;
   warmup: boolean;
   /** Milliseconds since the epoch. */
   startedAt: number;
   elapsedMs: number;
-  /** Undefined where the session could not even begin. */
+  /** Undefined if the session could not start. */
   summary: SessionSummary | undefined;
   failure: Failure | null;
 }
 
-/** How a metric is spread over the runs in which it was measured. */
+/** Spread of a metric over the runs that measured it. */
 export interface MetricSpread {
   count: number;
   min: number;
@@ -34,7 +34,7 @@ export interface MetricSpread {
   max: number;
 }
 
-/** What was measured in each run, as far as one number says it. */
+/** The measured values of a run that are single numbers. */
 const spreadMetrics = {
   elapsedMs: ({ elapsedMs }) => elapsedMs,
   tokenMs: ({ tokenMs }) => tokenMs,
@@ -49,7 +49,7 @@ const spreadMetrics = {
 
 export type SpreadMetric = keyof typeof spreadMetrics;
 
-/** What several runs came to together. Runs to warm up are not in it. */
+/** The result of several runs, without warm-up runs. */
 export interface RepeatSummary
   extends Pick<SessionSummary, 'device' | 'ok' | 'elapsedMs' | 'out' | 'in' | 'events' | 'failure'> {
   runs: number;
@@ -57,15 +57,15 @@ export interface RepeatSummary
   /** From 0 to 1. */
   passRate: number;
   warmup: number;
-  /** How many runs failed with which kind. */
+  /** Number of failed runs by kind. */
   failures: Partial<Record<FailureKind, number>>;
   spread: Record<SpreadMetric, MetricSpread | null>;
-  /** Each expectation, with the number of runs in which it held. */
+  /** Each expectation, with the number of runs that met it. */
   verdicts: Verdict[];
 }
 
 /**
- * The events of each run, its summary as `run`, and at the end one summary of all. Of a single run: its events as
+ * The events of each run, its summary as `run`, and at the end one summary of all. For a single run: its events
  * they are.
  */
 export type RepeatEvent =
@@ -77,15 +77,15 @@ export type RepeatEvent =
 export interface RepeatOptions {
   clock: Clock;
   device: string;
-  /** Runs that count. */
+  /** Number of runs that count. */
   repeat: number;
-  /** Runs before them that do not. */
+  /** Number of runs before them that do not count. */
   warmup: number;
-  /** Told of each run that counts once it has ended. */
+  /** Called with each run that counts, after its end. */
   onRun?: (result: RunResult) => void;
 }
 
-/** Failures after which another run makes no sense: they are ours, not the service's. */
+/** Failures after which another run is pointless: they are local, not of the service. */
 const fatal: readonly FailureKind[] = ['usage', 'local-io', 'bug', 'cancelled'];
 
 /**

@@ -30,7 +30,7 @@ export interface SessionOptions {
   tailMs: number | undefined;
   /** How long to wait for a reply that has not begun. */
   waitMs: number;
-  /** A reply that has paused this long has ended. */
+  /** A pause this long ends a reply. */
   settleMs: number;
   loop: boolean;
   /** When it is aborted the source ends, as if there were no more of it: the reply is still heard. */

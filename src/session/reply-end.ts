@@ -6,7 +6,7 @@ export interface ReplyEndOptions {
   metrics: Metrics;
   /** How long to wait for a reply that has not begun. */
   waitMs: number;
-  /** A reply that has paused this long has ended. */
+  /** A pause this long ends a reply. */
   settleMs: number;
   signal: AbortSignal;
 }

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 
-/** A stretch of whole lines of a screen. Bands are drawn apart, and only when what they show has changed. */
+/** Some whole lines of a screen. Each band is drawn separately, and only when its contents have changed. */
 export interface Band {
   name: string;
   lines: number;
-  /** All that the band depends on, compared by identity. */
+  /** Everything that the band depends on, compared by identity. */
   on: readonly unknown[];
   draw: () => ReactNode;
 }

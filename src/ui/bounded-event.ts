@@ -1,15 +1,15 @@
 import { cutText, jsonText } from '../kernel/escape.ts';
 
-/** Longer values are not for a screen; they are in what `--json` and the recordings keep. */
+/** Longer values are cut on a screen; `--json` and recordings keep them. */
 const maxCharacters = 32_768;
 
-/** Names that a service gives stand in a column. */
+/** Names from a service, which are shown in a column. */
 const maxNameCharacters = 256;
 
-/** Fields whose size and depth are somebody else's choice. */
+/** Fields whose size and depth the other side chooses. */
 const foreign = ['body', 'claims'] as const;
 
-/** The event with whatever came over the network in bounded size and depth, so that it can be handed on and shown. */
+/** The event with everything from the network limited in size and depth, so that it can be passed on and shown. */
 export function boundEvent<Event extends object>(event: Event): Event {
   const fields = Object.entries(event).flatMap(([name, value]): [string, unknown][] => {
     if ((foreign as readonly string[]).includes(name)) return [];
@@ -22,7 +22,7 @@ export function boundEvent<Event extends object>(event: Event): Event {
     const text = jsonText(value);
     if (text.length > maxCharacters)
       return [[name, `${text.slice(0, maxCharacters)} … (${text.length} characters)`]];
-    // What can be written as JSON without a word of ours is as it was.
+    // Values within the limits stay unchanged.
     return isFlat(value) ? [] : [[name, JSON.parse(text) as unknown]];
   });
   const changed = [...fields, ...foreignFields];
@@ -33,7 +33,7 @@ function boundText(value: unknown, limit: number): unknown {
   return typeof value === 'string' && value.length > limit ? `${cutText(value, limit)}…` : value;
 }
 
-/** Structure that is ours, with texts and names in it that may be a service's; itself where none is too long. */
+/** Our own structure with texts and names that may come from a service; unchanged if none is too long. */
 function boundTexts(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return boundText(value, maxCharacters);
   const before = Object.entries(value);
@@ -43,7 +43,7 @@ function boundTexts(value: unknown): unknown {
   return Array.isArray(value) ? after.map(([, part]) => part) : Object.fromEntries(after);
 }
 
-/** Deeper values are written and read once more: what was nested too deeply has been left out then. */
+/** Deeper values are converted to JSON and back, which leaves out what is nested too deeply. */
 const safeDepth = 100;
 
 function isFlat(value: unknown, depth = 0): boolean {

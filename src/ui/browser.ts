@@ -12,7 +12,7 @@ import { bindingsFor, type Command, commandOf } from './keys.ts';
 import type { Action, FrameRequest, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 
-/** What lies over the list, or asks for text. */
+/** A panel over the list, or a prompt. */
 export type Overlay =
   | { type: 'help'; top: number }
   | { type: 'detail'; title: string; lines: readonly string[]; top: number }
@@ -21,17 +21,17 @@ export type Overlay =
 
 export type PromptPurpose = 'filter' | 'send' | 'fault';
 
-/** One of several things to choose from; `clears` is set where choosing it ends something. */
+/** One choice of several; `clears` is set if it ends something. */
 export interface ChoiceItem {
   value: string;
   help: string;
   clears?: number;
 }
 
-/** What both screens have in common: the moment, the list of events, and what lies over it. */
+/** The part that both screens share: the moment, the list of events, and the panel over it. */
 export interface Browser {
   start: ScreenStart;
-  /** The moment that is drawn: on the axis of the events, and since the epoch. */
+  /** The moment that is drawn: on the time axis of the events, and since the epoch. */
   now: number;
   wall: number;
   list: EventList;
@@ -61,7 +61,7 @@ export function append<Model extends Browser>(model: Model, rows: readonly NewRo
   return { ...model, list: addRows(model.list, rows) };
 }
 
-/** What a key did: to the screen, and to be done by the program. `command` is set where it is for the screen to do. */
+/** The effect of a key on the screen, and the action for the program. `command` is set if the screen has to handle it. */
 export interface Pressed<Model> {
   model: Model;
   actions: readonly Action[];
@@ -71,7 +71,7 @@ export interface Pressed<Model> {
   chosen?: ChoiceItem;
 }
 
-/** Does what a key means on any screen. `page`: how many lines the list shows. */
+/** Handles a key that works on any screen. `page`: number of lines of the list. */
 export function pressKey<Model extends Browser>(model: Model, key: Key, page: number): Pressed<Model> {
   const { overlay } = model;
   if (overlay?.type === 'prompt') return typeKey(model, overlay, key);
@@ -144,7 +144,7 @@ function typeKey<Model extends Browser>(
   const { purpose, text } = overlay;
   const withText = (typed: string): Pressed<Model> => {
     const next = { ...model, overlay: { ...overlay, text: typed } };
-    // A filter acts while it is typed.
+    // A filter applies while you type it.
     return only(purpose === 'filter' ? { ...next, list: { ...model.list, filter: typed.trim() } } : next);
   };
   const closed = { ...model, overlay: undefined };
@@ -163,7 +163,7 @@ function typeKey<Model extends Browser>(
 
 const farAway = 1_000_000;
 
-/** By how many lines a command moves; undefined where it moves nothing. */
+/** The number of lines that a command moves; undefined for other commands. */
 function scrollOf(command: Command, page: number): number | undefined {
   switch (command) {
     case 'up':

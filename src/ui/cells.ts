@@ -3,10 +3,10 @@ import { cutText } from '../kernel/escape.ts';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Text whose every character takes one cell: most of it is. */
+/** Text in which every character takes one cell, which is the common case. */
 const plain = /^[\u0020-\u007e\u00a0-\u02ff\u2010-\u2027\u2190-\u2193\u2500-\u259f\u25b2-\u25cf]*$/;
 
-/** How many cells of a line the text takes. */
+/** The width of the text in cells. */
 export function widthOf(text: string): number {
   return plain.test(text) ? text.length : stringWidth(text);
 }
@@ -26,7 +26,7 @@ export function padStartTo(text: string, width: number, ellipsis = '…'): strin
 /** The text in at most `width` cells. */
 export function cutTo(text: string, width: number, ellipsis = '…'): string {
   if (width <= 0) return '';
-  // Far more than can be shown is not measured to its end.
+  // Text that is far too long is not measured to its end.
   const near = nearText(text, width);
   if (near === text && widthOf(text) <= width) return text;
   const room = width - widthOf(ellipsis);
@@ -41,15 +41,15 @@ export function cutTo(text: string, width: number, ellipsis = '…'): string {
   return room < 0 ? '' : kept + ellipsis;
 }
 
-/** The beginning of a text: more than `width` cells can show of it. What is long is not looked at to its end. */
+/** The beginning of a text, longer than `width` cells. Long text is not read to its end. */
 export function nearText(text: string, width: number): string {
   return cutText(text, 4 * Math.max(0, width) + 64);
 }
 
 /**
  * Text in which every character is as wide as it looks: terminals disagree on the width of emoji that are made of
- * several (families, flags, skin tones, variation selectors), so that each is shown by the first of its parts. Of what
- * is longer than `width` cells can show, only the beginning.
+ * several (families, flags, skin tones, variation selectors), so that only the first part of each is shown. Of text that
+ * is longer than `width` cells, only the beginning.
  */
 export function steady(text: string, width: number): string {
   const near = nearText(text, width);
@@ -57,7 +57,7 @@ export function steady(text: string, width: number): string {
   const parts = Array.from(segmenter.segment(near), ({ segment }) =>
     composed.test(segment) ? String.fromCodePoint(segment.codePointAt(0) ?? 0) : segment,
   );
-  // What is left of it may be short enough to be shown: it is not all.
+  // The shortened text may fit, but it is not the whole text.
   return `${parts.join('')}${near === text ? '' : '…'}`;
 }
 

@@ -5,7 +5,7 @@ import { roomOf } from './layout.ts';
 import type { Frame, FrameRequest, ScreenStart } from './port.ts';
 import { createScreenModel } from './screen-model.ts';
 
-/** The thread that draws: it takes what has come in, and answers with what has to be written. */
+/** The drawing thread: it takes events, and answers with output for the terminal. */
 const start = workerData as ScreenStart;
 const drawer = createDrawer(start.ascii);
 const next = createScreenModel(start);

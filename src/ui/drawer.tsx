@@ -5,12 +5,12 @@ import { glyphsFor } from './glyphs.ts';
 import { margin, type Size } from './layout.ts';
 import { GlyphProvider } from './theme.ts';
 
-/** Turns the bands of a screen into what has to be written to the terminal. */
+/** Turns the bands of a screen into output for the terminal. */
 export interface Drawer {
   draw(bands: readonly Band[], size: Size, fresh: boolean): string;
 }
 
-/** Ink makes the lines of each band that has changed; of these only lines that differ are written. */
+/** Ink draws each band that has changed; only lines that differ are written. */
 export function createDrawer(isAscii: boolean): Drawer {
   const glyphs = glyphsFor(isAscii);
   const drawn = new Map<string, { on: readonly unknown[]; lines: readonly string[] }>();
@@ -28,7 +28,7 @@ export function createDrawer(isAscii: boolean): Drawer {
       </GlyphProvider>,
       { columns },
     );
-    // Ink cuts what is too long with an ellipsis of its own.
+    // Ink cuts long text with its own ellipsis.
     const split = (isAscii ? text.replaceAll('…', glyphs.ellipsis) : text).split('\n');
     const exactly = Array.from({ length: lines }, (_, index) => split[index] ?? '');
     drawn.set(name, { on: dependencies, lines: exactly });
@@ -50,12 +50,12 @@ export function createDrawer(isAscii: boolean): Drawer {
   };
 }
 
-/** Terminals that know synchronised output show what is between these at once. */
+/** Terminals with synchronised output show everything between these at once. */
 const beginUpdate = '\u001b[?2026h';
 const endUpdate = '\u001b[?2026l';
 const clear = '\u001b[2J';
 
-/** What turns the lines that are shown into others: those that differ, each at its place. */
+/** The output that replaces the shown lines: those that differ, each at its place. */
 function patchLines(before: readonly string[], lines: readonly string[], columns: number): string {
   return lines
     .map((line, index) => {

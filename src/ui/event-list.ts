@@ -5,33 +5,33 @@ export interface Row {
   t: number;
   direction: 'in' | 'out' | 'self';
   kind: string;
-  /** Fit for a terminal. */
+  /** Safe for a terminal. */
   text: string;
   mark?: 'warning' | 'error';
   device?: string;
   stream?: number;
-  /** What it stands for, as it is copied, saved and shown in full. */
+  /** The event, as it is copied, saved and shown in full. */
   event: unknown;
 }
 
 export type NewRow = Omit<Row, 'id'>;
 
-/** The events that are remembered, and what of them is looked at. */
+/** The kept events, and which of them are shown. */
 export interface EventList {
   rows: readonly Row[];
-  /** The row that is marked; undefined: the newest, whichever that is. */
+  /** The marked row; undefined: always the newest. */
   marked: number | undefined;
   /** Rows after this one are held back; undefined: none. */
   heldAfter: number | undefined;
   filter: string;
 }
 
-/** Rows that are remembered; beyond it the oldest are forgotten. */
+/** Most rows that are kept; beyond it the oldest are dropped. */
 const maxRows = 5_000;
 
 export const emptyList: EventList = { rows: [], marked: undefined, heldAfter: undefined, filter: '' };
 
-/** Adds rows, and forgets the oldest in large steps: a cut for each would copy the list each time. */
+/** Adds rows, and drops the oldest in large steps: cutting for each row would copy the list each time. */
 export function addRows(list: EventList, added: readonly NewRow[]): EventList {
   if (added.length === 0) return list;
   const next = (list.rows.at(-1)?.id ?? -1) + 1;
@@ -39,19 +39,19 @@ export function addRows(list: EventList, added: readonly NewRow[]): EventList {
   return { ...list, rows: rows.length > maxRows + 1_000 ? rows.slice(-maxRows) : rows };
 }
 
-/** The rows that may be looked at: those that pass the filter, up to where the list is held. */
+/** The visible rows: those that pass the filter, up to where the list is paused. */
 export function shownRows({ rows, heldAfter, filter }: EventList): readonly Row[] {
   const held = heldAfter === undefined ? rows : rows.filter(({ id }) => id <= heldAfter);
   return filter === '' ? held : held.filter(passes(filter));
 }
 
-/** The marked row, or where none is the newest. */
+/** The marked row, or the newest. */
 export function markedRow(list: EventList): Row | undefined {
   const rows = shownRows(list);
   return rows.find(({ id }) => id === list.marked) ?? rows.at(-1);
 }
 
-/** A stretch of the rows, with the marked one among them. */
+/** The rows that fit, including the marked one. */
 export function rowsInView(list: EventList, height: number): readonly Row[] {
   const rows = shownRows(list);
   const index = list.marked === undefined ? -1 : rows.findIndex(({ id }) => id === list.marked);
@@ -60,7 +60,7 @@ export function rowsInView(list: EventList, height: number): readonly Row[] {
   return rows.slice(top, top + height);
 }
 
-/** Marks the row that stands this far below the marked one. */
+/** Moves the mark down by this many rows. */
 export function moveMark(list: EventList, by: number): EventList {
   const rows = shownRows(list);
   if (rows.length === 0) return list;
@@ -69,17 +69,17 @@ export function moveMark(list: EventList, by: number): EventList {
   return { ...list, marked: rows[index]?.id };
 }
 
-/** Holds the list as it is, or lets it go on. */
+/** Pauses the list, or continues it. */
 export function toggleHold(list: EventList): EventList {
   return { ...list, heldAfter: list.heldAfter === undefined ? (list.rows.at(-1)?.id ?? -1) : undefined };
 }
 
-/** How many rows wait while the list is held. */
+/** Number of rows that wait while the list is paused. */
 export function heldCount({ rows, heldAfter }: EventList): number {
   return heldAfter === undefined ? 0 : (rows.at(-1)?.id ?? -1) - heldAfter;
 }
 
-/** `kind:status dir:in device:d1 stream:3 words`: all must hold; words may stand anywhere, in either case. */
+/** `kind:status dir:in device:d1 stream:3 words`: all must match; words match anywhere, ignoring case. */
 function passes(filter: string): (row: Row) => boolean {
   const tests = filter
     .toLowerCase()

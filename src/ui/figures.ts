@@ -1,17 +1,17 @@
 import type { Figures } from '../session/metrics.ts';
 import type { ScreenStart } from './port.ts';
 
-/** A measured value for people, and whether it is past what a conversation bears. */
+/** A measured value as text, and whether it is past its limit. */
 export interface FigureView {
   name: string;
   text: string;
   isPast: boolean;
 }
 
-/** Limits where the user has set none. */
+/** Default limits. */
 const defaults = { firstAudioMs: 1_500, gapMs: 250, jitterMs: 40, latenessMs: 20, underruns: 0 };
 
-/** The figures of a session; jitter and lateness are those of the worst frame in twenty. `underruns`: undefined where nothing is played. */
+/** The figures of a session; jitter and lateness are those of the worst frame in twenty. `underruns`: undefined without playback. */
 export function figureViews(
   figures: Figures | undefined,
   limits: ScreenStart['limits'],

@@ -2,22 +2,22 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 
 /** At most this many frames a second. */
 const maxFramesPerSecond = 15;
-/** Drawing takes at most one part in this many of a core, however large the screen. */
+/** Drawing uses at most one part in this many of a core, for any size of screen. */
 const shareOfCore = 10;
-/** A screen on which nothing happens is drawn this often, for its clocks. */
+/** An idle screen is drawn this often, for its clocks. */
 const idleMs = 250;
 
 export interface FrameLimiterOptions {
   clock: Clock;
-  /** Draws what there is; resolves with the time that took, in milliseconds. */
+  /** Draws the current state; resolves with the duration in milliseconds. */
   draw: () => Promise<number>;
 }
 
-/** Decides when to draw: one frame at a time, and never more than the eye and the machine can use. */
+/** Decides when to draw: one frame at a time, with a limited rate and load. */
 export interface FrameLimiter {
-  /** There is something new to draw; `urgent`: a person waits for it, whatever drawing costs. */
+  /** Something has changed; `urgent`: a person waits for it, so the load does not matter. */
   request(options?: { urgent: boolean }): void;
-  /** Draws no more. */
+  /** Stops drawing. */
   close(): void;
 }
 

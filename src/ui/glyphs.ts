@@ -2,7 +2,7 @@
 export interface Glyphs {
   ellipsis: string;
   rule: string;
-  /** A bar: full, half full, the track, and where it stood highest. */
+  /** A bar: full, half full, empty, and its peak. */
   bar: string;
   halfBar: string;
   track: string;
@@ -86,7 +86,7 @@ export function glyphsFor(isAscii: boolean): Glyphs {
   return isAscii ? ascii : unicode;
 }
 
-/** Text without anything beyond ASCII, cell for cell where that can be. */
+/** Text in ASCII, cell for cell where possible. */
 export function toAscii(text: string): string {
   return text
     .replaceAll('…', '~')

@@ -1,7 +1,7 @@
 import type { ActionType, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 
-/** Everything that a key can mean. */
+/** Every command that a key can have. */
 export type Command =
   | 'up'
   | 'down'
@@ -30,14 +30,14 @@ export type Command =
 interface Binding {
   command: Command;
   keys: readonly Key[];
-  /** As it is written on the screen. */
+  /** The name of the key on the screen. */
   shown: string;
   help: string;
-  /** A word for the last line of the screen; what has none stands in the help alone. */
+  /** A word for the last line of the screen; without it the key is only in the help. */
   hint?: string;
-  /** The screen that has it, where it is not both. */
+  /** The screen that has it; default: both. */
   screen?: ScreenStart['screen'];
-  /** Not there unless the program can do this. */
+  /** Only there if the program can do this. */
   needs?: ActionType;
 }
 
@@ -48,7 +48,7 @@ export const bindings: readonly Binding[] = [
     command: 'quit',
     keys: ['q'],
     shown: 'q',
-    help: 'end: hear the reply out first; twice: at once',
+    help: 'quit after the reply; twice: at once',
     hint: 'quit',
     screen: 'stream',
   },
@@ -57,7 +57,7 @@ export const bindings: readonly Binding[] = [
     command: 'mute',
     keys: ['m'],
     shown: 'm',
-    help: 'mute, or let hear again',
+    help: 'mute or unmute',
     hint: 'mute',
     screen: 'stream',
     needs: 'mute',
@@ -84,7 +84,7 @@ export const bindings: readonly Binding[] = [
     command: 'nextPanel',
     keys: ['tab'],
     shown: 'tab',
-    help: 'from the events to the sessions and back',
+    help: 'switch between events and sessions',
     hint: 'panel',
     screen: 'serve',
   },
@@ -110,7 +110,7 @@ export const bindings: readonly Binding[] = [
     command: 'faults',
     keys: ['f'],
     shown: 'f',
-    help: 'faults: add one of the catalogue, or end one',
+    help: 'add or end a fault',
     hint: 'faults',
     screen: 'serve',
     needs: 'fault',
@@ -132,7 +132,7 @@ export const bindings: readonly Binding[] = [
     hint: 'filter',
   },
   { command: 'open', keys: ['enter'], shown: 'enter', help: 'show the marked event as JSON', hint: 'open' },
-  { command: 'pause', keys: ['p'], shown: 'p', help: 'hold the list still, or go on', hint: 'pause' },
+  { command: 'pause', keys: ['p'], shown: 'p', help: 'pause or continue the list', hint: 'pause' },
   {
     command: 'follow',
     keys: ['end', 'G'],
@@ -145,13 +145,13 @@ export const bindings: readonly Binding[] = [
   { command: 'pageUp', keys: ['pageup'], shown: 'pgup', help: 'a page up' },
   { command: 'pageDown', keys: ['pagedown'], shown: 'pgdn', help: 'a page down' },
   { command: 'first', keys: ['home', 'g'], shown: 'home g', help: 'the oldest event' },
-  { command: 'back', keys: ['escape'], shown: 'esc', help: 'back; without anything open: no filter' },
+  { command: 'back', keys: ['escape'], shown: 'esc', help: 'back; with nothing open: clear the filter' },
   { command: 'copyJson', keys: ['y'], shown: 'y', help: 'copy the marked event as JSON', needs: 'copy' },
   { command: 'copyCurl', keys: ['c'], shown: 'c', help: 'copy the token request as curl', needs: 'copyCurl' },
   { command: 'save', keys: ['s'], shown: 's', help: 'save the events as JSON lines', needs: 'save' },
 ];
 
-/** The keys of a screen: those that the program has an action for. */
+/** The keys of a screen whose actions the program supports. */
 export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>): readonly Binding[] {
   return bindings.filter(
     (binding) =>
@@ -160,7 +160,7 @@ export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>
   );
 }
 
-/** What a key means on a screen. */
+/** The command of a key on a screen. */
 export function commandOf(key: Key, start: Pick<ScreenStart, 'screen' | 'can'>): Command | undefined {
   return bindingsFor(start).find(({ keys }) => keys.includes(key))?.command;
 }

@@ -1,13 +1,13 @@
-/** How the lines of a screen are shared out: panels fold away by priority, and the list takes the rest. */
+/** Distributes the lines of a screen: panels fold by priority, and the list gets the rest. */
 export interface StreamLayout {
   /** Between the margins. */
   columns: number;
   rows: number;
   /** The steps of the session, below the head. */
   steps: boolean;
-  /** Token and levels with headings, side by side; else the levels alone. */
+  /** Token and levels with headings, side by side; else only the levels. */
   panels: boolean;
-  /** Lines of the token panel: claims that identify, claims of time. */
+  /** Lines of the token panel: identifying claims, time claims. */
   panelLines: number;
   /** Lines of each voice on the timeline, and whether it has a heading and an axis. */
   voiceLines: number;
@@ -64,14 +64,14 @@ export interface ServeLayout {
   urlLines: number;
   /** Devices and sessions side by side; else one below the other. */
   isWide: boolean;
-  /** Lines below each heading; no devices where there is no room for them. */
+  /** Lines below each heading; no devices without room for them. */
   deviceLines: number;
   sessionLines: number;
   spaces: boolean;
   listLines: number;
 }
 
-/** How many lines the panels could use: the most devices and sessions that there were at once. */
+/** The lines that the panels could use: the highest number of devices and sessions so far. */
 export interface ServeContent {
   devices: number;
   sessions: number;
@@ -89,7 +89,7 @@ export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, s
   const hasDevices = isWide || rows >= 20;
   const headings = hasDevices && !isWide ? 3 : 2;
   const free = rows - headAndFoot - urlLines - (spaces ? 3 : 0) - headings;
-  // The journal keeps at least as much room as the panels take.
+  // The journal gets at least as many lines as the panels.
   const room = Math.floor(free / 2);
   const wanted = (count: number) => Math.max(fewestPanelLines, count);
   if (isWide) {

@@ -12,7 +12,7 @@ interface ListOptions {
   lines: number;
 }
 
-/** The events, or what was opened in their place. Each event is a band: it is drawn once, wherever it moves to. */
+/** The events, or a panel in their place. Each event is a band: it is drawn once and then only moves. */
 export function listBands(model: Browser, { title, width, lines }: ListOptions): Band[] {
   const { overlay, list, start } = model;
   if (overlay !== undefined && overlay.type !== 'prompt') {

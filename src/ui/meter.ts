@@ -6,7 +6,7 @@ export interface Meter {
   clippedAt: number | undefined;
 }
 
-/** What a meter shows at a moment. */
+/** The picture of a meter at a moment. */
 export interface MeterReading {
   rmsDbfs: number;
   heldDbfs: number;
@@ -14,7 +14,7 @@ export interface MeterReading {
 }
 
 const floorDbfs = -100;
-/** What comes in frames of 20 ms may be late by some of them before a meter falls. */
+/** Audio in frames of 20 ms may be some frames late before a meter falls. */
 const steadyMs = 150;
 const fallDbPerMs = 0.05;
 const holdMs = 1_500;

@@ -1,18 +1,18 @@
 import type { SessionEvent } from '../session/events.ts';
 import { sumAudio } from '../session/fold-audio.ts';
 
-/** Events that may wait for the next frame; beyond it the oldest are left out, and counted. */
+/** Most events that wait for the next frame; beyond it the oldest are dropped and counted. */
 const maxPending = 2_000;
 
-/** What has happened since the last frame. */
+/** The events since the last frame. */
 export interface PendingEvents<Event> {
   readonly size: number;
   add(event: Event): void;
-  /** What has come in, and how many were left out of it. */
+  /** The events, and how many were dropped. */
   take(): { events: Event[]; leftOut: number };
 }
 
-/** `fold` makes one of two events that may be told as one, and returns undefined for others. */
+/** `fold` merges two events into one, or returns undefined if they cannot be merged. */
 export function createPendingEvents<Event>(
   fold: (before: Event, event: Event) => Event | undefined,
 ): PendingEvents<Event> {
@@ -23,7 +23,7 @@ export function createPendingEvents<Event>(
       return events.length;
     },
     add(event) {
-      // Audio of both directions alternates: what can be folded is one of the last two.
+      // Audio of both directions alternates: only the last two can be merged.
       for (const index of [events.length - 1, events.length - 2]) {
         const before = events[index];
         const folded = before === undefined ? undefined : fold(before, event);
@@ -48,7 +48,7 @@ export function createPendingEvents<Event>(
   };
 }
 
-/** Audio of one direction that comes within a frame is one event. */
+/** Audio of one direction within a frame becomes one event. */
 export function foldSessionEvents(before: SessionEvent, event: SessionEvent): SessionEvent | undefined {
   if (before.type !== 'audio' || event.type !== 'audio' || before.direction !== event.direction)
     return undefined;

@@ -1,22 +1,22 @@
-/** What is said between the program and the thread that draws its screen. */
+/** The messages between the program and the drawing thread. */
 
 /** Known from the start. */
 export interface ScreenStart {
   screen: 'stream' | 'serve';
   version: string;
-  /** No characters beyond ASCII. */
+  /** Whether to use ASCII characters only. */
   ascii: boolean;
-  /** What the program can do at the user's word; keys for anything else are not shown. */
+  /** The actions that the program supports; keys for others are not shown. */
   can: readonly ActionType[];
-  /** What this is about, for the head of the screen. */
+  /** The subject, for the head of the screen. */
   subject: string;
-  /** Limits past which a figure is marked, in milliseconds; what is left out has its default. */
+  /** Limits above which a figure is marked, in milliseconds; optional. */
   limits?: { firstAudioMs?: number | undefined; gapMs?: number | undefined; jitterMs?: number | undefined };
-  /** The emulator: the faults that can be added. */
+  /** For the emulator: the faults that can be added. */
   emulator?: { faults: readonly { name: string; summary: string }[] };
 }
 
-/** What has come in since the last frame, and the moment to draw. */
+/** The events since the last frame, and the moment to draw. */
 export interface FrameRequest {
   columns: number;
   rows: number;
@@ -27,11 +27,11 @@ export interface FrameRequest {
   events: readonly unknown[];
   /** Keys, as the terminal sent them. */
   input: string;
-  /** The screen is empty: everything is to be written. */
+  /** The terminal is empty: write every line. */
   fresh: boolean;
 }
 
-/** What a user asks of the program. */
+/** An action that the user requests from the program. */
 export type Action =
   | { type: 'quit' }
   | { type: 'copy'; text: string; what: string }
@@ -51,11 +51,11 @@ export interface Frame {
   /** To be written to the terminal. */
   patch: string;
   actions: readonly Action[];
-  /** How long drawing took. */
+  /** Duration of drawing. */
   tookMs: number;
 }
 
-/** What the program itself tells the user, beside the events. */
+/** A message of the program itself to the user. */
 export interface Notice {
   type: 'notice';
   text: string;

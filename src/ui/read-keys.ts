@@ -1,7 +1,7 @@
-/** A key by its name; characters stand for themselves. */
+/** A key by its name; a character is its own name. */
 export type Key = string;
 
-/** What terminals send for keys that are no characters (xterm and its kin; VT220 for home and end). */
+/** What terminals send for keys that are not characters (xterm and similar; VT220 for home and end). */
 const sequences: Record<string, Key> = {
   '\u001b[A': 'up',
   '\u001b[B': 'down',
@@ -33,7 +33,7 @@ const sequences: Record<string, Key> = {
 /** One key: a sequence with its parameters, Escape, or a character. */
 const oneKey = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001bO.|\u001b|[\s\S]/gu;
 
-/** The keys in what a terminal sent. Sequences that stand for no key of ours are left out. */
+/** The keys in the input of a terminal. Unknown sequences are left out. */
 export function readKeys(input: string): Key[] {
   return (input.match(oneKey) ?? []).flatMap((text) => {
     const named = sequences[text];

@@ -9,21 +9,21 @@ import { serveBands } from './serve-screen.tsx';
 import { createStreamModel, pressStreamKey, reduceStream, settleStream } from './stream-model.ts';
 import { streamBands } from './stream-screen.tsx';
 
-/** One kind of screen: what it remembers, and what of that it shows. */
+/** One kind of screen: its state, and how it is shown. */
 interface ScreenKind<Model extends Browser> {
   first: Model;
   reduce: (model: Model, request: FrameRequest) => Model;
   press: (model: Model, key: Key, page: number) => Pressed<Model>;
-  /** Does what time alone makes happen. */
+  /** Updates the state for the passing of time. */
   settle?: (model: Model) => Pressed<Model>;
   layout: (terminal: Size, model: Model) => { listLines: number };
   bands: (model: Model, terminal: Size) => Band[];
 }
 
-/** Takes one request after the other; the result is what is then to be seen, and what the user asked for. */
+/** Handles one request after the other; the result is the picture, and the user's actions. */
 export type NextScreen = (request: FrameRequest) => { bands: Band[]; actions: readonly Action[] };
 
-/** The screen that is asked for, from its first moment on. */
+/** Creates the screen that the start message names. */
 export function createScreenModel(start: ScreenStart): NextScreen {
   if (start.screen === 'serve') {
     return run({

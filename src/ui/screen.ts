@@ -16,35 +16,35 @@ export interface ScreenOptions<Event extends object> {
   colour: boolean;
   fold: (before: Event, event: Event) => Event | undefined;
   onAction: (action: Action) => void;
-  /** The screen has ended by itself, and the terminal is as it was: what happens is to be told in another way. */
+  /** The screen has ended by itself and the terminal is restored: events have to be shown in another way. */
   onEnd: (end: ScreenEnd) => void;
 }
 
-/** `terminal`: it is gone; `drawing`: the thread that draws has failed or hangs. */
+/** `terminal`: it is gone; `drawing`: the drawing thread has failed or hangs. */
 export type ScreenEnd = { cause: 'terminal' | 'drawing'; error: Error };
 
-/** The whole terminal, as a view of events. */
+/** A screen that fills the terminal: a view of events. */
 export interface Screen<Event> {
   show(event: Event | Notice): void;
   /** Sets the origin of the events' times to a moment of the clock. */
   startAt(now: number): void;
-  /** Puts text on the clipboard of the terminal, where it has one (OSC 52). */
+  /** Copies text to the clipboard of the terminal, if it has one (OSC 52). */
   copy(text: string): void;
   /** Whether the user has pressed a key. */
   readonly isTouched: boolean;
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   close(): Promise<void>;
 }
 
-/** A frame that takes longer will not come. */
+/** A frame that takes longer counts as lost. */
 const frameDeadlineMs = 10_000;
 const ctrlC = '\u0003';
 const ctrlZ = '\u001a';
 const ctrlBackslash = '\u001c';
 
 /**
- * Draws events on the whole terminal. A thread of its own makes the frames, so that audio leaves on time meanwhile;
- * this side has the terminal: it reads the keys, writes what was drawn, and gives the terminal back on every way out.
+ * Draws events on the whole terminal. A thread of its own draws the frames, so that audio leaves on time;
+ * this side owns the terminal: it reads the keys, writes the frames, and restores the terminal on every exit.
  */
 export function openScreen<Event extends object>(options: ScreenOptions<Event>): Screen<Event> {
   const { device, clock, start } = options;
@@ -54,7 +54,7 @@ export function openScreen<Event extends object>(options: ScreenOptions<Event>):
   );
   const worker = new Worker(options.worker, {
     workerData: start,
-    // Nothing of the environment is its business, keys least of all. Ink takes the colours from FORCE_COLOR.
+    // The thread gets no environment, because that may contain keys. Ink takes the colours from FORCE_COLOR.
     env: { FORCE_COLOR: options.colour ? '1' : '0' },
     stdout: true,
     stderr: true,
@@ -86,7 +86,7 @@ export function openScreen<Event extends object>(options: ScreenOptions<Event>):
   const request = (): FrameRequest => {
     const { events, leftOut } = pending.take();
     const lost: Notice[] =
-      leftOut === 0 ? [] : [{ type: 'notice', text: `${leftOut} events were too many to show` }];
+      leftOut === 0 ? [] : [{ type: 'notice', text: `${leftOut} events were dropped: too many to show` }];
     const { columns, rows } = device;
     const now = clock.now() - origin;
     return { columns, rows, now, wall: clock.wall(), events: [...events, ...lost], input, fresh: isFresh };
@@ -95,7 +95,7 @@ export function openScreen<Event extends object>(options: ScreenOptions<Event>):
     const drawn = new Promise<Frame | undefined>((resolve) => {
       answer = resolve;
     });
-    // As text: for many small events this costs a fraction of what cloning them does.
+    // As text: for many small events this is much cheaper than cloning them.
     worker.postMessage(JSON.stringify(request()));
     input = '';
     isFresh = false;
@@ -109,7 +109,7 @@ export function openScreen<Event extends object>(options: ScreenOptions<Event>):
     for (const action of frame.actions) options.onAction(action);
     return frame.tookMs;
   };
-  /** Only what is to be seen is worth the terminal: the first frame is what it is taken for. */
+  /** Enter the screen with the first frame, not before. */
   const write = async (patch: string) => {
     if (isClosed) return;
     terminal.enter();
@@ -119,7 +119,7 @@ export function openScreen<Event extends object>(options: ScreenOptions<Event>):
   const suspend = (group: boolean) => {
     terminal.leave();
     device.suspend({ group });
-    // Whatever was drawn before is gone.
+    // Everything that was drawn is gone.
     isFresh = true;
     limiter.request({ urgent: true });
   };
@@ -149,7 +149,7 @@ export function openScreen<Event extends object>(options: ScreenOptions<Event>):
   worker.on('message', (frame: Frame) => answer?.(frame));
   worker.on('error', (error) => end('drawing', error));
   worker.on('exit', (code) => end('drawing', new Error(`it ended with ${code}`)));
-  // It must not keep a process that has nothing else to do.
+  // It must not keep the process alive.
   worker.unref();
 
   return {

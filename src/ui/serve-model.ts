@@ -19,13 +19,13 @@ import type { FrameRequest, Notice, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 import { serveRow } from './serve-rows.ts';
 
-/** The emulator as a whole, looked at a few times a second. */
+/** The state of the emulator, read a few times a second. */
 export interface StateSeen {
   type: 'state-seen';
   state: EmulatorState;
 }
 
-/** Where the emulator is reached, and a command that shows it. */
+/** The addresses of the emulator, and a command to try. */
 export interface Addresses {
   type: 'addresses';
   tokenUrl: string;
@@ -33,24 +33,24 @@ export interface Addresses {
   curl: string;
 }
 
-/** What was looked up, beside what happens. */
+/** The state of the emulator, beside its events. */
 export type Looked = StateSeen | Addresses;
 
 export type ServeNews = EmulatorEvent | Looked | Notice;
 
-/** All that the screen of the emulator shows. */
+/** The state of the screen of the emulator. */
 export interface ServeModel extends Browser {
   addresses: Addresses | undefined;
   counters: ServeCounters;
   state: EmulatorState | undefined;
-  /** Levels of each stream: what the device says, and what it hears. */
+  /** Levels of each stream: of the device, and of the AI. */
   meters: Readonly<Record<number, { in: Meter; out: Meter }>>;
-  /** The most devices and sessions that there were at once: the panels do not shrink. */
+  /** The highest number of devices and sessions so far: the panels do not shrink. */
   most: ServeContent;
   isStopping: boolean;
-  /** Where the arrows go. */
+  /** The panel that the arrow keys move in. */
   panel: 'events' | 'sessions';
-  /** The session that is marked, by its number; the first where that is none that is open. */
+  /** The number of the marked session; the first one if that is not open. */
   session: number | undefined;
 }
 
@@ -68,7 +68,7 @@ export function createServeModel(start: ScreenStart): ServeModel {
   };
 }
 
-/** What has happened, and the moment to show it at. */
+/** The new events, and the moment to show. */
 export function reduceServe(
   model: ServeModel,
   { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly ServeNews[] },
@@ -117,10 +117,10 @@ export function markedSession({ state, session }: ServeModel): EmulatorState['st
   return state?.streams.find(({ stream }) => stream === session) ?? state?.streams[0];
 }
 
-/** How far `+` moves the clock: past the life of a token and the window of the limit. */
+/** How far `+` moves the clock: past the lifetime of a token and the window of the limit. */
 const advanceMs = 61_000;
 
-/** Does what a key means. `page`: how many lines the list shows. */
+/** Handles a key. `page`: number of lines of the list. */
 export function pressServeKey(model: ServeModel, key: Key, page: number): Pressed<ServeModel> {
   const move = model.overlay === undefined && model.panel === 'sessions' ? sessionStep(key) : undefined;
   if (move !== undefined) return { model: moveSession(model, move), actions: [] };
@@ -165,7 +165,7 @@ function moveSession(model: ServeModel, by: number): ServeModel {
   return { ...model, session: streams[Math.min(streams.length - 1, Math.max(0, at + by))]?.stream };
 }
 
-/** Those that are active, to be ended, and the catalogue, to be added from. */
+/** The active faults, to end them, and the catalogue, to add one. */
 function faultItems({ state, start }: ServeModel): ChoiceItem[] {
   const active = (state?.faults ?? []).map(({ id, name, struck }) => ({
     value: `end ${name}`,
@@ -178,7 +178,7 @@ function faultItems({ state, start }: ServeModel): ChoiceItem[] {
   ];
 }
 
-/** A fault of the catalogue can be given parameters before it is added. */
+/** The user can give a fault parameters before adding it. */
 function choose(model: ServeModel, { value, clears }: ChoiceItem): Pressed<ServeModel> {
   if (clears !== undefined) return { model, actions: [{ type: 'clearFault', id: clears }] };
   return only({ ...model, overlay: { type: 'prompt', purpose: 'fault', text: value } });

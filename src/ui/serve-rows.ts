@@ -2,7 +2,7 @@ import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import type { NewRow } from './event-list.ts';
 
-/** The line of the journal that an event makes. */
+/** The row of the journal for an event. */
 export function serveRow(event: EmulatorEvent): NewRow {
   const { direction, kind, text, mark } = describe(event);
   return {
@@ -80,7 +80,7 @@ function describe(event: EmulatorEvent): Described {
   }
 }
 
-/** 1000 and 1001: the work is done, or one side goes away. */
+/** 1000 and 1001: a normal end, or one side goes away. */
 const goodCloses = 1001;
 
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
@@ -90,7 +90,7 @@ function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
   return [`${code}${why} after ${seconds(durationMs)}, ${counts}`, ...remarks].join('; ');
 }
 
-/** What the message names itself, where it does. */
+/** The kind that the message names, if any. */
 function kindOf(body: unknown): string {
   const kind = typeof body === 'object' && body !== null ? Object.values(body)[0] : undefined;
   return typeof kind === 'string' ? escapeText(kind) : 'message';

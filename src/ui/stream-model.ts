@@ -11,13 +11,13 @@ import { addAudio, silentVoice, timelineSpanMs, type Voice } from './timeline.ts
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 
-/** A moment on the timeline that is worth a mark. */
+/** A marked moment on the timeline. */
 export interface Mark {
   t: number;
   what: 'barge-in' | 'gap';
 }
 
-/** All that the screen of a session shows. */
+/** The state of the screen of a session. */
 export interface StreamModel extends Browser {
   session: EventOf<'session'> | undefined;
   state: SessionState | undefined;
@@ -29,7 +29,7 @@ export interface StreamModel extends Browser {
   figures: Figures | undefined;
   summary: EventOf<'summary'> | undefined;
   isMuted: boolean;
-  /** Push-to-talk: heard until this moment unless the key comes again. */
+  /** Push-to-talk: unmuted until this moment unless the key repeats. */
   talksUntil: number | undefined;
   isEnding: boolean;
   /** Rows of audio that still grow. */
@@ -54,7 +54,7 @@ export function createStreamModel(start: ScreenStart): StreamModel {
   return { ...createBrowser(start), ...freshSession, isMuted: false, talksUntil: undefined };
 }
 
-/** What has happened, and the moment to show it at. */
+/** The new events, and the moment to show. */
 export function reduceStream(
   model: StreamModel,
   { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly (SessionEvent | Notice)[] },
@@ -71,7 +71,7 @@ function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
   const listed = rows.length === 0 ? model : append({ ...model, growing: {} }, rows);
   switch (event.type) {
     case 'session':
-      // Another session on the same screen begins anew, but for the list.
+      // Another session on the same screen resets everything but the list.
       return { ...listed, ...freshSession, session: event };
     case 'state':
       return { ...listed, state: event.state };
@@ -119,10 +119,10 @@ function hear(model: StreamModel, event: AudioEvent): StreamModel {
   return { ...heard, list: { ...model.list, rows: rows.with(index, grown) } };
 }
 
-/** A key that is held comes again within this time, also the first time. */
+/** A held key repeats within this time, also the first time. */
 const keyHeldMs = 700;
 
-/** Does what a key means. `page`: how many lines the list shows. */
+/** Handles a key. `page`: number of lines of the list. */
 export function pressStreamKey(model: StreamModel, key: Key, page: number): Pressed<StreamModel> {
   const { command, ...pressed } = pressKey(model, key, page);
   const next = pressed.model;
@@ -145,7 +145,7 @@ export function pressStreamKey(model: StreamModel, key: Key, page: number): Pres
   }
 }
 
-/** What has to happen because time has passed: a key that is held no longer. */
+/** Updates for the passing of time: a key that is no longer held. */
 export function settleStream(model: StreamModel): Pressed<StreamModel> {
   const isReleased = model.talksUntil !== undefined && model.now >= model.talksUntil;
   return isReleased ? setMuted({ ...model, talksUntil: undefined }, true) : { model, actions: [] };

@@ -2,10 +2,10 @@ import { escapeText, jsonText } from '../kernel/escape.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { NewRow } from './event-list.ts';
 
-/** Nothing but zeros, to a meter. */
+/** Digital silence on a meter. */
 const silentDbfs = -99;
 
-/** The lines of the event list that an event makes; none where a panel shows it. */
+/** The rows of the event list for an event; none if a panel shows it. */
 export function streamRows(event: SessionEvent): NewRow[] {
   const row = (
     direction: NewRow['direction'],

@@ -13,7 +13,7 @@ import { halves, layoutStream, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import type { StreamModel } from './stream-model.ts';
 
-/** The timeline moves in steps of this: finer ones could not be seen. */
+/** The timeline moves in steps of this: finer ones would not be visible. */
 const timelineStepMs = 200;
 
 /** The screen of a session, from top to bottom. */

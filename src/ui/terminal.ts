@@ -1,12 +1,12 @@
 import type { TerminalDevice } from '../kernel/terminal-device.ts';
 
-/** Control sequences (ECMA-48, and the private modes that every terminal of today knows). */
+/** Control sequences (ECMA-48, and the private modes of every current terminal). */
 const sequences = {
   alternateScreen: '\u001b[?1049h',
   normalScreen: '\u001b[?1049l',
   hideCursor: '\u001b[?25l',
   showCursor: '\u001b[?25h',
-  /** What is too long for its line is cut rather than put on the next. */
+  /** Text that is too long is cut and does not wrap. */
   cutLines: '\u001b[?7l',
   wrapLines: '\u001b[?7h',
   clear: '\u001b[2J\u001b[H',
@@ -14,12 +14,12 @@ const sequences = {
   endOfUpdate: '\u001b[?2026l',
 } as const;
 
-/** A terminal that is either ours, as a whole screen, or as it was before. */
+/** A terminal that is either a full screen of ours, or restored. */
 export interface Terminal {
   readonly isOurs: boolean;
-  /** Takes the whole screen, cursor and echo away. */
+  /** Enters the full screen, and hides cursor and echo. */
   enter(): void;
-  /** Gives back what `enter` took. May be called at any moment, any number of times. */
+  /** Undoes `enter`. May be called at any moment, any number of times. */
   leave(): void;
 }
 

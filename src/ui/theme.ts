@@ -11,8 +11,8 @@ export function useGlyphs(): Glyphs {
 }
 
 /**
- * Colours by meaning, out of the 16 that every terminal has. Only bars and marks are coloured: text keeps the
- * terminal's own colour, which can be read on any background.
+ * Colours by meaning, from the 16 of every terminal. Only bars and marks are coloured: text keeps the
+ * terminal's own colour, which is readable on any background.
  */
 export const colours = {
   you: 'green',

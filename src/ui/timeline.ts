@@ -1,11 +1,11 @@
-/** How much of the past a timeline shows. */
+/** Length of the timeline. */
 export const timelineSpanMs = 30_000;
 const bucketMs = 50;
 const maxBuckets = timelineSpanMs / bucketMs + 40;
 
-/** How loud one voice was, in steps of 50 ms; undefined where there was no audio at all. */
+/** Level of one voice in steps of 50 ms; undefined for a step without audio. */
 export interface Voice {
-  /** Number of the first step that is remembered: step n begins at n × 50 ms. */
+  /** Number of the oldest step kept: step n starts at n × 50 ms. */
   first: number;
   levels: readonly (number | undefined)[];
   /** Until when the audio that came lasts for one who plays it as it comes. */
@@ -14,7 +14,7 @@ export interface Voice {
 
 export const silentVoice: Voice = { first: 0, levels: [], playedUntil: 0 };
 
-/** Adds a stretch of audio: it begins when it came, or where audio that came before it ends. */
+/** Adds audio: it starts when it arrived, or at the end of earlier audio. */
 export function addAudio(
   voice: Voice,
   { t, audioMs, rmsDbfs }: { t: number; audioMs: number; rmsDbfs: number },
@@ -32,7 +32,7 @@ export function addAudio(
   return { first, levels, playedUntil: until };
 }
 
-/** The timeline at a moment, in columns: each is always the same stretch of time, so that it moves by whole ones. */
+/** The timeline at a moment, in columns. A column always covers the same time, so that the picture moves by whole columns. */
 export interface Axis {
   now: number;
   columns: number;
@@ -46,7 +46,7 @@ function columnMs(columns: number): number {
   return timelineSpanMs / columns;
 }
 
-/** How loud each column was on the whole, in dBFS; undefined where there was no audio. What is still to be heard is left out. */
+/** Mean level of each column, in dBFS; undefined without audio. Audio that is not played yet is left out. */
 export function readVoice(voice: Voice, axis: Axis): (number | undefined)[] {
   const perColumn = columnMs(axis.columns) / bucketMs;
   return Array.from({ length: axis.columns }, (_, index) => {
@@ -62,7 +62,7 @@ export function readVoice(voice: Voice, axis: Axis): (number | undefined)[] {
   });
 }
 
-/** The column that a moment falls into; undefined where that is none that is shown. */
+/** The column of a moment; undefined if it is not shown. */
 export function columnOf(t: number, axis: Axis): number | undefined {
   const column = Math.floor(t / columnMs(axis.columns)) - firstColumn(axis);
   return column >= 0 && column < axis.columns ? column : undefined;

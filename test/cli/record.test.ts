@@ -74,8 +74,7 @@ describe('stream --record', () => {
     const again = await sandbox.run(['stream', ...file, ...local, '--record', 'r', '--out', 'out.wav']);
     expect(again).toMatchObject({
       code: 2,
-      stderr:
-        'voicectl: Cannot record into r: it is there already\n  Name a folder that does not exist yet.\n',
+      stderr: 'voicectl: Cannot record into r: it exists already\n  Name a folder that does not exist yet.\n',
     });
     expect(sandbox.read('out.wav')).toBe('mine');
   });
@@ -120,7 +119,7 @@ test.each(Array.from({ length: rounds }, (_, index) => [index + 1]))(
     await running.ended;
 
     const { audio, wire, problems } = await readRecording(sandbox.path('r'));
-    expect(problems).toContain('There is no summary.json: the recording was cut');
+    expect(problems).toContain('There is no summary.json: the recording is incomplete');
     const bytes = { out: 0, in: 0 };
     for (const line of wire) if (line.type === 'audio') bytes[line.direction] += line.bytes;
     const isLive = wire.some(({ type }) => type === 'text');

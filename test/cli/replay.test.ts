@@ -130,7 +130,7 @@ describe('what cannot be replayed is refused with 2', () => {
     const ended = await sandbox.run(['replay', 'r']);
     expect(ended).toMatchObject({
       code: 2,
-      stderr: 'voicectl: Cannot read r: it has no voice stream to replay\n',
+      stderr: 'voicectl: Cannot read r: it contains no voice stream to replay\n',
     });
   });
 });

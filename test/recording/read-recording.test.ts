@@ -26,9 +26,9 @@ describe('a recording that was cut', () => {
     expect(wire.map(({ type }) => type)).toEqual(['text', 'audio']);
     expect(events).toEqual([]);
     expect(problems).toEqual([
-      'The last line of events.jsonl was cut, and is left out',
-      'The last line of wire.jsonl was cut, and is left out',
-      'There is no summary.json: the recording was cut',
+      'The last line of events.jsonl is incomplete and left out',
+      'The last line of wire.jsonl is incomplete and left out',
+      'There is no summary.json: the recording is incomplete',
     ]);
   });
 
@@ -78,7 +78,7 @@ test('lines that are not understood are left out and counted', async () => {
   appendFileSync(path('events.jsonl'), 'null\n{"t":1,"type":"unheard-of"}\n{"t":"1","type":"state"}\n');
   const { events, problems } = await readRecording(folder);
   expect(events.map(({ type }) => type)).toEqual(['message']);
-  expect(problems).toContain('3 lines of events.jsonl are not understood, and are left out');
+  expect(problems).toContain('3 lines of events.jsonl are not understood and left out');
 });
 
 describe('what is no recording is refused', () => {

@@ -71,6 +71,6 @@ async function describe(
     '',
     ...events.flatMap((event: RecordedEvent) => sessionLines(event, style)),
     '',
-    ...(summary === undefined ? ['No summary: the recording was cut.'] : summaryLines(summary, style)),
+    ...(summary === undefined ? ['No summary: the recording is incomplete.'] : summaryLines(summary, style)),
   ];
 }

@@ -32,7 +32,7 @@ export const connectionSettings = {
   allowPlaintext: define({
     flag: '--allow-plaintext',
     parse: parseFlag,
-    help: 'let a key go over plain HTTP to a host that is not loopback',
+    help: 'allow plain HTTP to a host that is not loopback',
   }),
   ca: define({
     flag: '--ca <FILE>',
@@ -50,7 +50,7 @@ export const connectionSettings = {
   apiKeyFile: define({
     flag: '--api-key-file <FILE>',
     parse: parseText,
-    help: 'file that holds the API key; - is standard input',
+    help: 'file with the API key; - is standard input',
   }),
   device: define({
     flag: '--device <ID>',

@@ -9,7 +9,7 @@ export interface OptionSpec<T> {
   env?: string;
   /** As it would be written on the command line. */
   default?: string;
-  /** Shown as the default where it is not a value of its own. */
+  /** Shown as the default if that is not a value. */
   defaultText?: string;
   /** Given several times, the values add up. */
   repeatable?: true;

@@ -42,12 +42,12 @@ export const emulatorSettings = {
   dialect: define({
     flag: '--dialect <FILE>',
     parse: parseText,
-    help: 'choices that the specification leaves open, as YAML or JSON',
+    help: 'settings for what the specification leaves open, as YAML or JSON',
   }),
   scenario: define({
     flag: '--scenario <FILE>',
     parse: parseText,
-    help: 'what the service does, step by step, as YAML; or the name of a shipped one, such as barge-in',
+    help: 'script of what the service does, as YAML, or the name of a shipped one, such as barge-in',
   }),
   rateLimit: define({
     flag: '--rate-limit <N>',
@@ -64,7 +64,7 @@ export const emulatorSettings = {
   seed: define({
     flag: '--seed <N>',
     parse: parseInteger(0, Number.MAX_SAFE_INTEGER),
-    help: 'make the emulator’s own choices the same in each run',
+    help: 'make random choices of the emulator repeatable',
   }),
   fault: define({
     flag: '--fault <FAULT>',
@@ -87,7 +87,7 @@ export const emulatorSettings = {
   tls: define({
     flag: '--tls',
     parse: parseFlag,
-    help: 'HTTPS and WSS, with a certificate that is made at start unless --cert gives one',
+    help: 'HTTPS and WSS, with a new certificate unless --cert gives one',
   }),
   cert: define({
     flag: '--cert <FILE>',
@@ -102,7 +102,7 @@ export const emulatorSettings = {
   certOut: define({
     flag: '--cert-out <FILE>',
     parse: parseText,
-    help: 'write the certificate to this file, for clients to trust',
+    help: 'write the certificate to this file, so that clients can trust it',
   }),
   readyFile: define({
     flag: '--ready-file <FILE>',

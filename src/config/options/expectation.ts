@@ -54,24 +54,24 @@ export const expectationSettings = {
     flag: '--expect-file <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'a whole conversation, YAML or JSON: what is said when, and what must follow; in place of --file',
+    help: 'a whole conversation as YAML or JSON, instead of --file: what is said when, and what must follow',
   }),
   repeat: define({
     flag: '--repeat <N>',
     default: '1',
     parse: parseInteger(1, 10_000),
-    help: 'hold this many sessions one after the other, and tell how the metrics are spread',
+    help: 'run this many sessions one after the other, and show how the figures are spread',
   }),
   warmup: define({
     flag: '--warmup <N>',
     default: '0',
     parse: parseInteger(0, 1_000),
-    help: 'sessions before those that do not count',
+    help: 'sessions before these, which do not count',
   }),
   junit: define({
     flag: '--junit <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'write the verdicts in the form that pipelines read',
+    help: 'write the verdicts as JUnit XML, for pipelines',
   }),
 };

@@ -7,7 +7,7 @@ export const inspectSettings = {
     flag: '--html <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'write a page with both voices, turns, gaps and events; it needs nothing else',
+    help: 'write one self-contained page with both voices, turns, gaps and events',
   }),
   har: define({
     flag: '--har <FILE>',

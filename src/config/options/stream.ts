@@ -19,7 +19,7 @@ export const streamSettings = {
     flag: '--replay <DIR>',
     parse: parseText,
     flagOnly: true,
-    help: 'recording whose user’s audio to stream, with its messages and timing',
+    help: 'recording to stream from: the user’s messages at their times',
   }),
   mic: define({
     flag: '--mic',
@@ -50,13 +50,13 @@ export const streamSettings = {
     flag: '--audio-backend <NAME>',
     defaultText: 'the first that works',
     parse: parseText,
-    help: 'way to the sound devices: naudiodon, pulse, pipewire, alsa, decibri, ffmpeg or sox',
+    help: 'access to the sound devices: naudiodon, pulse, pipewire, alsa, decibri, ffmpeg or sox',
   }),
   deviceTimeout: define({
     flag: '--device-timeout <DURATION>',
     default: '0',
     parse: parseDuration,
-    help: 'how long a sound device that was lost is waited for',
+    help: 'how long to wait for a lost sound device',
   }),
   volume: define({
     flag: '--volume <PERCENT>',
@@ -67,24 +67,24 @@ export const streamSettings = {
   bargeIn: define({
     flag: '--barge-in',
     parse: parseFlag,
-    help: 'stop what is being played when you begin to speak; use headphones',
+    help: 'stop playback when you begin to speak; use headphones',
   }),
   recordMic: define({
     flag: '--record-mic <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'what the microphone sent, as WAV',
+    help: 'write the audio of the microphone, as WAV',
   }),
   strictFormat: define({
     flag: '--strict-format',
     parse: parseFlag,
-    help: 'refuse a WAV that would have to be converted',
+    help: 'refuse a WAV that needs conversion',
   }),
   tokenFrom: define({
     flag: '--token-from <ENV_OR_FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'use this token in place of asking for one',
+    help: 'use this token instead of requesting one',
   }),
   pace: define({
     flag: '--pace <PACE>',
@@ -96,7 +96,7 @@ export const streamSettings = {
     flag: '--frame-ms <N>',
     default: '20',
     parse: parseInteger(1, 1_000),
-    help: 'audio in one message',
+    help: 'milliseconds of audio in one message',
   }),
   tail: define({
     flag: '--tail <DURATION>',
@@ -108,13 +108,13 @@ export const streamSettings = {
     flag: '--wait <DURATION>',
     default: '10s',
     parse: parseDuration,
-    help: 'how long to wait for a reply that has not begun',
+    help: 'how long to wait for the start of a reply',
   }),
   settle: define({
     flag: '--settle <DURATION>',
     default: '1500ms',
     parse: parseDuration,
-    help: 'a reply that has paused this long has ended',
+    help: 'a pause this long ends a reply',
   }),
   out: define({
     flag: '--out <FILE>',
@@ -138,6 +138,6 @@ export const streamSettings = {
     flag: '--max-frame-buffer <SIZE>',
     default: '64KiB',
     parse: parseBytes,
-    help: 'how much may wait in the socket before the source is paused',
+    help: 'most data that may wait in the socket before the source is paused',
   }),
 };

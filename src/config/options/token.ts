@@ -7,12 +7,12 @@ export const tokenSettings = {
     flag: '--decode',
     parse: parseFlag,
     flagOnly: true,
-    help: 'print header and claims, as JSON, in place of the token',
+    help: 'print header and claims as JSON instead of the token',
   }),
   curl: define({
     flag: '--curl',
     parse: parseFlag,
     flagOnly: true,
-    help: 'print the equivalent curl command; asks for nothing',
+    help: 'print the equivalent curl command; sends nothing',
   }),
 };

@@ -9,7 +9,7 @@ const muteMs = 500;
 const answerMs = 10_000;
 const refusalMs = 5_000;
 const replyMs = 10_000;
-/** A reply that has paused this long has ended. */
+/** A pause this long ends a reply. */
 const quietMs = 800;
 /** After something that need not be answered. */
 const noticeMs = 500;

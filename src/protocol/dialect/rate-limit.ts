@@ -19,7 +19,7 @@ export const rateLimitSchema = z
       .describe(
         'Whether requests that are refused as invalid, or for their key, count too, where they name a device',
       ),
-    resetFormat: z.enum(resetFormats).default('seconds').describe('How X-RateLimit-Reset is written'),
+    resetFormat: z.enum(resetFormats).default('seconds').describe('Format of X-RateLimit-Reset'),
     headersOn: z
       .enum(['all', 'success', 'limited'])
       .default('all')
@@ -33,6 +33,6 @@ export const rateLimitSchema = z
     retryAfter: z
       .enum(['seconds', 'http-date', 'none'])
       .default('seconds')
-      .describe('How Retry-After is written on a refusal for the limit'),
+      .describe('Format of Retry-After when the limit is exceeded'),
   })
   .prefault({});

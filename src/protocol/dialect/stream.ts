@@ -42,10 +42,10 @@ export const streamSchema = z
       .prefault({}),
     idleTimeoutMs: duration
       .optional()
-      .describe('How long a stream may go without a message of the client; without it for ever'),
+      .describe('Longest time without a message of the client; default: no limit'),
     longestSessionMs: duration
       .optional()
-      .describe('How long a stream may last after its token was accepted; without it for ever'),
+      .describe('Longest duration of a stream after its token was accepted; default: no limit'),
     explainRefusals: z
       .boolean()
       .default(false)
@@ -57,13 +57,13 @@ export const streamSchema = z
       .min(1)
       .max(600_000)
       .default(5_000)
-      .describe('How long a new connection may take to present its token'),
+      .describe('Time in which a new connection has to present its token'),
     earlyAudioBytes: z
       .int()
       .min(0)
       .max(16 * 1024 * 1024)
       .default(256 * 1024)
-      .describe('Audio that is held while the token is awaited and verified'),
+      .describe('Most audio that is kept before the token is accepted'),
     maxMessageBytes: z
       .int()
       .min(1)
@@ -79,15 +79,17 @@ export const streamSchema = z
     oddBytes: z
       .enum(['carry', 'drop', 'close'])
       .default('carry')
-      .describe('Half a sample at the end of a message: carried to the next, dropped, or a reason to close'),
+      .describe(
+        'Half a sample at the end of a message: carry it to the next message, drop it, or close the stream',
+      ),
     textAfterToken: z
       .enum(['error', 'ignore', 'close'])
       .default('error')
-      .describe('Text after the token: an error message, ignored, or a reason to close'),
+      .describe('Text after the token: answer with an error message, ignore it, or close the stream'),
     expiryDuringStream: z
       .enum(['continue', 'close'])
       .default('continue')
-      .describe('What happens to a stream when the token that opened it expires'),
+      .describe('What happens to an open stream when its token expires'),
     closes: closesSchema,
   })
   .prefault({});

@@ -19,12 +19,12 @@ export const tokenSchema = z
       .string()
       .min(32)
       .optional()
-      .describe('Secret of an HS* algorithm; without it a random one is made at each start'),
+      .describe('Secret of an HS* algorithm; default: a random one at each start'),
     privateKey: z
       .string()
       .startsWith('-----BEGIN PRIVATE KEY-----')
       .optional()
-      .describe('PKCS #8 PEM of another algorithm; without it a key pair is made at each start'),
+      .describe('Private key of another algorithm, as PKCS #8 PEM; default: a new key pair at each start'),
     issuer: z.string().min(1).default('voicectl-emulator').describe('Claim `iss`'),
     header: jsonFields.default({}).describe('Further fields of the JWT header, such as `kid`'),
     extraClaims: jsonFields

@@ -8,7 +8,7 @@ interface BarProps {
   colour: Colour;
   /** A mark at this part of the bar. */
   hold?: number | undefined;
-  /** From here on the bar is coloured otherwise. */
+  /** From here on the bar has another colour. */
   zones?: readonly { from: number; colour: Colour }[];
 }
 
@@ -41,13 +41,13 @@ export function Bar({ value, width, colour, hold, zones = [] }: BarProps) {
   );
 }
 
-/** What share is left, as a bar that warns when it is little. */
+/** The remaining share, as a bar that warns when it is low. */
 export function LeftBar({ left, width }: { left: number; width: number }) {
   const colour = left > 0.25 ? colours.good : left > 0.1 ? colours.warning : colours.bad;
   return <Bar value={left} width={width} colour={colour} />;
 }
 
-/** Stretches of equal values, so that a line is made of few pieces. */
+/** Runs of equal values, so that a line consists of few pieces. */
 export function runs<Value>(length: number, readAt: (index: number) => Value) {
   const found: { from: number; until: number; value: Value }[] = [];
   for (let index = 0; index < length; index += 1) {

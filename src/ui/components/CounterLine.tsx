@@ -3,7 +3,7 @@ import { counterTexts, type ServeCounters } from '../../report/serve-counters.ts
 import { cutTo } from '../cells.ts';
 import { colours, useGlyphs } from '../theme.ts';
 
-/** What has happened so far, in numbers, and which faults are active. */
+/** Counts of what has happened, and the active faults. */
 export function CounterLine({ counters, faults }: { counters: ServeCounters; faults: readonly string[] }) {
   const { dot, ellipsis } = useGlyphs();
   return (

@@ -8,10 +8,10 @@ import { colours, useGlyphs } from '../theme.ts';
 import { Bar } from './Bar.tsx';
 import { Rule } from './Rule.tsx';
 
-/** Devices, with what each has used of its connections and of its window. */
+/** Devices, with their used connections and requests. */
 export function DevicesPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
   const devices = model.state?.devices ?? [];
-  // The busiest first: they are the ones that are limited.
+  // The busiest first: these reach their limits.
   const shown = devices
     .toSorted((a, b) => b.connections - a.connections || b.requests - a.requests)
     .slice(0, lines);
@@ -57,7 +57,7 @@ function DeviceLine({
   );
 }
 
-/** How much of an allowance is used up. */
+/** The used share of a limit. */
 function UsedBar({ used, of, width }: { used: number; of: number; width: number }) {
   const share = of === 0 ? 1 : used / of;
   const colour = share >= 1 ? colours.bad : share > 0.75 ? colours.warning : colours.good;

@@ -10,9 +10,9 @@ interface EventLineProps {
   isMarked: boolean;
   width: number;
   isAscii: boolean;
-  /** Which direction is the user's: the other is the AI's. */
+  /** The direction of the user; the other one is the AI's. */
   yours: 'in' | 'out';
-  /** Whether the stream and the device stand on each line. */
+  /** Whether lines name stream and device. */
   hasWho: boolean;
 }
 
@@ -58,7 +58,7 @@ export function EventLine({ row, isMarked, width, isAscii, yours, hasWho }: Even
   );
 }
 
-/** The number of the stream, and the device where there is room for it. */
+/** The number of the stream, and the device if it fits. */
 function whoText({ stream, device }: Row, width: number): string {
   const number = (stream === undefined ? '' : String(stream)).padStart(4);
   return width < 10 || device === undefined ? number : `${number} ${escapeText(device)}`;

@@ -3,7 +3,7 @@ import type { FigureView } from '../figures.ts';
 import { toAscii } from '../glyphs.ts';
 import { colours } from '../theme.ts';
 
-/** The figures, on one line or two; one past its limit has a mark, and is red. */
+/** The figures on one or two lines; a figure past its limit is red and marked. */
 export function FigureLines({
   views,
   lines,

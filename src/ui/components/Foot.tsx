@@ -5,14 +5,14 @@ import { toAscii } from '../glyphs.ts';
 import { bindingsFor } from '../keys.ts';
 import { useGlyphs } from '../theme.ts';
 
-/** The last line: what is asked for, what was just done, or which keys there are. */
+/** The last line: a prompt, the last action, or the keys. */
 export function Foot({ model, width }: { model: Browser; width: number }) {
   const { ellipsis } = useGlyphs();
   const { overlay, notice, start } = model;
   const show = (text: string) => (start.ascii ? toAscii(text) : steady(text, width));
   if (overlay?.type === 'prompt') {
     const label = overlay.purpose;
-    // The end of what is typed is where the typing goes on.
+    // Show the end of the text, where typing continues.
     const typed = [...show(overlay.text.slice(-2 * width))].slice(-(width - label.length - 5)).join('');
     return (
       <Text wrap="truncate">

@@ -5,7 +5,7 @@ import { type Colour, colours, useGlyphs } from '../theme.ts';
 
 interface HeadProps {
   command: string;
-  /** What this is about; cut where it is too long. */
+  /** The subject; cut if it is too long. */
   subject: string;
   state: string;
   stateKind: 'pending' | 'live' | 'done' | 'failed';
@@ -21,7 +21,7 @@ const stateColours: Record<HeadProps['stateKind'], Colour | undefined> = {
   failed: colours.bad,
 };
 
-/** The first line: the program, what it is about, its state and for how long. */
+/** The first line: program, subject, state and duration. */
 export function Head({ command, subject, state, stateKind, elapsedMs, width, isAscii }: HeadProps) {
   const glyphs = useGlyphs();
   const name = ` voicectl ${command} `;

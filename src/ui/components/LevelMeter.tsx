@@ -13,7 +13,7 @@ const zones = [
 
 const labelWidth = 4;
 
-/** Where a level stands on a meter, from 0 to 1. */
+/** Position of a level on a meter, from 0 to 1. */
 export function partOf(dbfs: number): number {
   return Math.min(1, Math.max(0, 1 - dbfs / bottomDbfs));
 }
@@ -23,11 +23,11 @@ interface LevelMeterProps {
   reading: MeterReading;
   colour: Colour;
   width: number;
-  /** Said in place of the level. */
+  /** Shown instead of the level. */
   instead?: string | undefined;
 }
 
-/** One voice: its loudness, the peak that is held, and whether it clips. */
+/** One voice: its level, the held peak, and whether it clips. */
 export function LevelMeter({ label, reading, colour, width, instead }: LevelMeterProps) {
   const { minus } = useGlyphs();
   const { rmsDbfs, heldDbfs, isClipped } = reading;
@@ -49,7 +49,7 @@ export function LevelMeter({ label, reading, colour, width, instead }: LevelMete
   );
 }
 
-/** A level for people; silence has none. */
+/** A level as text; empty for silence. */
 export function levelText(dbfs: number, minus = '−'): string {
   if (dbfs <= bottomDbfs) return 'silent';
   return `${dbfs < -0.05 ? minus : ''}${Math.abs(dbfs).toFixed(1)} dB`;

@@ -5,7 +5,7 @@ import { colours } from '../theme.ts';
 import { LevelMeter, LevelScale } from './LevelMeter.tsx';
 import { Rule } from './Rule.tsx';
 
-/** Both meters; as a panel with its heading and scale. */
+/** Both meters; as a panel, also heading and scale. */
 export function Levels({ model, width, isPanel }: { model: StreamModel; width: number; isPanel: boolean }) {
   const { meters, isMuted, isSpeaking, now } = model;
   const note = isMuted ? 'muted' : isSpeaking ? 'you speak' : '';

@@ -14,7 +14,7 @@ interface ListPanelProps {
   lines: number;
 }
 
-/** What was opened in place of the events. */
+/** A panel in place of the events. */
 export function OverlayPanel({ model, width, lines }: ListPanelProps) {
   const { overlay } = model;
   switch (overlay?.type) {
@@ -29,10 +29,10 @@ export function OverlayPanel({ model, width, lines }: ListPanelProps) {
   }
 }
 
-/** More of a filter than any line has room for. */
+/** Longer than any line can show of a filter. */
 const filterCells = 200;
 
-/** How many events there are, and which of them are shown. */
+/** The number of events, and which ones are shown. */
 export function listNote({ list, start }: Browser): string {
   const all = list.rows.length;
   const filter = start.ascii ? toAscii(list.filter) : steady(list.filter, filterCells);

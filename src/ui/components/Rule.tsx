@@ -2,7 +2,7 @@ import { Text } from 'ink';
 import { cutTo, widthOf } from '../cells.ts';
 import { useGlyphs } from '../theme.ts';
 
-/** The heading of a panel: its title on a line, and what is to be said of it at the end. */
+/** The heading of a panel: a line with its title, and a note at the end. */
 export function Rule({ title, note = '', width }: { title: string; note?: string; width: number }) {
   const { rule, ellipsis } = useGlyphs();
   const shownNote = cutTo(note, width - widthOf(title) - 8, ellipsis);

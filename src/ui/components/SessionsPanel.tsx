@@ -11,7 +11,7 @@ import { durationText } from './Head.tsx';
 import { partOf } from './LevelMeter.tsx';
 import { Rule } from './Rule.tsx';
 
-/** The open streams, each with its levels and what is to be said of its device. */
+/** The open streams, each with its levels and the remarks about its device. */
 export function SessionsPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
   const streams = model.state?.streams ?? [];
   const marked = markedSession(model);

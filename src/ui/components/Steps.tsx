@@ -4,7 +4,7 @@ import { useGlyphs } from '../theme.ts';
 
 const steps: readonly SessionState[] = ['token', 'connecting', 'authorising', 'live', 'draining', 'closed'];
 
-/** The way of a session, and where on it the session stands. */
+/** The steps of a session, with the current one marked. */
 export function Steps({ state }: { state: SessionState | undefined }) {
   const { next, passed } = useGlyphs();
   const at = state === undefined ? -1 : steps.indexOf(state);

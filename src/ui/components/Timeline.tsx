@@ -15,14 +15,14 @@ interface TimelineProps {
 const labelWidth = 4;
 /** Quieter than this is silence. */
 const audibleDbfs = -60;
-/** Speech moves between these: the height of a column is to show its shape. */
+/** The usual range of speech, so that the height of a column shows its shape. */
 const [lowDbfs, highDbfs] = [-42, -9];
 
 function heightOf(dbfs: number): number {
   return Math.min(1, Math.max(0, (dbfs - lowDbfs) / (highDbfs - lowDbfs)));
 }
 
-/** The last half minute: both voices on one axis of time, with what went wrong between them. */
+/** The last half minute: both voices on one time axis, with barge-ins and gaps between them. */
 export function Timeline({ model, width, voiceLines, hasAxis }: TimelineProps) {
   const axis = {
     now: model.summary === undefined ? model.now : model.summary.t,
@@ -92,7 +92,7 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
     for (const [index, character] of [...text].entries()) cells[at + index] = character;
   };
   const marked = new Map<number, Mark['what']>();
-  // The newest come first: older ones that have no room for their name beside them are marks alone.
+  // The newest come first: an older one without room for its name is only a mark.
   for (const { t, what } of model.marks.toReversed()) {
     const column = columnOf(t, axis);
     if (column === undefined) continue;
@@ -106,7 +106,7 @@ function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
     put(isFree ? at : column, text);
     for (let index = 0; index < text.length; index += 1) marked.set((isFree ? at : column) + index, what);
   }
-  // The axis gives way to what happened on it.
+  // Marks replace the axis.
   const label = (at: number, text: string) => {
     const isFree = Array.from({ length: text.length + 1 }, (_, index) => at + index).every(
       (one) => !marked.has(one),

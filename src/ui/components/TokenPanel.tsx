@@ -8,7 +8,7 @@ import { useGlyphs } from '../theme.ts';
 import { LeftBar } from './Bar.tsx';
 import { Rule } from './Rule.tsx';
 
-/** What the token says, how long it is valid, and how many more may be asked for. */
+/** The claims of the token, its remaining lifetime, and the remaining requests. */
 export function TokenPanel({ model, width, lines }: { model: StreamModel; width: number; lines: number }) {
   const { token, wall } = model;
   const { ellipsis, dash } = useGlyphs();
@@ -61,7 +61,7 @@ interface Part {
 interface ShareProps {
   label: string;
   width: number;
-  /** Undefined where nothing is known of it. */
+  /** Undefined if unknown. */
   share: Part | undefined;
   say: (share: Part) => string;
 }
@@ -85,7 +85,7 @@ function Share({ label, width, share, say }: ShareProps): ReactNode {
   );
 }
 
-/** How much of its life a token has left, by its own claims; undefined where they do not say. */
+/** Remaining lifetime of a token by its claims; undefined without them. */
 export function lifeLeft({ iat, exp }: Record<string, unknown>, wall: number): Part | undefined {
   if (typeof exp !== 'number' || typeof iat !== 'number' || exp <= iat) return undefined;
   const whole = (exp - iat) * 1000;
@@ -101,7 +101,7 @@ function seconds(ms: number): string {
   return `${Math.ceil(ms / 1000)} s`;
 }
 
-/** The time of day, UTC, of a numeric claim. */
+/** The UTC time of day of a numeric claim. */
 function clockText(claim: unknown): string {
   const date = typeof claim === 'number' ? new Date(claim * 1000) : undefined;
   return date === undefined || Number.isNaN(date.getTime()) ? '?' : date.toISOString().slice(11, 19);

@@ -3,7 +3,7 @@ import { cutTo } from '../cells.ts';
 import type { Addresses } from '../serve-model.ts';
 import { useGlyphs } from '../theme.ts';
 
-/** Where the emulator is reached, and a command that shows it. */
+/** The addresses of the emulator, and a command to try. */
 export function UrlLines({
   addresses,
   width,
