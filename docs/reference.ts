@@ -4,12 +4,14 @@ import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/commands.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
+import { stepsFor } from '../src/conformance/needed.ts';
 import { backends } from '../src/devices/backends/backend.ts';
 import { audioLimitNames, audioLimits } from '../src/kernel/audio-limits.ts';
 import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failure-kind.ts';
 import { controlOperations, controlPrefix } from '../src/protocol/control.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
 import { describeCatalogue, faultPoints } from '../src/protocol/faults.ts';
+import { serviceRules } from '../src/rules/catalogue.ts';
 import { bindings } from '../src/ui/keys.ts';
 
 /** The parts of the pages that are generated from the code, by the name of their marker. */
@@ -52,6 +54,10 @@ export const references: Record<string, string> = {
     .map(([point, chance]) => `Strike ${chance}:\n\n${faultTable(point)}`)
     .join('\n\n'),
   dialect: dialectSections(z.toJSONSchema(dialectSchema, { io: 'input' }) as Schema),
+  rules: table(
+    ['rule', 'the specification says', 'section', 'exchanges'],
+    serviceRules.map(({ id, says, section }) => [id, says, section, stepsFor(id).join(' ')]),
+  ),
   scenarios: table(['name', 'what happens'], shippedScenarios()),
   backends: table(
     ['name', 'platforms', 'needs'],

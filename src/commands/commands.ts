@@ -1,3 +1,4 @@
+import { checkSpec } from './check/spec.ts';
 import { type Command, type CommandGroup, defineCommand } from './command.ts';
 import { devicesSpec } from './devices/spec.ts';
 import { doctorSpec } from './doctor/spec.ts';
@@ -33,6 +34,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand(execSpec, async () => (await import('./exec/run.ts')).run),
   defineCommand(tokenSpec, async () => (await import('./token/run.ts')).run),
   defineCommand(streamSpec, async () => (await import('./stream/run.ts')).run),
+  defineCommand(checkSpec, async () => (await import('./check/run.ts')).run),
   defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
   defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
   defineCommand(devicesSpec, async () => (await import('./devices/run.ts')).run),

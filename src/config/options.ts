@@ -1,4 +1,5 @@
 import { audioLimitNames } from '../kernel/audio-limits.ts';
+import { checkSettings } from './options/check.ts';
 import { connectionSettings } from './options/connection.ts';
 import { controlSettings } from './options/control.ts';
 import type { OptionSpec } from './options/define.ts';
@@ -20,6 +21,7 @@ export const options = {
   ...inspectSettings,
   ...controlSettings,
   ...expectationSettings,
+  ...checkSettings,
 };
 
 export type OptionName = keyof typeof options;
@@ -131,6 +133,34 @@ export const streamOptions = [
   'maxFrameBuffer',
   'ascii',
   ...expectationOptions,
+] as const satisfies OptionName[];
+
+/** Where `check` connects, as whom, and what it asks. */
+export const checkOptions = [
+  'baseUrl',
+  'wsUrl',
+  'local',
+  'dialect',
+  'allowPlaintext',
+  'ca',
+  'apiKey',
+  'apiKeyFile',
+  'devices',
+  'oneDevice',
+  'timeout',
+  'level',
+  'exhaust',
+  'thorough',
+  'rule',
+  'dryRun',
+  'maxRequests',
+  'wrongKey',
+  'wait',
+  'jwks',
+  'expected',
+  'strict',
+  'junit',
+  'html',
 ] as const satisfies OptionName[];
 
 /** The target is looked at without a key, and only over HTTP: nothing else of the connection is read. */

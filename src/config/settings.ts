@@ -57,8 +57,8 @@ function readOne(
   layers: readonly ConfigLayer[],
 ): Found | undefined {
   const spec = optionSpec(name);
-  if (flags[name] !== undefined)
-    return { value: parseValue(name, flags[name], flagOf(name), 'usage'), origin: 'flag' };
+  const flag = flags[spec.key ?? name];
+  if (flag !== undefined) return { value: parseValue(name, flag, flagOf(name), 'usage'), origin: 'flag' };
   const fromEnv = spec.env === undefined ? undefined : env[spec.env];
   if (spec.env !== undefined && fromEnv !== undefined && fromEnv !== '') {
     return { value: parseValue(name, fromEnv, spec.env, 'usage'), origin: 'env' };

@@ -3,7 +3,6 @@ import { readText, type Stdin } from '../files/read-text.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
-import type { connectionOptions } from './options.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
 import { readTrusted } from './trusted.ts';
 
@@ -19,7 +18,18 @@ export interface Target {
   ca: string | undefined;
 }
 
-type Connection = ResolvedSettings<(typeof connectionOptions)[number]>;
+/** The settings that name a target. */
+export type TargetOption =
+  | 'baseUrl'
+  | 'wsUrl'
+  | 'local'
+  | 'allowPlaintext'
+  | 'ca'
+  | 'apiKey'
+  | 'apiKeyFile'
+  | 'device';
+
+type Connection = ResolvedSettings<TargetOption>;
 
 export interface TargetOptions extends Stdin {
   /** False where a token is given: then no key is looked for. */

@@ -27,6 +27,6 @@ export function curlCommand({ url, device, publicKey, fallbackKey, trust }: Curl
 }
 
 /** Text that is safe inside single quotes of a shell. */
-function shellText(text: string): string {
+export export function shellText(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }

@@ -10,7 +10,7 @@ export interface GithubReport {
 }
 
 /** GitHub shows at most ten annotations of a step. */
-const maxAnnotations = 10;
+export const maxAnnotations = 10;
 
 /** Workflow commands that annotate each failure, one a line. */
 export function githubAnnotations({ name, runs }: GithubReport): string[] {
@@ -28,7 +28,7 @@ export function githubAnnotations({ name, runs }: GithubReport): string[] {
 }
 
 /** Escaped as in GitHub's toolkit: text of a service must not become a command. */
-function annotation(title: string, message: string): string {
+export function annotation(title: string, message: string): string {
   const data = (text: string) => escapeText(text).replaceAll('%', '%25');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::error title=${property(title)}::${data(message)}`;
@@ -89,7 +89,8 @@ function ms(value: number | null): string {
   return value === null ? '–' : `${value} ms`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table of Markdown; cells that begin with two stars are marked text already. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const safe = rows.map((cells) => line(cells.map((cell) => (cell.startsWith('**') ? cell : text(cell)))));
   return [line(head), line(head.map(() => '---')), ...safe].join('\n');

@@ -1,8 +1,7 @@
-import { create } from 'xmlbuilder2';
-import { escapeText } from '../kernel/escape.ts';
 import type { Failure } from '../kernel/failure-kind.ts';
 import type { RunResult } from '../runs/repeat.ts';
 import type { SessionSummary } from '../session/summary.ts';
+import { suitesXml, type TestCase, type TestSuite } from './junit-suites.ts';
 import { createStyle } from './style.ts';
 import { summaryLines } from './summary-lines.ts';
 
@@ -14,59 +13,12 @@ export interface JunitReport {
   runs: readonly RunResult[];
 }
 
-interface TestCase {
-  name: string;
-  classname: string;
-  seconds: number;
-  /** `failure`: an expectation; `error`: the session itself. */
-  outcome?: { element: 'failure' | 'error'; type: string; message: string };
-  out: readonly string[];
-}
-
-interface TestSuite {
-  name: string;
-  startedAt: number;
-  seconds: number;
-  properties: readonly (readonly [name: string, value: string])[];
-  cases: readonly TestCase[];
-}
-
 /**
  * The runs as JUnit XML, as Ant and Jenkins define it: a suite for each run; in it a case for the
  * session itself, which is in error if the session broke off, and one for each expectation.
  */
 export function junitXml({ name, command, runs }: JunitReport): string {
-  const suites = runs.map((run) => suiteOf(run, { name, command, isOneOfMany: runs.length > 1 }));
-  // Characters that XML does not allow: U+FFFE and the like.
-  const root = create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\ufffd' }).ele(
-    'testsuites',
-    {
-      name: 'voicectl',
-      ...countsOf(suites.flatMap(({ cases }) => cases)),
-      time: secondsText(suites.reduce((sum, { seconds }) => sum + seconds, 0)),
-    },
-  );
-  for (const { name, startedAt, seconds, properties, cases } of suites) {
-    const suite = root.ele('testsuite', {
-      name: safeLine(name),
-      ...countsOf(cases),
-      skipped: '0',
-      time: secondsText(seconds),
-      timestamp: new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
-    });
-    const list = suite.ele('properties');
-    for (const [name, value] of properties)
-      list.ele('property', { name: safeLine(name), value: safeLine(value) });
-    for (const { name, classname, seconds, outcome, out } of cases) {
-      const testcase = suite.ele('testcase', { name: safeLine(name), classname, time: secondsText(seconds) });
-      if (outcome !== undefined) {
-        const { element, type, message } = outcome;
-        testcase.ele(element, { type, message: safeLine(message) }).txt(safeLine(message));
-      }
-      testcase.ele('system-out').txt(out.map(safeLine).join('\n'));
-    }
-  }
-  return `${root.end({ prettyPrint: true })}\n`;
+  return suitesXml(runs.map((run) => suiteOf(run, { name, command, isOneOfMany: runs.length > 1 })));
 }
 
 interface Naming {
@@ -133,19 +85,4 @@ function propertiesOf(summary: SessionSummary | undefined, failure: Failure | nu
   return Object.entries(values).flatMap(([name, value]) =>
     value === null || value === undefined ? [] : [[name, String(value)] satisfies [string, string]],
   );
-}
-
-function countsOf(cases: readonly TestCase[]) {
-  const count = (element: 'failure' | 'error') =>
-    String(cases.filter(({ outcome }) => outcome?.element === element).length);
-  return { tests: String(cases.length), failures: count('failure'), errors: count('error') };
-}
-
-function secondsText(seconds: number): string {
-  return seconds.toFixed(3);
-}
-
-/** Control characters are not allowed in XML, not even as references. */
-function safeLine(text: string): string {
-  return escapeText(text);
 }

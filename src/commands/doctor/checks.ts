@@ -49,7 +49,11 @@ export async function checkTarget({
       signal,
     });
     return [
-      { name: 'target', state: 'ok', found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status})` },
+      {
+        name: 'target',
+        state: 'ok',
+        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status}); voicectl check says whether it keeps the specification`,
+      },
       checkSkew(skewMs),
     ];
   } catch (thrown) {

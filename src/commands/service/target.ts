@@ -1,15 +1,22 @@
-import { type connectionOptions, flagOf } from '../../config/options.ts';
-import { defaultDevice, developmentKey, resolveTarget, type Target } from '../../config/target.ts';
+import { flagOf } from '../../config/options.ts';
+import {
+  defaultDevice,
+  developmentKey,
+  resolveTarget,
+  type Target,
+  type TargetOption,
+} from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import type { DialectInput } from '../../protocol/dialect.ts';
 import type { CommandContext } from '../command.ts';
 
 /**
- * Where `token` and `stream` connect: the configured target, or with `--local` an emulator inside this
+ * Where a command connects: the configured target, or with `--local` an emulator inside this
  * process, which `close` ends.
  */
 export async function openTarget(
-  context: CommandContext<(typeof connectionOptions)[number]>,
-  { reply, needsKey = true }: { reply?: string; needsKey?: boolean } = {},
+  context: CommandContext<TargetOption>,
+  { needsKey = true, ...options }: { reply?: string; dialect?: DialectInput; needsKey?: boolean } = {},
 ): Promise<Target & { close(): Promise<void> }> {
   if (!context.settings.local) {
     const target = await resolveTarget(context, {
@@ -25,9 +32,6 @@ export async function openTarget(
   }
   const device = context.settings.device ?? defaultDevice();
   const { createEmulator } = await import('../../emulator/emulator.ts');
-  const { baseUrl, wsUrl, close } = await createEmulator({
-    clock: context.io.clock,
-    ...(reply === undefined ? {} : { reply }),
-  });
+  const { baseUrl, wsUrl, close } = await createEmulator({ clock: context.io.clock, ...options });
   return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, close };
 }

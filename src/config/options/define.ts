@@ -5,6 +5,8 @@ export interface OptionSpec<T> {
   /** As Commander takes it: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
   flag: string;
   help: string;
+  /** The name under which Commander keeps it, where that is not the name of the setting. */
+  key?: string;
   parse: Parse<T>;
   env?: string;
   /** As it would be written on the command line. */

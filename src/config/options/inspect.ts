@@ -7,7 +7,7 @@ export const inspectSettings = {
     flag: '--html <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'write one self-contained page with both voices, turns, gaps and events',
+    help: 'write the result as one self-contained page',
   }),
   har: define({
     flag: '--har <FILE>',

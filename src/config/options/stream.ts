@@ -108,7 +108,7 @@ export const streamSettings = {
     flag: '--wait <DURATION>',
     default: '10s',
     parse: parseDuration,
-    help: 'how long to wait for the start of a reply',
+    help: 'how long to wait for the start of a reply, or for an answer',
   }),
   settle: define({
     flag: '--settle <DURATION>',

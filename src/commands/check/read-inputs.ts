@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import type { CheckOptions } from '../../conformance/check.ts';
+import { readExpected } from '../../conformance/expected.ts';
+import { readKeySet } from '../../conformance/jwks.ts';
+import { readText, type Stdin } from '../../files/read-text.ts';
+import { findSound } from '../../files/shipped-file.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { sendRequest } from '../../wire/client/http.ts';
+import type { CheckContext } from './run.ts';
+
+/** A plain 44-byte header stands before the samples of the sounds that come along. */
+const wavHeaderBytes = 44;
+
+/** What a check reads before it asks anything: what it says, known failures and published keys. */
+export async function readInputs({
+  settings,
+  io,
+  signal,
+}: CheckContext): Promise<Pick<CheckOptions, 'speech' | 'expected' | 'verify'>> {
+  const input = { stdin: io.stdin, signal };
+  const { expected, jwks } = settings;
+  return {
+    speech: (await readFile(await findSound('hello.wav'))).subarray(wavHeaderBytes),
+    ...(expected === undefined ? {} : { expected: readExpected(await readText(expected, input), expected) }),
+    ...(jwks === undefined ? {} : { verify: readKeySet(await readKeys(jwks, input, io.clock), jwks) }),
+  };
+}
+
+async function readKeys(place: string, input: Stdin, clock: Clock): Promise<string> {
+  if (!/^https?:\/\//i.test(place)) return readText(place, input);
+  const request = { method: 'GET', url: place, headers: [], body: '' };
+  const { answer, failure } = await sendRequest(request, { clock: io.clock, signal: input.signal });
+  if (failure !== undefined) throw failure;
+  if (answer?.status === 200) return answer.body;
+  throw new VoicectlError('bad-input', `No key set at ${place}: it answered ${answer?.status}`);
+}

@@ -1,0 +1,14 @@
+import { checkOptions } from '../../config/options.ts';
+import { defineSpec } from '../command.ts';
+
+export const checkSpec = defineSpec({
+  name: 'check',
+  summary: 'check, rule by rule, whether a service keeps the specification',
+  options: checkOptions,
+  examples: [
+    'voicectl check --local --level standard --exhaust',
+    'voicectl check --base-url https://voice.example --dry-run',
+    'voicectl check --base-url https://voice.example --junit check.xml --html check.html',
+    'voicectl check --base-url https://voice.example --rule R12 --rule R41',
+  ],
+});

@@ -1,0 +1,78 @@
+import { parseChoice, parseFlag, parseInteger, parseText } from '../parse.ts';
+import { define } from './define.ts';
+
+/** `check`. */
+export const checkSettings = {
+  devices: define({
+    flag: '--device <ID>',
+    env: 'VOICECTL_DEVICE',
+    key: 'device',
+    parse: parseText,
+    repeatable: true,
+    defaultText: 'voicectl-HOSTNAME, and others made up from it',
+    help: 'device identifier (repeatable); up to four are used',
+  }),
+  level: define({
+    flag: '--level <LEVEL>',
+    default: 'base',
+    parse: parseChoice(['base', 'standard']),
+    help: 'base, or standard with windows, expiry and many connections',
+  }),
+  exhaust: define({
+    flag: '--exhaust',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'reach the rate limit, with a throwaway device',
+  }),
+  thorough: define({
+    flag: '--thorough',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'also ask what a firewall may take for an attack: large bodies, headers and messages',
+  }),
+  rule: define({
+    flag: '--rule <ID>',
+    parse: parseText,
+    repeatable: true,
+    flagOnly: true,
+    defaultText: 'all',
+    help: 'judge this rule only, such as R12, and ask only what it needs (repeatable)',
+  }),
+  oneDevice: define({
+    flag: '--one-device',
+    parse: parseFlag,
+    help: 'use no other device than the first',
+  }),
+  dryRun: define({
+    flag: '--dry-run',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'print the plan and its cost; send nothing',
+  }),
+  maxRequests: define({
+    flag: '--max-requests <N>',
+    parse: parseInteger(1, 100_000),
+    help: 'send at most this many requests and connections',
+  }),
+  wrongKey: define({
+    flag: '--no-wrong-key',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'never send a wrong key',
+  }),
+  jwks: define({
+    flag: '--jwks <URL_OR_FILE>',
+    parse: parseText,
+    help: 'published keys that verify the tokens',
+  }),
+  expected: define({
+    flag: '--expected <FILE>',
+    parse: parseText,
+    help: 'rules that are known to fail, one a line, each with a reason',
+  }),
+  strict: define({
+    flag: '--strict',
+    parse: parseFlag,
+    help: 'warn and unknown count as failures',
+  }),
+};

@@ -1,0 +1,31 @@
+import { compactVerify, createLocalJWKSet } from 'jose';
+import { VoicectlError } from '../kernel/errors.ts';
+import { isRecord } from '../protocol/error-body.ts';
+import type { Seen } from '../rules/rule.ts';
+
+/** Verifies a token with published keys. */
+export type Verify = (token: string) => Promise<NonNullable<Seen['signature']>>;
+
+/** Reads a JWK Set (RFC 7517). Throws `bad-input` where the text is none. */
+export function readKeySet(text: string, name: string): Verify {
+  const keys = createSet(text, name);
+  return async (token) => {
+    try {
+      await compactVerify(token, keys);
+      return 'valid';
+    } catch (thrown) {
+      return { refused: (thrown as Error).message };
+    }
+  };
+}
+
+function createSet(text: string, name: string) {
+  try {
+    const set: unknown = JSON.parse(text);
+    if (!isRecord(set) || !Array.isArray(set.keys) || set.keys.length === 0)
+      throw new Error('it holds no keys');
+    return createLocalJWKSet({ keys: set.keys });
+  } catch (cause) {
+    throw new VoicectlError('bad-input', `No key set in ${name}: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,105 @@
+import { redacted } from '../kernel/redact.ts';
+import type { Seen } from '../rules/rule.ts';
+import type {
+  HttpAnswer,
+  HttpRequest,
+  StreamExchange,
+  TokenExchange,
+  WireMessage,
+} from '../wire/exchange.ts';
+import { shellText } from './curl.ts';
+
+/** More evidence than this says nothing new. */
+const maxExchanges = 6;
+const maxMessages = 40;
+const maxTextLength = 2_000;
+
+/** An exchange as JSON: what was sent, what came, and how to see it again. Audio is told by its size. */
+export type EvidenceJson = ReturnType<typeof tokenEvidence> | ReturnType<typeof streamEvidence>;
+
+export function evidenceJson(evidence: readonly Seen[]): EvidenceJson[] {
+  return evidence
+    .slice(0, maxExchanges)
+    .map(({ id, exchange }) =>
+      exchange.kind === 'token' ? tokenEvidence(id, exchange) : streamEvidence(id, exchange),
+    );
+}
+
+function tokenEvidence(id: string, { wallAt, request, answer, granted, breakdown, totalMs }: TokenExchange) {
+  return {
+    id,
+    at: new Date(wallAt).toISOString(),
+    request: requestJson(request),
+    answer: answer === undefined ? null : answerJson(answer),
+    token: granted === undefined ? null : { header: granted.header ?? null, claims: granted.claims ?? null },
+    error: breakdown?.message ?? null,
+    ms: Math.round(totalMs),
+    again: curlLine(request),
+  };
+}
+
+function streamEvidence(id: string, { upgrade, messages, end }: StreamExchange) {
+  return {
+    id,
+    at: new Date(upgrade.wallAt).toISOString(),
+    request: requestJson(upgrade.request),
+    answer: upgrade.answer === undefined ? null : answerJson(upgrade.answer),
+    error: upgrade.breakdown?.message ?? end?.breakdown?.message ?? null,
+    messages: messages.slice(0, maxMessages).map((message) => messageJson(message, upgrade.at)),
+    messageCount: messages.length,
+    close: end === undefined ? null : { code: end.code, reason: end.reason, by: end.by },
+  };
+}
+
+function requestJson({ method, url, headers, body }: HttpRequest) {
+  return { method, url, headers, body: cut(body) };
+}
+
+function answerJson({ status, headers, body }: HttpAnswer) {
+  return { status, headers, body: cut(body) };
+}
+
+function messageJson(message: WireMessage, startedAt: number) {
+  const common = { ms: Math.round(message.at - startedAt), from: message.from, opcode: message.opcode };
+  if ('token' in message) return { ...common, bytes: message.bytes, token: message.token.hash };
+  if ('text' in message) return { ...common, text: cut(message.text) };
+  return { ...common, bytes: message.bytes };
+}
+
+function cut(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;
+}
+
+/** Longer bodies are no command that anybody types. */
+const maxCurlBody = 1_000;
+
+/** The curl command that sends the same; the key is a variable. */
+export function curlLine({ method, url, headers, body }: HttpRequest): string {
+  const key = `'"$VOICECTL_API_KEY"'`;
+  const parts = [`curl -sS -i -X ${method} '${shellText(url)}'`];
+  for (const [name, value] of headers)
+    if (value.length < maxCurlBody) parts.push(`-H '${shellText(`${name}: ${value}`)}'`);
+  if (body !== '' && body.length < maxCurlBody)
+    parts.push(`-d '${shellText(body).replaceAll(redacted, key)}'`);
+  return parts.join(' ');
+}
+
+/** An exchange in a line, for people: `POST /api/websocket-voice/token answered 200 in 12 ms`. */
+export function exchangeLine({ exchange }: Seen): string {
+  if (exchange.kind === 'token') {
+    const { request, answer, breakdown, totalMs } = exchange;
+    const what = answer === undefined ? (breakdown?.message ?? 'no answer') : `answered ${answer.status}`;
+    return `${request.method} ${pathOf(request)} ${what} in ${Math.round(totalMs)} ms`;
+  }
+  const { upgrade, messages, end } = exchange;
+  if (upgrade.answer?.status !== 101)
+    return `${pathOf(upgrade.request)} ${upgrade.breakdown?.message ?? `answered ${upgrade.answer?.status}`}`;
+  const count = (opcode: WireMessage['opcode']) =>
+    messages.filter((one) => one.from === 'service' && one.opcode === opcode).length;
+  const close = end === undefined ? 'open' : `closed with ${end.code} by the ${end.by}`;
+  return `${pathOf(upgrade.request)} ${count('text')} text, ${count('binary')} binary, ${close}`;
+}
+
+function pathOf({ url }: HttpRequest): string {
+  return URL.canParse(url) ? new URL(url).pathname : url;
+}

@@ -1,0 +1,123 @@
+import type { CheckResult } from '../conformance/check.ts';
+import type { Cost } from '../conformance/cost.ts';
+import type { Judged } from '../conformance/judge.ts';
+import type { Plan } from '../conformance/plan.ts';
+import { escapeText } from '../kernel/escape.ts';
+import type { Verdict } from '../rules/rule.ts';
+import { exchangeLine } from './check-evidence.ts';
+import type { Style } from './style.ts';
+
+const width = 80;
+const idWidth = 5;
+const verdictWidth = 9;
+const titleWidth = 42;
+const indent = ' '.repeat(idWidth);
+const shownExchanges = 3;
+
+/** A rule, and below it what was seen where that is not what the rule says. No line is longer than 80 columns. */
+export function ruleLines({ rule, finding, evidence, expected }: Judged, style: Style): string[] {
+  const { verdict, message } = finding;
+  const title = rule.title.padEnd(titleWidth);
+  const ids = idsText(finding.evidence, width - idWidth - verdictWidth - titleWidth - 1);
+  const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
+  const line = `${rule.id.padEnd(idWidth)}${mark}${title} ${verdict === 'skipped' ? '' : ids}`.trimEnd();
+  if (verdict === 'pass')
+    return expected === undefined ? [line] : [line, ...wrap(`expected to fail, and passes: ${expected}`)];
+  if (verdict === 'skipped') return [line, ...wrap(message).map((text) => style.dim(text))];
+  const shown = verdict === 'observed' ? [] : evidence.slice(0, shownExchanges);
+  return [
+    line,
+    ...wrap(message),
+    ...(expected === undefined ? [] : wrap(`expected: ${expected}`)),
+    ...shown.flatMap((seen) => wrap(`${seen.id}: ${exchangeLine(seen)}`).map((text) => style.dim(text))),
+  ];
+}
+
+function markOf(verdict: Verdict, style: Style): (text: string) => string {
+  const marks: Record<Verdict, (text: string) => string> = {
+    pass: style.good,
+    fail: style.bad,
+    warn: style.note,
+    observed: style.strong,
+    unknown: style.note,
+    skipped: style.dim,
+  };
+  return marks[verdict];
+}
+
+/** As many names as fit, and how many more there are. */
+function idsText(ids: readonly string[], columns: number): string {
+  const whole = ids.join(' ');
+  if (whole.length <= columns) return whole;
+  for (let count = ids.length - 1; count > 0; count -= 1) {
+    const text = `${ids.slice(0, count).join(' ')} +${ids.length - count}`;
+    if (text.length <= columns) return text;
+  }
+  return `${ids.length} exchanges`;
+}
+
+/** A text from outside in lines that fit, indented. */
+function wrap(text: string): string[] {
+  const columns = width - indent.length;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of escapeText(text)
+    .split(' ')
+    .flatMap((long) => cutEvery(long, columns))) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].map((one) => `${indent}${one}`);
+}
+
+function cutEvery(word: string, length: number): string[] {
+  const parts = word.match(new RegExp(`.{1,${length}}`, 'gu'));
+  return parts ?? [''];
+}
+
+/** The counts, the cost, and why the run ended before its plan did. */
+export function checkSummaryLines(
+  { verdicts, spent, elapsedMs, stopped }: CheckResult,
+  style: Style,
+): string[] {
+  const counts = Object.entries(verdicts).filter(
+    ([name, count]) => count > 0 || name === 'pass' || name === 'fail',
+  );
+  const text = counts.map(([name, count]) => markOf(name as Verdict, style)(`${count} ${name}`)).join(', ');
+  const seconds = (elapsedMs / 1000).toFixed(1);
+  return [
+    '',
+    ...(stopped === undefined ? [] : wrapFlat(`Stopped: ${stopped.message}`)),
+    text,
+    `${costText(spent)}, ${seconds} s`,
+  ];
+}
+
+function wrapFlat(text: string): string[] {
+  return wrap(text).map((line) => line.trimStart());
+}
+
+export function costText({ tokens, plain, connections }: Cost): string {
+  return `${plural(tokens, 'token request')}, ${plain} without a key, ${plural(connections, 'connection')}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** What would be asked, in its order, and what it costs. */
+export function planLines({ steps, cost, confirmCost, durationMs }: Plan, style: Style): string[] {
+  const rows = steps.map(({ id, title, after }) => {
+    const when = after === undefined ? '' : ` (${after.ms / 1000} s after ${after.step})`;
+    return `${id.padEnd(9)}${title}${when}`;
+  });
+  return [
+    ...rows,
+    '',
+    style.strong(`${costText(cost)}, about ${Math.round(durationMs / 1000)} s`),
+    `At most as much again to confirm fails: ${costText(confirmCost)}`,
+    'Nothing was sent.',
+  ];
+}

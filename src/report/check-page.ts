@@ -1,0 +1,76 @@
+import type { CheckResult } from '../conformance/check.ts';
+import type { Judged } from '../conformance/judge.ts';
+import { version } from '../kernel/version.ts';
+import { evidenceJson } from './check-evidence.ts';
+import { costText } from './check-lines.ts';
+import { type Html, html, trusted } from './html.ts';
+
+/** Inlined, so that the page needs nothing else. */
+const style = `
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem }
+table { border-collapse: collapse; width: 100% }
+td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid #8884 }
+td:first-child { white-space: nowrap; font-weight: 600 }
+.verdict { white-space: nowrap; font-weight: 600 }
+.pass { color: #13713a } .fail { color: #c21f2b } .warn, .unknown { color: #8a5a00 } .skipped { opacity: .65 }
+@media (prefers-color-scheme: dark) { .pass { color: #58c987 } .fail { color: #ff7079 } .warn, .unknown { color: #e5b455 } }
+small, .says { opacity: .75 } pre { overflow: auto; max-height: 24rem; font-size: .8rem } summary { cursor: pointer }
+`;
+
+export interface CheckPage {
+  /** Where the service is, for people. */
+  subject: string;
+  startedAt: number;
+  result: CheckResult;
+}
+
+/** The verdicts and their evidence as one page that needs nothing else: no network and no script. */
+export function checkPage({ subject, startedAt, result }: CheckPage): string {
+  const { rules, verdicts, spent, stopped, elapsedMs } = result;
+  const counts = Object.entries(verdicts).filter(([, count]) => count > 0);
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="voicectl ${version}">
+<link rel="icon" href="data:,">
+<title>voicectl check ${subject}</title>
+<style>${trusted(style)}</style>
+</head>
+<body>
+<h1>Does ${subject} keep the specification?</h1>
+<p>${counts.map(([verdict, count]) => html`<strong class="${verdict}">${count} ${verdict}</strong> `)}</p>
+${stopped === undefined ? '' : html`<p class="fail">Stopped: ${stopped.message}</p>`}
+<p>${costText(spent)} in ${(elapsedMs / 1000).toFixed(1)} s, from ${new Date(startedAt).toISOString()} on.</p>
+<table>
+<thead><tr><th>Rule</th><th>Verdict</th><th>What the specification says, and what was seen</th></tr></thead>
+<tbody>
+${rules.map(ruleRow)}
+</tbody>
+</table>
+<footer><p><small>Made by voicectl ${version}. Keys and tokens are not in this page.</small></p></footer>
+</body>
+</html>
+`;
+  return page.html;
+}
+
+function ruleRow({ rule, finding, evidence, expected }: Judged): Html {
+  const details = evidenceJson(evidence);
+  return html`<tr id="${rule.id}"><td>${rule.id}</td><td class="verdict ${finding.verdict}">${finding.verdict}</td><td>
+<strong>${rule.title}</strong> <small>${rule.section}</small>
+<div class="says">${rule.says}</div>
+<div>${finding.message}${expected === undefined ? '' : html` <em>(expected: ${expected})</em>`}</div>
+${details.length === 0 ? '' : html`<details><summary>${finding.evidence.join(' ')}</summary>${details.map(exchangeBlock)}</details>`}
+</td></tr>
+`;
+}
+
+function exchangeBlock(exchange: object): Html {
+  // Lines of the page's own making; each is escaped as text.
+  const lines = JSON.stringify(exchange, undefined, 1).split('\n');
+  return html`<pre>${lines.map((line) => html`${line}${trusted('\n')}`)}</pre>`;
+}

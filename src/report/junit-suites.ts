@@ -1,0 +1,80 @@
+import { create } from 'xmlbuilder2';
+import { escapeText } from '../kernel/escape.ts';
+
+/** One case: what was expected, and how it went. */
+export interface TestCase {
+  name: string;
+  classname: string;
+  seconds: number;
+  /** `failure`: an expectation; `error`: the session itself; `skipped`: nothing was asked. */
+  outcome?: { element: 'failure' | 'error' | 'skipped'; type: string; message: string };
+  out: readonly string[];
+}
+
+/** Cases that were run together. */
+export interface TestSuite {
+  name: string;
+  startedAt: number;
+  seconds: number;
+  properties: readonly (readonly [name: string, value: string])[];
+  cases: readonly TestCase[];
+}
+
+/** Suites as JUnit XML, as Ant and Jenkins define it. */
+export function suitesXml(suites: readonly TestSuite[]): string {
+  // Characters that XML does not allow: U+FFFE and the like.
+  const root = create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\ufffd' }).ele(
+    'testsuites',
+    {
+      name: 'voicectl',
+      ...countsOf(suites.flatMap(({ cases }) => cases)),
+      time: secondsText(suites.reduce((sum, { seconds }) => sum + seconds, 0)),
+    },
+  );
+  for (const { name, startedAt, seconds, properties, cases } of suites) {
+    const suite = root.ele('testsuite', {
+      name: safeLine(name),
+      ...countsOf(cases),
+      skipped: countOf(cases, 'skipped'),
+      time: secondsText(seconds),
+      timestamp: new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
+    });
+    const list = suite.ele('properties');
+    for (const [name, value] of properties)
+      list.ele('property', { name: safeLine(name), value: safeLine(value) });
+    for (const { name, classname, seconds, outcome, out } of cases) {
+      const testcase = suite.ele('testcase', { name: safeLine(name), classname, time: secondsText(seconds) });
+      if (outcome !== undefined) {
+        const { element, type, message } = outcome;
+        const told = { message: safeLine(message) };
+        if (element === 'skipped') testcase.ele(element, told);
+        else testcase.ele(element, { type, ...told }).txt(safeLine(message));
+      }
+      testcase.ele('system-out').txt(out.map(safeLine).join('\n'));
+    }
+  }
+  return `${root.end({ prettyPrint: true })}\n`;
+}
+
+type Element = NonNullable<TestCase['outcome']>['element'];
+
+function countsOf(cases: readonly TestCase[]) {
+  return {
+    tests: String(cases.length),
+    failures: countOf(cases, 'failure'),
+    errors: countOf(cases, 'error'),
+  };
+}
+
+function countOf(cases: readonly TestCase[], element: Element): string {
+  return String(cases.filter(({ outcome }) => outcome?.element === element).length);
+}
+
+function secondsText(seconds: number): string {
+  return seconds.toFixed(3);
+}
+
+/** Control characters are not allowed in XML, not even as references. */
+function safeLine(text: string): string {
+  return escapeText(text);
+}
