@@ -27,6 +27,6 @@ export function curlCommand({ url, device, publicKey, fallbackKey, trust }: Curl
 }
 
 /** Text that is safe inside single quotes of a shell. */
-export export function shellText(text: string): string {
+export function shellText(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }

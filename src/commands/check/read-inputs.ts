@@ -30,7 +30,7 @@ export async function readInputs({
 async function readKeys(place: string, input: Stdin, clock: Clock): Promise<string> {
   if (!/^https?:\/\//i.test(place)) return readText(place, input);
   const request = { method: 'GET', url: place, headers: [], body: '' };
-  const { answer, failure } = await sendRequest(request, { clock: io.clock, signal: input.signal });
+  const { answer, failure } = await sendRequest(request, { clock, signal: input.signal });
   if (failure !== undefined) throw failure;
   if (answer?.status === 200) return answer.body;
   throw new VoicectlError('bad-input', `No key set at ${place}: it answered ${answer?.status}`);
