@@ -219,7 +219,7 @@ describe('the table of options', () => {
     '%s has a flag of its own name and a default that can be read',
     (name) => {
       const spec = optionSpec(name);
-      const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+      const flag = `--${(spec.key ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       expect(spec.flag.split(/[ ,]+/)).toContain(name === 'color' ? '--no-color' : flag);
       expect(spec.help).not.toBe('');
       if (spec.default !== undefined) expect(() => spec.parse(spec.default ?? '')).not.toThrow();

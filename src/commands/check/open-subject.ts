@@ -1,7 +1,7 @@
 import type { Subject } from '../../conformance/asker.ts';
 import { readText } from '../../files/read-text.ts';
 import { openTarget } from '../service/target.ts';
-import type { CheckContext } from './run.ts';
+import type { CheckContext } from './context.ts';
 
 export interface OpenSubject extends Subject {
   devices: readonly [string, ...string[]];

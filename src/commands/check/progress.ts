@@ -1,6 +1,6 @@
 import type { HoldOptions } from '../../conformance/hold.ts';
 import { escapeText } from '../../kernel/escape.ts';
-import type { CheckContext } from './run.ts';
+import type { CheckContext } from './context.ts';
 
 const clearLine = '\r\u001b[K';
 

@@ -7,7 +7,7 @@ import { findSound } from '../../files/shipped-file.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { sendRequest } from '../../wire/client/http.ts';
-import type { CheckContext } from './run.ts';
+import type { CheckContext } from './context.ts';
 
 /** A plain 44-byte header stands before the samples of the sounds that come along. */
 const wavHeaderBytes = 44;

@@ -7,14 +7,11 @@ import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { checkSummaryObject, planObject, ruleObject } from '../../report/check-json.ts';
 import { checkSummaryLines, planLines, ruleLines } from '../../report/check-lines.ts';
-import type { ContextOf } from '../command.ts';
+import type { CheckContext } from './context.ts';
 import { type OpenSubject, openSubject } from './open-subject.ts';
 import { createProgress } from './progress.ts';
 import { readInputs } from './read-inputs.ts';
-import type { checkSpec } from './spec.ts';
 import { writeReports } from './write-reports.ts';
-
-export type CheckContext = ContextOf<typeof checkSpec>;
 
 export async function run(context: CheckContext): Promise<number> {
   const { settings, json, io, style } = context;

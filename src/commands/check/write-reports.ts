@@ -3,7 +3,7 @@ import type { CheckResult } from '../../conformance/check.ts';
 import { writeFailure } from '../../files/refusal.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import type { CheckReport } from '../../report/check-reports.ts';
-import type { CheckContext } from './run.ts';
+import type { CheckContext } from './context.ts';
 
 interface Checked {
   name: string;

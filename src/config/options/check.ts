@@ -55,10 +55,11 @@ export const checkSettings = {
     help: 'send at most this many requests and connections',
   }),
   wrongKey: define({
-    flag: '--no-wrong-key',
+    flag: '--wrong-key',
     parse: parseFlag,
-    flagOnly: true,
-    help: 'never send a wrong key',
+    negatable: true,
+    defaultText: 'on',
+    help: 'send a wrong key, once',
   }),
   jwks: define({
     flag: '--jwks <URL_OR_FILE>',
