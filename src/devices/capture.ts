@@ -4,6 +4,7 @@ import { encodeS16le } from '../audio/encode.ts';
 import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source-format.ts';
 import { createBlockJoiner } from '../audio/whole-samples.ts';
+import type { ErrorDetails, VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backends/backend.ts';
 import { deviceError } from './device-error.ts';
@@ -41,7 +42,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   const child = await openProcess(backend, 'capture', options);
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
-  let lost: string | undefined;
+  let lost: VoicectlError | undefined;
   /** Until then nobody wants the audio: it is let go in silence. */
   let isRead = false;
   let wake = () => {};
@@ -49,13 +50,13 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   const drop = (ms: number) => {
     if (isRead) losses.add(ms);
   };
-  const lose = (why: string) => {
-    lost ??= why;
+  const lose = (why: string, details: ErrorDetails = {}) => {
+    lost ??= deviceError(why, { details });
     losses.end();
     watchdog.stop();
     wake();
   };
-  const watchdog = createWatchdog(clock, () => lose('no audio came from the device'));
+  const watchdog = createWatchdog(clock, () => lose('no audio came from the device', { stalled: true }));
   watchdog.expect(firstAudioMs);
   let convert = createConverter({ sampleRate, channels });
   if (child.control !== undefined) {
@@ -82,7 +83,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
     }
     wake();
   });
-  void child.ended.then(lose);
+  void child.ended.then((why) => lose(why));
   const more = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
@@ -98,7 +99,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
         waitingBytes = 0;
         yield* chunks;
         if (waiting.length > 0) continue;
-        if (lost !== undefined) throw deviceError(lost);
+        if (lost !== undefined) throw lost;
         await more();
       }
     },
@@ -113,7 +114,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   };
   return whileOpening(child, options.signal, async () => {
     while (waitingBytes === 0 && lost === undefined) await more();
-    if (waitingBytes === 0) throw deviceError(lost ?? '');
+    if (waitingBytes === 0 && lost !== undefined) throw lost;
     return capture;
   });
 }

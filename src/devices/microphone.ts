@@ -6,7 +6,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';
 import type { Notices } from './notices.ts';
-import { reopen } from './process/reopen.ts';
+import { createRecovery } from './process/recovery.ts';
 
 /** What can be done to a microphone while it is in use, by a key or a screen. */
 export interface MuteSwitch {
@@ -43,7 +43,7 @@ const silentMs = 3_000;
  * recording cannot be written.
  */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
-  const { open, clock, notices, recorder, signal } = options;
+  const { open, notices, recorder, signal } = options;
   let capture = await open(signal);
   let muted = false;
   let closing: Promise<void> | undefined;
@@ -63,33 +63,19 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
     closing ??= letGo();
     return closing;
   };
-  const recover = async (loss: VoicectlError) => {
-    if (closing !== undefined) throw loss;
-    const timeoutMs = options.deviceTimeoutMs;
-    const hint =
-      timeoutMs > 0
-        ? `It is waited for, ${timeoutMs / 1000} s.`
-        : 'Is the sound server still running? --device-timeout 10s would wait for it to come back.';
-    const message = `The microphone was lost: ${loss.message}`;
-    if (timeoutMs === 0) throw new VoicectlError('audio-device', message, { hint, cause: loss });
-    notices.tell({ code: 'device-lost', message, hint });
-    await capture.stop();
-    const until = AbortSignal.any([signal, ending.signal]);
-    const returned = await reopen(open, { clock, timeoutMs, signal: until, loss });
-    if (until.aborted) {
-      await returned.stop();
-      throw until.reason;
-    }
-    capture = returned;
-    notices.tell({ code: 'device-returned', message: 'The microphone is back' });
-  };
+  const recover = createRecovery({
+    ...options,
+    what: 'microphone',
+    signal: AbortSignal.any([signal, ending.signal]),
+  });
   const readDevice = async function* () {
     for (;;) {
       try {
         yield* capture.read();
       } catch (thrown) {
         if (!(thrown instanceof VoicectlError) || thrown.code !== 'audio-device') throw thrown;
-        await recover(thrown);
+        if (closing !== undefined) throw thrown;
+        capture = await recover(capture, thrown);
       }
     }
   };

@@ -9,6 +9,8 @@ export interface AudioSink {
   close(failure?: VoicectlError): Promise<void>;
   /** Throws away what waits to be heard. A file has nothing of that kind. */
   flush?(): void;
+  /** The same, and it leaves out what still comes of the running reply. */
+  hold?(): void;
   /** Resolves when the sink has failed, also while nothing is written. */
   readonly failed?: Promise<VoicectlError>;
   /** How often what plays it had nothing to play in the middle of a reply. */
@@ -20,8 +22,10 @@ const maxWaitingBytes = 4 * 1024 * 1024;
 
 export interface Output {
   write(pcm: Buffer): void;
-  /** Throws away what waits to be heard: somebody interrupts. */
+  /** Throws away what waits to be heard: the service was interrupted. */
   flush(): void;
+  /** The same, and leaves out what still comes of the running reply: the user begins to speak. */
+  hold(): void;
   /** Of playback; null where nothing is played. */
   readonly underruns: number | null;
   /**
@@ -50,6 +54,9 @@ export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandle
   return {
     flush() {
       for (const sink of sinks) sink.flush?.();
+    },
+    hold() {
+      for (const sink of sinks) sink.hold?.();
     },
     get underruns() {
       const counts = sinks.flatMap(({ underruns }) => underruns ?? []);

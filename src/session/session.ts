@@ -60,7 +60,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
   const options = conversation === undefined ? given : { ...given, source: conversation.source };
   const tell: Emit = (body) => {
     emit(body);
-    if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.flush();
+    if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.hold();
   };
   const ledger = createLedger(options, tell, conversation);
   const redactor = createRedactor();

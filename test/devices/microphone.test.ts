@@ -89,7 +89,11 @@ describe('the microphone', () => {
     const { chunks, error } = await reading;
     expect(chunks).toEqual([speech(20), speech(40)]);
     expect(told.map(({ code }) => code)).toEqual(['device-lost', 'device-returned', 'device-lost']);
-    expect(error).toMatchObject({ code: 'audio-device', message: 'Connection refused' });
+    expect(error).toMatchObject({
+      code: 'audio-device',
+      message: 'The microphone was lost and did not come back within 2 s: Connection refused',
+      hint: expect.stringMatching(/--device-timeout/),
+    });
   });
 
   test('is silent while it is muted', async () => {

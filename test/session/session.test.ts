@@ -681,6 +681,7 @@ describe('sinks that are heard', () => {
     const sink = {
       write: async (pcm: Buffer) => void calls.push(`write ${pcm.length}`),
       flush: () => void calls.push('flush'),
+      hold: () => void calls.push('hold'),
       close: async (failure?: VoicectlError) => void calls.push(`close ${failure?.code ?? 'well'}`),
       underruns: 3,
     };
@@ -718,9 +719,9 @@ describe('sinks that are heard', () => {
   });
 
   test.each([
-    [true, ['flush', 'flush', 'close well']],
+    [true, ['hold', 'hold', 'close well']],
     [false, ['close well']],
-  ])('are flushed at each beginning of speech where that was asked for: %j', async (bargeIn, expected) => {
+  ])('are held at each beginning of speech where that was asked for: %j', async (bargeIn, expected) => {
     const { sink, calls } = createHeard();
     const source = sourceOf(speech(400), silence(1_000), speech(400));
     const session = startSession({ options: { sinks: [sink], source, bargeIn, tailMs: 0, waitMs: 0 } });

@@ -2,7 +2,7 @@ import { listFirst } from '../../devices/backends/list-devices.ts';
 import { openFirst } from '../../devices/backends/open-first.ts';
 import { openCapture } from '../../devices/capture.ts';
 import { testLoop } from '../../devices/loop-test.ts';
-import { openSpeaker } from '../../devices/playout/speaker.ts';
+import { openSpeaker } from '../../devices/playout/open-speaker.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLines } from '../../kernel/escape.ts';

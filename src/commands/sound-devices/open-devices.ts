@@ -7,8 +7,8 @@ import { createOpener, type DeviceChoice } from '../../devices/backends/open-fir
 import { openCapture } from '../../devices/capture.ts';
 import { type Microphone, openMicrophone } from '../../devices/microphone.ts';
 import type { Notices } from '../../devices/notices.ts';
+import { openSpeaker } from '../../devices/playout/open-speaker.ts';
 import { openPlayback, type Playback } from '../../devices/playout/playback.ts';
-import { openSpeaker } from '../../devices/playout/speaker.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';

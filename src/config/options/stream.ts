@@ -50,7 +50,7 @@ export const streamSettings = {
     flag: '--audio-backend <NAME>',
     defaultText: 'the first that works',
     parse: parseText,
-    help: 'access to the sound devices: naudiodon, pulse, pipewire, alsa, decibri, ffmpeg or sox',
+    help: 'access to the sound devices: pulse, pipewire, naudiodon, alsa, decibri, ffmpeg or sox',
   }),
   deviceTimeout: define({
     flag: '--device-timeout <DURATION>',

@@ -23,6 +23,8 @@ interface BackendFacts {
   readonly hosts: readonly string[];
   /** What to install to have it. */
   readonly install: string;
+  /** How long audio takes from us to the ear, about: measured on virtual devices. */
+  readonly playbackMs: number;
 }
 
 /** A library that is loaded in a process of its own: the device host. */
@@ -36,6 +38,8 @@ export interface ProgramBackend extends BackendFacts {
   readonly kind: 'program';
   readonly programs: Readonly<Record<Role, string>>;
   readonly readsHelp?: true;
+  /** Lines of the program that plays, which tell how much it has played: the first group is in seconds. */
+  readonly status?: RegExp;
   /** Undefined where the backend cannot do that. */
   line(options: LineOptions): ProgramLine | undefined;
 }
@@ -47,6 +51,7 @@ const rate = '16000';
 const naudiodon: NativeBackend = {
   kind: 'native',
   name: 'naudiodon',
+  playbackMs: 50,
   library: 'naudiodon',
   // What it ships PortAudio for. Its dylib is for Intel alone.
   hosts: ['linux-x64', 'linux-arm', 'darwin-x64', 'win32-x64'],
@@ -56,9 +61,11 @@ const naudiodon: NativeBackend = {
 const pulse: ProgramBackend = {
   kind: 'program',
   name: 'pulse',
+  playbackMs: 45,
   hosts: ['linux', 'freebsd'],
   install: 'pulseaudio-utils (parec and pacat)',
   programs: { capture: 'parec', playback: 'pacat' },
+  status: /^Time: (-?\d+\.\d+) sec;/,
   line({ role, device }) {
     const format = ['--raw', '--format=s16le', `--rate=${rate}`, '--channels=1'];
     const named = device === undefined ? [] : [`--device=${device}`];
@@ -67,7 +74,7 @@ const pulse: ProgramBackend = {
       ? { command: 'parec', args: [...format, '--latency-msec=20', '--process-time-msec=20', ...named] }
       : {
           command: 'pacat',
-          args: ['--playback', ...format, '--latency-msec=40', '--process-time-msec=10', ...named],
+          args: ['--playback', '-v', ...format, '--latency-msec=40', '--process-time-msec=10', ...named],
         };
   },
 };
@@ -75,6 +82,7 @@ const pulse: ProgramBackend = {
 const pipewire: ProgramBackend = {
   kind: 'program',
   name: 'pipewire',
+  playbackMs: 45,
   hosts: ['linux'],
   install: 'pipewire-bin (pw-record and pw-play)',
   programs: { capture: 'pw-record', playback: 'pw-play' },
@@ -99,6 +107,7 @@ const pipewire: ProgramBackend = {
 const alsa: ProgramBackend = {
   kind: 'program',
   name: 'alsa',
+  playbackMs: 85,
   hosts: ['linux'],
   install: 'alsa-utils (arecord and aplay)',
   programs: { capture: 'arecord', playback: 'aplay' },
@@ -116,6 +125,7 @@ const alsa: ProgramBackend = {
 const decibri: NativeBackend = {
   kind: 'native',
   name: 'decibri',
+  playbackMs: 400,
   library: 'decibri',
   hosts: ['linux-x64', 'linux-arm64', 'darwin-arm64', 'win32-x64'],
   install: 'npm install decibri@5.0.0 (no compiler needed; glibc 2.34 or newer on Linux)',
@@ -124,6 +134,7 @@ const decibri: NativeBackend = {
 const ffmpeg: ProgramBackend = {
   kind: 'program',
   name: 'ffmpeg',
+  playbackMs: 100,
   hosts: ['linux', 'darwin', 'win32', 'freebsd'],
   install: 'ffmpeg (with ffplay)',
   programs: { capture: 'ffmpeg', playback: 'ffplay' },
@@ -166,6 +177,7 @@ function ffmpegInput(platform: NodeJS.Platform, device: string | undefined): str
 const sox: ProgramBackend = {
   kind: 'program',
   name: 'sox',
+  playbackMs: 280,
   hosts: ['linux', 'darwin', 'win32', 'freebsd'],
   install: 'sox (rec and play)',
   programs: { capture: 'rec', playback: 'play' },
@@ -176,8 +188,22 @@ const sox: ProgramBackend = {
   }),
 };
 
-/** Every way to a sound device, the best first. */
-export const backends: readonly Backend[] = [naudiodon, pulse, pipewire, alsa, decibri, ffmpeg, sox];
+/** Every way to a sound device. */
+export const backends: readonly Backend[] = [pulse, pipewire, naudiodon, alsa, decibri, ffmpeg, sox];
+
+/**
+ * The best first: a sound server's own programs need no compiler, know the devices' names, and are soonest. decibri
+ * plays late and ends by itself now and then; ffplay does not notice that its device is gone.
+ */
+const order: Readonly<Record<Role, readonly Backend[]>> = {
+  capture: backends,
+  playback: [pulse, pipewire, naudiodon, alsa, sox, decibri, ffmpeg],
+};
+
+/** The backends in the order in which they are tried. */
+export function backendsFor(role: Role): readonly Backend[] {
+  return order[role];
+}
 
 /** Whether a backend is made for this kind of machine. */
 export function fitsHost({ hosts }: Backend, { platform, arch }: Host): boolean {

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { type Backend, backends, fitsHost, type Host, type Role } from './backend.ts';
+import { type Backend, backends, backendsFor, fitsHost, type Host, type Role } from './backend.ts';
 
 /** Where devices are looked for: the machine, its environment, and the built device host. */
 export interface Surroundings {
@@ -24,7 +24,7 @@ export async function findBackends(
   forced: string | undefined,
   surroundings: Surroundings,
 ): Promise<Candidate[]> {
-  const wanted = backends.filter(({ name }) => forced === undefined || name === forced);
+  const wanted = backendsFor(role).filter(({ name }) => forced === undefined || name === forced);
   if (wanted.length === 0) {
     throw new VoicectlError('usage', `There is no audio backend "${forced}"`, {
       hint: `There are ${backends.map(({ name }) => name).join(', ')}.`,

@@ -1,6 +1,6 @@
 import { toVoicectlError } from '../../kernel/errors.ts';
 import { openCapture } from '../capture.ts';
-import { openSpeaker } from '../playout/speaker.ts';
+import { openSpeaker } from '../playout/open-speaker.ts';
 import type { DeviceOptions } from '../process/open-process.ts';
 import { backends, type Role } from './backend.ts';
 import { type Candidate, findBackends } from './find-backends.ts';
@@ -24,10 +24,12 @@ export async function probeBackends(options: Omit<DeviceOptions, 'device'>): Pro
     findBackends('playback', undefined, options.surroundings),
   ]);
   const probes: Probe[] = [];
-  for (const [index, { name, install }] of backends.entries()) {
+  const named = (candidates: readonly Candidate[], name: string) =>
+    candidates.find(({ backend }) => backend.name === name);
+  for (const { name, install } of backends) {
     const found = await Promise.all([
-      probe('capture', capture[index], options),
-      probe('playback', playback[index], options),
+      probe('capture', named(capture, name), options),
+      probe('playback', named(playback, name), options),
     ]);
     options.signal?.throwIfAborted();
     probes.push({ name, install, capture: found[0], playback: found[1] });

@@ -18,6 +18,9 @@ export interface DeviceFacts {
   readonly isDefault: boolean;
 }
 
+/** What the parent says on the control stream: throw away what the device has not taken. */
+export const flushLine = 'flush\n';
+
 /** What the device host says, each a line of JSON. */
 export type HostMessage =
   /** The device is open, in this format: s16le, interleaved. */

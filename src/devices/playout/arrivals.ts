@@ -3,10 +3,14 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 /** How regularly audio arrives, and how far it is ahead of real time. Times are monotonic milliseconds. */
 export interface Arrivals {
   note(bytes: number, now: number): void;
-  /** How much later than the earliest a message has come lately: the jitter that a buffer has to bear. */
+  /** How much later than the earliest a message came lately: the jitter that a buffer must absorb. */
   readonly latenessMs: number;
-  /** How much more audio has come than time has passed; 0 where the service keeps real time. */
+  /** How long the messages are: the longest lately. */
+  readonly messageMs: number;
+  /** How much more audio came than time has passed; 0 where the service keeps real time. */
   aheadMs(now: number): number;
+  /** Whether the next message is not overdue. */
+  isFlowing(now: number): boolean;
   /** A new reply: what was before says nothing about it. */
   restart(): void;
 }
@@ -19,6 +23,7 @@ const memoryMs = 5_000;
  */
 const realTimeFactor = 1.005;
 const furthestBehindMs = -1_000;
+const overdueMs = 100;
 
 export function createArrivals(): Arrivals {
   let startedAt: number | undefined;
@@ -30,6 +35,7 @@ export function createArrivals(): Arrivals {
   let stretchAt = 0;
   let earliest: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let latest: [number, number] = [0, 0];
+  let longest: [number, number] = [0, 0];
 
   const aheadAt = (now: number) =>
     Math.max(furthestBehindMs, ahead + lastMs - realTimeFactor * (now - lastAt));
@@ -45,18 +51,24 @@ export function createArrivals(): Arrivals {
         stretchAt = now;
         earliest = [Number.POSITIVE_INFINITY, earliest[0]];
         latest = [0, latest[0]];
+        longest = [0, longest[0]];
       }
       const transit = now - startedAt - audioMs;
       earliest[0] = Math.min(earliest[0], transit);
       latest[0] = Math.max(latest[0], transit - Math.min(...earliest));
       lastAt = now;
       lastMs = msForBytes(bytes);
+      longest[0] = Math.max(longest[0], lastMs);
       audioMs += lastMs;
     },
     get latenessMs() {
       return Math.max(...latest);
     },
+    get messageMs() {
+      return Math.max(...longest);
+    },
     aheadMs: (now) => (startedAt === undefined ? 0 : Math.max(0, aheadAt(now))),
+    isFlowing: (now) => startedAt !== undefined && now - lastAt <= lastMs + overdueMs,
     restart() {
       startedAt = undefined;
       [lastMs, ahead] = [0, 0];

@@ -1,26 +1,34 @@
-/** Stands in for audio that has not come: what was played last, mirrored and faded, so that nothing clicks. */
+/** Stands in for audio that has not come: the last audio, mirrored and faded, so that nothing clicks. */
 export interface Concealer {
   /** Samples that were played, and the beginning of new ones after a gap, which is faded in. */
   played(samples: Float32Array): Float32Array;
-  /** The next samples of the gap: silence after 40 ms. */
+  /** The next samples of the gap: silence once it has faded. */
   conceal(count: number): Float32Array;
+  /** Fades within 5 ms instead of 40: the listener wants silence. */
+  hush(): void;
   /** Whether what was played last can still be heard in a gap, or would be. */
   readonly fading: boolean;
 }
 
-const fadeOutSamples = 640;
+const memorySamples = 640;
+const hushSamples = 80;
 const fadeInSamples = 80;
 
 export function createConcealer(): Concealer {
-  let memory = new Float32Array(fadeOutSamples);
+  let memory = new Float32Array(memorySamples);
+  let fadeOutSamples = memorySamples;
   /** Samples into the gap; undefined where there is none. */
-  let gapAt: number | undefined = fadeOutSamples;
+  let gapAt: number | undefined = memorySamples;
   return {
     get fading() {
       return gapAt === undefined || gapAt < fadeOutSamples;
     },
+    hush() {
+      fadeOutSamples = hushSamples;
+    },
     played(samples) {
       if (samples.length === 0) return samples;
+      fadeOutSamples = memorySamples;
       if (gapAt !== undefined) {
         gapAt = undefined;
         const faded = Math.min(fadeInSamples, samples.length);
@@ -31,7 +39,7 @@ export function createConcealer(): Concealer {
       const joined = new Float32Array(memory.length + samples.length);
       joined.set(memory);
       joined.set(samples, memory.length);
-      memory = joined.slice(-fadeOutSamples);
+      memory = joined.slice(-memorySamples);
       return samples;
     },
     conceal(count) {
@@ -40,7 +48,7 @@ export function createConcealer(): Concealer {
       const samples = new Float32Array(count);
       for (let index = 0; index < count && from + index < fadeOutSamples; index += 1) {
         const into = from + index;
-        samples[index] = (memory[fadeOutSamples - 1 - into] ?? 0) * (1 - into / fadeOutSamples);
+        samples[index] = (memory[memorySamples - 1 - into] ?? 0) * (1 - into / fadeOutSamples);
       }
       return samples;
     },

@@ -3,122 +3,160 @@ import { createStretcher } from '../../audio/stretch.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { createArrivals } from './arrivals.ts';
 import { createConcealer } from './conceal.ts';
+import { createHoles } from './holes.ts';
+import { createMinimum } from './minimum.ts';
 import { createSampleQueue } from './sample-queue.ts';
 
 export interface JitterBufferOptions {
-  /** How much audio is held against jitter, where there is little. 60 ms unless said otherwise. */
+  /** How long audio is held at least before it is played. 20 ms by default. */
   targetMs?: number;
   /** 1 leaves the loudness as it is. */
   volume?: number;
+  /** AI audio that pauses for longer is another reply. 1.5 s by default. */
+  settleMs?: number;
 }
 
 /** What became of the audio so far. */
 export interface JitterStats {
-  /** How often audio came too late, and a gap was heard. */
+  /** How often audio came too late, and a listener heard a hole in a reply. */
   readonly underruns: number;
-  /** Audio that was thrown away because it was interrupted. */
+  /** Audio that was thrown away because of an interruption. */
   readonly flushedMs: number;
   /** Audio that found no room. */
   readonly overflowMs: number;
+  /** Audio that was left out because the device or the machine had been held up. */
+  readonly skippedMs: number;
 }
 
 /**
- * Takes AI audio as it comes and gives it out as a loudspeaker wants it: evenly, and close to real time. Pure: the
- * time is told with each call. A service may send faster than real time; then its audio waits, for minutes.
+ * Takes AI audio as it comes and gives it out as a loudspeaker wants it: evenly, and close to real time. Pure: each
+ * call tells the time. A service may send faster than real time; then its audio waits, for minutes.
  */
 export interface JitterBuffer {
-  /** Takes audio, 16 kHz s16le mono of any length. What does not fit into five minutes is dropped, and counted. */
+  /** Takes audio, 16 kHz s16le mono of any length. What does not fit into five minutes is dropped and counted. */
   push(pcm: Buffer, now: number): void;
   /** The next 20 ms: audio, what conceals a gap, or silence. Undefined while there is nothing to play. */
   pull(now: number): Buffer | undefined;
-  /** Throws away what waits: somebody interrupts. */
+  /** Leaves out so much of what waits, where the service speaks in real time: it has become too late. */
+  leaveOut(ms: number): void;
+  /** Throws away what waits: the user interrupts. */
   flush(): void;
   /** No more will come: what waits is played without waiting for more. */
   end(): void;
   /** Audio that waits. */
   readonly waitingMs: number;
-  /** How much audio is held against jitter at the moment. */
+  /** How long audio is held at the moment before it is played. */
   readonly targetMs: number;
+  /** How long the message of the frame that was pulled last had waited. */
+  readonly heldMs: number;
   readonly stats: JitterStats;
 }
 
 const frameMs = 20;
 const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 const maxWaitingBytes = bytesForMs(5 * 60_000);
-const defaultTargetMs = 60;
+const defaultTargetMs = 20;
+const defaultSettleMs = 1_500;
 const longestTargetMs = 400;
-/** Held beyond the lateness that was measured. */
-const reserveMs = 30;
-/** A pause in what comes: shorter, it is a gap in a reply, and an underrun; longer, the reply has ended. */
+/** How much later than it did a message may come before a gap is heard. */
+const reserveMs = 10;
+/** Added to that for each of the last holes. */
+const reserveForHoleMs = 20;
+/** A shorter pause keeps the device going. */
 const patienceMs = 300;
 /** A delay that is off by less is left as it is: audio then passes at exactly its own speed. Too short is worse than too long. */
-const tolerance = { shortMs: 5, longMs: 40 };
-/** Of a service that is ahead of real time by more, no delay is corrected: its audio is meant to wait. */
+const tolerance = { shortMs: 5, longMs: 10 };
+/** Where a service is ahead of real time by more, no delay is corrected: its audio is meant to wait. */
 const realTimeMs = 100;
-/** Beyond it, it is brought back at this pace: 1 ms in `correctionMs` for each ms that it is off. */
-const correctionMs = 10_000;
+/** Beyond the tolerance, speed is changed by 1 ms in `correctionMs` for each ms that the delay is off. */
+const correctionMs = 2_000;
 /** As much as nobody hears: a twelfth of a semitone. */
 const maxCorrection = 0.005;
-/** What waits is judged by the least of so many frames: right after a burst of messages there is more. */
-const marginFrames = 250;
-/** Audio that is late by this much more than its target is caught up with in pauses. */
-const maxLateMs = 100;
-const pauseFrames = 10;
-/** Quieter than −60 dBFS is a pause. */
-const pauseLevel = 0.001;
+/** The delay is judged by the least of so many frames: right after a burst of messages it is longer. */
+const speedFrames = 250;
+/** Late for so many frames in a row: something was held up, and a correction by speed would take minutes. */
+const lateFrames = 60;
+/** So much later than needed is late. */
+const catchUpMs = 30;
+const seamSamples = 80;
 
 type State = 'idle' | 'filling' | 'playing' | 'gap';
 
 export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuffer {
-  const { targetMs: leastMs = defaultTargetMs, volume = 1 } = options;
+  const { targetMs: leastMs = defaultTargetMs, volume = 1, settleMs = defaultSettleMs } = options;
   const queue = createSampleQueue();
   const arrivals = createArrivals();
   const concealer = createConcealer();
   const stretcher = createStretcher();
-  const margin = createMinimum(marginFrames);
+  const holes = createHoles({ patienceMs, settleMs });
+  /** How old audio was when it was played, over a long and a short time. */
+  const age = createMinimum(speedFrames);
+  const recentAge = createMinimum(lateFrames);
   let state: State = 'idle';
   let isEnded = false;
-  /** When the audio came that is waited with, and how much of it came at once. */
+  /** When the first audio came after a pause, and how much of it came at once. */
   let filledSince = 0;
   let firstMs = 0;
   let gapSince = 0;
-  let quietFrames = 0;
-  const stats = { underruns: 0, flushedMs: 0, overflowMs: 0 };
+  let heldMs = 0;
+  let lateMs = 0;
+  const stats = { flushedMs: 0, overflowMs: 0, skippedMs: 0 };
 
-  const targetMs = () => {
-    return Math.min(longestTargetMs, Math.max(leastMs, arrivals.latenessMs + reserveMs));
+  const reserve = (now: number) => reserveMs + reserveForHoleMs * Math.min(3, holes.recent(now));
+  const targetMs = (now: number) => {
+    return Math.min(longestTargetMs, Math.max(leastMs, arrivals.latenessMs + reserve(now)));
   };
   const fill = (pcm: Buffer, now: number) => {
     state = 'filling';
     filledSince = now;
     firstMs = msForBytes(pcm.length);
-    margin.clear();
+    age.clear();
+    recentAge.clear();
   };
   const isFilled = (now: number) =>
-    isEnded || now - filledSince >= targetMs() || queue.ms >= firstMs + targetMs();
-  /** How much more waits than should, at the worst of moments. */
-  const excess = (now: number) => {
-    if (arrivals.aheadMs(now) > realTimeMs) return 0;
-    return margin.value - Math.max(reserveMs, leastMs - frameMs - arrivals.latenessMs);
-  };
+    isEnded || now - filledSince >= targetMs(now) || queue.ms >= firstMs + targetMs(now);
+  /** How old audio must be when it is played: a message brings audio that is as old as the message is long. */
+  const neededMs = (now: number) => reserve(now) + arrivals.messageMs;
+  /** Whether audio comes as it is spoken: only then there is a delay to keep. */
+  const isLive = (now: number) => arrivals.isFlowing(now) && arrivals.aheadMs(now) <= realTimeMs;
+  const speedAt = (now: number) =>
+    isLive(now) && Number.isFinite(age.value) ? 1 + correction(age.value - neededMs(now)) : 1;
 
-  const skipPause = (now: number) => {
-    const isQuiet = queue.peek(frameSamples).every((sample) => Math.abs(sample) < pauseLevel);
-    quietFrames = isQuiet ? quietFrames + 1 : 0;
-    if (quietFrames > pauseFrames && excess(now) > maxLateMs) {
-      queue.skip(frameSamples);
-      margin.shift(-frameMs);
-    }
+  /** How much of what waits is too late to be played in time. */
+  const excessMs = (now: number) => {
+    if (!isLive(now)) return 0;
+    if (lateMs > 0) return lateMs;
+    if (!recentAge.isFull) return 0;
+    const wantedMs = Math.max(leastMs + arrivals.messageMs, neededMs(now) + arrivals.latenessMs);
+    const overMs = recentAge.value - wantedMs;
+    return overMs < catchUpMs ? 0 : overMs;
+  };
+  /** Leaves that out. Returns the beginning of it, to join the seam. */
+  const catchUp = (now: number): Float32Array | undefined => {
+    const overMs = Math.min(excessMs(now), queue.ms - frameMs);
+    lateMs = 0;
+    if (overMs <= 0) return undefined;
+    const seam = queue.peek(seamSamples);
+    queue.skip(Math.round((bytesForMs(1) / bytesPerSample) * overMs));
+    stats.skippedMs += overMs;
+    age.clear();
+    recentAge.clear();
+    return seam;
   };
   const play = (now: number) => {
-    margin.add(queue.ms - frameMs);
-    skipPause(now);
-    const speed = 1 + correction(excess(now));
+    const seam = catchUp(now);
+    const speed = speedAt(now);
     const wanted = stretcher.needed(frameSamples, speed);
-    const audio = concealer.played(queue.read(wanted));
+    const ageMs = now - (queue.spokenAt(wanted) ?? now);
+    heldMs = Math.max(0, ageMs - arrivals.messageMs);
+    age.add(ageMs);
+    recentAge.add(ageMs);
+    const audio = concealer.played(joinSeam(seam, queue.read(wanted)));
+    holes.played(audio);
     if (audio.length === wanted) return stretcher.stretch(audio, frameSamples, speed);
     state = 'gap';
     gapSince = now;
+    holes.began(now);
     const samples = new Float32Array(wanted);
     samples.set(audio);
     samples.set(concealer.conceal(wanted - audio.length), audio.length);
@@ -141,9 +179,8 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       const fitting = pcm.length <= room ? pcm : pcm.subarray(0, room - (room % bytesPerSample));
       stats.overflowMs += msForBytes(pcm.length - fitting.length);
       arrivals.note(pcm.length, now);
-      queue.push(fitting);
-      // A gap after an interruption is meant.
-      if (state === 'gap' && now - gapSince < patienceMs) stats.underruns += 1;
+      queue.push(fitting, now);
+      holes.ended(now);
       if (state === 'gap' || state === 'idle') fill(pcm, now);
     },
     pull(now) {
@@ -154,10 +191,16 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       if (volume !== 1) for (let i = 0; i < samples.length; i += 1) samples[i] = (samples[i] ?? 0) * volume;
       return encodeS16le(samples);
     },
+    leaveOut(ms) {
+      lateMs += ms;
+    },
     flush() {
+      lateMs = 0;
       stats.flushedMs += queue.ms;
       queue.clear();
       arrivals.restart();
+      holes.forget();
+      concealer.hush();
       if (state === 'idle') return;
       state = 'gap';
       gapSince = Number.NEGATIVE_INFINITY;
@@ -169,10 +212,13 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       return queue.ms;
     },
     get targetMs() {
-      return targetMs();
+      return targetMs(Number.POSITIVE_INFINITY);
+    },
+    get heldMs() {
+      return heldMs;
     },
     get stats() {
-      return { ...stats };
+      return { ...stats, underruns: holes.count };
     },
   };
 }
@@ -183,23 +229,13 @@ function correction(offMs: number): number {
   return Math.max(-maxCorrection, Math.min(maxCorrection, beyondMs / correctionMs));
 }
 
-/** The least of the last `size` values. */
-function createMinimum(size: number) {
-  let values: number[] = [];
-  return {
-    add(value: number) {
-      values.push(value);
-      if (values.length > size) values.shift();
-    },
-    /** All values change by this much. */
-    shift(by: number) {
-      values = values.map((value) => value + by);
-    },
-    clear() {
-      values = [];
-    },
-    get value() {
-      return Math.min(...values);
-    },
-  };
+/** Fades from the audio that was left out to the audio that follows, so that the seam does not click. */
+function joinSeam(before: Float32Array | undefined, samples: Float32Array): Float32Array {
+  if (before === undefined) return samples;
+  const count = Math.min(before.length, samples.length);
+  for (let index = 0; index < count; index += 1) {
+    const share = (index + 1) / (count + 1);
+    samples[index] = (samples[index] ?? 0) * share + (before[index] ?? 0) * (1 - share);
+  }
+  return samples;
 }

@@ -1,22 +1,27 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import type { Notices } from '../notices.ts';
-import { reopen } from '../process/reopen.ts';
+import { createRecovery } from '../process/recovery.ts';
+import { createHold } from './hold.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import type { Speaker } from './speaker.ts';
 
-/** The AI's voice on a loudspeaker: takes audio as it comes, without ever making the receiving side wait. */
+/** The AI's voice on a loudspeaker: takes audio as it comes and never makes the receiving side wait. */
 export interface Playback {
   readonly backend: string;
   /** Rejects, with `audio-device`, only once the loudspeaker is lost. */
   write(pcm: Buffer): Promise<void>;
-  /** Throws away what waits: somebody interrupts. */
+  /** Throws away what waits: the service says that it was interrupted. */
   flush(): void;
+  /** Throws away what waits and what still comes of the reply: the user begins to speak. */
+  hold(): void;
   /** Plays what waits to its end and lets the device go; after a failure of the session, or once the signal is aborted, at once. */
   close(failure?: VoicectlError): Promise<void>;
   /** Resolves with the error when the loudspeaker is lost. */
   readonly failed: Promise<VoicectlError>;
   readonly underruns: number;
+  /** How long audio takes from its arrival to the ear, about; undefined until something was played. */
+  readonly delayMs: number | undefined;
   readonly stats: JitterStats;
 }
 
@@ -27,27 +32,34 @@ export interface PlaybackOptions {
   notices: Notices;
   /** 1 leaves the loudness as it is. */
   volume: number;
-  /** A device that is lost may come back within this time; 0: the session ends. */
+  /** AI audio that pauses for longer is another reply. */
+  settleMs?: number;
+  /** How long a device that was lost may stay away; 0: the session ends. */
   deviceTimeoutMs: number;
   /** Ends the playing of what waits. */
   signal: AbortSignal;
 }
 
-/** A native library that has got stuck, as after an underflow, is started anew once; a sound server that hangs is not waited for. */
-const restartMs = 1_000;
-/** It is played to for this long after that before it may be started anew once more. */
-const playedWellMs = 10_000;
+/** Longer after the last frame a device has nothing left that could be heard. */
+const audibleTailMs = 400;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
-  const { open, clock, notices, volume, signal } = options;
+  const { open, clock, notices, volume, settleMs, signal } = options;
   let speaker = await open(signal);
-  const buffer = createJitterBuffer({ volume });
+  const buffer = createJitterBuffer({ volume, ...(settleMs === undefined ? {} : { settleMs }) });
+  const hold = createHold();
   const ending = new AbortController();
+  const until = AbortSignal.any([signal, ending.signal]);
+  const recover = createRecovery({ ...options, what: 'loudspeaker', signal: until });
   let isClosing = false;
   let isCut = false;
   let isAway = false;
-  let restartedAt = Number.NEGATIVE_INFINITY;
+  /** The speaker that is opened again to be silent at once. */
+  let silenced: Speaker | undefined;
+  let wroteAt = Number.NEGATIVE_INFINITY;
+  let holesBefore = 0;
+  let delayMs: number | undefined;
   let failure: VoicectlError | undefined;
   let wake = () => {};
   let fail: (failure: VoicectlError) => void = () => {};
@@ -60,37 +72,28 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     ending.abort();
     wake();
   };
-  const recover = async (loss: VoicectlError) => {
-    const timeoutMs = options.deviceTimeoutMs;
-    const hint =
-      timeoutMs > 0
-        ? `It is waited for, ${timeoutMs / 1000} s.`
-        : 'Is the sound server still running? --device-timeout 10s would wait for it to come back.';
-    const message = `The loudspeaker was lost: ${loss.message}`;
-    const isStall = loss.details.stalled === true;
-    const mayRestart = isStall && clock.now() - restartedAt >= playedWellMs;
-    if (timeoutMs === 0 && !mayRestart)
-      throw new VoicectlError('audio-device', message, { hint, cause: loss });
-    if (timeoutMs > 0) notices.tell({ code: 'device-lost', message, hint });
+  const replace = async (loss: VoicectlError) => {
+    holesBefore += speaker.holes;
+    if (silenced === speaker) {
+      silenced = undefined;
+      try {
+        const opened = await open(until);
+        if (isCut) await opened.stop();
+        return opened;
+      } catch {
+        // Then it is lost indeed.
+      }
+    }
     isAway = true;
     buffer.flush();
-    await speaker.stop();
-    // What it had to play to its end is gone.
-    if (isClosing && timeoutMs > 0) return cut();
-    speaker = await reopen(open, {
-      clock,
-      timeoutMs: timeoutMs || restartMs,
-      signal: AbortSignal.any([signal, ending.signal]),
-      loss: new VoicectlError('audio-device', message, { hint, cause: loss }),
-    }).catch((thrown) => {
-      const { message: why } = toVoicectlError(thrown);
-      throw new VoicectlError('audio-device', timeoutMs > 0 ? why : message, { hint, cause: thrown });
-    });
-    isAway = false;
-    restartedAt = clock.now();
-    if (isCut) return speaker.stop();
-    const returned = isStall ? 'The loudspeaker had stalled, and was opened anew' : 'The loudspeaker is back';
-    notices.tell({ code: 'device-returned', message: returned });
+    try {
+      const recovering = recover(speaker, loss);
+      // What it had to play to its end is gone.
+      if (isClosing && options.deviceTimeoutMs > 0) cut();
+      return await recovering;
+    } finally {
+      isAway = false;
+    }
   };
   const rest = () =>
     new Promise<void>((resolve) => {
@@ -102,9 +105,14 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     for (;;) {
       await speaker.ready();
       if (isCut) return;
-      const frame = buffer.pull(clock.now());
-      if (frame !== undefined) speaker.write(frame);
-      else if (isClosing) return;
+      const now = clock.now();
+      buffer.leaveOut(speaker.takeLateMs());
+      const frame = buffer.pull(now);
+      if (frame !== undefined) {
+        speaker.write(frame);
+        wroteAt = now;
+        delayMs = buffer.heldMs + speaker.delayMs;
+      } else if (isClosing) return;
       else await rest();
     }
   };
@@ -113,7 +121,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       try {
         return await play();
       } catch (thrown) {
-        if (!isCut) await recover(toVoicectlError(thrown));
+        if (!isCut) speaker = await replace(toVoicectlError(thrown));
       }
     }
   };
@@ -123,6 +131,14 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     failure = toVoicectlError(thrown);
     fail(failure);
   });
+  const silence = () => {
+    buffer.flush();
+    speaker.flush();
+    const isHeard = clock.now() - wroteAt < audibleTailMs;
+    if (!speaker.mustReopen || !isHeard || isAway || isClosing || silenced !== undefined) return;
+    silenced = speaker;
+    void speaker.stop();
+  };
 
   let isOverflowTold = false;
   return {
@@ -130,17 +146,24 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     failed,
     async write(pcm) {
       if (failure !== undefined) throw failure;
-      if (isAway) return;
+      if (isAway || hold.covers(pcm, clock.now())) return;
       buffer.push(pcm, clock.now());
       wake();
       if (buffer.stats.overflowMs === 0 || isOverflowTold) return;
       isOverflowTold = true;
       notices.tell({
         code: 'playback-full',
-        message: 'More than five minutes of AI audio wait to be played; what comes beyond them is not played',
+        message: 'More than five minutes of AI audio wait to be played; the rest is not played',
       });
     },
-    flush: () => buffer.flush(),
+    flush() {
+      hold.end();
+      silence();
+    },
+    hold() {
+      hold.start(clock.now());
+      silence();
+    },
     async close(reason) {
       isClosing = true;
       buffer.end();
@@ -154,7 +177,10 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       await (isCut || failure !== undefined ? speaker.stop() : speaker.finish());
     },
     get underruns() {
-      return buffer.stats.underruns;
+      return buffer.stats.underruns + holesBefore + speaker.holes;
+    },
+    get delayMs() {
+      return delayMs;
     },
     get stats() {
       return buffer.stats;

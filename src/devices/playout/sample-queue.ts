@@ -1,38 +1,45 @@
 import { createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 
-/** s16le that waits to be played. Not bounded here: whoever fills it looks at `bytes`. */
+/** s16le that waits to be played. Not bounded here: the caller looks at `bytes`. */
 export interface SampleQueue {
-  /** Half a sample at the end is kept for the next call. */
-  push(pcm: Buffer): void;
+  /** Takes PCM that came at this moment. Half a sample at the end is kept for the next call. */
+  push(pcm: Buffer, now: number): void;
   /** Up to `count` samples, −1 to 1; fewer where there are no more. */
   read(count: number): Float32Array;
   /** The next `count` samples without taking them. */
   peek(count: number): Float32Array;
   skip(count: number): void;
   clear(): void;
+  /** When the last of the next `count` samples was spoken, if each message came with its last sample; undefined while it has not come. */
+  spokenAt(count: number): number | undefined;
   readonly bytes: number;
   readonly ms: number;
 }
 
+interface Chunk {
+  readonly pcm: Buffer;
+  readonly at: number;
+}
+
 export function createSampleQueue(): SampleQueue {
-  let chunks: Buffer[] = [];
+  const joiner = createBlockJoiner();
+  let chunks: Chunk[] = [];
   /** How much of the first chunk was taken. */
   let taken = 0;
-  /** How many chunks at the front were taken; they are let go together. */
+  /** How many chunks at the front were taken; they are removed together. */
   let done = 0;
   let bytes = 0;
-  const samples = createBlockJoiner();
 
   const advance = (count: number) => {
     let left = Math.min(bytes, count * bytesPerSample);
     bytes -= left;
     while (left > 0) {
-      const chunk = chunks[done] as Buffer;
-      const part = Math.min(left, chunk.length - taken);
+      const { pcm } = chunks[done] as Chunk;
+      const part = Math.min(left, pcm.length - taken);
       taken += part;
       left -= part;
-      if (taken < chunk.length) break;
+      if (taken < pcm.length) break;
       taken = 0;
       done += 1;
     }
@@ -45,9 +52,9 @@ export function createSampleQueue(): SampleQueue {
     const samples = new Float32Array(Math.min(count, bytes / bytesPerSample));
     let offset = taken;
     for (let index = 0, at = done; index < samples.length; ) {
-      const chunk = chunks[at] as Buffer;
-      for (; offset < chunk.length && index < samples.length; offset += bytesPerSample, index += 1) {
-        samples[index] = chunk.readInt16LE(offset) / 0x8000;
+      const { pcm } = chunks[at] as Chunk;
+      for (; offset < pcm.length && index < samples.length; offset += bytesPerSample, index += 1) {
+        samples[index] = pcm.readInt16LE(offset) / 0x8000;
       }
       at += 1;
       offset = 0;
@@ -55,10 +62,10 @@ export function createSampleQueue(): SampleQueue {
     return samples;
   };
   return {
-    push(pcm) {
-      const whole = samples.push(pcm);
+    push(pcm, now) {
+      const whole = joiner.push(pcm);
       if (whole.length === 0) return;
-      chunks.push(whole);
+      chunks.push({ pcm: whole, at: now });
       bytes += whole.length;
     },
     read(count) {
@@ -71,7 +78,16 @@ export function createSampleQueue(): SampleQueue {
     clear() {
       chunks = [];
       [taken, done, bytes] = [0, 0, 0];
-      samples.clear();
+      joiner.clear();
+    },
+    spokenAt(count) {
+      let left = count * bytesPerSample + taken;
+      for (let at = done; at < chunks.length; at += 1) {
+        const chunk = chunks[at] as Chunk;
+        left -= chunk.pcm.length;
+        if (left <= 0) return chunk.at + (left < 0 ? -msForBytes(-left) : 0);
+      }
+      return undefined;
     },
     get bytes() {
       return bytes;

@@ -10,6 +10,8 @@ export interface DeviceCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Programs have their PCM on standard streams; our device host on descriptor 3, and control lines on 4. */
   readonly pcm: 'stdin' | 'stdout' | 'descriptor';
+  /** Lines that tell how far the program is: they are no reason for its end. */
+  readonly status?: RegExp | undefined;
 }
 
 export interface DeviceProcess {
@@ -17,6 +19,10 @@ export interface DeviceProcess {
   readonly pcm: Duplex | Readable | Writable;
   /** Lines of JSON from and to the device host. */
   readonly control: Duplex | undefined;
+  /** Undefined where the system did not start it. */
+  readonly pid: number | undefined;
+  /** Calls for each line that tells how far the program is. */
+  onStatus(listener: (match: RegExpExecArray) => void): void;
   /** Resolves when the process has ended by itself or not, with what is known of why. Never rejects. */
   readonly ended: Promise<string>;
   /** Ends it, and resolves when it has: asked first, killed after 300 ms. With `graceMs` it may first finish what it has. */
@@ -29,6 +35,9 @@ const killAfterMs = 300;
 const lastWordsMs = 100;
 /** Descriptors of the device host, as it knows them too. */
 const [pcmDescriptor, controlDescriptor] = [3, 4];
+
+/** Windows has no process groups. */
+const leadsGroup = process.platform !== 'win32';
 
 const running = new Set<ChildProcess>();
 let killsAtExit = false;
@@ -44,9 +53,17 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
   killWithUs(child);
 
   let chatter = '';
+  let tellStatus: (match: RegExpExecArray) => void = () => {};
   const listen = (stream: Readable | null) => {
     stream?.on('data', (text: Buffer) => {
-      chatter = (chatter + text.toString()).slice(-maxChatter);
+      const lines = (chatter + text.toString()).split(/[\r\n]+/);
+      const open = lines.pop() ?? '';
+      const reasons = lines.filter((line) => {
+        const match = command.status?.exec(line);
+        if (match) tellStatus(match);
+        return !match;
+      });
+      chatter = [...reasons, open].join('\n').slice(-maxChatter);
     });
   };
   listen(child.stderr);
@@ -58,8 +75,13 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
   const ended = new Promise<string>((resolve) => {
     child.once('error', (thrown) => resolve(`cannot be started: ${thrown.message}`));
     child.once('exit', (code, signal) => {
-      // Its last words may still be on their way; whoever inherited its streams may hold them open.
-      const tell = () => resolve(lastWords() ?? howEnded(code, signal));
+      // What it started may hold its device, and our pipes.
+      killGroup(child, 'SIGKILL');
+      // Last words may still be on their way.
+      const tell = () => {
+        resolve(lastWords() ?? howEnded(code, signal));
+        for (const stream of child.stdio) stream?.destroy();
+      };
       child.once('close', tell);
       clock.after(lastWordsMs, tell, { background: true });
     });
@@ -75,14 +97,18 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
     pcm: streams[pcm] as Duplex,
     control,
     ended,
+    pid: child.pid,
+    onStatus(listener) {
+      tellStatus = listener;
+    },
     stop(graceMs = 0) {
       stopping ??= (async () => {
         child.stdin?.end();
         control?.end();
-        const ask = () => child.kill('SIGTERM');
+        const ask = () => killGroup(child, 'SIGTERM');
         const asking = graceMs > 0 ? clock.after(graceMs, ask) : undefined;
         if (asking === undefined) ask();
-        const killing = clock.after(graceMs + killAfterMs, () => child.kill('SIGKILL'));
+        const killing = clock.after(graceMs + killAfterMs, () => killGroup(child, 'SIGKILL'));
         await ended;
         asking?.cancel();
         killing.cancel();
@@ -99,7 +125,7 @@ function launch({ command, args, env, pcm }: DeviceCommand): ChildProcess {
       stdio: pcm === 'descriptor' ? ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
       env,
       // A terminal's Ctrl-C is for us alone: the device ends when we have finished with it.
-      detached: process.platform !== 'win32',
+      detached: leadsGroup,
       windowsHide: true,
     });
   } catch (thrown) {
@@ -119,8 +145,21 @@ function killWithUs(child: ChildProcess): void {
   if (killsAtExit) return;
   killsAtExit = true;
   process.once('exit', () => {
-    for (const left of running) left.kill('SIGKILL');
+    for (const left of running) killGroup(left, 'SIGKILL');
   });
+}
+
+/** A program may be a script that starts the real one: the whole group ends. */
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined || !leadsGroup) {
+    child.kill(signal);
+    return;
+  }
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Nobody is left in it.
+  }
 }
 
 function lastLine(text: string): string | undefined {

@@ -51,7 +51,9 @@ export async function openProcess(
   if (line === undefined) throw deviceError(`it has no ${role} here of the device asked for`);
   const { command, args } = line;
   const pcm = role === 'capture' ? 'stdout' : 'stdin';
-  return startDeviceProcess({ command, args, env: { ...env, ...line.env }, pcm }, clock);
+  // In English, so that what it says can be read.
+  const environment = { ...env, LC_ALL: 'C', ...line.env };
+  return startDeviceProcess({ command, args, env: environment, pcm, status: backend.status }, clock);
 }
 
 /** Starts the device host. */

@@ -22,9 +22,9 @@ const line = (name: string, options: Partial<LineOptions> = {}) => {
 describe('the backends', () => {
   test('are tried in this order', () => {
     expect(backends.map(({ name }) => name)).toEqual([
-      'naudiodon',
       'pulse',
       'pipewire',
+      'naudiodon',
       'alsa',
       'decibri',
       'ffmpeg',
@@ -33,7 +33,7 @@ describe('the backends', () => {
   });
 
   test.each([
-    ['linux', 'x64', ['naudiodon', 'pulse', 'pipewire', 'alsa', 'decibri', 'ffmpeg', 'sox']],
+    ['linux', 'x64', ['pulse', 'pipewire', 'naudiodon', 'alsa', 'decibri', 'ffmpeg', 'sox']],
     ['linux', 'arm64', ['pulse', 'pipewire', 'alsa', 'decibri', 'ffmpeg', 'sox']],
     ['darwin', 'arm64', ['decibri', 'ffmpeg', 'sox']],
     ['darwin', 'x64', ['naudiodon', 'ffmpeg', 'sox']],
@@ -47,7 +47,7 @@ describe('the backends', () => {
     [
       'pulse',
       'parec --raw --format=s16le --rate=16000 --channels=1 --latency-msec=20 --process-time-msec=20',
-      'pacat --playback --raw --format=s16le --rate=16000 --channels=1 --latency-msec=40 --process-time-msec=10',
+      'pacat --playback -v --raw --format=s16le --rate=16000 --channels=1 --latency-msec=40 --process-time-msec=10',
     ],
     [
       'alsa',

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { backends } from '../../../src/devices/backends/backend.ts';
-import { openSpeaker } from '../../../src/devices/playout/speaker.ts';
+import { openSpeaker } from '../../../src/devices/playout/open-speaker.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { setUpFakePrograms } from '../fake-program.ts';
@@ -18,13 +18,23 @@ const keeping = `
   process.stdin.on('data', (pcm) => appendFileSync(file, pcm));
   process.stdin.on('end', () => process.exit(0));`;
 
+const aplay = backends.find(({ name }) => name === 'alsa')!;
+
 async function openOn(program: string) {
-  const { dir, common } = fakes({ pacat: program });
+  const { dir, common } = fakes({ aplay: program });
   const clock = createCountedClock();
-  const opening = openSpeaker(pulse, { ...common, clock });
+  const opening = openSpeaker(aplay, { ...common, clock });
   opening.catch(() => {});
   const played = () => readFileSync(join(dir, 'played'));
   return { clock, opening, played };
+}
+
+/** Opens one that ends a quarter of a second without a failure. */
+async function openSettled(program: string) {
+  const { clock, opening, played } = await openOn(program);
+  await clock.timer(250);
+  clock.advance(250);
+  return { clock, speaker: await opening, played };
 }
 
 describe('a program that plays', () => {
@@ -34,14 +44,11 @@ describe('a program that plays', () => {
     expect(clock.now()).toBe(0);
   });
 
-  test('is given 40 ms ahead, and then a frame every 20 ms', async () => {
-    const { clock, opening, played } = await openOn(keeping);
-    await clock.timer(250);
-    clock.advance(250);
-    const speaker = await opening;
+  test('is given a frame every 20 ms', async () => {
+    const { clock, speaker, played } = await openSettled(keeping);
     const wanted: number[] = [];
     const giving = (async () => {
-      for (let i = 1; i <= 6; i += 1) {
+      for (let i = 1; i <= 4; i += 1) {
         await speaker.ready();
         wanted.push(clock.now() - 250);
         speaker.write(frame(i));
@@ -50,17 +57,14 @@ describe('a program that plays', () => {
     await new Promise(setImmediate);
     await clock.run(200);
     await giving;
-    expect(wanted).toEqual([0, 0, 0, 20, 40, 60]);
-    await eventually(() => played().length).toBe(6 * 640);
-    expect(played()).toEqual(Buffer.concat([1, 2, 3, 4, 5, 6].map(frame)));
+    expect(wanted).toEqual([0, 20, 40, 60]);
+    await eventually(() => played().length).toBe(4 * 640);
+    expect(played()).toEqual(Buffer.concat([1, 2, 3, 4].map(frame)));
     await speaker.finish();
   });
 
   test('is counted from anew after a pause: nothing is made up for', async () => {
-    const { clock, opening } = await openOn(keeping);
-    await clock.timer(250);
-    clock.advance(250);
-    const speaker = await opening;
+    const { clock, speaker } = await openSettled(keeping);
     await speaker.ready();
     speaker.write(frame(1));
     clock.advance(5_000);
@@ -72,33 +76,96 @@ describe('a program that plays', () => {
       }
     })();
     await new Promise(setImmediate);
-    expect(given).toBe(3);
+    expect(given).toBe(1);
     await clock.run(200);
     await giving;
     await speaker.finish();
   });
 
-  test('that ends is lost, for whoever waits for it and for whoever asks it next', async () => {
-    const { clock, opening } = await openOn(`process.stdin.once('data', () => process.exit(0))`);
-    await clock.timer(250);
-    clock.advance(250);
-    const speaker = await opening;
+  test('that ends is lost, for a caller that waits for it and for one that asks it next', async () => {
+    const { speaker } = await openSettled(`process.stdin.once('data', () => process.exit(0))`);
     speaker.write(frame(1));
     await expect(speaker.lost).rejects.toMatchObject({ code: 'audio-device', message: 'ended with 0' });
     await expect(speaker.ready()).rejects.toMatchObject({ code: 'audio-device' });
   });
 
   test('that takes nothing is lost once a second more than the system holds for it waits', async () => {
-    const { clock, opening } = await openOn('setInterval(() => {}, 1000)');
-    await clock.timer(250);
-    clock.advance(250);
-    const speaker = await opening;
+    const { clock, speaker } = await openSettled('setInterval(() => {}, 1000)');
     for (let i = 0; i < 2_000; i += 1) speaker.write(frame(1));
     await expect(speaker.ready()).rejects.toThrow('the program takes no audio');
     const stopping = speaker.stop();
     await clock.timer(300);
     clock.advance(301);
     await stopping;
+  });
+});
+
+/** Says what it has played when it is told to: whatever number stands in a file. */
+const telling = `
+  const { readFileSync } = require('node:fs');
+  process.stdin.resume().on('end', () => process.exit(0));
+  let before;
+  setInterval(() => {
+    let played = '0';
+    try { played = readFileSync(process.env.FAKE_DIR + '/position', 'utf8'); } catch {}
+    if (played !== before) process.stderr.write('Time: ' + played + ' sec; Latency: 20000 usec.\\r');
+    before = played;
+  }, 2);`;
+
+describe('a program that tells what it has played', () => {
+  const openTelling = async () => {
+    const { dir, common } = fakes({ pacat: telling });
+    const clock = createCountedClock();
+    const tellPlayed = (ms: number) => writeFileSync(join(dir, 'position'), (ms / 1_000).toFixed(3));
+    tellPlayed(0);
+    const speaker = await openSpeaker(pulse, { ...common, clock });
+    let writtenMs = 0;
+    let isAsked = false;
+    let isOdd = false;
+    /** 20 ms pass; it gets a frame if it wants one, and tells what it has played. */
+    const pass = async (playedMs?: number) => {
+      clock.advance(20);
+      if (!isAsked) {
+        isAsked = true;
+        void speaker.ready().then(() => {
+          isAsked = false;
+          speaker.write(frame(1));
+          writtenMs += 20;
+        });
+      }
+      await new Promise(setImmediate);
+      if (playedMs === undefined) return;
+      // No two are the same, so that each is seen to have been read.
+      isOdd = !isOdd;
+      const told = playedMs + (isOdd ? 1 : 0);
+      tellPlayed(told);
+      await eventually(() => speaker.delayMs).toBeCloseTo(writtenMs - told, 0);
+    };
+    return { clock, speaker, pass, written: () => writtenMs };
+  };
+
+  test('is open as soon as it says so, and its delay is what it has not played', async () => {
+    const { clock, speaker, pass } = await openTelling();
+    expect(clock.now()).toBe(0);
+    for (let t = 20; t <= 300; t += 20) await pass(t > 60 ? t - 60 : undefined);
+    expect(speaker.delayMs).toBeCloseTo(60, -1);
+    expect(speaker.holes).toBe(0);
+    await speaker.stop();
+  });
+
+  test('and was held up is given nothing for as long; what waited meanwhile is told as late', async () => {
+    const { clock, speaker, pass, written } = await openTelling();
+    for (let t = 20; t <= 400; t += 20) await pass(t > 60 ? t - 60 : undefined);
+    for (let t = 420; t <= 900; t += 20) await pass();
+    const before = written();
+    for (let t = 920; t <= 2_000; t += 20) await pass(t - 560);
+    expect(speaker.holes).toBe(1);
+    expect(speaker.delayMs).toBeCloseTo(60, -1);
+    expect(written() - before).toBeCloseTo(2_000 - 900 - 500, -1);
+    expect(speaker.takeLateMs()).toBeCloseTo(500, -1);
+    expect(speaker.takeLateMs()).toBe(0);
+    expect(clock.now()).toBe(2_000);
+    await speaker.stop();
   });
 });
 

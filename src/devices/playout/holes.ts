@@ -1,0 +1,55 @@
+/** Counts the holes that a listener hears in a reply, and tells them from its end. */
+export interface Holes {
+  /** Samples that were played, −1 to 1. */
+  played(samples: Float32Array): void;
+  /** There is nothing to play from now on. */
+  began(now: number): void;
+  /** There is something to play again. */
+  ended(now: number): void;
+  /** The silence that follows is meant. */
+  forget(): void;
+  readonly count: number;
+  /** How many there were over the last minute. */
+  recent(now: number): number;
+}
+
+export interface HolesOptions {
+  /** A shorter pause is a hole in any case. */
+  patienceMs: number;
+  /** After a longer pause comes another reply. */
+  settleMs: number;
+}
+
+/** Louder than −50 dBFS: whoever speaks so loud has not finished. */
+const audibleLevel = 0.003;
+const recentMs = 60_000;
+
+export function createHoles({ patienceMs, settleMs }: HolesOptions): Holes {
+  let since: number | undefined;
+  let wasAudible = false;
+  let times: number[] = [];
+  let count = 0;
+  return {
+    played(samples) {
+      if (samples.length > 0) wasAudible = samples.some((sample) => Math.abs(sample) > audibleLevel);
+    },
+    began(now) {
+      since = now;
+    },
+    ended(now) {
+      if (since === undefined) return;
+      const ms = now - since;
+      since = undefined;
+      if (ms >= patienceMs && !(wasAudible && ms < settleMs)) return;
+      count += 1;
+      times = [...times.slice(-9), now];
+    },
+    forget() {
+      since = undefined;
+    },
+    get count() {
+      return count;
+    },
+    recent: (now) => times.filter((at) => now - at < recentMs).length,
+  };
+}

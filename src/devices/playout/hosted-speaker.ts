@@ -1,0 +1,120 @@
+import type { Writable } from 'node:stream';
+import { type Clock, waitUntil } from '../../kernel/clock.ts';
+import { bytesForMs, channels, sampleRate } from '../../protocol/audio-format.ts';
+import type { NativeBackend } from '../backends/backend.ts';
+import { flushLine, readHostMessages } from '../host/host-protocol.ts';
+import type { DeviceProcess } from '../process/device-process.ts';
+import { createWatchdog } from '../process/watchdog.ts';
+import { createConverter, isWireFormat } from './device-format.ts';
+import { createLoss } from './loss.ts';
+import { frameMs, type Speaker } from './speaker.ts';
+
+/** Frames that are given to the device before it wants them, against delays in this process. */
+const leadFrames = 2;
+/** And more in the device's own format: a resampler withholds the end of what it was given, so that the last is not whole. */
+const withheldFrames = 1;
+/** However much a device takes at once. */
+const maxLeadFrames = 20;
+/** An idle sound server took 1.8 s to begin; until then only the library's queue takes frames. */
+const firstFrameMs = 3_000;
+const queueFrames = 10;
+const stallMs = 800;
+/** What a library and its device still hold when the last frame was given to them. */
+const hostedTailMs = 250;
+/** Beyond the time in which a device takes its frames: it was held up, and that was heard. */
+const heldUpMs = 60;
+
+/** The device host says what the device has taken: its own clock sets the pace. */
+export async function openHosted(
+  backend: NativeBackend,
+  child: DeviceProcess,
+  clock: Clock,
+): Promise<Speaker> {
+  let inFlight = 0;
+  let taken = 0;
+  let holes = 0;
+  /** When the device took its last frame, and whether that was audio and not silence. */
+  let last = { at: Number.POSITIVE_INFINITY, isAudio: false };
+  let silenceAt = Number.NEGATIVE_INFINITY;
+  let convert = createConverter({ sampleRate, channels });
+  let ownLead = leadFrames;
+  let lead = ownLead;
+  let wake = () => {};
+  let open = () => {};
+  const { signal, lost, lose } = createLoss(child, () => wake());
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const watchdog = createWatchdog(clock, () => lose('the device takes no audio', { stalled: true }));
+  watchdog.expect(firstFrameMs);
+  void child.ended.then(watchdog.stop);
+  const { control } = child;
+  if (control === undefined) throw new TypeError('a device host has a control stream');
+  const note = (frames: number, burst: number) => {
+    const now = clock.now();
+    const isHeldUp = last.isAudio && now - last.at > burst * frameMs + heldUpMs;
+    if (isHeldUp) holes += 1;
+    if (frames === 0 && last.isAudio) silenceAt = now;
+    last = { at: now, isAudio: frames > 0 };
+  };
+  readHostMessages(control, (message) => {
+    if (message.type === 'failed') lose(message.message);
+    if (message.type === 'ready') {
+      convert = createConverter(message);
+      ownLead = isWireFormat(message) ? leadFrames : leadFrames + withheldFrames;
+      lead = ownLead;
+      watchdog.expect(firstFrameMs);
+    }
+    if (message.type !== 'took') return;
+    taken += 1;
+    watchdog.expect(taken <= queueFrames ? firstFrameMs : stallMs);
+    open();
+    note(message.frames, message.burst);
+    inFlight = Math.max(0, inFlight - message.frames);
+    lead = Math.min(maxLeadFrames, ownLead - 1 + message.burst);
+    wake();
+  });
+  const took = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  await Promise.race([opened, lost]);
+  return {
+    backend: backend.name,
+    lost,
+    mustReopen: false,
+    get delayMs() {
+      return inFlight * frameMs + backend.playbackMs;
+    },
+    get holes() {
+      return holes;
+    },
+    async ready() {
+      while (inFlight >= lead && !signal.aborted) await took();
+      signal.throwIfAborted();
+    },
+    write(frame) {
+      // It took silence in the middle of what it was being given.
+      if (clock.now() - silenceAt < heldUpMs) holes += 1;
+      silenceAt = Number.NEGATIVE_INFINITY;
+      inFlight += 1;
+      (child.pcm as Writable).write(convert(frame));
+    },
+    takeLateMs: () => 0,
+    flush() {
+      control.write(flushLine);
+    },
+    async finish() {
+      // Pushes out what the converter withholds.
+      if (ownLead > leadFrames) (child.pcm as Writable).write(convert(Buffer.alloc(bytesForMs(frameMs))));
+      while (inFlight > 0 && !signal.aborted) await took();
+      await Promise.race([waitUntil(clock, clock.now() + hostedTailMs), child.ended]);
+      watchdog.stop();
+      await child.stop();
+    },
+    stop() {
+      watchdog.stop();
+      return child.stop();
+    },
+  };
+}

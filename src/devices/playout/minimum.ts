@@ -1,0 +1,29 @@
+/** The least of the last values. */
+export interface Minimum {
+  add(value: number): void;
+  clear(): void;
+  /** Infinite while there is none. */
+  readonly value: number;
+  /** Whether as many values came as are kept. */
+  readonly isFull: boolean;
+}
+
+/** Keeps the last `size` values. */
+export function createMinimum(size: number): Minimum {
+  let values: number[] = [];
+  return {
+    add(value) {
+      values.push(value);
+      if (values.length > size) values.shift();
+    },
+    clear() {
+      values = [];
+    },
+    get value() {
+      return Math.min(...values);
+    },
+    get isFull() {
+      return values.length === size;
+    },
+  };
+}

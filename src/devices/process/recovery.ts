@@ -1,0 +1,90 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import type { Notices } from '../notices.ts';
+import { reopen } from './reopen.ts';
+
+export interface RecoveryOptions<Device> {
+  what: 'microphone' | 'loudspeaker';
+  open: (signal: AbortSignal) => Promise<Device>;
+  clock: Clock;
+  notices: Notices;
+  /** How long a device that was lost may stay away; 0: the session ends. */
+  deviceTimeoutMs: number;
+  /** Ends the wait. */
+  signal: AbortSignal;
+}
+
+/**
+ * Opens a device again that was lost: one that is gone, within the time that the user allows; one that has stalled, once
+ * in a while without being asked to. Throws `audio-device`, and the reason of the signal.
+ */
+export type Recover<Device> = (lost: Device, loss: VoicectlError) => Promise<Device>;
+
+/** A device that pauses or gets stuck is opened again for this long: idle sound servers take 2 s to begin. */
+const restartMs = 3_000;
+/** Minimum healthy time between restarts of a device that stalls. */
+const healthyMs = 10_000;
+
+export function createRecovery<Device extends { stop(): Promise<void> }>({
+  what,
+  open,
+  clock,
+  notices,
+  deviceTimeoutMs,
+  signal,
+}: RecoveryOptions<Device>): Recover<Device> {
+  let restartedAt = Number.NEGATIVE_INFINITY;
+  return async (lost, loss) => {
+    const isStall = loss.details.stalled === true;
+    const mayRestart = isStall && clock.now() - restartedAt >= healthyMs;
+    const message = `The ${what} was lost: ${loss.message}`;
+    if (deviceTimeoutMs === 0 && !mayRestart) throw gone(message, loss);
+    if (deviceTimeoutMs > 0) {
+      notices.tell({
+        code: 'device-lost',
+        message,
+        hint: `Waiting up to ${seconds(deviceTimeoutMs)} for it.`,
+      });
+    }
+    await lost.stop();
+    const device = await reopen(open, {
+      clock,
+      timeoutMs: deviceTimeoutMs || restartMs,
+      signal,
+      loss: new VoicectlError('audio-device', message, { cause: loss }),
+    }).catch((thrown) => {
+      signal.throwIfAborted();
+      if (deviceTimeoutMs === 0) throw gone(message, thrown);
+      const { message: why } = toVoicectlError(thrown);
+      throw notBack(what, { deviceTimeoutMs, why: why === message ? loss.message : why, cause: thrown });
+    });
+    if (signal.aborted) {
+      await device.stop();
+      throw signal.reason;
+    }
+    restartedAt = clock.now();
+    notices.tell({
+      code: 'device-returned',
+      message: isStall ? `The ${what} had stalled and was opened again` : `The ${what} is back`,
+    });
+    return device;
+  };
+}
+
+function gone(message: string, cause: unknown): VoicectlError {
+  const hint = 'Is the sound server still running? --device-timeout 10s waits for it to come back.';
+  return new VoicectlError('audio-device', message, { hint, cause });
+}
+
+function notBack(
+  what: string,
+  { deviceTimeoutMs, why, cause }: { deviceTimeoutMs: number; why: string; cause: unknown },
+): VoicectlError {
+  const message = `The ${what} was lost and did not come back within ${seconds(deviceTimeoutMs)}: ${why}`;
+  const hint = 'Start the sound server or plug the device in. A longer --device-timeout waits longer.';
+  return new VoicectlError('audio-device', message, { hint, cause });
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} s`;
+}

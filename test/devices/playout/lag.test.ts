@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { createLag } from '../../../src/devices/playout/lag.ts';
+
+/** Tells a value every 50 ms; returns when it was found to be too much, and by how much. */
+function tell(
+  lag: ReturnType<typeof createLag>,
+  values: (index: number) => number,
+  count: number,
+  fromMs = 0,
+) {
+  const found: { at: number; ms: number }[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const ms = lag.note(values(i), fromMs + i * 50);
+    if (ms > 0) found.push({ at: i * 50, ms });
+  }
+  return found;
+}
+
+describe('the lag of a device', () => {
+  test('is none while it plays as late as before, however its reports jitter', () => {
+    const lag = createLag();
+    expect(tell(lag, (i) => 60 + (i % 5) * 12, 200)).toEqual([]);
+  });
+
+  test('is found within half a second of a stall, once', () => {
+    const lag = createLag();
+    tell(lag, () => 60, 40);
+    // It is given nothing for as long as was found, and then plays as before.
+    const found = tell(lag, (i) => (i < 12 ? 560 : 60), 60, 2_000);
+    expect(found).toEqual([{ at: expect.closeTo(250, -2), ms: 500 }]);
+    expect(found[0]!.at).toBeLessThan(500);
+  });
+
+  test('that does not go away by giving it less is its new delay: it is another device', () => {
+    const lag = createLag();
+    tell(lag, () => 60, 40);
+    expect(tell(lag, () => 260, 200, 2_000)).toHaveLength(1);
+  });
+
+  test('is not found in a count that drifts downwards', () => {
+    const lag = createLag();
+    expect(tell(lag, (i) => 60 - i * 2, 500)).toEqual([]);
+  });
+});
