@@ -269,7 +269,7 @@ describe.skipIf(!hasSoundServer())('live audio', { retry: 2 }, () => {
     expect(ok).toBe(true);
     expect(check('node')).toMatchObject({ state: 'ok' });
     expect(check('target')).toMatchObject({ state: 'off', mend: expect.stringMatching(/voicectl serve/) });
-    expect(check('naudiodon')).toMatchObject({ state: 'ok', found: 'used: captures, plays' });
-    expect(check('pulse')).toMatchObject({ state: 'ok' });
+    expect(check('pulse')).toMatchObject({ state: 'ok', found: 'used: captures, plays' });
+    expect(check('naudiodon')).toMatchObject({ state: 'ok' });
   });
 });
