@@ -309,11 +309,13 @@ describe('the end', () => {
 
 describe('a message that comes while nothing is pulled', () => {
   test.each([
-    [299, 1],
-    [300, 0],
-  ])('%d ms after the buffer ran dry: %d under-runs', (lateMs, underruns) => {
+    ['loud', 1_499, 1],
+    ['loud', 1_500, 0],
+    ['silent', 299, 1],
+    ['silent', 300, 0],
+  ])('after %s audio, %d ms after the buffer ran dry: %d under-runs', (loudness, lateMs, underruns) => {
     const buffer = createJitterBuffer();
-    buffer.push(tone(0, 200), 0);
+    buffer.push(loudness === 'loud' ? tone(0, 200) : Buffer.alloc(6_400), 0);
     let dryAt = 0;
     for (buffer.pull(dryAt); buffer.waitingMs > 0; buffer.pull(dryAt)) dryAt += 20;
     buffer.push(tone(0, 20), dryAt + lateMs);
