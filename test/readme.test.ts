@@ -57,6 +57,22 @@ test.each(pages)('the links of %s lead somewhere', (page) => {
   }
 });
 
+describe('ARCHITECTURE.md', () => {
+  const text = read('ARCHITECTURE.md');
+
+  test('names every room of src/', () => {
+    const rooms = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((one) => one.isDirectory());
+    for (const { name } of rooms) expect(text).toContain(`| \`${name}\` |`);
+  });
+
+  test('names only files and folders that exist', () => {
+    const paths = [...text.matchAll(/`((?:src|test|docs)\/[\w/.-]+)`/g)].map(([, path = '']) => path);
+    expect(paths.length).toBeGreaterThan(30);
+    for (const path of paths.filter((one) => !one.includes('NAME')))
+      expect({ path, exists: existsSync(join(root, path)) }).toEqual({ path, exists: true });
+  });
+});
+
 /** Reads a command line as the program does, settings included, and does nothing else. */
 async function readCommand(args: readonly string[]): Promise<void> {
   const program = buildProgram(
