@@ -23,9 +23,9 @@ export interface ConfigFileOptions {
 }
 
 /** Most machines have no config file, and need not wait for what reads one. */
-const loadYaml: Loader = async (_path, content) => {
-  const { parseYaml } = await import('../files/yaml.ts');
-  return parseYaml(content);
+const loadYaml: Loader = async (path, content) => {
+  const { parseSecretYaml } = await import('../files/yaml.ts');
+  return parseSecretYaml(path, content);
 };
 const loaders = { '.yaml': loadYaml, '.json': loadYaml };
 const fileNames = ['voicectl.config.yaml', 'voicectl.config.json'];
@@ -86,6 +86,7 @@ async function findConfig({
       }).search(own),
     );
   } catch (cause) {
+    if (cause instanceof VoicectlError) throw cause;
     const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     throw new VoicectlError(
       'bad-config',
@@ -102,9 +103,14 @@ function asFound(result: { filepath: string; config: unknown } | null) {
 function checkNames(values: Record<string, unknown>, source: string): ConfigLayer['values'] {
   for (const name of Object.keys(values)) {
     const known = Object.hasOwn(options, name) && !optionSpec(name as OptionName).flagOnly;
-    if (!known) throw new VoicectlError('bad-config', `${source}: there is no setting "${name}"`);
+    if (!known) throw new VoicectlError('bad-config', `${source}: there is no setting ${shownName(name)}`);
   }
   return values;
+}
+
+/** What is no name may be a key in the wrong place. */
+function shownName(name: string): string {
+  return /^[a-z-]{1,40}$/i.test(name) ? `"${name}"` : 'of such a name';
 }
 
 async function requirePrivate(path: string): Promise<void> {

@@ -59,7 +59,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
   { schema, code = 'bad-input', hint, secrets }: YamlSchema<Schema>,
 ): YamlFile<Schema> {
   const lines = new LineCounter();
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };

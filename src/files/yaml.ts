@@ -1,2 +1,29 @@
-/** YAML, and so JSON: in a module of its own, which is loaded where there is a file to read. */
-export { parse as parseYaml } from 'yaml';
+import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { VoicectlError } from '../kernel/errors.ts';
+
+/**
+ * The value of a YAML or JSON file that may hold a key, in a module of its own, which is loaded where there is such a
+ * file. Throws `bad-config` with the line and the column, and never with what stands there.
+ */
+export function parseSecretYaml(path: string, content: string): unknown {
+  const lines = new LineCounter();
+  // Warnings would be written to standard error, with an excerpt.
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  const refuse = (why: string, { pos }: Pick<YAMLError, 'pos'>): never => {
+    const { line, col } = lines.linePos(pos[0]);
+    throw new VoicectlError('bad-config', `${path}:${line}:${col}: ${why}`, {
+      details: { line, column: col },
+    });
+  };
+  const [error] = document.errors;
+  if (error !== undefined)
+    refuse(`this is not YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`, error);
+  // A value with a tag that nobody knows would be taken as if it had none.
+  const tag = document.warnings.find(({ code }) => code === 'TAG_RESOLVE_FAILED');
+  if (tag !== undefined) refuse('this tag is not known', tag);
+  try {
+    return document.toJS();
+  } catch {
+    throw new VoicectlError('bad-config', `${path}: its aliases cannot be followed`);
+  }
+}

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startEchoOfKeys } from '../helpers/echo-of-keys.ts';
@@ -90,6 +92,16 @@ describe('a key is in no output and no file', () => {
   test.each([
     ['a list', `apiKey: [${key}]\n`],
     ['broken YAML', `apiKey: ${key}\n  x: [\n`],
+    ['a tag that is not known', `apiKey: !vault ${key}\n`],
+    ['a tag with the key in it', `apiKey: !${key} x\n`],
+    ['an alias that is not known', `apiKey: *${key}\n`],
+    ['an alias that goes in circles', `apiKey: &a [*a, ${key}]\n`],
+    ['a key that is a list', `? [${key}]\n: 1\n`],
+    ['a key that stands twice', `${key}: 1\n${key}: 2\n`],
+    ['a quote that does not end', `apiKey: "${key}\n`],
+    ['a directive', `%${key} 1\n---\napiKey: [${key}]\n`],
+    ['two documents', `apiKey: ${key}\n---\napiKey: ${key}\n`],
+    ['the key alone', key],
     ['an unknown setting', `apiKey: ${key}\nwhat: 1\n`],
     ['a profile that is not there', `apiKey: ${key}\nprofile: p\n`],
   ])('of an error in a config file with the key: %s', async (_what, content) => {
@@ -107,6 +119,50 @@ describe('a key is in no output and no file', () => {
     ]) {
       const ended = await sandbox.run(['serve', '--port', '0', '--json', '--debug', ...flags]);
       expect(ended.code).toBe(2);
+      expectNone([key], ended);
+    }
+  });
+});
+
+describe('the secret of the control API is in no output', () => {
+  const said = `you sent Bearer ${key}`;
+  const spelled = `you sent Bearer \\u0063${key.slice(1)}`;
+  const json = (value: unknown) => JSON.stringify(value);
+
+  /** Answers everything in the same way, whoever asks. */
+  async function startTalker(status: number, body: string, type = 'application/json') {
+    const server = createServer((_request, response) => {
+      response.writeHead(status, { 'Content-Type': type }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    sandbox.defer(() => server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test.each([
+    ['refuses', 401, json({ error: { code: 'NO', message: said } })],
+    ['refuses with its spelling', 400, `{"error":{"code":"NO","message":"${spelled}"}}`],
+    ['answers no JSON', 200, said],
+    ['answers another shape', 200, json({ [key]: said })],
+    ['answers a journal', 200, json([{ t: 1, type: said, device: said }])],
+    ['answers a clock', 200, json({ now: said, aheadMs: 1 })],
+  ])('of emulator commands to whoever %s', async (_what, status, body) => {
+    const baseUrl = await startTalker(status, body);
+    const env = { VOICECTL_CONTROL_SECRET: key };
+    const runs = ['state', 'journal', 'clock', 'reset'].flatMap((command) =>
+      [[], ['--json'], ['--debug']].map((flags) =>
+        sandbox.run(['emulator', command, '--base-url', baseUrl, ...flags], { env }),
+      ),
+    );
+    for (const ended of await Promise.all(runs)) expectNone([key], ended);
+  });
+
+  test('of a journal that is followed', async () => {
+    for (const data of [json({ t: 1, type: 'log', message: said }), said]) {
+      const baseUrl = await startTalker(200, `data: ${data}\n\n`, 'text/event-stream');
+      const args = ['emulator', 'journal', '--follow', '--base-url', baseUrl, '--json', '--debug'];
+      const ended = await sandbox.run(args, { env: { VOICECTL_CONTROL_SECRET: key } });
+      expect(ended.code).toBe(data === said ? 6 : 0);
       expectNone([key], ended);
     }
   });
@@ -142,6 +198,26 @@ describe('a token is in no output and no file but what token prints', () => {
     expectNone(secrets, refused);
     serve.signal('SIGTERM');
     expectNone(secrets, await serve.ended);
+  });
+
+  test.each([
+    ['as firmware writes it', '{ "alg": "HS256" }'],
+    ['on lines', '{\n"alg":"HS256"}'],
+    ['longer than a name may be', `{"alg":"HS256","x":"${'x'.repeat(400)}"}`],
+  ])('of stream that is given it in place of its name, %s', async (_what, header) => {
+    const part = (text: string) => Buffer.from(text).toString('base64url');
+    const token = `${part(header)}.${part('{"sub":"d1"}')}.c2lnbmF0dXJlLWNhbmFyeQ`;
+    const ended = await sandbox.run([
+      'stream',
+      ...quick,
+      '--local',
+      '--token-from',
+      token,
+      '--json',
+      '--debug',
+    ]);
+    expect(ended.code).toBe(2);
+    expectNone([token, 'c2lnbmF0dXJlLWNhbmFyeQ', part(header)], ended);
   });
 
   test('of exec -v', async () => {

@@ -422,7 +422,7 @@ describe('a token of one’s own', () => {
 
   test('that is neither a variable nor a file is said to be neither', async () => {
     const { stderr } = await sandbox.run(['stream', ...file, '--token-from', 'NO_SUCH_NAME']);
-    expect(stderr).toContain('--token-from: there is neither a variable nor a file NO_SUCH_NAME');
+    expect(stderr).toContain('--token-from: there is neither a variable nor a file of this name');
   });
 
   test('given in place of its name is not shown', async () => {

@@ -136,7 +136,7 @@ describe('which config file is read', () => {
 
 describe('a config file that is refused', () => {
   test.each([
-    ['broken YAML', 'a: [\n', {}, /^Cannot read the config file/],
+    ['broken YAML', 'a: [\n', {}, /voicectl\.config\.yaml:2:1: this is not YAML \(bad indent\)$/],
     ['a list', '- a\n', {}, /voicectl\.config\.yaml: expected a mapping of settings$/],
     ['an unknown setting', 'colour: red\n', {}, /voicectl\.config\.yaml: there is no setting "colour"$/],
     ['a property of every object', 'constructor: 1\n', {}, /there is no setting "constructor"$/],

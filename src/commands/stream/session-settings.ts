@@ -3,7 +3,7 @@ import { limitSetting } from '../../config/options/expectation.ts';
 import type { streamOptions } from '../../config/options.ts';
 import type { Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
-import { systemCode } from '../../files/refusal.ts';
+import { exists } from '../../files/shipped-file.ts';
 import { audioLimitNames } from '../../kernel/audio-limits.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
@@ -73,22 +73,21 @@ function expectationsOf(flags: StreamContext['settings'], file: Expectations = {
 
 /** The token in the environment variable of this name, or else in the file. */
 async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promise<string> {
-  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(from) && from.startsWith('eyJ')) {
-    // The message must not show it.
-    throw new VoicectlError('usage', '--token-from takes a variable’s name or a file, not the token itself');
-  }
   const token = (env[from] ?? (await readTokenFile(from, input))).trim();
   if (token === '') throw new VoicectlError('bad-input', `There is no token in ${from}`);
   return token;
 }
 
 async function readTokenFile(path: string, input: Stdin): Promise<string> {
-  try {
-    return await readText(path, input);
-  } catch (thrown) {
-    if (systemCode((thrown as Error).cause) !== 'ENOENT') throw thrown;
-    throw new VoicectlError('bad-input', `--token-from: there is neither a variable nor a file ${path}`, {
-      cause: thrown,
-    });
+  if (path !== '-' && !(await exists(path))) {
+    // Some give the token itself: it must not be shown.
+    throw new VoicectlError(
+      'bad-input',
+      '--token-from: there is neither a variable nor a file of this name',
+      {
+        hint: 'It takes the name of a variable or a file, and not the token itself.',
+      },
+    );
   }
+  return readText(path, input);
 }

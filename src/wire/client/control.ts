@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import Client from 'undici/lib/dispatcher/client.js';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import {
   type ControlAnswers,
   type ControlOperation,
@@ -9,10 +10,11 @@ import {
   controlPrefix,
   parseControlAnswer,
 } from '../../protocol/control.ts';
-import { readError } from '../../protocol/error-body.ts';
+import { isRecord, readError } from '../../protocol/error-body.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
+import { parseJson } from '../parse-json.ts';
 import { connectionError } from './connection-error.ts';
 import { isSuccess } from './http.ts';
 import { trusting } from './trusting.ts';
@@ -42,15 +44,29 @@ export async function callControl<Name extends keyof ControlAnswers>(
   name: Name,
   call: ControlCall = {},
 ): Promise<ControlAnswers[Name]> {
-  const { body, end } = await send(target, name, call);
+  const redactor = redactorFor(target);
+  const { body, end } = await send(target, name, call).catch((thrown) => {
+    throw redactor.thrown(thrown);
+  });
   try {
-    return parseControlAnswer(name, await body.json());
+    return redactor.value(parseControlAnswer(name, await body.json()));
   } catch (cause) {
     target.signal.throwIfAborted();
-    throw new VoicectlError('protocol-violation', `${target.baseUrl} is not a voicectl emulator`, { cause });
+    throw redactor.thrown(noEmulator(target, cause));
   } finally {
     await end();
   }
+}
+
+/** Whatever answers may say the secret back. */
+function redactorFor({ secret }: ControlTarget): Redactor {
+  const redactor = createRedactor();
+  if (secret !== undefined) redactor.conceal(secret);
+  return redactor;
+}
+
+function noEmulator({ baseUrl }: ControlTarget, cause: unknown): VoicectlError {
+  return new VoicectlError('protocol-violation', `${baseUrl} is not a voicectl emulator`, { cause });
 }
 
 /** Events of the emulator, as they happen. Ends when the emulator does. */
@@ -58,7 +74,10 @@ export async function* followJournal(
   target: ControlTarget,
   query: ControlCall['query'] = {},
 ): AsyncGenerator<unknown> {
-  const { body, end } = await send(target, 'live', { query });
+  const redactor = redactorFor(target);
+  const { body, end } = await send(target, 'live', { query }).catch((thrown) => {
+    throw redactor.thrown(thrown);
+  });
   const decoder = new TextDecoder();
   let text = '';
   try {
@@ -68,12 +87,18 @@ export async function* followJournal(
       text = blocks.pop() ?? '';
       for (const block of blocks) {
         const data = /^data: (.*)$/m.exec(block)?.[1];
-        if (data !== undefined) yield JSON.parse(data);
+        if (data !== undefined) yield redactor.value(parseEntry(data, target));
       }
     }
   } finally {
     await end();
   }
+}
+
+function parseEntry(data: string, target: ControlTarget): unknown {
+  const entry = parseJson(data);
+  if (!isRecord(entry)) throw noEmulator(target, undefined);
+  return entry;
 }
 
 /** The chunks of a body that has no end of its own: it is over when the connection is. Throws the signal's reason. */
