@@ -1,4 +1,4 @@
-import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
+import type { DeviceFinding, DeviceVerdict } from '../audio/verdict/device-verdict.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
 import type { Addresses } from '../wire/server/addresses.ts';
@@ -48,6 +48,8 @@ export type EmulatorEventBody =
   /** `id`: of the active fault. Without `stream` it struck a request. */
   | { type: 'fault-struck'; fault: FaultName; id: number; device?: string; stream?: number }
   | { type: 'device-finding'; stream: number; device: string; finding: DeviceFinding; remark: string }
+  /** How a device sends, after two seconds of audio and where it changes. */
+  | ({ type: 'device-verdict'; stream: number; device: string } & DeviceVerdict)
   /** `remarks`: what to tell the developer of the device, in words. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
   | { type: 'stopping' };
@@ -120,5 +122,6 @@ const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
 ]);
 
 function isWarning(body: EmulatorEventBody): boolean {
+  if (body.type === 'device-verdict') return body.remarks.length > 0;
   return warnings.has(body.type) || (body.type === 'stream-closed' && !ordinaryEnds.has(body.cause));
 }

@@ -1,3 +1,4 @@
+import type { DeviceVerdict } from '../audio/verdict/device-verdict.ts';
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { timeText } from './session-lines.ts';
@@ -45,6 +46,8 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     }
     case 'device-finding':
       return `! stream ${event.stream}  ${escapeText(event.remark)}${about(event)}`;
+    case 'device-verdict':
+      return `← stream ${event.stream}  ${escapeText(verdictText(event))}${about(event)}`;
     case 'stream-closed':
       return closedText(event);
     case 'stopping':
@@ -58,6 +61,12 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
 function about({ device, path, remote }: { device?: string; path?: string; remote?: string }): string {
   const subject = [device ?? path, remote].filter((one) => one !== undefined && one !== '');
   return subject.length === 0 ? '' : ` (${subject.map((one) => escapeText(one ?? '')).join(', ')})`;
+}
+
+/** What a device does wrong in time, or that it does nothing wrong. */
+export function verdictText({ pace, remarks }: Pick<DeviceVerdict, 'pace' | 'remarks'>): string {
+  if (remarks.length > 0) return remarks.join('; ');
+  return `sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }
 
 function more({ why }: { why?: string }): string {

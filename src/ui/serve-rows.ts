@@ -1,5 +1,6 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import { verdictText } from '../report/emulator-lines.ts';
 import type { NewRow } from './event-list.ts';
 
 /** The row of the journal for an event. */
@@ -68,6 +69,13 @@ function describe(event: EmulatorEvent): Described {
       return { direction: 'out', kind: 'fault', text: event.fault, mark: 'warning' };
     case 'device-finding':
       return { direction: 'in', kind: 'finding', text: event.remark, mark: 'warning' };
+    case 'device-verdict':
+      return {
+        direction: 'in',
+        kind: 'pace',
+        text: verdictText(event),
+        ...(event.remarks.length > 0 ? { mark: 'warning' as const } : {}),
+      };
     case 'stream-closed':
       return {
         direction: 'self',

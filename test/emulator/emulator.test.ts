@@ -96,7 +96,7 @@ describe('closing', () => {
     {
       await using emulator = await createEmulator();
       baseUrl = emulator.baseUrl;
-      expect((await fetch(baseUrl)).status).toBe(404);
+      expect((await fetch(baseUrl)).status).toBe(200);
     }
     await expect(fetch(baseUrl)).rejects.toThrow();
   });

@@ -1,18 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { sampleRate } from '../../protocol/audio-format.ts';
 import { LatestLevel } from '../latest-level.ts';
+import { type JudgedPace, judgePace, type PaceFinding } from './judge-pace.ts';
 import { PaceCheck, type PaceReport } from './pace-check.ts';
 import { PcmCheck, type PcmFinding } from './pcm-check.ts';
+import { formatSizes } from './recognise-format.ts';
 
 /** Something that a device does which the real service may not put up with. */
-export type DeviceFinding =
-  | PcmFinding
-  | 'odd-sizes'
-  | 'too-fast'
-  | 'too-slow'
-  | 'bursts'
-  | 'gaps'
-  | 'wrong-rate';
+export type DeviceFinding = PcmFinding | PaceFinding | 'odd-sizes' | 'base64-text' | 'json-text';
 
 /** What the emulator has to say to the developer of a device. */
 export interface DeviceVerdict {
@@ -22,42 +16,56 @@ export interface DeviceVerdict {
   remarks: string[];
 }
 
-const remarks: Record<PcmFinding | 'odd-sizes', string> = {
+const remarks: Record<Exclude<DeviceFinding, PaceFinding>, string> = {
   'riff-header': 'the stream begins with a WAV header, which is heard as a click: send the samples alone',
+  compressed: 'this is compressed audio or a file of it (Ogg, MP3, AAC, FLAC, WebM): send raw PCM',
+  base64: 'the binary messages hold base64: send the bytes themselves',
+  json: 'the binary messages hold JSON: send the bytes of the audio themselves',
+  'base64-text': 'audio comes as base64 in text messages: send the bytes as binary messages',
+  'json-text': 'audio comes as JSON in text messages: send the bytes as binary messages',
+  float32: 'this looks like 32-bit float: send 16-bit integers',
+  int32: 'this looks like 32-bit integers: send 16-bit ones',
+  'half-empty':
+    'every other sample is zero, as in 32-bit samples or stereo with a silent channel: send 16-bit mono',
+  int24: 'this looks like 24-bit integers: send 16-bit ones',
+  'unsigned-16': 'this looks like unsigned 16-bit audio: subtract 32768 from each sample',
+  'unsigned-8': 'this looks like unsigned 8-bit audio: send 16-bit integers',
+  'signed-8': 'this looks like signed 8-bit audio: send 16-bit integers',
+  mulaw: 'this looks like G.711 µ-law: decode it to 16-bit integers',
+  alaw: 'this looks like G.711 A-law: decode it to 16-bit integers',
   'swapped-bytes': 'the bytes of each sample are swapped: send little-endian',
+  'byte-shift': 'the samples are shifted by one byte: an odd number of bytes came before them',
   stereo: 'this looks like stereo: send one channel',
   clipping: 'the audio clips: lower the gain',
   'dc-offset': 'the samples are not centred on zero: remove the DC offset',
   silence: 'nothing but silence for 5 s: is the microphone on?',
+  quiet: 'nothing louder than -40 dBFS for 5 s: raise the gain of the microphone',
   'odd-sizes': 'messages end within a sample: send whole samples',
 };
 
-/** Formats whose samples, sent as they are, make a device look this many times too fast. */
-const lookalikes: [times: number, format: string][] = [
-  [44_100 / sampleRate, '44.1 kHz'],
-  [48_000 / sampleRate, '48 kHz'],
-  [88_200 / sampleRate, '44.1 kHz stereo'],
-  [96_000 / sampleRate, '48 kHz stereo'],
-  [2, '32 kHz, or 16 kHz stereo'],
-  [0.5, '8 kHz'],
-];
-const closeTo = 0.02;
-/** Pace within these is real time, measured over seconds on a machine that does other things too. */
-const slowest = 0.95;
-const fastest = 1.05;
-const longestQuietMs = 500;
+/** The pace is judged after this much time, and again each time it has passed. */
+const judgeEveryMs = 2_000;
 
 /** For nearly every message: nothing is made for it. */
 const nothing: readonly never[] = [];
+
+type Found = Exclude<DeviceFinding, PaceFinding>;
 
 /** Judges what one device sends. A class, as all that every frame passes: see ARCHITECTURE.md. */
 export class DeviceCheck {
   /** How loud the device is. */
   readonly level: LatestLevel;
+  /** Whether it is time for `judgePace`. */
+  isDue = false;
   private readonly clock: Pick<Clock, 'now'>;
   private readonly pace = new PaceCheck();
   private readonly pcm = new PcmCheck();
-  private readonly found = new Set<PcmFinding | 'odd-sizes'>();
+  private readonly found = new Set<Found>();
+  /** Whole milliseconds; −1 before the first message. */
+  private nextJudgeAt = -1;
+  /** What was told last of the pace, and what the time before this one showed. */
+  private told: string | undefined;
+  private seen = '';
 
   /** @param clock The machine's. */
   constructor(clock: Pick<Clock, 'now'>) {
@@ -67,39 +75,65 @@ export class DeviceCheck {
 
   /** Takes a message as it came; returns what was found for the first time. */
   push(message: Buffer): readonly { finding: DeviceFinding; remark: string }[] {
+    const now = this.clock.now();
+    const ms = Math.round(now);
     this.level.note(message);
-    this.pace.push(message.length, this.clock.now());
-    const ofSamples = this.pcm.push(message);
+    this.pace.push(message.length, now);
+    if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
+    else if (ms >= this.nextJudgeAt) this.isDue = true;
+    const ofSamples = this.pcm.push(message, ms);
     const isOdd = message.length % 2 === 1 && !this.found.has('odd-sizes');
     if (ofSamples.length === 0 && !isOdd) return nothing;
-    const findings: (PcmFinding | 'odd-sizes')[] = [...ofSamples, ...(isOdd ? ['odd-sizes' as const] : [])];
-    for (const finding of findings) this.found.add(finding);
-    return findings.map((finding) => ({ finding, remark: remarks[finding] }));
+    const findings: Found[] = [...ofSamples, ...(isOdd ? ['odd-sizes' as const] : [])];
+    return findings.flatMap((finding) => this.note(finding));
+  }
+
+  /** Notes what is not seen in binary messages; returns it where it is new. */
+  note(finding: Found): readonly { finding: DeviceFinding; remark: string }[] {
+    if (this.found.has(finding)) return nothing;
+    this.found.add(finding);
+    return [{ finding, remark: remarks[finding] }];
+  }
+
+  /** The verdict on the pace of late, where it has changed: the first one always, each other where it shows twice. */
+  judgePace(): DeviceVerdict | undefined {
+    this.isDue = false;
+    this.nextJudgeAt = Math.round(this.clock.now()) + judgeEveryMs;
+    const report = this.pace.takeLatest();
+    const judged = judgePace(report, this.sizes());
+    const now = judged.map(({ finding, remark }) => finding + rateOf(remark)).join();
+    const isNew = this.told === undefined || (now !== this.told && now === this.seen);
+    this.seen = now;
+    if (!isNew) return undefined;
+    this.told = now;
+    return verdictOf(report, judged, []);
   }
 
   verdict(): DeviceVerdict {
     const report = this.pace.report();
-    const timing = judgePace(report);
-    return {
-      pace: report,
-      findings: [...timing.map(([finding]) => finding), ...this.found],
-      remarks: [...timing.map(([, remark]) => remark), ...[...this.found].map((finding) => remarks[finding])],
-    };
+    return verdictOf(report, judgePace(report, this.sizes()), [...this.found]);
+  }
+
+  /** Bytes per sample of the format that was found, over those of the right one. */
+  private sizes(): number {
+    for (const finding of this.found) {
+      const sizes = formatSizes[finding];
+      if (sizes !== undefined) return sizes;
+    }
+    return 1;
   }
 }
 
-function judgePace({ timesRealTime, longestGapMs, burstMessages }: PaceReport): [DeviceFinding, string][] {
-  if (timesRealTime === null) return [];
-  const judged: [DeviceFinding, string][] = [];
-  const lookalike = lookalikes.find(([times]) => Math.abs(timesRealTime / times - 1) < closeTo);
-  const isOff = timesRealTime < slowest || timesRealTime > fastest;
-  if (isOff)
-    judged.push([timesRealTime > 1 ? 'too-fast' : 'too-slow', `device sends ${timesRealTime} × real time`]);
-  if (lookalike !== undefined)
-    judged.push(['wrong-rate', `this looks like ${lookalike[1]}: send 16 kHz mono`]);
-  if (burstMessages > 0)
-    judged.push(['bursts', `${burstMessages} messages came in bursts: spread them over time`]);
-  if (longestGapMs > longestQuietMs)
-    judged.push(['gaps', `a gap of ${Math.round(longestGapMs)} ms between messages`]);
-  return judged;
+/** What a verdict on the rate names, without its figure, which is never twice the same. */
+function rateOf(remark: string): string {
+  return /looks like ([^:]+)/.exec(remark)?.[1] ?? '';
+}
+
+/** Cause before symptom: what the samples are, then how they come. */
+function verdictOf(pace: PaceReport, judged: JudgedPace, found: Found[]): DeviceVerdict {
+  return {
+    pace,
+    findings: [...found, ...judged.map(({ finding }) => finding)],
+    remarks: [...found.map((finding) => remarks[finding]), ...judged.map(({ remark }) => remark)],
+  };
 }

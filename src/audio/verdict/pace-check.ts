@@ -19,48 +19,80 @@ const togetherMs = 2;
 const tolerated = 3;
 const ticksPerMs = 100;
 
-/**
- * Measures the pace of one device. Times are kept in whole 10 µs: whole numbers are part of their object, and a fraction
- * is an object of its own.
- */
+/** Sums over some time. In whole 10 µs: whole numbers are part of their object, and a fraction is an object of its own. */
+class Span {
+  startAt = 0;
+  gaps = 0;
+  sentBytes = 0;
+  jitter = 0;
+  longestGap = 0;
+  burstMessages = 0;
+
+  add(gap: number, bytes: number, isBurst: boolean): void {
+    this.gaps += 1;
+    // What the last message held has been played when the next is due.
+    this.sentBytes += bytes;
+    this.jitter += Math.abs(gap - Math.round(msForBytes(bytes) * ticksPerMs));
+    if (gap > this.longestGap) this.longestGap = gap;
+    if (isBurst) this.burstMessages += 1;
+  }
+
+  begin(at: number): void {
+    this.startAt = at;
+    this.gaps = 0;
+    this.sentBytes = 0;
+    this.jitter = 0;
+    this.longestGap = 0;
+    this.burstMessages = 0;
+  }
+
+  report(lastAt: number): PaceReport {
+    const passedMs = (lastAt - this.startAt) / ticksPerMs;
+    return {
+      timesRealTime: passedMs < shortestMs ? null : round(msForBytes(this.sentBytes) / passedMs),
+      meanJitterMs: round(this.jitter / ticksPerMs / Math.max(1, this.gaps)),
+      longestGapMs: round(this.longestGap / ticksPerMs),
+      burstMessages: this.burstMessages,
+    };
+  }
+}
+
+/** Measures the pace of one device: over the whole stream, and of late. */
 export class PaceCheck {
-  private messages = 0;
-  private firstAt = 0;
+  private isFirst = true;
   private lastAt = 0;
   private lastBytes = 0;
-  private sentBytes = 0;
-  private jitter = 0;
-  private longestGap = 0;
   private together = 0;
-  private burstMessages = 0;
+  private readonly whole = new Span();
+  private readonly latest = new Span();
 
   /** Takes the length of a message that came at `now`, in milliseconds. */
   push(bytes: number, now: number): void {
     const at = Math.round(now * ticksPerMs);
-    if (this.messages === 0) {
-      this.firstAt = at;
+    if (this.isFirst) {
+      this.isFirst = false;
+      this.whole.begin(at);
+      this.latest.begin(at);
     } else {
       const gap = at - this.lastAt;
-      // What the last message held has been played when the next is due.
-      this.sentBytes += this.lastBytes;
-      this.jitter += Math.abs(gap - Math.round(msForBytes(this.lastBytes) * ticksPerMs));
-      if (gap > this.longestGap) this.longestGap = gap;
       this.together = gap < togetherMs * ticksPerMs ? this.together + 1 : 0;
-      if (this.together > tolerated) this.burstMessages += 1;
+      const isBurst = this.together > tolerated;
+      this.whole.add(gap, this.lastBytes, isBurst);
+      this.latest.add(gap, this.lastBytes, isBurst);
     }
-    this.messages += 1;
     this.lastAt = at;
     this.lastBytes = bytes;
   }
 
   report(): PaceReport {
-    const passedMs = (this.lastAt - this.firstAt) / ticksPerMs;
-    return {
-      timesRealTime: passedMs < shortestMs ? null : round(msForBytes(this.sentBytes) / passedMs),
-      meanJitterMs: round(this.jitter / ticksPerMs / Math.max(1, this.messages - 1)),
-      longestGapMs: round(this.longestGap / ticksPerMs),
-      burstMessages: this.burstMessages,
-    };
+    return this.whole.report(this.lastAt);
+  }
+
+  /** The report on the time since this was called before. */
+  takeLatest(): PaceReport {
+    const report = this.latest.report(this.lastAt);
+    this.latest.begin(this.lastAt);
+    return report;
   }
 }
 

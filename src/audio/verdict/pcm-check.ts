@@ -1,7 +1,9 @@
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { type Container, recogniseContainer } from './recognise-container.ts';
+import { recogniseFormat, type SampleFormat } from './recognise-format.ts';
 
 /** What is wrong with the audio that a device sends, as far as the audio itself shows it. */
-export type PcmFinding = 'riff-header' | 'swapped-bytes' | 'stereo' | 'clipping' | 'dc-offset' | 'silence';
+export type PcmFinding = Container | SampleFormat | 'stereo' | 'clipping' | 'dc-offset' | 'silence' | 'quiet';
 
 /** Sums over one second of audio, in which a decision is made. */
 interface Window {
@@ -9,11 +11,11 @@ interface Window {
   samples: number;
   seen: number;
   sum: number;
+  /** Of the sizes of the samples, and of the steps between them. */
+  sizes: number;
+  steps: number;
   peak: number;
   clipped: number;
-  /** Of the steps between samples, as they are and with the bytes of each swapped. */
-  steps: number;
-  swappedSteps: number;
   /** Of the steps within pairs of samples, and between a pair and the next. */
   stepsWithin: number;
   stepsBetween: number;
@@ -22,14 +24,19 @@ interface Window {
 const windowSamples = sampleRate;
 /** Quieter than this, −60 dBFS, there is nothing to judge but silence. */
 const audiblePeak = 33;
-/** This many seconds on end without any sound, while messages come, are a microphone that is not there. */
-const silentWindows = 5;
+/** Speech is louder than this, −40 dBFS. */
+const speechPeak = 330;
+/** This much time without any sound, or without any that is loud enough, is a microphone that is not there, or far away. */
+const patienceMs = 5_000;
 /** After a message that was looked at, so many of its length pass unseen, up to a bound: that is cheap, and enough for sums. */
 const unseenLengths = 7;
 const maxUnseenBytes = bytesForMs(140);
 /** Windows that are looked at from the start; after them only each so-manieth, which keeps the cost down. */
 const denseWindows = 10;
 const sparseStep = 8;
+/** So many messages that say the same decide on a format; after so many that say nothing it is given up. */
+const enoughVotes = 4;
+const mostProbes = 150;
 
 const nothing: readonly never[] = [];
 
@@ -38,56 +45,106 @@ export class PcmCheck {
   private readonly found = new Set<PcmFinding>();
   private readonly window = openWindow();
   private windows = 0;
-  private silent = 0;
   private isFirst = true;
+  /** Whether the stream is cut within a sample: the next one begins with the second byte of a message. */
+  private isCut = false;
   /** Bytes that pass unseen from now on, and that did since a message was looked at. */
   private unseen = 0;
   private passed = 0;
+  /** Messages whose format is still to be asked for, and what the others said. */
+  private probes = mostProbes;
+  private isDecided = false;
+  private readonly votes = new Map<SampleFormat | 'pcm', number>();
+  /** Whether something as loud as speech was heard; when silence began, and any sound. Whole milliseconds. */
+  private isHeard = false;
+  private silentSince = -1;
+  private audibleSince = -1;
+  private windowSince = -1;
 
-  /** Takes the audio as it came; returns what was found for the first time. */
-  push(message: Buffer): readonly PcmFinding[] {
-    if (this.unseen > 0) {
+  /** Takes the audio as it came, at `now` in whole milliseconds; returns what was found for the first time. */
+  push(message: Buffer, now: number): readonly PcmFinding[] {
+    const start = this.isCut ? 1 : 0;
+    if (message.length % bytesPerSample !== 0) this.isCut = !this.isCut;
+    if (this.windowSince < 0) this.windowSince = now;
+    if (this.unseen > 0 && this.probes === 0) {
       this.unseen -= message.length;
       this.passed += message.length;
       return nothing;
     }
     this.unseen = Math.min(unseenLengths * message.length, maxUnseenBytes);
-    return this.look(message);
+    return this.look(message, start, now);
   }
 
-  private look(message: Buffer): readonly PcmFinding[] {
+  private look(message: Buffer, start: number, now: number): readonly PcmFinding[] {
     const { window } = this;
-    // Silence is counted in seconds on end.
-    const isLookedAt = this.windows < denseWindows || this.windows % sparseStep === 0 || this.silent > 0;
+    const isDense = this.windows < denseWindows || this.windows % sparseStep === 0;
+    // Silence is counted without a break.
+    const isLookedAt = isDense || this.silentSince >= 0;
     window.samples += Math.floor(this.passed / bytesPerSample);
     this.passed = 0;
-    if (isLookedAt) addMessage(window, message);
+    if (isLookedAt) addMessage(window, message, start);
     else window.samples += Math.floor(message.length / bytesPerSample);
     if (this.isFirst) {
       this.isFirst = false;
-      return this.note('riff-header', message.toString('latin1', 0, 4) === 'RIFF');
+      const container = recogniseContainer(message);
+      // A text has no format beside it; what follows a header has.
+      if (container !== undefined && container !== 'riff-header') this.probes = 0;
+      if (container !== undefined) return this.note(container, true);
     }
-    if (window.samples < windowSamples) return nothing;
-    const findings = isLookedAt ? this.judge() : nothing;
+    const format = this.probes > 0 ? this.probe(message, start) : nothing;
+    if (window.samples < windowSamples) return format;
+    const findings = isLookedAt ? this.judge(now) : nothing;
     this.windows += 1;
+    this.windowSince = now;
     Object.assign(window, openWindow());
-    return findings;
+    return format.length === 0 ? findings : [...format, ...findings];
   }
 
-  private judge(): PcmFinding[] {
-    const { seen, sum, peak, clipped, steps, swappedSteps, stepsWithin, stepsBetween } = this.window;
-    this.silent = peak < audiblePeak ? this.silent + 1 : 0;
-    if (peak < audiblePeak) return this.note('silence', this.silent >= silentWindows);
+  /** Asks one message for its format, until enough of them have said the same. */
+  private probe(message: Buffer, start: number): readonly PcmFinding[] {
+    this.probes -= 1;
+    const format = recogniseFormat(message, start);
+    if (format === undefined) return nothing;
+    const votes = (this.votes.get(format) ?? 0) + 1;
+    this.votes.set(format, votes);
+    if (votes < enoughVotes) return nothing;
+    this.probes = 0;
+    this.isDecided = true;
+    this.votes.clear();
+    return format === 'pcm' ? nothing : this.note(format, true);
+  }
+
+  private judge(now: number): PcmFinding[] {
+    const { seen, sum, sizes, steps, peak, clipped, stepsWithin, stepsBetween } = this.window;
+    if (peak < audiblePeak) return this.judgeSilence(now);
+    this.silentSince = -1;
+    if (peak >= speechPeak) this.isHeard = true;
+    if (this.audibleSince < 0) this.audibleSince = this.windowSince;
+    // Samples of another format say nothing by their size.
+    if (this.hasOtherFormat()) return [];
+    const quiet = this.note('quiet', !this.isHeard && now - this.audibleSince >= patienceMs);
+    if (this.probes > 0) return quiet;
+    // Noise may be samples that are read wrongly from here on; and what was too quiet to tell may be loud now.
+    if (steps > sizes || !this.isDecided) this.probes = mostProbes;
     const isClipped = clipped > seen / 200;
     return [
-      // Swapped bytes are noise at full scale: put right, neighbours are close again.
-      ...this.note('swapped-bytes', steps > 4 * swappedSteps),
       // Left and right are close to each other, and the next pair is not that close.
-      ...this.note('stereo', steps <= 4 * swappedSteps && stepsBetween > 4 * stepsWithin),
+      ...this.note('stereo', stepsBetween > 4 * stepsWithin),
       ...this.note('clipping', isClipped),
       // Clipped audio is cut unevenly, which moves its mean.
       ...this.note('dc-offset', !isClipped && Math.abs(sum / seen) > 1_000),
+      ...quiet,
     ];
+  }
+
+  private judgeSilence(now: number): PcmFinding[] {
+    if (this.silentSince < 0) this.silentSince = this.windowSince;
+    return this.note('silence', !this.isHeard && now - this.silentSince >= patienceMs);
+  }
+
+  private hasOtherFormat(): boolean {
+    for (const finding of this.found) if (!ofRightSamples.has(finding)) return true;
+    return false;
   }
 
   private note(finding: PcmFinding, isThere: boolean): PcmFinding[] {
@@ -97,47 +154,56 @@ export class PcmCheck {
   }
 }
 
+/** Findings about samples that are 16-bit little-endian. */
+const ofRightSamples: ReadonlySet<PcmFinding> = new Set([
+  'riff-header',
+  'stereo',
+  'clipping',
+  'dc-offset',
+  'silence',
+  'quiet',
+]);
+
 function openWindow(): Window {
   return {
     samples: 0,
     seen: 0,
     sum: 0,
+    sizes: 0,
+    steps: 0,
     peak: 0,
     clipped: 0,
-    steps: 0,
-    swappedSteps: 0,
     stepsWithin: 0,
     stepsBetween: 0,
   };
 }
 
 /** Looks at a whole message. Pairs of samples are counted from the start of the window, what was left out included. */
-function addMessage(window: Window, message: Buffer): void {
-  const count = Math.floor(message.length / bytesPerSample);
-  const samples = new DataView(message.buffer, message.byteOffset, message.length);
-  let { sum, peak, clipped, steps, swappedSteps, stepsBetween } = window;
-  let previous = count === 0 ? 0 : samples.getInt16(0, true);
-  let previousSwapped = count === 0 ? 0 : samples.getInt16(0);
+function addMessage(window: Window, message: Buffer, start: number): void {
+  const count = Math.floor((message.length - start) / bytesPerSample);
+  if (count <= 0) return;
+  const samples = new DataView(message.buffer, message.byteOffset + start, message.length - start);
+  let { sum, sizes, peak, clipped, steps, stepsBetween } = window;
+  let previous = samples.getInt16(0, true);
   for (let index = 0; index < count; index += 1) {
     const sample = samples.getInt16(index * bytesPerSample, true);
-    const swapped = samples.getInt16(index * bytesPerSample);
     const step = Math.abs(sample - previous);
     steps += step;
     if ((window.samples + index) % 2 === 0) stepsBetween += step;
-    swappedSteps += Math.abs(swapped - previousSwapped);
+    const size = Math.abs(sample);
     sum += sample;
-    peak = Math.max(peak, Math.abs(sample));
+    sizes += size;
+    peak = Math.max(peak, size);
     if (sample === 0x7fff || sample === -0x8000) clipped += 1;
     previous = sample;
-    previousSwapped = swapped;
   }
   window.samples += count;
   window.seen += count;
   window.stepsWithin += steps - window.steps - (stepsBetween - window.stepsBetween);
   window.sum = sum;
+  window.sizes = sizes;
   window.peak = peak;
   window.clipped = clipped;
   window.steps = steps;
-  window.swappedSteps = swappedSteps;
   window.stepsBetween = stepsBetween;
 }

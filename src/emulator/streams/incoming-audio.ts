@@ -1,4 +1,5 @@
 import type { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
+import { recogniseText } from '../../audio/verdict/recognise-container.ts';
 import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
@@ -36,6 +37,7 @@ export class IncomingAudio {
 
   take(message: Buffer): void {
     for (const found of this.check.push(message)) this.tell(found);
+    if (this.check.isDue) this.tellVerdict();
     if (message.length === 0) {
       this.totals.emptyMessages += 1;
       return;
@@ -60,6 +62,21 @@ export class IncomingAudio {
     const whole = this.samples.push(message);
     if (oddBytes === 'drop') this.samples.clear();
     if (whole.length > 0) this.reply.hear(whole);
+  }
+
+  /** Takes a text message; true where it is audio that was made into text, which is told of once. */
+  takeText(text: string): boolean {
+    const kind = recogniseText(text);
+    if (kind === undefined) return false;
+    for (const found of this.check.note(`${kind}-text`)) this.tell(found);
+    return true;
+  }
+
+  private tellVerdict(): void {
+    const verdict = this.check.judgePace();
+    const { connection, device, events } = this.options;
+    if (verdict !== undefined)
+      events.emit({ type: 'device-verdict', stream: connection.id, device, ...verdict });
   }
 
   private tell(found: ReturnType<DeviceCheck['push']>[number]): void {

@@ -60,7 +60,8 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
       incoming.take(data);
       return;
     }
-    events.emit({ type: 'text-received', stream: connection.id, device: claims.sub, bytes: data.length });
+    if (!incoming.takeText(data.toString()))
+      events.emit({ type: 'text-received', stream: connection.id, device: claims.sub, bytes: data.length });
     const { code, message } = dialect.stream.closes.unexpectedText;
     if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
     if (dialect.stream.textAfterToken === 'error')

@@ -87,13 +87,22 @@ describe('a device that sends the wrong samples is told', () => {
     expect(verdict.remarks).toEqual([expect.stringContaining(words)]);
   });
 
-  test('of silence only where it lasts, also after the first seconds', () => {
-    const quiet = Buffer.alloc(32_000);
-    const loud = tone(440, 10_000, 7);
-    const now = Array.from({ length: 7 }, () => [quiet, loud]).flat();
-    expect(judge(Buffer.concat([loud, loud, loud.subarray(0, 64_000), ...now])).told).toEqual([]);
-    const dies = Buffer.concat([loud, loud, ...Array.from({ length: 14 }, () => quiet)]);
-    expect(judge(dies).told).toEqual(['silence']);
+  test('of silence only where nothing was heard before it', () => {
+    const quiet = Buffer.alloc(32_000 * 14);
+    expect(judge(Buffer.concat([tone(440, 10_000, 3), quiet])).told).toEqual([]);
+    expect(judge(Buffer.concat([tone(440, 100, 3), quiet])).told).toEqual(['silence']);
+  });
+
+  test('of silence after 5 s of time, however fast it comes', () => {
+    const quiet = Buffer.alloc(32_000 * 14);
+    expect(judge(quiet, { every: () => 20 / 3 }).told).toEqual([]);
+    expect(judge(quiet.subarray(0, 32_000 * 3), { every: () => 40 }).told).toEqual(['silence']);
+  });
+
+  test('of audio that is very quiet, where nothing louder came before', () => {
+    const whisper = mapSamples(Buffer.concat([speech, speech, speech, speech]), (sample) => sample / 100);
+    expect(judge(whisper).told).toEqual(['quiet']);
+    expect(judge(Buffer.concat([speech, whisper])).told).toEqual([]);
   });
 
   test('odd-sizes, once', () => {

@@ -1,0 +1,28 @@
+/** What a stream is whose first message does not begin with samples. */
+export type Container = 'riff-header' | 'compressed' | 'base64' | 'json';
+
+const compressed = [
+  Buffer.from('OggS'),
+  Buffer.from('fLaC'),
+  Buffer.from('ID3'),
+  Buffer.from([0x1a, 0x45, 0xdf, 0xa3]),
+  Buffer.from([0xff, 0xfb]),
+  Buffer.from([0xff, 0xf1]),
+];
+/** Fewer characters may be samples by chance. */
+const fewestCharacters = 32;
+
+/** What the first binary message of a stream is, where it is not samples. */
+export function recogniseContainer(message: Buffer): Container | undefined {
+  if (message.toString('latin1', 0, 4) === 'RIFF') return 'riff-header';
+  if (compressed.some((magic) => message.subarray(0, magic.length).equals(magic))) return 'compressed';
+  return recogniseText(message.toString('latin1'));
+}
+
+/** What audio that was made into text is; undefined where it is neither. */
+export function recogniseText(text: string): 'base64' | 'json' | undefined {
+  if (text.length < fewestCharacters) return undefined;
+  const isVaried = [/[A-Z]/, /[a-z]/, /\d/].every((kind) => kind.test(text));
+  if (isVaried && /^[\w+/=\s-]+$/.test(text)) return 'base64';
+  return /^\s*\{/.test(text) && /"[\w+/=-]{32,}"/.test(text) ? 'json' : undefined;
+}
