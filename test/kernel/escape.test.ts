@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { escapeText, jsonLine, jsonLines } from '../../src/kernel/escape.ts';
+import { cutText, escapeText, jsonLine, jsonLines, jsonText } from '../../src/kernel/escape.ts';
 
 describe('text from outside', () => {
   test.each([
@@ -66,4 +66,38 @@ describe('JSON', () => {
     expect(text.split('\n')).toHaveLength(9);
     expect(text).not.toMatch(/[\u009b\u202e]/);
   });
+
+  // As the stack ends it; escape-deep.test.ts has the real thing.
+  const tooDeep = {
+    toJSON() {
+      throw new RangeError('Maximum call stack size exceeded');
+    },
+  };
+
+  test('says of what is nested too deeply that it is', () => {
+    expect(jsonText({ t: 1, body: tooDeep, more: [1] })).toBe(
+      '{"t":1,"body":"(nested too deeply)","more":[1]}',
+    );
+    expect(jsonText([1, tooDeep])).toBe('"(nested too deeply)"');
+    expect(jsonLines({ body: tooDeep })).toBe('{\n  "body": "(nested too deeply)"\n}\n');
+  });
+
+  test('of nothing is null, and what cannot be written for another reason is a failure', () => {
+    expect(jsonText(undefined)).toBe('null');
+    expect(() => jsonText(1n)).toThrow(TypeError);
+  });
+});
+
+test.each([
+  ['abc', 2, 'ab'],
+  ['abc', 3, 'abc'],
+  ['abc', 9, 'abc'],
+  ['abc', 0, ''],
+  ['a😀b', 1, 'a'],
+  ['a😀b', 2, 'a'],
+  ['a😀b', 3, 'a😀'],
+  ['a\ud83db', 2, 'a\ud83d'],
+  ['a\ude00b', 1, 'a'],
+])('%j cut to %d units is %j: no character is cut in two', (text, length, cut) => {
+  expect(cutText(text, length)).toBe(cut);
 });

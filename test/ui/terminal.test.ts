@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
 import { hasTmux, type PseudoTerminal, setUpTerminals } from '../helpers/tmux.ts';
 import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -27,8 +28,14 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     );
   }
   const stream = `stream --file ${fixture('two-turns.wav')} --local --loop --wait 1s --settle 300ms`;
-  // Long enough to be looked at while it lasts.
-  const short = `${stream} --duration 12s`;
+  /** A session with an emulator of the test, which ends it when the test wants it. */
+  async function startSession() {
+    const emulator = await createEmulator();
+    sandbox.defer(emulator.close);
+    const file = fixture('two-turns.wav');
+    const terminal = run(`stream --file ${file} --base-url ${emulator.baseUrl} --loop --expect-close 1000`);
+    return { terminal, end: () => emulator.control.close({}, 1000, '') };
+  }
 
   /** The pid of the program that has the terminal. */
   function pidOf(terminal: PseudoTerminal): number {
@@ -45,28 +52,34 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
   const live = (terminal: PseudoTerminal) => eventually(() => terminal.screen()).toMatch(/● (live|draining)/);
 
   test('a session draws on the alternate screen, ends by itself, and leaves its summary', async () => {
-    const terminal = run(short);
+    const { terminal, end } = await startSession();
     await eventually(() => terminal.screen()).toMatch(/voicectl stream .*(live|draining)/);
     expect(terminal.flags()).toEqual({ cursor: false, alternate: true });
+    await eventually(() => terminal.screen()).toMatch(/first audio +\d/);
+    end();
     await expectRestored(terminal, 0);
     expect(terminal.screen()).toMatch(/first audio +\d.*\n(.*\n)*result +ok in/);
   });
 
   test('a session that somebody has looked into stays until q', async () => {
-    const terminal = run(short);
+    const { terminal, end } = await startSession();
     await live(terminal);
     terminal.press('?');
+    await eventually(() => terminal.screen()).toContain('this help');
+    end();
     await eventually(() => terminal.screen()).toContain('closed, ok');
     terminal.press('Escape', 'q');
     await expectRestored(terminal, 0);
   });
 
   test('r connects again with a fresh token once the session is over', async () => {
-    const terminal = run(short);
+    const { terminal, end } = await startSession();
     await live(terminal);
-    terminal.press('g');
+    terminal.press('?');
+    await eventually(() => terminal.screen()).toContain('this help');
+    end();
     await eventually(() => terminal.screen()).toContain('closed, ok');
-    terminal.press('r');
+    terminal.press('Escape', 'r');
     await live(terminal);
     // The window of the same device: another token was asked for.
     await eventually(() => terminal.screen()).toContain('58 of 60');
@@ -197,7 +210,7 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
   });
 
   test.each([
-    ['--output plain', /0\.0\d\d {2}· token/],
+    ['--output plain', /\d\.\d{3} {2}· token/],
     ['--json', /"type":"session"/],
     ['-q', /is over/],
   ])('with %s there is no screen', async (flag, expected) => {
