@@ -18,8 +18,8 @@ import { bindings } from '../src/ui/keys.ts';
 export const references: Record<string, string> = {
   commands: allCommands()
     .map(
-      ({ name, args = [], summary, options }) =>
-        `### \`${['voicectl', name, ...args.map(([arg]) => arg)].join(' ')}\`\n\n${sentence(summary)}\n\n${optionTable(options)}`,
+      ({ name, args = [], summary, ...spec }) =>
+        `### \`${['voicectl', name, ...args.map(([arg]) => arg)].join(' ')}\`\n\n${sentence(summary)}\n\n${optionTables(spec)}`,
     )
     .join('\n\n'),
   failures: table(
@@ -108,6 +108,18 @@ function shippedScenarios(): string[][] {
     const { description } = parse(readFileSync(new URL(file, folder), 'utf8')) as { description: string };
     return [`\`${file.replace(/\.yaml$/, '')}\``, description];
   });
+}
+
+/** The options of a command, a table for each heading of its help. */
+function optionTables({ options, headings = {} }: Pick<CommandSpec, 'options' | 'headings'>): string {
+  const starts = options.flatMap((name, index) => (index === 0 || headings[name] ? [index] : []));
+  return starts
+    .map((start, index) => {
+      const names = options.slice(start, starts[index + 1]);
+      const heading = names[0] && headings[names[0]];
+      return [...(heading ? [heading] : []), optionTable(names)].join('\n\n');
+    })
+    .join('\n\n');
 }
 
 function optionTable(names: readonly OptionName[]): string {

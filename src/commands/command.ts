@@ -24,6 +24,8 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
   style: Style;
   /** A line on standard error, for people; not with `--quiet`. */
   note(text: string): Promise<void>;
+  /** A warning on standard error, with `--quiet` too. */
+  warn(text: string): Promise<void>;
 }
 
 /** What the command line has to know of a command. Light: it is loaded for every `--help`. */
@@ -34,7 +36,10 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   args?: readonly (readonly [name: string, help: string])[];
   /** Whether the arguments may hold flags that are not ours. */
   passThrough?: true;
+  /** In the order of the help: what is used most comes first. */
   options: readonly Names[];
+  /** Headings of the help, each before the option that it is given for. */
+  headings?: Readonly<Partial<Record<OptionName, string>>>;
   /** Shown below the help. */
   examples: readonly string[];
 }

@@ -7,9 +7,13 @@ import { version } from '../kernel/version.ts';
 import type { Command as CommandEntry, CommandGroup } from './command.ts';
 import { commands } from './commands.ts';
 import { completionSpec } from './completion/spec.ts';
+import { helpHint } from './help-hint.ts';
+
+/** A command, by its whole name, such as `emulator fault`. */
+export type UsedCommand = CommandEntry & { name: string };
 
 /** Runs a command with the flags and arguments that were read for it. */
-export type RunCommand = (command: CommandEntry, flags: Flags, args: readonly string[]) => Promise<number>;
+export type RunCommand = (command: UsedCommand, flags: Flags, args: readonly string[]) => Promise<number>;
 
 /** The command tree. The help goes to `write`. */
 export function buildProgram(write: (text: string) => void, run: RunCommand): Command {
@@ -49,27 +53,41 @@ function buildGroup(
     .exitOverride((thrown) => {
       throw thrown.exitCode !== 0 && thrown.code === 'commander.help' ? missingCommand(name, names) : thrown;
     });
-  for (const one of subcommands) group.addCommand(buildCommand(one, program, run));
+  for (const one of subcommands) group.addCommand(buildCommand(one, program, run, name));
   return group;
 }
 
-function buildCommand(entry: CommandEntry, program: Command, run: RunCommand): Command {
+function buildCommand(entry: CommandEntry, program: Command, run: RunCommand, group?: string): Command {
   const { spec } = entry;
+  const { args = [], options, headings = {} } = spec;
+  const name = group === undefined ? spec.name : `${group} ${spec.name}`;
   const command = program
     .createCommand(spec.name)
     .copyInheritedSettings(program)
+    .exitOverride((thrown) => {
+      throw thrown.exitCode === 0 ? thrown : usageError(thrown, name);
+    })
     .description(spec.summary)
     .allowExcessArguments(false)
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
-  for (const [name, help] of spec.args ?? []) command.argument(name, help);
+  for (const [arg, help] of args) command.argument(arg, help);
   if (spec.passThrough) command.passThroughOptions();
-  for (const name of [...spec.options, ...generalOptions]) {
-    command.addOption(buildOption(name));
-    if (optionSpec(name).negatable) command.addOption(buildOpposite(name));
+  for (const option of options) {
+    const heading = headings[option];
+    if (heading !== undefined) command.optionsGroup(heading);
+    addOption(command, option);
   }
+  command.optionsGroup('General:');
+  for (const option of generalOptions) addOption(command, option);
+  command.addHelpOption(new Option('-h, --help', 'show this help'));
   return command.action(async () => {
-    exitCodes.set(program, await run(entry, command.opts(), command.args));
+    exitCodes.set(program, await run({ ...entry, name }, command.opts(), command.args));
   });
+}
+
+function addOption(command: Command, name: OptionName): void {
+  command.addOption(buildOption(name));
+  if (optionSpec(name).negatable) command.addOption(buildOpposite(name));
 }
 
 const exitCodes = new WeakMap<Command, number>();
@@ -110,11 +128,13 @@ export async function runProgram(argv: readonly string[], io: Io, run: RunComman
 
 function missingCommand(group: string, names: readonly string[]): VoicectlError {
   return new VoicectlError('usage', `${group}: expected one of ${names.join(', ')}`, {
-    hint: `See voicectl ${group} --help.`,
+    hint: helpHint(group),
   });
 }
 
-function usageError(thrown: CommanderError): VoicectlError {
+/** What Commander could not read, with what may have been meant, and the help of the command. */
+function usageError(thrown: CommanderError, command?: string): VoicectlError {
   const [message = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n');
-  return new VoicectlError('usage', message, { hint: suggestion ?? 'See voicectl --help.', cause: thrown });
+  const meant = suggestion === undefined ? '' : `${suggestion.replace(/^\(|\)$/g, '')} `;
+  return new VoicectlError('usage', message, { hint: `${meant}${helpHint(command)}`, cause: thrown });
 }

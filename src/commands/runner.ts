@@ -4,6 +4,7 @@ import { escapeText } from '../kernel/escape.ts';
 import type { EndSignal, Io } from '../kernel/io.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
+import { withHelpHint } from './help-hint.ts';
 import type { RunCommand } from './program.ts';
 
 /**
@@ -11,14 +12,18 @@ import type { RunCommand } from './program.ts';
  * settings, those of a config file included, want it to be answered.
  */
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
-  return async ({ spec, load }, flags, args) => {
+  return async ({ name, spec, load }, flags, args) => {
     const { resolveSettings } = await import('../config/settings.ts');
     const names: OptionName[] = [...spec.options, ...generalOptions];
-    const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd });
+    const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd }).catch((thrown) => {
+      throw withHelpHint(thrown, name);
+    });
     const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
     const json = resolved.settings.json === true || output === 'json';
     const lines = out === '-' ? io.stderr : io.stdout;
     onForm({ json, lines, debug });
+    // What cannot be told is no reason to fail: the result does not depend on it.
+    const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
     // Ctrl-C in a terminal goes to the command that we run as well: what it does then is its own affair.
     const ending = createEnding(io, { sharesCtrlC: spec.passThrough === true && io.stdin.isTTY === true });
     const limit =
@@ -38,10 +43,8 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         quiet,
         verbose,
         style: createStyle(hasColour),
-        async note(text) {
-          // A note that cannot be written is no reason to fail: the result does not depend on it.
-          if (!quiet) await io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
-        },
+        note: async (text) => (quiet ? undefined : tell(text)),
+        warn: tell,
       });
       // A command that ends well when it is asked to end still fails where a bug asks it.
       if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;

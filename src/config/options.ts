@@ -46,40 +46,54 @@ export function optionSpec(name: OptionName): OptionSpec<unknown> {
   return options[name];
 }
 
+/** Where `token` and `stream` connect, and as whom. */
 export const connectionOptions = [
+  'local',
   'baseUrl',
   'wsUrl',
-  'apiVersion',
-  'local',
-  'allowPlaintext',
-  'ca',
-  'apiKey',
-  'apiKeyFile',
   'device',
+  'apiKeyFile',
+  'apiKey',
   'retries',
   'timeout',
+  'apiVersion',
+  'ca',
+  'allowPlaintext',
 ] as const satisfies OptionName[];
 export const generalOptions = [
-  'config',
-  'profile',
   'output',
   'json',
   'color',
   'quiet',
   'verbose',
   'debug',
+  'config',
+  'profile',
 ] as const satisfies OptionName[];
-export const emulatorOptions = [
+
+/** What the emulator of one command does: with `--local` too. */
+export const localOptions = [
   'reply',
-  'speed',
-  'dialect',
   'scenario',
-  'acceptKey',
-  'acceptKeyFile',
+  'fault',
+  'dialect',
+  'speed',
+  'seed',
   'rateLimit',
   'maxConnections',
-  'seed',
+] as const satisfies OptionName[];
+/** As far as it is of use to a single token. */
+export const localTokenOptions = [
+  'scenario',
   'fault',
+  'dialect',
+  'seed',
+  'rateLimit',
+] as const satisfies OptionName[];
+export const emulatorOptions = [
+  ...localOptions,
+  'acceptKey',
+  'acceptKeyFile',
   'allowHost',
   'allowOrigin',
 ] as const satisfies OptionName[];
@@ -88,10 +102,9 @@ const expectationOptions = [
   'expectEvent',
   'forbidEvent',
   'expectClose',
-  'expectFile',
+  'junit',
   'repeat',
   'warmup',
-  'junit',
 ] as const satisfies OptionName[];
 
 /** Where and how often a fault strikes that `emulator fault add` adds. */
@@ -108,31 +121,32 @@ export const deviceOptions = ['inputDevice', 'outputDevice', 'audioBackend'] as 
 
 export const streamOptions = [
   'file',
-  'raw',
-  'replay',
   'mic',
+  'expectFile',
+  'replay',
+  'raw',
+  'loop',
+  'duration',
+  'strictFormat',
+  ...connectionOptions,
+  'tokenFrom',
+  ...localOptions,
+  ...expectationOptions,
+  'out',
+  'record',
   'play',
+  'ascii',
   ...deviceOptions,
-  'deviceTimeout',
   'volume',
   'bargeIn',
   'recordMic',
-  ...connectionOptions,
-  'reply',
-  'tokenFrom',
-  'strictFormat',
+  'deviceTimeout',
   'pace',
-  'frameMs',
   'tail',
   'wait',
   'settle',
-  'out',
-  'record',
-  'loop',
-  'duration',
+  'frameMs',
   'maxFrameBuffer',
-  'ascii',
-  ...expectationOptions,
 ] as const satisfies OptionName[];
 
 /** Where `check` connects, as whom, and what it asks. */

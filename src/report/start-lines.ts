@@ -4,9 +4,6 @@ import { serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
 import { type CurlRequest, curlCommand } from './curl.ts';
 import type { Style } from './style.ts';
 
-/** The key in examples; an emulator without configured keys accepts any key. */
-const exampleKey = 'any-key';
-
 /** What the AI says: the steps of the scenario if there are any for the device, else the reply. */
 export interface Speakers {
   reply: string;
@@ -14,7 +11,8 @@ export interface Speakers {
 }
 
 export interface StartFacts extends Speakers {
-  anyKey: boolean;
+  /** What the curl command sends. */
+  key: CurlRequest['key'];
   /** With TLS: the file with the certificate, or that curl cannot check it. */
   trust?: CurlRequest['trust'];
   /** On loopback: whether a forwarded request may control the emulator with a secret, or not at all. */
@@ -24,10 +22,10 @@ export interface StartFacts extends Speakers {
 /** The first lines of `serve`: the URLs, those for other machines too, and a curl command that works. */
 export function startLines(
   { version, baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
-  { anyKey, trust, forwarded, ...speakers }: StartFacts,
+  { key, trust, forwarded, ...speakers }: StartFacts,
   style: Style,
 ): string[] {
-  const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { anyKey, trust });
+  const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { key, trust });
   return [
     `${style.strong(`voicectl ${version}`)} emulates the service, ${speakersText(speakers)}`,
     `  token   ${tokenUrl}`,
@@ -47,14 +45,13 @@ export function speakersText({ reply, scenario }: Speakers): string {
 /** The addresses of an emulator, and a command that requests a token. */
 export function serviceFacts(
   { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
-  { anyKey, trust }: Pick<StartFacts, 'anyKey' | 'trust'>,
+  { key, trust }: Pick<StartFacts, 'key' | 'trust'>,
 ): { tokenUrl: string; streamUrl: string; curl: string } {
   const tokenUrl = serviceUrl(baseUrl, tokenPath());
-  const key = anyKey ? { publicKey: exampleKey } : {};
   return {
     tokenUrl,
     streamUrl: serviceUrl(wsUrl, streamPath),
-    curl: curlCommand({ url: tokenUrl, device: 'device-1', trust, ...key }),
+    curl: curlCommand({ url: tokenUrl, device: 'device-1', trust, key }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import * as net from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { openStream, type StreamClient } from '../helpers/stream-client.ts';
 import { fixture, fixturePcm, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -72,6 +72,32 @@ describe('what serve says when it starts', () => {
     expect(JSON.parse(good.stdout)).toHaveProperty('token');
     const bad = await sandbox.shell(line, { env: { VOICECTL_API_KEY: 'key-2' } });
     expect(JSON.parse(bad.stdout)).toHaveProperty('error.code');
+  });
+
+  test('and says that the key is missing where the environment has none', async () => {
+    const serve = sandbox.start(['serve', '--port', '0', '--accept-key', 'key-1']);
+    const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
+    const { code, stderr, stdout } = await sandbox.shell(`unset VOICECTL_API_KEY; ${line}`);
+    expect({ failed: code !== 0, stdout }).toEqual({ failed: true, stdout: '' });
+    expect(stderr).toContain('VOICECTL_API_KEY: export it first: a key that serve accepts');
+  });
+
+  test('with a file of accepted keys the curl line reads the key there', async () => {
+    sandbox.write("it's keys", '\nkey-1\nkey-2\n');
+    const serve = sandbox.start(['serve', '--port', '0', '--accept-key-file', "it's keys"]);
+    const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
+    expect(line).not.toContain('key-1');
+    expect(JSON.parse((await sandbox.shell(line)).stdout)).toHaveProperty('token');
+  });
+
+  test('--quiet shows the warnings alone, on standard error: a refused host names the flag that allows it', async () => {
+    const serve = sandbox.start(['serve', '--port', '0', '--quiet', '--ready-file', 'ready.json']);
+    await vi.waitFor(() => sandbox.read('ready.json'), 20_000);
+    const { baseUrl } = JSON.parse(sandbox.read('ready.json'));
+    const { stdout } = await sandbox.shell(`curl -sS -H 'Host: my-pc.local' ${baseUrl}/`);
+    expect(stdout).toContain('--allow-host NAME allows it');
+    expect(await serve.line(/warning/)).toContain('--allow-host NAME allows it');
+    expect(serve.stdout).toBe('');
   });
 
   test('with --json the first line names the version and the URLs, and every line has t and type', async () => {

@@ -96,7 +96,7 @@ describe('what serve says first', () => {
   } as const;
 
   test('the URLs of both halves, and a curl line', () => {
-    const lines = startLines(listening, { reply: 'parrot', anyKey: true }, plain).join('\n');
+    const lines = startLines(listening, { reply: 'parrot', key: { open: 'any-key' } }, plain).join('\n');
     expect(lines).toMatch(/token {3}http:\/\/h:1\/api\/websocket-voice\/token$/m);
     expect(lines).toMatch(/stream {2}ws:\/\/h:1\/voice-stream$/m);
     expect(lines).toMatch(/curl .*'http:\/\/h:1\/api\/websocket-voice\/token'/);
@@ -104,8 +104,8 @@ describe('what serve says first', () => {
   });
 
   test('with accepted keys the curl line takes it from the environment', () => {
-    expect(startLines(listening, { reply: 'parrot', anyKey: false }, plain).join('\n')).toContain(
-      '$VOICECTL_API_KEY',
+    expect(startLines(listening, { reply: 'parrot', key: { missing: 'which' } }, plain).join('\n')).toContain(
+      '{VOICECTL_API_KEY:?which}',
     );
   });
 
@@ -113,13 +113,13 @@ describe('what serve says first', () => {
     ['secret', 'a request through a proxy needs the control secret'],
     ['refused', 'a request through a proxy is refused unless VOICECTL_CONTROL_SECRET is set'],
   ] as const)('on loopback, who may control it (%s)', (forwarded, who) => {
-    const lines = startLines(listening, { reply: 'parrot', anyKey: true, forwarded }, plain);
+    const lines = startLines(listening, { reply: 'parrot', key: { open: 'any-key' }, forwarded }, plain);
     expect(lines).toContain(`  control from this machine; ${who}`);
   });
 
   test('on all addresses, the URLs for other machines', () => {
     const lan = [1, 2].map((n) => ({ baseUrl: `http://192.0.2.${n}:1`, wsUrl: `ws://192.0.2.${n}:1` }));
-    const lines = startLines({ ...listening, lan }, { reply: 'parrot', anyKey: true }, plain);
+    const lines = startLines({ ...listening, lan }, { reply: 'parrot', key: { open: 'any-key' } }, plain);
     expect(lines.slice(3, 7)).toEqual([
       '  network http://192.0.2.1:1/api/websocket-voice/token',
       '          ws://192.0.2.1:1/voice-stream',

@@ -7,6 +7,12 @@ export const execSpec = defineSpec({
   args: [['<command...>', 'the command and its arguments']],
   passThrough: true,
   options: [...emulatorOptions, 'tls', 'device'],
+  headings: {
+    reply: 'What the service does:',
+    rateLimit: 'Limits:',
+    acceptKey: 'Who may connect:',
+    tls: 'What the command is given:',
+  },
   examples: [
     'voicectl exec -- npm test',
     'voicectl exec --reply echo -- sh -c \'curl "$VOICECTL_BASE_URL"\'',

@@ -16,11 +16,11 @@ import type { inspectSpec } from './spec.ts';
 type InspectContext = ContextOf<typeof inspectSpec>;
 
 export async function run(context: InspectContext): Promise<number> {
-  const { args, settings, json, io, note } = context;
+  const { args, settings, json, io, note, warn } = context;
 
   const recording = await readRecording(args[0] ?? '');
   const timeline = readTimeline(recording);
-  for (const problem of recording.problems) await note(problem);
+  for (const problem of recording.problems) await warn(problem);
   for (const path of await writeExports(context, recording, timeline)) await note(`Wrote ${path}`);
   if (json) {
     const { manifest = null, summary = null, events, problems } = recording;

@@ -6,6 +6,10 @@ type ServeOption = (typeof serveSpec.options)[number];
 /** The recording speaks: neither of these would be heard. */
 type Unheard = 'reply' | 'scenario';
 
+const { reply: service, ...others } = serveSpec.headings ?? {};
+/** Under the same headings, the first of which has lost its first option. */
+const headings = { ...others, ...(service === undefined ? {} : { fault: service }) };
+
 export const replaySpec = defineSpec({
   name: 'replay',
   summary: 'run the emulator with an AI that says what was recorded, at the times of the recording',
@@ -13,5 +17,6 @@ export const replaySpec = defineSpec({
   options: serveSpec.options.filter(
     (name): name is Exclude<ServeOption, Unheard> => name !== 'reply' && name !== 'scenario',
   ),
+  headings,
   examples: ['voicectl replay session/', 'voicectl replay session/ --speed 4 --port 0 --json'],
 });

@@ -6,6 +6,7 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { emulatorSettings } from '../service/emulator-settings.ts';
+import { curlKey } from './curl-key.ts';
 import { writeReadyFile } from './ready-file.ts';
 import type { serveSpec } from './spec.ts';
 import { curlTrust, tlsSettings } from './tls-settings.ts';
@@ -23,7 +24,7 @@ export async function run(context: ContextOf<typeof serveSpec>): Promise<number>
   });
   const isLoopback = isLoopbackHost(settings.host);
   const view = await openView(context, {
-    anyKey: options.acceptKeys?.length === 0,
+    key: curlKey(settings),
     ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
   try {

@@ -5,12 +5,13 @@ import { jsonLine } from '../../kernel/escape.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createPrinter } from '../../report/printer.ts';
 import { type StartFacts, startLines } from '../../report/start-lines.ts';
+import { createStyle } from '../../report/style.ts';
 import type { CommandContext } from '../command.ts';
 
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
 /** What is known of an emulator before it starts. */
-export type ServeFacts = Pick<StartFacts, 'anyKey' | 'forwarded'>;
+export type ServeFacts = Pick<StartFacts, 'key' | 'forwarded'>;
 
 /** Shows an emulator to whoever started it: on a screen, as lines, or as JSON. */
 export interface ServeView {
@@ -36,12 +37,14 @@ function refuseLoss(thrown: unknown): never {
 
 /** One line an event; with `--json` its object. */
 export function createServeLines(context: ServeContext, facts: ServeFacts): ServeView {
-  const { settings, io, json, quiet, style } = context;
+  const { settings, io, json, quiet, style, warn } = context;
   const printer = createPrinter(io.stdout, (count) =>
     json
       ? jsonLine({ type: 'left-out', count })
       : `(${count} lines left out: the output is read too slowly)\n`,
   );
+  // A warning is escaped as a whole, colours included.
+  const plain = createStyle(false);
   const speakers = { reply: settings.reply, scenario: settings.scenario };
   let trust: StartFacts['trust'];
   const linesOf = (event: EmulatorEvent) =>
@@ -52,6 +55,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
     show(event) {
       if (json) printer.print(jsonLine(event));
       else if (!quiet) for (const line of linesOf(event)) printer.print(`${line}\n`);
+      else if (event.level === 'warning') for (const line of emulatorLines(event, plain)) void warn(line);
     },
     note: context.note,
     attach(_emulator, known) {

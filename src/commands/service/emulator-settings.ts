@@ -1,33 +1,43 @@
-import type { emulatorOptions } from '../../config/options.ts';
+import type { emulatorOptions, localOptions } from '../../config/options.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
 
 type EmulatorSetting = (typeof emulatorOptions)[number];
+type EmulatorContext = Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>;
 
-/** What the flags of `serve` and `exec` ask of the emulator. Reads the dialect and the accepted keys. */
-export async function emulatorSettings({
-  settings,
-  io,
-  signal,
-}: Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>): Promise<EmulatorOptions> {
-  const { reply, rateLimit, maxConnections, seed, fault, allowHost, allowOrigin, dialect, scenario } =
-    settings;
-  const input = { stdin: io.stdin, signal };
+type LocalSetting = (typeof localOptions)[number];
+/** Of a command with `--local`; it may know only some of the settings. */
+export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'signal'> {
+  settings: Partial<CommandContext<LocalSetting>['settings']>;
+}
+
+/** What the flags of `serve` and `exec` ask of the emulator. Reads the dialect, the scenario and the accepted keys. */
+export async function emulatorSettings({ settings, io, signal }: EmulatorContext): Promise<EmulatorOptions> {
   return {
+    ...(await localSettings({ settings, io, signal })),
+    allowHosts: settings.allowHost,
+    allowOrigins: settings.allowOrigin,
+    acceptKeys: await acceptedKeys(settings, { stdin: io.stdin, signal }),
+  };
+}
+
+/** What an emulator does, whoever may connect to it. Reads the dialect and the scenario. */
+export async function localSettings({ settings, io, signal }: LocalContext): Promise<EmulatorOptions> {
+  const { reply, speed, rateLimit, maxConnections, seed, fault, scenario, dialect } = settings;
+  const input = { stdin: io.stdin, signal };
+  const given = {
     reply,
-    replaySpeed: settings.speed,
+    replaySpeed: speed,
     rateLimit,
     maxConnections,
-    allowHosts: allowHost,
-    allowOrigins: allowOrigin,
+    seed,
     faults: fault,
-    acceptKeys: await acceptedKeys(settings, input),
-    ...(seed === undefined ? {} : { seed }),
-    ...(scenario === undefined ? {} : { scenario: await openScenario(scenario, input) }),
-    ...(dialect === undefined ? {} : { dialect: await loadDialect(dialect, input) }),
+    scenario: scenario === undefined ? undefined : await openScenario(scenario, input),
+    dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 async function openScenario(file: string, input: Stdin) {
@@ -41,7 +51,7 @@ async function loadDialect(file: string, input: Stdin) {
 }
 
 async function acceptedKeys(
-  { acceptKey, acceptKeyFile }: CommandContext<EmulatorSetting>['settings'],
+  { acceptKey, acceptKeyFile }: EmulatorContext['settings'],
   input: Stdin,
 ): Promise<string[]> {
   if (acceptKeyFile === undefined) return acceptKey;

@@ -1,4 +1,4 @@
-import { flagOf } from '../../config/options.ts';
+import { flagOf, localOptions, type OptionName } from '../../config/options.ts';
 import {
   defaultDevice,
   developmentKey,
@@ -7,31 +7,44 @@ import {
   type TargetOption,
 } from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import type { DialectInput } from '../../protocol/dialect.ts';
 import type { CommandContext } from '../command.ts';
+import type { LocalContext } from './emulator-settings.ts';
+
+type ConnectionContext = CommandContext<TargetOption> & LocalContext;
 
 /**
  * Where a command connects: the configured target, or with `--local` an emulator inside this
- * process, which `close` ends.
+ * process, which `close` ends. Throws `usage` for a flag of the emulator without `--local`.
  */
 export async function openTarget(
-  context: CommandContext<TargetOption>,
-  { needsKey = true, ...options }: { reply?: string; dialect?: DialectInput; needsKey?: boolean } = {},
+  context: ConnectionContext,
+  { needsKey = true }: { needsKey?: boolean } = {},
 ): Promise<Target & { close(): Promise<void> }> {
-  if (!context.settings.local) {
-    const target = await resolveTarget(context, {
-      stdin: context.io.stdin,
-      signal: context.signal,
-      needsKey,
-    });
-    return { ...target, close: async () => {} };
-  }
+  if (context.settings.local) return openLocal(context);
+  requireLocal(context);
+  const { io, signal } = context;
+  const target = await resolveTarget(context, { stdin: io.stdin, signal, needsKey });
+  return { ...target, close: async () => {} };
+}
+
+async function openLocal(context: ConnectionContext): Promise<Target & { close(): Promise<void> }> {
   const elsewhere = (['baseUrl', 'wsUrl'] as const).find((name) => context.origin(name) === 'flag');
   if (elsewhere !== undefined) {
-    throw new VoicectlError('usage', `${flagOf(elsewhere)} and --local name two services`);
+    throw new VoicectlError('usage', `${flagOf(elsewhere)} cannot be combined with --local`);
   }
   const device = context.settings.device ?? defaultDevice();
   const { createEmulator } = await import('../../emulator/emulator.ts');
-  const { baseUrl, wsUrl, close } = await createEmulator({ clock: context.io.clock, ...options });
+  const { localSettings } = await import('./emulator-settings.ts');
+  const options = { clock: context.io.clock, ...(await localSettings(context)) };
+  const { baseUrl, wsUrl, close } = await createEmulator(options);
   return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, close };
+}
+
+/** Throws `usage` for a flag of the emulator where no emulator is started. */
+function requireLocal({ origin }: ConnectionContext): void {
+  const needless = localOptions.find((name) => (origin as (name: OptionName) => unknown)(name) === 'flag');
+  if (needless === undefined) return;
+  throw new VoicectlError('usage', `${flagOf(needless)} is for the emulator of --local`, {
+    hint: 'Add --local, or leave it out: another service does as it does.',
+  });
 }

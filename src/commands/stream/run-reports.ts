@@ -26,7 +26,7 @@ interface ReportOptions {
  * `body` threw, else with `input-output` where the JUnit file cannot be written.
  */
 export async function withReports(
-  context: Pick<CommandContext<never>, 'io' | 'note'>,
+  context: Pick<CommandContext<never>, 'io' | 'warn'>,
   { command, subject, junit }: ReportOptions,
   body: (reports: RunReports) => Promise<void>,
 ): Promise<void> {
@@ -72,14 +72,14 @@ export async function withReports(
     await writeJunit(runs);
   } catch (thrown) {
     if (failure === undefined) throw thrown;
-    await context.note(`! ${toVoicectlError(thrown).message}`);
+    await context.warn(`! ${toVoicectlError(thrown).message}`);
   }
   if (failure !== undefined) throw failure;
 }
 
 /** Standard output may be read by a machine: GitHub reads commands from standard error as well. */
 async function tellGithub(
-  { io, note }: Pick<CommandContext<never>, 'io' | 'note'>,
+  { io, warn }: Pick<CommandContext<never>, 'io' | 'warn'>,
   report: GithubReport,
 ): Promise<void> {
   const { env, stderr, giveUp } = io;
@@ -96,6 +96,6 @@ async function tellGithub(
       giveUp,
     });
   } catch (thrown) {
-    await note(`! ${toVoicectlError(thrown).message}`);
+    await warn(`! ${toVoicectlError(thrown).message}`);
   }
 }

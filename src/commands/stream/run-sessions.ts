@@ -23,7 +23,6 @@ export async function runSessions(
   const file = await openSource(settings, io, signal);
   requireRepeatable(settings, file?.source);
   const target = await openTarget(context, {
-    reply: settings.reply,
     needsKey: settings.tokenFrom === undefined,
   });
   let live: LiveEnds | undefined;

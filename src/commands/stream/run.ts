@@ -1,5 +1,4 @@
 import { basename } from 'node:path';
-import { VoicectlError } from '../../kernel/errors.ts';
 import { withReports } from './run-reports.ts';
 import type { StreamContext, StreamView } from './view.ts';
 
@@ -7,12 +6,6 @@ export async function run(context: StreamContext): Promise<number> {
   const { settings } = context;
   const { junit } = settings;
   await withReports(context, { command: 'stream', subject: subjectOf(context), junit }, async (reports) => {
-    if (settings.local !== true && context.origin('reply') === 'flag') {
-      throw new VoicectlError(
-        'usage',
-        '--reply is for the emulator of --local; another service replies as it does',
-      );
-    }
     // First of all: the thread that draws starts while all else is loaded.
     const view = await openView(context);
     try {

@@ -79,8 +79,8 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
 
   function curl(): string {
     const { baseUrl = settings.baseUrl, device = '' } = announced ?? {};
-    const key = settings.local === true ? { publicKey: developmentKey } : {};
-    return curlCommand({ url: serviceUrl(baseUrl, tokenPath(settings.apiVersion)), device, ...key });
+    const key = settings.local === true ? { open: developmentKey } : undefined;
+    return curlCommand({ url: serviceUrl(baseUrl, tokenPath(settings.apiVersion)), device, key });
   }
 
   async function act(action: Action) {

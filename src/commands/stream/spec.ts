@@ -5,10 +5,20 @@ export const streamSpec = defineSpec({
   name: 'stream',
   summary: 'ask for a token, connect, stream audio, receive the AI audio',
   options: streamOptions,
+  headings: {
+    file: 'What to stream:',
+    local: 'Service:',
+    reply: 'Emulator of --local:',
+    expectAudio: 'What must happen:',
+    out: 'Where the AI audio goes:',
+    inputDevice: 'Sound devices:',
+    pace: 'Pace and patience:',
+  },
   examples: [
     'voicectl stream --file hello.wav --local --expect-audio',
     'voicectl stream --file hello.wav --out reply.wav --json',
     'voicectl stream --mic --local',
+    'voicectl stream --file hello.wav --local --scenario barge-in --fault drip',
     'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
   ],
 });

@@ -23,8 +23,8 @@ export async function run(context: TokenContext): Promise<number> {
     }
     const url = serviceUrl(baseUrl, tokenPath(apiVersion));
     const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
-    const fallbackKey = isLoopback(baseUrl) ? developmentKey : undefined;
-    const command = curlCommand({ url, device: device ?? defaultDevice(), trust, fallbackKey });
+    const key = isLoopback(baseUrl) ? { fallback: developmentKey } : undefined;
+    const command = curlCommand({ url, device: device ?? defaultDevice(), trust, key });
     await io.stdout.write(`${command}\n`);
     return 0;
   }

@@ -68,7 +68,9 @@ function hostProblem(
     return isAllowed || isLoopbackHost(name) || (boundAddresses && isBoundAddress(name, request));
   };
   const foreign = named.find((authority) => !isOurs(authority));
-  return foreign === undefined ? undefined : forbidden(`Host ${shortText(foreign)} is not allowed`);
+  return foreign === undefined
+    ? undefined
+    : forbidden(`Host ${shortText(foreign)} is not allowed: --allow-host NAME allows it`);
 }
 
 /** Browsers name the page that asks: by Origin, and where they leave that out, by Sec-Fetch-Site (Fetch Metadata). */
@@ -79,7 +81,9 @@ function pageProblem(
   const { origin } = headers;
   if (origin !== undefined) {
     const isAllowed = isLoopbackOrigin(origin) || allowOrigins.includes(origin);
-    return isAllowed ? undefined : forbidden(`Origin ${shortText(origin)} is not allowed`);
+    return isAllowed
+      ? undefined
+      : forbidden(`Origin ${shortText(origin)} is not allowed: --allow-origin ORIGIN allows it`);
   }
   const site = headers['sec-fetch-site'] ?? 'none';
   if (site === 'none' || site === 'same-origin') return undefined;

@@ -41,7 +41,7 @@ function open() {
     colour: false,
   };
   const device = {} as TerminalDevice;
-  const view = createServeScreen(context as unknown as ServeContext, { device, anyKey: true });
+  const view = createServeScreen(context as unknown as ServeContext, { device, key: { open: 'any-key' } });
   deferred.push(view.close);
   return {
     view,

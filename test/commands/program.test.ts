@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { commands } from '../../src/commands/commands.ts';
+import { buildProgram } from '../../src/commands/program.ts';
+import { flagOf } from '../../src/config/options.ts';
+
+async function helpOf(...words: string[]): Promise<string> {
+  let text = '';
+  const program = buildProgram(
+    (part) => {
+      text += part;
+    },
+    async () => 0,
+  );
+  await program.parseAsync([...words, '--help'], { from: 'user' }).catch(() => {});
+  return text;
+}
+
+async function refusalOf(...words: string[]) {
+  const program = buildProgram(
+    () => {},
+    async () => 0,
+  );
+  return program.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+}
+
+describe('the help', () => {
+  test.each([
+    ['stream', ['What to stream:', 'Service:', 'Emulator of --local:', 'What must happen:'], '--file <PATH>'],
+    [
+      'serve',
+      ['What the service does:', 'Limits:', 'Who may connect:', 'Where it listens:'],
+      '--reply <MODE>',
+    ],
+  ])('of %s is grouped under headings, what is used most first', async (name, headings, first) => {
+    const lines = (await helpOf(name)).split('\n');
+    expect(lines.filter((line) => headings.includes(line))).toEqual(headings);
+    expect(lines[lines.indexOf(headings[0] ?? '') + 1]).toContain(first);
+    const general = lines.indexOf('General:');
+    expect(lines.indexOf('Examples:')).toBeGreaterThan(general);
+    expect(lines.slice(general).join('\n')).toContain('-h, --help');
+    expect(lines).not.toContain('Options:');
+  });
+
+  const specs = commands.flatMap((one) =>
+    'subcommands' in one
+      ? one.subcommands.map(({ spec }) => [`${one.name} ${spec.name}`, spec] as const)
+      : [[one.spec.name, one.spec] as const],
+  );
+
+  test.each(specs)('of %s has each option once, and no heading without an option', async (name, spec) => {
+    const text = await helpOf(...name.split(' '));
+    for (const option of spec.options) {
+      const shown = text.match(new RegExp(`^ {2}(-\\w, )?${flagOf(option)}(?![\\w-])`, 'gm')) ?? [];
+      expect([option, shown.length]).toEqual([option, 1]);
+    }
+    expect(
+      Object.keys(spec.headings ?? {}).filter((option) => !spec.options.includes(option as never)),
+    ).toEqual([]);
+  });
+});
+
+describe('what cannot be read', () => {
+  test.each([
+    ['an unknown flag', ['stream', '--fil', 'a.wav'], 'Did you mean --file? See voicectl stream --help.'],
+    ['a flag of nothing alike', ['token', '--zzzzzz'], 'See voicectl token --help.'],
+    ['an argument that is missing', ['emulator', 'speak'], 'See voicectl emulator speak --help.'],
+    ['a subcommand that is missing', ['emulator'], 'See voicectl emulator --help.'],
+  ])('%s is refused and names the help of its command', async (_what, words, hint) => {
+    expect(await refusalOf(...words)).toMatchObject({ code: 'usage', hint });
+  });
+});
