@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { runInProcess } from '../helpers/in-process.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import {
   type Ended,
@@ -454,7 +455,7 @@ describe('expectations', () => {
     ['no long gap', ['--max-gap', '30s'], 'max-gap', /^\d+(\.\d+)? ms$/],
     ['a close code', ['--expect-close', '1000'], 'expect-close', /^1000$/],
   ])('%s: holds, exit 0', async (_what, flags, name, measured) => {
-    const ended = await sandbox.run(['stream', ...file, ...quick, '--json', ...flags]);
+    const ended = await runInProcess(['stream', ...file, ...quick, '--json', ...flags]);
     succeeded(ended);
     expect(verdicts(ended)).toEqual([
       expect.objectContaining({ name, ok: true, measured: expect.stringMatching(measured) }),
@@ -489,7 +490,7 @@ describe('expectations', () => {
       '--json',
       ...flags,
     ];
-    const ended = await sandbox.run(args);
+    const ended = await runInProcess(args);
     failed(ended, 1);
     expect(ended.stderr).toContain(name);
     expect(ended.stderr).toContain(`measured ${measured}`);

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import type { Io } from '../../src/kernel/io.ts';
 import type { OutputStream } from '../../src/kernel/output-stream.ts';
 import type { ManualClock } from './manual-clock.ts';
+import type { Ended } from './voicectl.ts';
 
 /** A frame of 20 ms at four times real time. */
 const stepMs = 5;
@@ -42,12 +43,12 @@ export interface InProcessOptions {
 export async function runInProcess(
   argv: readonly string[],
   { clock, env = {} }: InProcessOptions = {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const said = { stdout: '', stderr: '' };
+): Promise<Ended> {
+  const said: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
   const output = (name: keyof typeof said): OutputStream => ({
     isTTY: false,
     write: async (data) => {
-      said[name] += data.toString();
+      said[name].push(Buffer.from(data));
     },
   });
   const io: Io = {
@@ -68,5 +69,6 @@ export async function runInProcess(
   };
   const running = main(argv, io);
   const code = await (clock === undefined ? running : hasten(clock, running));
-  return { code, ...said };
+  const stdoutBytes = Buffer.concat(said.stdout);
+  return { code, stdout: stdoutBytes.toString(), stderr: Buffer.concat(said.stderr).toString(), stdoutBytes };
 }
