@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
+import { endBySignal, isWellEnded, type SignalEnd, signalCases } from './signals.ts';
+
+/** A sample here; `npm run signals` sends each signal at twenty moments. */
+const moments = Number(process.env.SIGNAL_MOMENTS ?? 1);
+/** So many at a time: the figures are of a machine that does something else as well. */
+const atOnce = 4;
+
+const sandbox = setUpSandbox();
+
+test('a signal ends each command in time, with a code that fits, and no process is left', {
+  timeout: 60_000 + moments * 60_000,
+}, async () => {
+  const recorded = await sandbox.run([
+    ...['stream', '--file', fixture('hello.wav'), '--pace', 'max', '--local', '--reply', 'echo'],
+    ...['--record', 'session'],
+  ]);
+  expect(recorded.code).toBe(0);
+  const cases = signalCases(moments);
+  const ends: SignalEnd[] = [];
+  const work = cases.entries();
+  const next = async () => {
+    for (const [index, one] of work) ends.push(await endBySignal(sandbox, one, `pipe-${index}`));
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
+  const slowest = Math.max(...ends.map(({ tookMs }) => tookMs));
+  const good = ends.filter(isWellEnded).length;
+  if (moments > 1)
+    process.stdout.write(`${good} of ${ends.length}, the slowest in ${Math.round(slowest)} ms\n`);
+  expect(ends.filter((end) => !isWellEnded(end))).toEqual([]);
+});
