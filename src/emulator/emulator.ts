@@ -11,6 +11,7 @@ import { createEventWatch, type EventWatch } from './event-watch.ts';
 import { createEmulatorEvents } from './events.ts';
 import { createFaults } from './faults/faults.ts';
 import { createUpgradeFaults } from './faults/upgrade-faults.ts';
+import { foldFloods } from './fold-floods.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { listen } from './http/listen.ts';
 import type { EmulatorOptions } from './options.ts';
@@ -45,7 +46,10 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const { host, port, acceptKeys, dialect, scenario, tls, rateLimit, maxConnections } = settled;
   const baseClock = options.clock ?? systemClock;
   const clock = createMovableClock(baseClock);
-  const events = createEmulatorEvents(() => clock.now());
+  const events = foldFloods(
+    createEmulatorEvents(() => clock.now()),
+    baseClock,
+  );
   if (options.onEvent !== undefined) events.subscribe(options.onEvent);
   const state = createMemoryState({ clock, dialect, rateLimit, maxConnections });
   events.subscribe(state.journal.add);
@@ -82,6 +86,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     maxConnections,
     faults,
     voice,
+    tellFloods: events.flush,
   });
   const controlSecret = options.controlSecret ?? randomBytes(24).toString('base64url');
   const upgradeFaults = createUpgradeFaults(faults, clock);

@@ -22,6 +22,8 @@ export type EmulatorEventBody =
       remote?: string;
       /** More than the client is told. */
       why?: string;
+      /** How many refusals it stands for; left out for one. */
+      count?: number;
     }
   | { type: 'stream-opened'; stream: number; remote: string }
   /**
@@ -39,7 +41,8 @@ export type EmulatorEventBody =
     }
   | { type: 'stream-authorised'; stream: number; device: string; jti: string; connections: number }
   | { type: 'message-sent'; stream: number; device: string; body: unknown }
-  | { type: 'text-received'; stream: number; device: string; bytes: number }
+  /** `bytes`: of all texts that it stands for; `count`: how many these are, left out for one. */
+  | { type: 'text-received'; stream: number; device: string; bytes: number; count?: number }
   | { type: 'turn-started'; stream: number; device: string; atMs: number }
   | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number }
   | { type: 'reply-started'; stream: number; device: string }
@@ -81,7 +84,8 @@ export type EmulatorEvent = { t: number; level?: 'warning' } & EmulatorEventBody
 export type EmulatorListener = (event: EmulatorEvent) => void;
 
 export interface EmulatorEvents {
-  emit(body: EmulatorEventBody): void;
+  /** False where the event was only counted, and its number is told later. */
+  emit(body: EmulatorEventBody): boolean;
   /** Calls the listener for each event from now on; the result ends that. */
   subscribe(listener: EmulatorListener): () => void;
 }
@@ -95,6 +99,7 @@ export function createEmulatorEvents(now: () => number): EmulatorEvents {
       const t = Math.round((now() - start) * 10) / 10;
       const event: EmulatorEvent = isWarning(body) ? { t, level: 'warning', ...body } : { t, ...body };
       for (const listener of listeners) listener(event);
+      return true;
     },
     subscribe(listener) {
       listeners.add(listener);

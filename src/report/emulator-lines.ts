@@ -17,7 +17,7 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'token-issued':
       return `→ token for ${escapeText(event.device)} (${event.remaining} left)`;
     case 'request-refused':
-      return `→ ${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${about(event)}${more(event)}`;
+      return `→ ${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${about(event)}${more(event)}${timesText(event)}`;
     case 'tls-failed':
       return `→ TLS with ${escapeText(event.remote)} failed: ${escapeText(event.why)}`;
     case 'token-problem':
@@ -29,7 +29,7 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'message-sent':
       return `→ stream ${event.stream}  ${jsonText(event.body)}`;
     case 'text-received':
-      return `← stream ${event.stream}  text of ${event.bytes} bytes after the token`;
+      return `← stream ${event.stream}  text of ${event.bytes} bytes after the token${timesText(event)}`;
     case 'turn-started':
       return `← stream ${event.stream}  speech starts at ${seconds(event.atMs)}`;
     case 'turn-ended':
@@ -83,4 +83,9 @@ function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(2)} s`;
+}
+
+/** How many events of a flood one stands for. */
+export function timesText({ count }: { count?: number }): string {
+  return count === undefined ? '' : `, ${count} more times`;
 }

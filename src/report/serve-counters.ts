@@ -37,7 +37,9 @@ const counterOf: Partial<Record<EmulatorEvent['type'], keyof ServeCounters>> = {
 export function countEvent(counters: ServeCounters, event: EmulatorEvent): ServeCounters {
   const isBargeIn = event.type === 'reply-ended' && event.bargeIn;
   const name = isBargeIn ? 'bargeIns' : counterOf[event.type];
-  return name === undefined ? counters : { ...counters, [name]: counters[name] + 1 };
+  if (name === undefined) return counters;
+  const count = 'count' in event ? event.count : undefined;
+  return { ...counters, [name]: counters[name] + (count ?? 1) };
 }
 
 /** `41 tokens, 3 refused, …`: all counts above zero, and always tokens and streams. */

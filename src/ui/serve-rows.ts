@@ -1,6 +1,6 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
-import { verdictText } from '../report/emulator-lines.ts';
+import { timesText, verdictText } from '../report/emulator-lines.ts';
 import type { NewRow } from './event-list.ts';
 
 /** The row of the journal for an event. */
@@ -37,7 +37,7 @@ function describe(event: EmulatorEvent): Described {
       return {
         direction: 'out',
         kind: 'refused',
-        text: `${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${event.why === undefined ? '' : `: ${escapeText(event.why)}`}`,
+        text: `${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${event.why === undefined ? '' : `: ${escapeText(event.why)}`}${timesText(event)}`,
         mark: 'warning',
       };
     case 'token-problem':
@@ -54,7 +54,12 @@ function describe(event: EmulatorEvent): Described {
     case 'message-sent':
       return { direction: 'out', kind: kindOf(event.body), text: jsonText(event.body) };
     case 'text-received':
-      return { direction: 'in', kind: 'text', text: `${event.bytes} bytes after the token`, mark: 'warning' };
+      return {
+        direction: 'in',
+        kind: 'text',
+        text: `${event.bytes} bytes after the token${timesText(event)}`,
+        mark: 'warning',
+      };
     case 'turn-started':
       return { direction: 'in', kind: 'turn', text: `speech starts at ${seconds(event.atMs)}` };
     case 'turn-ended':

@@ -22,6 +22,8 @@ export interface ControlOptions {
   maxConnections: number;
   faults: Faults;
   voice: VoiceEndpoint;
+  /** Tells as events what is only counted so far. */
+  tellFloods: () => void;
 }
 
 type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
@@ -30,7 +32,7 @@ type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
 export function createControl(options: ControlOptions & { state: MemoryState }): EmulatorControl;
 export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {
-  const { clock, dialect, state, faults, voice } = options;
+  const { clock, dialect, state, faults, voice, tellFloods } = options;
 
   const select = ({ stream, device }: StreamSelector): OpenStream[] =>
     voice
@@ -68,6 +70,7 @@ export function createControl(options: ControlOptions): AnyControl {
     reset() {
       const reached = close({}, closeCodes.serviceRestart, 'The emulator was reset');
       faults.reset();
+      tellFloods();
       return whenKnown(state.forget(), () => reached);
     },
     send: (selector, message) =>

@@ -10,6 +10,7 @@ import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { readBody } from '../../wire/server/http-body.ts';
+import { inTurn, ServiceResponse } from '../../wire/server/in-turn.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import { ServiceRequest } from '../../wire/server/service-request.ts';
 import { createTlsServer } from '../../wire/server/tls-server.ts';
@@ -58,6 +59,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   const { dialect, events, admission, voice, tls } = options;
   const settings = {
     IncomingMessage: ServiceRequest,
+    ServerResponse: ServiceResponse,
     // Node would answer a request without Host itself, and not in the service's shape; `admit` looks for it.
     requireHostHeader: false,
     connectionsCheckingInterval: checkEveryMs,
@@ -72,6 +74,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
   server.maxHeadersCount = maxHeaders + 1;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    inTurn(request, response, () => respond(request, response));
+  };
+  const respond = (request: IncomingMessage, response: ServerResponse) => {
     const path = readTarget(request.url ?? '')?.path ?? '';
     const tap = tokenPaths.includes(path) ? options.tap?.() : undefined;
     const watched = tap && watchTokenRequest(request, tap, options.clock);

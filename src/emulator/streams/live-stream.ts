@@ -38,6 +38,9 @@ export interface LiveStreamOptions {
   createReply: ReplyMode;
 }
 
+/** Answers to texts of a known kind that are events of their own. */
+const maxAnswersTold = 20;
+
 /**
  * A stream whose token was accepted: confirms it, then carries audio both ways. Specification:
  * "WSS /voice-stream".
@@ -55,17 +58,28 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   connection.onEnding(() => reply.close?.());
   injectLiveFaults(options, subject);
 
+  let recognised = 0;
+  /** False where there are so many texts that this one is only counted. */
+  const tellText = (data: Buffer): boolean => {
+    if (!incoming.takeText(data.toString()))
+      return events.emit({ type: 'text-received', ...subject, bytes: data.length });
+    // Texts of a known kind are a finding, which is told once.
+    recognised += 1;
+    return recognised <= maxAnswersTold;
+  };
   const take: TakeMessage = (data, isBinary) => {
     if (isBinary) {
       incoming.take(data);
       return;
     }
-    if (!incoming.takeText(data.toString()))
-      events.emit({ type: 'text-received', stream: connection.id, device: claims.sub, bytes: data.length });
+    const isTold = tellText(data);
     const { code, message } = dialect.stream.closes.unexpectedText;
     if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
-    if (dialect.stream.textAfterToken === 'error')
-      connection.sendText(writeError(dialect, code, message, connection.values));
+    if (dialect.stream.textAfterToken !== 'error') return;
+    const error = writeError(dialect, code, message, connection.values);
+    // In a flood the answer is no event of its own either.
+    if (isTold) connection.sendText(error);
+    else connection.sendRaw(error);
   };
   return { take: limitTime(take, { connection, clock, settings: dialect.stream }), voice, reply };
 }

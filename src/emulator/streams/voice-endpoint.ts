@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
@@ -19,6 +20,7 @@ import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { holdsToken } from '../tokens/token-problem.ts';
 import { awaitToken } from './authorisation.ts';
 import { type Connection, createConnection } from './connection.ts';
+import { createEarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { tapStream } from './tap-stream.ts';
 import { createTokenUses } from './token-uses.ts';
@@ -90,10 +92,12 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const headerOf = createAudioHeaders();
   const heartbeat = startHeartbeat(connections, baseClock);
   const uses = createTokenUses();
+  const earlyBytes = createEarlyBytes(dialect.stream.earlyAudioBytes);
   let awaitingToken = 0;
   let nextId = 1;
 
-  const open = (connection: Connection) => {
+  const open = (connection: Connection, transport: Socket) => {
+    const stopCounting = earlyBytes.watch(connection, transport);
     awaitingToken += 1;
     let awaiting = true;
     const settle = () => {
@@ -110,6 +114,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       evictOldest: (device) =>
         [...connections].find(({ ended, totals }) => !ended && totals.device === device)?.close('evicted'),
       onAuthorised(claims, connections) {
+        stopCounting();
         settle();
         connection.totals.device = claims.sub;
         connection.totals.jti = claims.jti;
@@ -177,7 +182,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
         events.emit({ type: 'stream-opened', stream: connection.id, remote });
         for (const message of dialect.stream.greeting)
           connection.sendText(writeGiven(message, connection.values));
-        open(connection);
+        open(connection, request.socket);
       });
       return undefined;
     },

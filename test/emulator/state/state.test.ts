@@ -88,6 +88,7 @@ async function start(wrap: (state: State) => State) {
     ...{ clock, dialect, state, faults },
     rateLimit: 60,
     maxConnections: 10,
+    tellFloods: () => {},
     voice: { streams: () => [], upgrade: () => undefined, close: async () => {} },
   });
   return { memory, state, events, endpoint, present, issue, authorised, control };

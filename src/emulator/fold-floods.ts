@@ -1,0 +1,104 @@
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
+
+/** How many events of a kind are told one by one within a second; of those beyond it the number is told. */
+const toldOneByOne = { 'request-refused': 100, 'text-received': 20 } as const;
+const periodMs = 1_000;
+
+type FloodBody = Extract<EmulatorEventBody, { type: keyof typeof toldOneByOne }>;
+
+interface Flood {
+  told: number;
+  /** What the events beyond that have in common, with their number. */
+  folded: (FloodBody & { count: number }) | undefined;
+  timer: ClockTimer;
+}
+
+/** Events of which a flood is told once a second, with a count. */
+export interface FoldedEvents extends EmulatorEvents {
+  /** Tells what is counted so far. */
+  flush(): void;
+}
+
+/** Keeps a flood of refusals or texts from filling the journal, and the views, with the same event. */
+export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
+  const floods = new Map<string, Flood>();
+
+  const tellFolded = (flood: Flood) => {
+    if (flood.folded !== undefined) events.emit(flood.folded);
+    flood.folded = undefined;
+  };
+  const later = (key: string) =>
+    clock.after(
+      periodMs,
+      () => {
+        const flood = floods.get(key);
+        if (flood?.folded === undefined) {
+          floods.delete(key);
+          return;
+        }
+        tellFolded(flood);
+        flood.timer = later(key);
+      },
+      { background: true },
+    );
+  const begin = (key: string): Flood => {
+    const flood = { told: 0, folded: undefined, timer: later(key) };
+    floods.set(key, flood);
+    return flood;
+  };
+  const end = (key: string) => {
+    const flood = floods.get(key);
+    if (flood === undefined) return;
+    flood.timer.cancel();
+    floods.delete(key);
+    tellFolded(flood);
+  };
+  const flush = () => {
+    for (const key of floods.keys()) end(key);
+  };
+
+  return {
+    subscribe: events.subscribe,
+    flush,
+    emit(body) {
+      if (body.type === 'stopping') flush();
+      if (body.type === 'stream-closed') end(textsOf(body.stream));
+      if (!isFlooding(body)) return events.emit(body);
+      const key = keyOf(body);
+      const flood = floods.get(key) ?? begin(key);
+      if (flood.told < toldOneByOne[body.type]) {
+        flood.told += 1;
+        return events.emit(body);
+      }
+      flood.folded = fold(flood.folded, body);
+      return false;
+    },
+  };
+}
+
+function isFlooding(body: EmulatorEventBody): body is FloodBody {
+  return body.type in toldOneByOne;
+}
+
+function keyOf(body: FloodBody): string {
+  return body.type === 'text-received' ? textsOf(body.stream) : `refused ${body.cause}`;
+}
+
+function textsOf(stream: number): string {
+  return `texts of ${stream}`;
+}
+
+/** Several events as one: the texts with their bytes together, the refusals with what they have in common. */
+function fold(before: Flood['folded'], body: FloodBody): FloodBody & { count: number } {
+  if (before === undefined) return { ...body, count: 1 };
+  const count = before.count + 1;
+  if (body.type === 'text-received')
+    return { ...body, bytes: body.bytes + (before.type === body.type ? before.bytes : 0), count };
+  const { device, path, remote, why, ...rest } = body;
+  const known = { device, path, remote, why };
+  const shared = Object.entries(known).filter(
+    ([name, value]) => value !== undefined && name in before && before[name as keyof typeof before] === value,
+  );
+  return { ...rest, ...Object.fromEntries(shared), count };
+}

@@ -1,0 +1,44 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Requests that may wait on one connection for the answers before theirs; with more it is cut. */
+const maxWaiting = 1_000;
+
+/** A response that knows when the answers before it have left its connection. */
+export class ServiceResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  /** Called when it is this response's turn. */
+  onTurn: (() => void) | undefined;
+
+  override assignSocket(socket: Socket): void {
+    super.assignSocket(socket);
+    this.onTurn?.();
+  }
+}
+
+const waiting = new WeakMap<Socket, number>();
+
+/**
+ * Answers a request when all before it on its connection are answered and sent: a client that sends one after the other
+ * (pipelining) and reads no answer has one made, and its connection is not read meanwhile.
+ */
+export function inTurn({ socket }: IncomingMessage, response: ServerResponse, answer: () => void): void {
+  if (response.socket !== null || !(response instanceof ServiceResponse)) {
+    answer();
+    return;
+  }
+  const before = waiting.get(socket) ?? 0;
+  if (before >= maxWaiting) {
+    socket.destroy();
+    return;
+  }
+  waiting.set(socket, before + 1);
+  socket.pause();
+  response.onTurn = () => {
+    const left = (waiting.get(socket) ?? 1) - 1;
+    waiting.set(socket, left);
+    if (left === 0) socket.resume();
+    answer();
+  };
+}
