@@ -79,6 +79,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     tap: options.tap,
   });
   const control = createControl({
+    events,
     clock,
     dialect,
     state,

@@ -55,6 +55,8 @@ export type EmulatorEventBody =
   | ({ type: 'device-verdict'; stream: number; device: string } & DeviceVerdict)
   /** `remarks`: what to tell the developer of the device, in words. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
+  /** What somebody did over the control API, the library or the screen. */
+  | { type: 'control'; what: string; streams?: number[] }
   | { type: 'stopping' };
 
 export interface StreamTotals {
@@ -62,8 +64,11 @@ export interface StreamTotals {
   /** Undefined where the stream closed before it was authorised. */
   device: string | undefined;
   jti: string | undefined;
+  /** The code that the peer closed or answered with. */
   code: number;
   reason: string;
+  /** The code that this side closed with, where it sent one. */
+  sentCode?: number;
   /** Set where the emulator closed the stream, or cut it. */
   cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault' | 'reply';
   /** More about the cause, where there is more to say. */

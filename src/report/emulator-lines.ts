@@ -1,6 +1,7 @@
 import type { DeviceVerdict } from '../audio/verdict/device-verdict.ts';
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import { closeCodes } from '../protocol/close-codes.ts';
 import { timeText } from './session-lines.ts';
 import type { Style } from './style.ts';
 
@@ -50,6 +51,8 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return `← stream ${event.stream}  ${escapeText(verdictText(event))}${about(event)}`;
     case 'stream-closed':
       return closedText(event);
+    case 'control':
+      return `· control  ${escapeText(event.what)}${onStreams(event.streams)}`;
     case 'stopping':
       return '· stopping';
     case 'listening':
@@ -74,11 +77,22 @@ function more({ why }: { why?: string }): string {
 }
 
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
-  const { stream, code, reason, framesIn, bytesIn, framesOut, bytesOut } = event;
+  const { stream, reason, framesIn, bytesIn, framesOut, bytesOut } = event;
   const why = reason === '' ? '' : ` ${escapeText(reason)}`;
   const heard = `in ${framesIn} frames ${bytesIn} bytes, out ${framesOut} frames ${bytesOut} bytes`;
   const remarks = event.remarks.map((remark) => `; ${escapeText(remark)}`).join('');
-  return `· stream ${stream} closed ${code}${why}: ${seconds(event.durationMs)}, ${heard}${remarks}`;
+  return `· stream ${stream} closed ${closeText(event)}${why}: ${seconds(event.durationMs)}, ${heard}${remarks}`;
+}
+
+/** The code that was sent, and what the peer answered where that is not the same. */
+export function closeText({ code, sentCode }: { code: number; sentCode?: number }): string {
+  if (sentCode === undefined || sentCode === code) return String(code);
+  return `${sentCode}, answered with ${code === closeCodes.abnormal ? 'nothing' : code},`;
+}
+
+function onStreams(streams: readonly number[] | undefined): string {
+  if (streams === undefined || streams.length === 0) return '';
+  return ` (${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')})`;
 }
 
 function seconds(ms: number): string {

@@ -38,7 +38,7 @@ export function describeEvent(
     case 'message':
       return messageText(event, style);
     case 'audio':
-      return `${event.direction === 'out' ? '↑' : '↓'} ${event.frames} frames  ${(event.audioMs / 1000).toFixed(2)} s  peak ${event.peakDbfs.toFixed(1)} dBFS`;
+      return `${event.direction === 'out' ? '↑' : '↓'} ${event.frames} frames  ${(event.audioMs / 1000).toFixed(2)} s  ${peakText(event.peakDbfs)}`;
     case 'speech':
       return `· speech ${event.state === 'start' ? 'starts' : 'ends'} at ${(event.audioMs / 1000).toFixed(2)} s of the sent audio${event.bargeIn ? ', while the AI speaks' : ''}`;
     case 'gap':
@@ -71,4 +71,12 @@ function figuresText(event: SessionEvent & { type: 'figures' }): string {
 function limitText(rate: (SessionEvent & { type: 'token' })['rateLimit']): string {
   if (rate?.limit === undefined && rate?.remaining === undefined) return '';
   return `  (${rate.remaining ?? '?'} of ${rate.limit ?? '?'} requests left)`;
+}
+
+/** Below this there is nothing but zeros. */
+const silentDbfs = -99;
+
+/** How loud the loudest sample is. */
+export function peakText(peakDbfs: number): string {
+  return peakDbfs <= silentDbfs ? 'silence' : `peak ${peakDbfs.toFixed(1)} dBFS`;
 }

@@ -43,14 +43,14 @@ export function judge(expectations: Expectations, observed: Observed): Verdict[]
       verdict('expect-event', 'missing-event', {
         ok: counted(kind) > 0,
         expected: kind,
-        measured: `${counted(kind)} times`,
+        measured: timesText(counted(kind)),
       }),
     ),
     ...forbiddenEvents.map((kind) =>
       verdict('forbid-event', 'forbidden-event', {
         ok: counted(kind) === 0,
         expected: `no ${kind}`,
-        measured: `${counted(kind)} times`,
+        measured: timesText(counted(kind)),
       }),
     ),
     ...given(closeCode, (code) =>
@@ -82,4 +82,8 @@ export function verdict(
   { ok, expected, measured }: Pick<Verdict, 'ok' | 'expected' | 'measured'>,
 ): Verdict {
   return { name, ok, expected, measured, ...(ok ? {} : { kind }) };
+}
+
+function timesText(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }

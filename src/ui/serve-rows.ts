@@ -1,6 +1,6 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
-import { timesText, verdictText } from '../report/emulator-lines.ts';
+import { closeText, timesText, verdictText } from '../report/emulator-lines.ts';
 import type { NewRow } from './event-list.ts';
 
 /** The row of the journal for an event. */
@@ -88,6 +88,8 @@ function describe(event: EmulatorEvent): Described {
         text: closedText(event),
         ...(event.code > goodCloses ? { mark: 'warning' as const } : {}),
       };
+    case 'control':
+      return { direction: 'self', kind: 'control', text: escapeText(event.what) };
     case 'stopping':
       return { direction: 'self', kind: 'stopping', text: '' };
   }
@@ -97,10 +99,10 @@ function describe(event: EmulatorEvent): Described {
 const goodCloses = 1001;
 
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
-  const { code, reason, durationMs, framesIn, framesOut, remarks } = event;
+  const { reason, durationMs, framesIn, framesOut, remarks } = event;
   const why = reason === '' ? '' : ` ${escapeText(reason)}`;
   const counts = `in ${framesIn}, out ${framesOut} frames`;
-  return [`${code}${why} after ${seconds(durationMs)}, ${counts}`, ...remarks].join('; ');
+  return [`${closeText(event)}${why} after ${seconds(durationMs)}, ${counts}`, ...remarks].join('; ');
 }
 
 /** The kind that the message names, if any. */

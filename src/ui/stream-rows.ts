@@ -1,9 +1,7 @@
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import { peakText } from '../report/session-lines.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { NewRow } from './event-list.ts';
-
-/** Digital silence on a meter. */
-const silentDbfs = -99;
 
 /** The rows of the event list for an event; none if a panel shows it. */
 export function streamRows(event: SessionEvent): NewRow[] {
@@ -40,8 +38,7 @@ export function streamRows(event: SessionEvent): NewRow[] {
     }
     case 'audio': {
       const clipped = event.clipped ? ', clipped' : '';
-      const loudness = event.peakDbfs <= silentDbfs ? 'silence' : `peak ${event.peakDbfs.toFixed(1)} dBFS`;
-      const text = `${event.frames} frames  ${seconds(event.audioMs, 2)}  ${loudness}${clipped}`;
+      const text = `${event.frames} frames  ${seconds(event.audioMs, 2)}  ${peakText(event.peakDbfs)}${clipped}`;
       return row(event.direction, 'audio', text, event.clipped ? 'warning' : undefined);
     }
     case 'speech': {

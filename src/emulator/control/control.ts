@@ -1,11 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
+import { msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
 import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeError, writeStatus } from '../../protocol/messages.ts';
+import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { playPcm } from '../replies/playable.ts';
 import { whenKnown } from '../state/eventual.ts';
@@ -24,6 +26,7 @@ export interface ControlOptions {
   voice: VoiceEndpoint;
   /** Tells as events what is only counted so far. */
   tellFloods: () => void;
+  events: EmulatorEvents;
 }
 
 type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
@@ -32,7 +35,12 @@ type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
 export function createControl(options: ControlOptions & { state: MemoryState }): EmulatorControl;
 export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {
-  const { clock, dialect, state, faults, voice, tellFloods } = options;
+  const { clock, dialect, state, faults, voice, events, tellFloods } = options;
+
+  /** Tells what somebody did. */
+  const tell = (what: string, streams?: number[]) => {
+    events.emit({ type: 'control', what, ...(streams === undefined ? {} : { streams }) });
+  };
 
   const select = ({ stream, device }: StreamSelector): OpenStream[] =>
     voice
@@ -59,27 +67,65 @@ export function createControl(options: ControlOptions): AnyControl {
 
   return {
     journal: state.journal,
-    faults,
+    faults: createLoggedFaults(faults, tell),
     time: () => ({ nowMs: clock.wall(), aheadMs: state.clockOffset() }),
     state: () => whenKnown(state.survey(), (survey) => describe(options, survey)),
     advance(ms) {
       if (!(ms >= 0))
         throw new VoicectlError('usage', `The clock cannot be moved by ${ms} ms: it never goes back`);
-      return state.advance(ms);
+      return whenKnown(state.advance(ms), () => tell(`the clock moves forward by ${ms / 1000} s`));
     },
     reset() {
       const reached = close({}, closeCodes.serviceRestart, 'The emulator was reset');
       faults.reset();
       tellFloods();
-      return whenKnown(state.forget(), () => reached);
+      return whenKnown(state.forget(), () => {
+        tell('the emulator is reset', reached);
+        return reached;
+      });
     },
     send: (selector, message) =>
       act(selector, ({ connection }) =>
         connection.sendText(writeMessage(dialect, message, connection.values)),
       ),
-    speak: (selector, pcm) => act(selector, (open) => open.live.voice.say(playPcm(pcm))),
-    event: (selector, name) => act(selector, (open) => open.live.reply.event?.(name)),
+    speak(selector, pcm) {
+      const reached = act(selector, ({ live: { voice: speaker, reply } }) => {
+        // A reply that says when it has finished says as well that it begins.
+        if (!speaker.speaking && reply.said !== undefined) speaker.status('speaking');
+        speaker.say(playPcm(pcm));
+      });
+      tell(`${(msForBytes(pcm.length) / 1000).toFixed(2)} s of speech`, reached);
+      return reached;
+    },
+    event(selector, name) {
+      const waiting = act(selector, (open) => open.live.reply.event?.(name)).filter(
+        (id) => replyOf(voice, id)?.event !== undefined,
+      );
+      tell(`event ${JSON.stringify(name)}${waiting.length === 0 ? ': nobody waits for it' : ''}`, waiting);
+      return waiting;
+    },
     close,
+  };
+}
+
+function replyOf(voice: VoiceEndpoint, id: number) {
+  return voice.streams().find(({ connection }) => connection.id === id)?.live?.reply;
+}
+
+/** The faults, with a word about each that somebody adds or takes away. */
+function createLoggedFaults(faults: Faults, tell: (what: string) => void): EmulatorControl['faults'] {
+  return {
+    list: faults.list,
+    add(input) {
+      const added = faults.add(input);
+      tell(`fault ${added.id} is added: ${added.fault.name}`);
+      return added;
+    },
+    clear(id) {
+      const cleared = faults.clear(id);
+      tell(`${cleared} ${cleared === 1 ? 'fault is' : 'faults are'} taken away`);
+      return cleared;
+    },
   };
 }
 
@@ -101,12 +147,12 @@ function describe(options: ControlOptions, survey: Survey): EmulatorState {
   };
 }
 
-function describeStreams({ clock, voice }: ControlOptions): EmulatorState['streams'] {
-  return voice.streams().map(({ connection: { id, totals, startedAt, device, levels } }) => ({
+function describeStreams({ voice }: ControlOptions): EmulatorState['streams'] {
+  return voice.streams().map(({ connection: { id, totals, durationMs, device, levels } }) => ({
     stream: id,
     device: totals.device ?? null,
     jti: totals.jti ?? null,
-    durationMs: Math.round(clock.now() - startedAt),
+    durationMs: durationMs(),
     framesIn: totals.framesIn,
     bytesIn: totals.bytesIn,
     framesOut: totals.framesOut,

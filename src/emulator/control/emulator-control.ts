@@ -23,7 +23,7 @@ export interface EmulatorControl {
   send(selector: StreamSelector, message: ControlMessage): number[];
   /** Says 16 kHz s16le mono, after whatever is still being said. */
   speak(selector: StreamSelector, pcm: Buffer): number[];
-  /** Tells the replies, a scenario above all, that something happened outside. */
+  /** Tells scenarios and reply modules that something happened outside; returns the streams where one takes events. */
   event(selector: StreamSelector, name: string): number[];
   close(selector: StreamSelector, code: number, reason: string): number[];
   /** Faults: those that are active, one more, and an end of one or of all. */

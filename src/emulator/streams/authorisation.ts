@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import { connectedKind } from '../../protocol/messages.ts';
 import type { EmulatorEvents } from '../events.ts';
+import type { Eventual } from '../state/eventual.ts';
 import { isTokenText } from '../tokens/token-problem.ts';
 import { type AdmitOptions, admitToken, type Refused } from './admit-token.ts';
 
@@ -14,9 +15,10 @@ export interface AuthorisationOptions extends AdmitOptions {
   events: EmulatorEvents;
   /**
    * The token was accepted and a slot taken, which is released when the connection ends. The result takes
-   * each message but the token: first those that arrived meanwhile, in order. `connections`: of the device, with this one.
+   * each message but the token: first those that arrived meanwhile, in order; it is promised where the confirmation is late.
+   * `connections`: of the device, with this one.
    */
-  onAuthorised: (claims: TokenClaims, connections: number) => TakeMessage;
+  onAuthorised: (claims: TokenClaims, connections: number) => Eventual<TakeMessage>;
 }
 
 /** Messages that are held beside the dialect's bound on their bytes: a message costs memory even when it is empty. */
@@ -54,7 +56,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeldMessages) return;
     refuse({
       refused: 'earlyAudioOverflow',
-      why: `${held.length} binary messages (${heldBytes} bytes) came before the token was accepted`,
+      why: `${held.length} binary messages (${heldBytes} bytes) came before the stream was confirmed`,
       advice: `send audio once ${connectedKind} has come`,
     });
   };
@@ -72,7 +74,10 @@ export function awaitToken(options: AuthorisationOptions): void {
       return;
     }
     options.uses.note(decision.claims.jti, connection.id);
-    current = onAuthorised(decision.claims, decision.lease.connections);
+    const begun = onAuthorised(decision.claims, decision.lease.connections);
+    const taken = begun instanceof Promise ? await begun : begun;
+    if (connection.ended) return;
+    current = taken;
     for (const message of held.splice(0)) current(...message);
   };
 

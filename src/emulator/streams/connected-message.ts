@@ -11,11 +11,14 @@ export interface ConfirmOptions {
   faults: Pick<Faults, 'take'>;
 }
 
-/** Confirms the stream, unless a fault has it late, spoilt or not at all. Specification: "WSS /voice-stream". */
+/**
+ * Confirms the stream, unless a fault has it late, spoilt or not at all. A late confirmation is promised: nothing may be
+ * sent before it. Specification: "WSS /voice-stream".
+ */
 export function sendConnected(
   { connection, clock, dialect, faults }: ConfirmOptions,
   subject: FaultSubject,
-): void {
+): Promise<void> | undefined {
   const { values } = connection;
   const { before, after } = dialect.stream.connected;
   for (const message of before) connection.sendText(writeGiven(message, values));
@@ -29,12 +32,15 @@ export function sendConnected(
       connection.sendText(whole);
       break;
     case 'connected-late': {
-      const timer = clock.after(fault.delay, () => {
-        connection.sendText(whole);
-        sendAfter();
+      const { delay } = fault;
+      return new Promise((resolve) => {
+        const timer = clock.after(delay, () => {
+          connection.sendText(whole);
+          sendAfter();
+          resolve();
+        });
+        connection.onEnding(() => timer.cancel());
       });
-      connection.onEnding(() => timer.cancel());
-      return;
     }
     case 'connected-malformed':
       connection.sendRaw(whole.slice(0, whole.length / 2));
@@ -45,4 +51,5 @@ export function sendConnected(
     case 'connected-missing':
   }
   sendAfter();
+  return undefined;
 }

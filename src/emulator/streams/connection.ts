@@ -26,8 +26,8 @@ export interface Connection {
   readonly values: TemplateValues;
   /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
   readonly totals: StreamTotals;
-  /** When it was opened, on the emulator's clock. */
-  readonly startedAt: number;
+  /** How long it has been open, by the machine's clock: moving the emulator's makes no session longer. */
+  durationMs(): number;
   /** Judges what the device sends. */
   readonly device: DeviceCheck;
   /** Sends audio, as long as anything is sent. */
@@ -97,7 +97,8 @@ export function createConnection(options: ConnectionOptions): Connection {
     dialect,
     events,
   } = options;
-  const startedAt = clock.now();
+  const startedAt = baseClock.now();
+  const durationMs = () => Math.round(baseClock.now() - startedAt);
   const endings: (() => void)[] = [];
   const device = new DeviceCheck(baseClock);
   const batched = new BatchedSocket(transport);
@@ -135,6 +136,15 @@ export function createConnection(options: ConnectionOptions): Connection {
     for (const call of endings.splice(0)) call();
   };
 
+  const sendClose = (code: number, reason: string) => {
+    if (code === closeCodes.noStatus) {
+      socket.close();
+      return;
+    }
+    totals.sentCode = code;
+    socket.close(code, reason);
+  };
+
   const close = (cause: CloseCause, why?: string) => {
     if (ended) return;
     end();
@@ -147,8 +157,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       );
     }
     if (code === closeCodes.abnormal) endTransport(socket, transport, baseClock);
-    else if (code === closeCodes.noStatus) socket.close();
-    else socket.close(code, reason);
+    else sendClose(code, reason);
   };
 
   const giveUp = () => {
@@ -190,7 +199,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     end();
     totals.code = code;
     totals.reason = reason.toString() || violation;
-    totals.durationMs = Math.round(clock.now() - startedAt);
+    totals.durationMs = durationMs();
     events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
 
@@ -201,7 +210,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     tokenElsewhere,
     values,
     totals,
-    startedAt,
+    durationMs,
     device,
     audio,
     get ended() {
@@ -225,8 +234,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       }
       end();
       totals.cause = cause;
-      if (code === closeCodes.noStatus) socket.close();
-      else socket.close(code, reason);
+      sendClose(code, reason);
     },
     sendRaw(text) {
       if (audio.maySend()) say(text);

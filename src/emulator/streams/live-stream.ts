@@ -10,7 +10,6 @@ import { createFaultyAudio } from '../faults/faulty-audio.ts';
 import { injectLiveFaults } from '../faults/live-faults.ts';
 import type { CreateReply, Reply, ReplyMode, Voice } from '../replies/reply.ts';
 import type { TakeMessage } from './authorisation.ts';
-import { sendConnected } from './connected-message.ts';
 import type { Connection } from './connection.ts';
 import { IncomingAudio } from './incoming-audio.ts';
 import { createSpeaker } from './speaker.ts';
@@ -42,13 +41,11 @@ export interface LiveStreamOptions {
 const maxAnswersTold = 20;
 
 /**
- * A stream whose token was accepted: confirms it, then carries audio both ways. Specification:
- * "WSS /voice-stream".
+ * A stream that was confirmed, or whose reply confirms it: carries audio both ways. Specification: "WSS /voice-stream".
  */
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
   const subject = { device: claims.sub, stream: connection.id };
-  if (options.createReply.confirms?.(claims.sub) !== true) sendConnected(options, subject);
   const { reply, voice } = startReply(options);
   const incoming = new IncomingAudio({ ...options, device: claims.sub, reply });
   if (dialect.stream.expiryDuringStream === 'close') {

@@ -15,10 +15,12 @@ import type { Faults } from '../faults/faults.ts';
 import { invalidRequest } from '../http/refusal.ts';
 import type { Random } from '../random.ts';
 import type { ReplyMode } from '../replies/reply.ts';
+import { whenKnown } from '../state/eventual.ts';
 import type { State } from '../state/state.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { holdsToken } from '../tokens/token-problem.ts';
 import { awaitToken } from './authorisation.ts';
+import { sendConnected } from './connected-message.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { createEarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
@@ -125,9 +127,16 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           jti: claims.jti,
           connections,
         });
-        const stream = startLiveStream({ ...options, connection, claims });
-        live.set(connection, stream);
-        return stream.take;
+        const begin = () => {
+          const stream = startLiveStream({ ...options, connection, claims });
+          live.set(connection, stream);
+          return stream.take;
+        };
+        const confirmed =
+          options.createReply.confirms?.(claims.sub) === true
+            ? undefined
+            : sendConnected({ ...options, connection }, { device: claims.sub, stream: connection.id });
+        return whenKnown(confirmed, begin);
       },
     });
   };

@@ -95,7 +95,11 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
     const times = isAudio ? Number(audio.firstAudibleAt !== undefined) : (intrusions.get(absence) ?? 0);
     if (times > 0) {
       const kind = isAudio ? 'unexpected-audio' : 'forbidden-event';
-      return verdict(name, kind, { ok: false, expected, measured: isAudio ? 'AI audio' : `${times} times` });
+      return verdict(name, kind, {
+        ok: false,
+        expected,
+        measured: isAudio ? 'AI audio' : times === 1 ? 'once' : `${times} times`,
+      });
     }
     // What a service had no time to do is not absent.
     const isHeardOut = passedOnAt !== undefined || audio.replyState(now) !== 'awaited';

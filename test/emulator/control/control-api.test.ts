@@ -295,7 +295,7 @@ test('a reset closes all streams with 1012 and forgets windows and the journal',
   expect((await device.closed).code).toBe(1012);
   expect(await takeToken(emulator)).toEqual(expect.any(String));
   const types = emulator.control.journal.read({}, 1_000).map(({ type }) => type);
-  expect(types).toEqual(['stream-closed', 'token-issued']);
+  expect(types).toEqual(['control', 'stream-closed', 'token-issued']);
 });
 
 describe('access', () => {

@@ -85,7 +85,7 @@ async function start(wrap: (state: State) => State) {
   };
   const issue = async (device = 'd') => (await authority.issue(device)).token;
   const control = createControl({
-    ...{ clock, dialect, state, faults },
+    ...{ clock, dialect, state, faults, events },
     rateLimit: 60,
     maxConnections: 10,
     tellFloods: () => {},
@@ -145,7 +145,7 @@ describe.each<[string, (state: State) => State]>([
     expect(await control.journal.read({ type: 'stopping' }, 1)).toHaveLength(1);
     await control.reset();
     expect(await control.state()).toMatchObject({ devices: [], tokens: [] });
-    expect(await control.journal.read({}, 10)).toEqual([]);
+    expect(await control.journal.read({}, 10)).toMatchObject([{ type: 'control' }]);
   });
 
   test('an event is found that has been, and one that comes while the past is read', async () => {
