@@ -9,7 +9,7 @@ export default defineConfig({
     include: [
       'test/{protocol,rules,kernel,audio}/**/*.test.ts',
       'test/emulator/state/**/*.test.ts',
-      'test/session/metrics.test.ts',
+      'test/session/{metrics,expectations}.test.ts',
     ],
     exclude: [
       // They start programs that are not mutated.

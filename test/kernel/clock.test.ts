@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { createMovableClock, systemClock, waitUntil } from '../../src/kernel/clock.ts';
+import { type Clock, createMovableClock, systemClock, waitUntil } from '../../src/kernel/clock.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
 describe('a movable clock', () => {
@@ -108,4 +109,54 @@ describe('waiting', () => {
     await expect(waitUntil(clock, 50, abort.signal)).rejects.toBe('enough');
     clock.advance(100);
   });
+});
+
+test('a movable clock passes on whether a timer keeps the process alive', () => {
+  const asked: unknown[] = [];
+  const base: Clock = {
+    now: () => 0,
+    wall: () => 0,
+    after(_delayMs, _call, options) {
+      asked.push(options?.background);
+      return { cancel() {} };
+    },
+  };
+  const clock = createMovableClock(base);
+  clock.after(10, () => {});
+  clock.after(10, () => {}, { background: true });
+  clock.after(10, () => {}, { background: false });
+  expect(asked).toEqual([false, true, false]);
+});
+
+test('a timer of the machine that is cancelled is never called, and one in the past is called at once', async () => {
+  const calls: string[] = [];
+  systemClock.after(0, () => calls.push('cancelled')).cancel();
+  await new Promise<void>((resolve) => {
+    systemClock.after(-1_000, () => {
+      calls.push('past');
+      resolve();
+    });
+  });
+  expect(calls).toEqual(['past']);
+});
+
+test.each([
+  [true, false],
+  [false, true],
+])('a timer of the machine in the background (%s) keeps the process: %s', (background, keeps) => {
+  const count = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = count();
+  const timer = systemClock.after(60_000, () => {}, { background });
+  expect(count() > before).toBe(keeps);
+  timer.cancel();
+});
+
+test('what waited no longer listens to its signal', async () => {
+  const clock = createManualClock();
+  const controller = new AbortController();
+  const waiting = waitUntil(clock, 10, controller.signal);
+  expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
+  clock.advance(10);
+  await waiting;
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });

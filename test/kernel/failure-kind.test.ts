@@ -6,6 +6,7 @@ import {
   type FailureKind,
   failureKind,
   failureKinds,
+  kindCountsText,
 } from '../../src/kernel/failure-kind.ts';
 
 const codes = Object.keys(exitCodes) as ErrorCode[];
@@ -45,4 +46,8 @@ describe('the kind of a failure', () => {
     expect(rest.length).toBeGreaterThan(8);
     for (const kind of rest) expect(exitCodesOf(kind)).toEqual([1]);
   });
+});
+
+test('counts of kinds are one line', () => {
+  expect(kindCountsText({ 'late-audio': 2, unreachable: 1 })).toBe('late-audio × 2, unreachable × 1');
 });

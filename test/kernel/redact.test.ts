@@ -179,3 +179,15 @@ test('an error that is none of ours is told without secrets too, and so are its 
   const harmless = new TypeError('no');
   expect(redactor.thrown(harmless)).toBe(harmless);
 });
+
+test('a cause is told without secrets, and so is the cause of that', () => {
+  const redactor = createRedactor();
+  redactor.conceal('key-canary');
+  const inner = new TypeError('inner key-canary');
+  const error = new VoicectlError('usage', 'What?', { cause: new Error('outer', { cause: inner }) });
+  const told = (redactor.thrown(error) as VoicectlError).cause as Error;
+  expect(told.message).toBe('outer');
+  expect(told.cause).toMatchObject({ name: 'TypeError', message: 'inner [redacted]' });
+  expect(`${told.stack}${(told.cause as Error).stack}`).not.toContain('canary');
+  expect('cause' in (told.cause as Error)).toBe(false);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { toVoicectlError, VoicectlError } from '../../src/kernel/errors.ts';
+
+test('an error has its name and code, and nothing that was not given', () => {
+  const error = new VoicectlError('usage', 'What?');
+  expect(`${error}`).toBe('VoicectlError: What?');
+  expect(error).toMatchObject({ code: 'usage', hint: undefined, retryable: false, details: {}, exitCode: 2 });
+  expect('cause' in error).toBe(false);
+});
+
+test('an error keeps what was given', () => {
+  const cause = new Error('why');
+  const error = new VoicectlError('connect-failed', 'No', {
+    cause,
+    hint: 'Look',
+    retryable: true,
+    details: { rate: 1 },
+  });
+  expect(error).toMatchObject({ hint: 'Look', retryable: true, details: { rate: 1 }, exitCode: 4 });
+  expect(error.cause).toBe(cause);
+});
+
+test('what was thrown is our error, or becomes a bug of ours with its cause', () => {
+  const own = new VoicectlError('usage', 'What?');
+  expect(toVoicectlError(own)).toBe(own);
+  const other = new TypeError('no such thing');
+  expect(toVoicectlError(other)).toMatchObject({ code: 'internal', message: 'no such thing', cause: other });
+  expect(toVoicectlError('text')).toMatchObject({ code: 'internal', message: 'text', cause: 'text' });
+});
