@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { barePrograms, measureBare, measureBareEcho } from './sound/bare.js';
+import { measureLong } from './sound/long.js';
 import { measureBargeIn, measureDelay, measureEcho, measureStalls } from './sound/measure.js';
 
 const { values: flags } = parseArgs({
@@ -11,8 +12,15 @@ const { values: flags } = parseArgs({
     backends: { type: 'string', default: 'pulse,alsa,naudiodon,ffmpeg,sox,decibri' },
     only: { type: 'string', default: 'delay,echo,barge-in,stalls' },
     json: { type: 'boolean', default: false },
+    minutes: { type: 'string' },
   },
 });
+if (flags.minutes !== undefined) {
+  for (const backend of flags.backends.split(',')) {
+    await measureLong(backend, Number(flags.minutes), (text) => console.log(`${backend}: ${text}`));
+  }
+  process.exit(0);
+}
 const wanted = flags.only.split(',');
 /** @type {Record<string, Record<string, unknown>>} */
 const table = {};
