@@ -72,6 +72,8 @@ export interface ErrorDetails {
   backends?: readonly { name: string; reason: string }[];
   /** The process of a device is there, and the device takes nothing. */
   stalled?: boolean;
+  /** Several devices fit the name that the user gave. */
+  isAmbiguous?: boolean;
   rate?: number;
   maxMs?: number;
   durationMs?: number;

@@ -65,6 +65,9 @@ function figuresText(event: SessionEvent & { type: 'figures' }): string {
     `jitter ${spreadText(event.jitterMs)}`,
     `longest gap ${msText(event.longestGapMs)}`,
     `sent late ${spreadText(event.sendLatenessMs)}`,
+    ...(event.playbackDelayMs === null
+      ? []
+      : [`heard after ${msText(event.playbackDelayMs)}`, `under-runs ${event.underruns ?? 0}`]),
   ].join('; ');
 }
 

@@ -1,5 +1,5 @@
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
-import type { Figures } from './metrics.ts';
+import type { Figures, PlaybackFigures } from './metrics.ts';
 import type { SessionSummary } from './summary.ts';
 
 /** Where a session stands. */
@@ -36,7 +36,7 @@ export type SessionEventBody =
   /** AI audio paused within a reply: a listener heard this much silence. */
   | { type: 'gap'; ms: number }
   /** What was measured so far, about once a second while audio flows. */
-  | ({ type: 'figures' } & Figures)
+  | ({ type: 'figures' } & Figures & PlaybackFigures)
   | { type: 'warning'; code: string; message: string; hint?: string }
   | { type: 'close'; code: number; reason: string; name: string }
   | ({ type: 'summary' } & SessionSummary);

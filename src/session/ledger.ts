@@ -10,7 +10,7 @@ import type { StreamClose } from '../wire/client/voice-stream.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { Observed, Verdict } from './expectations.ts';
-import { createMetrics, type Metrics, roundMs } from './metrics.ts';
+import { createMetrics, type Metrics, type PlaybackFigures, roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
 
@@ -47,11 +47,13 @@ export interface Ledger {
   summary(failure: VoicectlError | undefined, verdicts: Verdict[], underruns: number | null): SessionSummary;
 }
 
-export function createLedger(
-  options: SessionOptions,
-  emit: (body: SessionEventBody) => void,
-  conversation?: Conversation,
-): Ledger {
+export interface LedgerPorts {
+  emit: (body: SessionEventBody) => void;
+  playback: () => PlaybackFigures;
+  conversation: Conversation | undefined;
+}
+
+export function createLedger(options: SessionOptions, { emit, playback, conversation }: LedgerPorts): Ledger {
   const { clock, settleMs, device, expectations } = options;
   const startedAt = clock.now();
   const metrics = createMetrics({ settleMs, onGap: (ms) => emit({ type: 'gap', ms }) });
@@ -78,7 +80,7 @@ export function createLedger(
   const tellFigures = (now: number) => {
     if (now - figuresToldAt < figuresEveryMs) return;
     figuresToldAt = now;
-    emit({ type: 'figures', ...metrics.figures() });
+    emit({ type: 'figures', ...metrics.figures(), ...playback() });
   };
 
   const countKind = (kind: string) => {

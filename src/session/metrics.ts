@@ -36,6 +36,13 @@ export interface MetricsSnapshot {
 /** What a session is judged by while it runs. */
 export type Figures = Omit<MetricsSnapshot, 'out' | 'in' | 'audibleMs'>;
 
+/** What is known of playback; null where nothing is played, or nothing was yet. */
+export interface PlaybackFigures {
+  underruns: number | null;
+  /** From the arrival of audio to the ear, about. */
+  playbackDelayMs: number | null;
+}
+
 export interface MetricsOptions {
   /** AI audio that pauses for longer than this is another reply. */
   settleMs: number;

@@ -1,6 +1,7 @@
 import { abortable } from '../kernel/abortable.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
 import type { QueueHandlers } from './backpressure.ts';
+import { type PlaybackFigures, roundMs } from './metrics.ts';
 
 /** Where AI audio is put. A write that is slow makes the session read more slowly from the network. */
 export interface AudioSink {
@@ -15,6 +16,8 @@ export interface AudioSink {
   readonly failed?: Promise<VoicectlError>;
   /** How often what plays it had nothing to play in the middle of a reply. */
   readonly underruns?: number;
+  /** How long audio takes from its arrival to the ear, about. */
+  readonly delayMs?: number | undefined;
 }
 
 /** AI audio that may wait for the sinks before reading from the network is paused. */
@@ -26,8 +29,7 @@ export interface Output {
   flush(): void;
   /** The same, and leaves out what still comes of the running reply: the user begins to speak. */
   hold(): void;
-  /** Of playback; null where nothing is played. */
-  readonly underruns: number | null;
+  readonly playback: PlaybackFigures;
   /**
    * Waits until the sinks have taken what was written, or until the signal says that nobody wants that any more, and
    * finishes them. The result is the first failure of any. `reason` is what the session has failed with.
@@ -58,9 +60,13 @@ export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandle
     hold() {
       for (const sink of sinks) sink.hold?.();
     },
-    get underruns() {
+    get playback() {
       const counts = sinks.flatMap(({ underruns }) => underruns ?? []);
-      return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count);
+      const delays = sinks.flatMap(({ delayMs }) => delayMs ?? []);
+      return {
+        underruns: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count),
+        playbackDelayMs: delays.length === 0 ? null : roundMs(Math.max(...delays)),
+      };
     },
     write(pcm) {
       if (sinks.length === 0 || failure !== undefined) return;

@@ -62,7 +62,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
     emit(body);
     if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.hold();
   };
-  const ledger = createLedger(options, tell, conversation);
+  const ledger = createLedger(options, { emit: tell, playback: () => output.playback, conversation });
   const redactor = createRedactor();
   // Ends whatever is under way when the stream breaks or a sink fails.
   const halt = new AbortController();
@@ -94,7 +94,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
 
   const verdicts = [...(conversation?.verdicts() ?? []), ...judge(options.expectations, ledger.observed())];
   failure = conclude(failure, verdicts, options.expectations);
-  ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.underruns) });
+  ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.playback.underruns) });
   if (failure !== undefined) throw failure;
 }
 

@@ -1,4 +1,4 @@
-import type { Figures } from '../session/metrics.ts';
+import type { Figures, PlaybackFigures } from '../session/metrics.ts';
 import type { ScreenStart } from './port.ts';
 
 /** A measured value as text, and whether it is past its limit. */
@@ -9,13 +9,19 @@ export interface FigureView {
 }
 
 /** Default limits. */
-const defaults = { firstAudioMs: 1_500, gapMs: 250, jitterMs: 40, latenessMs: 20, underruns: 0 };
+const defaults = {
+  firstAudioMs: 1_500,
+  gapMs: 250,
+  jitterMs: 40,
+  latenessMs: 20,
+  underruns: 0,
+  playbackDelayMs: 250,
+};
 
 /** The figures of a session; jitter and lateness are those of the worst frame in twenty. `underruns`: undefined without playback. */
 export function figureViews(
-  figures: Figures | undefined,
+  figures: (Figures & Partial<PlaybackFigures>) | undefined,
   limits: ScreenStart['limits'],
-  underruns?: number | null,
 ): FigureView[] {
   const view = (name: string, value: number | null | undefined, limit: number, unit = ' ms'): FigureView => ({
     name,
@@ -26,7 +32,10 @@ export function figureViews(
     view('first audio', figures?.firstAudioMs, limits?.firstAudioMs ?? defaults.firstAudioMs),
     view('gap', figures?.longestGapMs, limits?.gapMs ?? defaults.gapMs),
     view('jitter', figures?.jitterMs?.p95, limits?.jitterMs ?? defaults.jitterMs),
-    view('under-runs', underruns, defaults.underruns, ''),
+    view('under-runs', figures?.underruns, defaults.underruns, ''),
+    ...(typeof figures?.playbackDelayMs === 'number'
+      ? [view('heard after', figures.playbackDelayMs, defaults.playbackDelayMs)]
+      : []),
     view('sent late', figures?.sendLatenessMs?.p95, defaults.latenessMs),
   ];
 }

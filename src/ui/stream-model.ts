@@ -1,6 +1,6 @@
 import type { AudioDirection, SessionEvent, SessionState } from '../session/events.ts';
 import { type AudioEvent, sumAudio } from '../session/fold-audio.ts';
-import type { Figures } from '../session/metrics.ts';
+import type { Figures, PlaybackFigures } from '../session/metrics.ts';
 import { append, type Browser, createBrowser, moveTo, type Pressed, pressKey, tell } from './browser.ts';
 import type { NewRow } from './event-list.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
@@ -26,7 +26,7 @@ export interface StreamModel extends Browser {
   voices: Record<AudioDirection, Voice>;
   marks: readonly Mark[];
   isSpeaking: boolean;
-  figures: Figures | undefined;
+  figures: (Figures & Partial<PlaybackFigures>) | undefined;
   summary: EventOf<'summary'> | undefined;
   isMuted: boolean;
   /** Push-to-talk: unmuted until this moment unless the key repeats. */

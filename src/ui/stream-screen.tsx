@@ -23,7 +23,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
   const { left, right, gap } = halves(columns);
   const { start, now, wall, overlay, figures, summary, meters, marks } = model;
   const moment = Math.floor((summary?.elapsedMs ?? now) / 100);
-  const views = figureViews(figures, start.limits, summary?.underruns);
+  const views = figureViews(figures, start.limits);
   return [
     {
       name: 'head',

@@ -174,7 +174,7 @@ describe('the first backend that can', () => {
       await expect(choose(programs, undefined, '1')).rejects.toMatchObject({
         message: 'No microphone can be reached (pulse: Connection refused)',
       });
-      await expect(choose(programs, undefined, '7')).rejects.toThrow(/\(pulse: it knows no device "7"\)/);
+      await expect(choose(programs, undefined, '7')).rejects.toThrow(/There is no device "7"/);
       await expect(choose(programs, 'alsa', '1')).rejects.toThrow('(alsa: Connection refused)');
     });
 

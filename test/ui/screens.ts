@@ -118,6 +118,8 @@ export function conversation(): SessionEvent[] {
     {
       t: 11_000,
       type: 'figures',
+      underruns: null,
+      playbackDelayMs: null,
       firstAudioMs: 600,
       jitterMs: { p50: 2, p95: 61.4, max: 410 },
       longestGapMs: 400,

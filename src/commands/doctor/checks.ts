@@ -1,6 +1,6 @@
 import { requireSafeTransport } from '../../config/target.ts';
 import { readTrusted } from '../../config/trusted.ts';
-import { backends, fitsHost } from '../../devices/backends/backend.ts';
+import { type Backend, backends, backendsFor, fitsHost } from '../../devices/backends/backend.ts';
 import { installHint } from '../../devices/backends/no-device.ts';
 import { type Probe, probeBackends } from '../../devices/backends/probe.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -24,6 +24,9 @@ export function checkNode(version = process.versions.node): Check {
     ? { name: 'node', state: 'broken', found: version, mend: `Install Node ${leastNode.join('.')} or newer.` }
     : { name: 'node', state: 'ok', found: `${version} on ${process.platform} ${process.arch}` };
 }
+
+/** What the jitter buffer holds where the network is even. */
+const bufferMs = 25;
 
 /** A token lives for a minute: a clock that is off by more than this spoils that. */
 const maxSkewMs = 5_000;
@@ -79,45 +82,42 @@ function checkSkew(skewMs: number | undefined): Check {
     : { name: 'clock', state: 'warning', found, mend: 'Set this machine’s clock: tokens live for 60 s.' };
 }
 
-/** Every backend, in the order in which they are tried, and whether there is sound at all. */
-export async function checkAudio({ io, signal }: Pick<DoctorContext, 'io' | 'signal'>): Promise<Check[]> {
+/** Every backend as it is tried, and last whether there is sound at all, and by which backend. */
+export async function* checkAudio({
+  io,
+  signal,
+}: Pick<DoctorContext, 'io' | 'signal'>): AsyncGenerator<Check> {
   const surroundings = deviceSurroundings(io);
-  const probes = await probeBackends({ clock: systemClock, surroundings, signal });
   const { host } = surroundings;
-  const fitting = probes.filter(({ name }) =>
-    backends.some((backend) => backend.name === name && fitsHost(backend, host)),
-  );
-  const used = {
-    capture: fitting.find(({ capture }) => capture === undefined)?.name,
-    playback: fitting.find(({ playback }) => playback === undefined)?.name,
-  };
-  return [
-    ...(['capture', 'playback'] as const).map((role): Check => {
-      const name = role === 'capture' ? 'microphone' : 'loudspeaker';
-      const backend = used[role];
-      return backend === undefined
-        ? { name, state: 'warning', found: 'none can be reached', mend: installHint(host) }
-        : { name, state: 'ok', found: `by way of ${backend}` };
-    }),
-    ...probes.map((probe) => describe(probe, { used, fits: fitting.includes(probe) })),
-  ];
+  const probes: Probe[] = [];
+  for await (const probe of probeBackends({ clock: systemClock, surroundings, signal })) {
+    const fits = backends.some((backend) => backend.name === probe.name && fitsHost(backend, host));
+    if (fits) probes.push(probe);
+    yield describe(probe, fits);
+  }
+  for (const role of ['capture', 'playback'] as const) {
+    const name = role === 'capture' ? 'microphone' : 'loudspeaker';
+    const used = backendsFor(role).find((backend) =>
+      probes.some((probe) => probe.name === backend.name && probe[role] === undefined),
+    );
+    yield used === undefined
+      ? { name, state: 'warning', found: 'none can be reached', mend: installHint(host) }
+      : { name, state: 'ok', found: `${used.name}${role === 'playback' ? delayText(used) : ''}` };
+  }
 }
 
-function describe(
-  { name, install, capture, playback }: Probe,
-  { used, fits }: { used: Record<'capture' | 'playback', string | undefined>; fits: boolean },
-): Check {
+function delayText({ playbackMs }: Backend): string {
+  return `, heard about ${playbackMs + bufferMs} ms after it came`;
+}
+
+function describe({ name, install, capture, playback }: Probe, fits: boolean): Check {
   if (!fits) return { name, state: 'off', found: capture ?? 'not for this machine' };
-  const roles = [
-    used.capture === name ? 'captures' : undefined,
-    used.playback === name ? 'plays' : undefined,
-  ].filter((role) => role !== undefined);
-  if (roles.length > 0) return { name, state: 'ok', found: `used: ${roles.join(', ')}` };
   if (capture === undefined && playback === undefined) {
-    return { name, state: 'ok', found: `works; --audio-backend ${name} would use it` };
+    return { name, state: 'ok', found: 'captures and plays' };
   }
   const reasons = [...new Set([capture, playback])].filter((reason) => reason !== undefined);
-  const found = `not used: ${reasons.join('; ')}`;
+  const works = capture === undefined ? 'captures; ' : playback === undefined ? 'plays; ' : '';
+  const found = `${works}not used: ${reasons.join('; ')}`;
   const isMissing = reasons.some((reason) => reason.endsWith('not installed'));
   return isMissing
     ? { name, state: 'off', found, mend: `Install ${install}.` }

@@ -1,21 +1,25 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLines } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
-import { doctorLines } from '../../report/doctor-lines.ts';
+import { type Check, doctorLines } from '../../report/doctor-lines.ts';
 import { checkAudio, checkNode, checkTarget, type DoctorContext } from './checks.ts';
 
 export async function run(context: DoctorContext): Promise<number> {
-  const { io, json, style, note, signal } = context;
-  if (io.stderr.isTTY) await note('Probing audio backends…');
-  const [audio, target] = await Promise.all([checkAudio(context), checkTarget(context)]);
+  const { io, json, style, signal } = context;
+  const checks: Check[] = [];
+  const tell = async (...found: Check[]) => {
+    signal.throwIfAborted();
+    checks.push(...found);
+    // As soon as it is known: some backends take seconds to fail.
+    if (!json) await io.stdout.write(`${doctorLines(found, style).join('\n')}\n`);
+  };
+  await tell(checkNode());
+  const target = await checkTarget(context);
+  await tell(...target);
+  for await (const check of checkAudio(context)) await tell(check);
   signal.throwIfAborted();
-  const checks = [checkNode(), ...target, ...audio];
   const broken = checks.filter(({ state }) => state === 'broken');
-  await io.stdout.write(
-    json
-      ? jsonLines({ version, ok: broken.length === 0, checks })
-      : `${doctorLines(checks, style).join('\n')}\n`,
-  );
+  if (json) await io.stdout.write(jsonLines({ version, ok: broken.length === 0, checks }));
   if (broken.length === 0) return 0;
   // The lines name the failure already; the exit code is that of the failure.
   return new VoicectlError(target.find(({ code }) => code !== undefined)?.code ?? 'usage', '').exitCode;

@@ -40,6 +40,10 @@ export interface ProgramBackend extends BackendFacts {
   readonly readsHelp?: true;
   /** Lines of the program that plays, which tell how much it has played: the first group is in seconds. */
   readonly status?: RegExp;
+  /** A program that ends with the sound server, for one that plays on without it. */
+  readonly witness?: ProgramLine;
+  /** It opens its device once it is given audio. */
+  readonly startsWithAudio?: true;
   /** Undefined where the backend cannot do that. */
   line(options: LineOptions): ProgramLine | undefined;
 }
@@ -138,6 +142,10 @@ const ffmpeg: ProgramBackend = {
   hosts: ['linux', 'darwin', 'win32', 'freebsd'],
   install: 'ffmpeg (with ffplay)',
   programs: { capture: 'ffmpeg', playback: 'ffplay' },
+  // It tells its clock, which begins with the first audio at a device.
+  status: /^\s*(-?\d+\.\d+) M-A:/,
+  startsWithAudio: true,
+  witness: { command: 'pactl', args: ['subscribe'] },
   line({ role, device, platform }) {
     if (role === 'playback') return device === undefined ? ffplayLine : undefined;
     const input = ffmpegInput(platform, device);
@@ -155,7 +163,8 @@ const ffmpeg: ProgramBackend = {
 const ffplayLine: ProgramLine = {
   command: 'ffplay',
   args: [
-    ...['-hide_banner', '-loglevel', 'error', '-nodisp', '-autoexit', '-fflags', 'nobuffer'],
+    ...['-hide_banner', '-loglevel', 'error', '-stats', '-nodisp', '-autoexit'],
+    ...['-fflags', 'nobuffer'],
     ...['-flags', 'low_delay', '-probesize', '32', '-analyzeduration', '0'],
     // Raw audio is mono to it unless it is told otherwise; FFmpeg 7 no longer knows `-ac` here.
     ...['-f', 's16le', '-sample_rate', rate, '-i', 'pipe:0'],
@@ -184,7 +193,8 @@ const sox: ProgramBackend = {
   line: ({ role, device }) => ({
     command: role === 'capture' ? 'rec' : 'play',
     args: ['-q', '--buffer', '640', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', rate, '-c', '1', '-'],
-    ...(device === undefined ? {} : { env: { AUDIODEV: device } }),
+    // By itself PulseAudio gives sox its second chunk after 2 s.
+    env: { PULSE_LATENCY_MSEC: '20', ...(device === undefined ? {} : { AUDIODEV: device }) },
   }),
 };
 

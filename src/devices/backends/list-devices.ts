@@ -28,20 +28,29 @@ export async function listDevices(
 ): Promise<DeviceFacts[] | undefined> {
   const run = (command: string, ...args: string[]) => runToEnd(command, args, options);
   if (backend.kind === 'native') return listNative(backend.library, options);
-  if (backend.name === 'pulse') {
-    const [info, sources, sinks] = await Promise.all([
-      run('pactl', 'info'),
-      run('pactl', 'list', 'sources'),
-      run('pactl', 'list', 'sinks'),
-    ]);
-    return [...parsePulseList('input', sources, info), ...parsePulseList('output', sinks, info)];
+  // On PulseAudio sox and ffmpeg take its names.
+  if (backend.name === 'sox' || backend.name === 'ffmpeg') {
+    if (options.surroundings.host.platform !== 'linux') return undefined;
+    return listPulse(run).catch(() => undefined);
   }
+  if (backend.name === 'pulse') return listPulse(run);
   if (backend.name === 'pipewire') return parsePipewireDump(await run('pw-dump'));
   if (backend.name === 'alsa') {
     const [inputs, outputs] = await Promise.all([run('arecord', '-L'), run('aplay', '-L')]);
     return [...parseAlsaNames('input', inputs), ...parseAlsaNames('output', outputs)];
   }
   return undefined;
+}
+
+async function listPulse(
+  run: (command: string, ...args: string[]) => Promise<string>,
+): Promise<DeviceFacts[]> {
+  const [info, sources, sinks] = await Promise.all([
+    run('pactl', 'info'),
+    run('pactl', 'list', 'sources'),
+    run('pactl', 'list', 'sinks'),
+  ]);
+  return [...parsePulseList('input', sources, info), ...parsePulseList('output', sinks, info)];
 }
 
 /** The devices of the first backend that knows any. Throws `audio-device` where none does, `usage` for an unknown one. */

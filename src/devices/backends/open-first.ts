@@ -1,4 +1,4 @@
-import { toVoicectlError } from '../../kernel/errors.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import type { DeviceOptions } from '../process/open-process.ts';
 import type { Backend, Role } from './backend.ts';
 import { type Candidate, findBackends } from './find-backends.ts';
@@ -27,21 +27,34 @@ export async function openFirst<Device>(
   const { role, device, surroundings } = choice;
   const candidates = await findBackends(role, await backendOf(choice), surroundings);
   const refusals: Refusal[] = [];
+  /** What the first backend that has a list says of the name. */
+  let misnamed: VoicectlError | undefined;
+  let isFound = false;
+  let isAmbiguous = false;
   for (const candidate of candidates) {
     choice.signal?.throwIfAborted();
     if (candidate.reason !== undefined) {
+      if (choice.backend !== undefined) throw forcedFailure(candidate);
       refusals.push({ backend: candidate.backend, reason: candidate.reason });
       continue;
     }
     try {
-      return await open(candidate.backend, await findDevice(candidate, device, choice));
+      const found = await findDevice(candidate, device, choice).catch((thrown) => {
+        const failure = toVoicectlError(thrown);
+        isAmbiguous ||= failure.details.isAmbiguous === true;
+        misnamed ??= failure;
+        throw thrown;
+      });
+      isFound = true;
+      return await open(candidate.backend, found);
     } catch (thrown) {
       const { code, message } = toVoicectlError(thrown);
-      if (code !== 'audio-device') throw thrown;
+      if (code !== 'audio-device' || isAmbiguous) throw thrown;
       refusals.push({ backend: candidate.backend, reason: message });
     }
   }
   choice.signal?.throwIfAborted();
+  if (misnamed?.hint !== undefined && !isFound) throw misnamed;
   throw noDevice(role === 'capture' ? 'microphone' : 'loudspeaker', refusals, surroundings.host);
 }
 
@@ -60,6 +73,13 @@ export function createOpener<Device>(
       if (choice.device !== undefined && isDeviceNumber(choice.device)) backend = one.name;
       return opened;
     });
+}
+
+/** The error of a backend that the user names and that cannot be used here. */
+function forcedFailure({ backend, reason }: Candidate): VoicectlError {
+  return new VoicectlError('audio-device', `The audio backend ${backend.name} cannot be used: ${reason}`, {
+    hint: `Install ${backend.install}, or leave out --audio-backend.`,
+  });
 }
 
 /** The backend that it must be: in the list of another a number means another device. */

@@ -18,12 +18,11 @@ export interface Probe {
  * Tries every backend, one after the other: some devices have room for one program only. Throws the reason of the
  * signal.
  */
-export async function probeBackends(options: Omit<DeviceOptions, 'device'>): Promise<Probe[]> {
+export async function* probeBackends(options: Omit<DeviceOptions, 'device'>): AsyncGenerator<Probe> {
   const [capture, playback] = await Promise.all([
     findBackends('capture', undefined, options.surroundings),
     findBackends('playback', undefined, options.surroundings),
   ]);
-  const probes: Probe[] = [];
   const named = (candidates: readonly Candidate[], name: string) =>
     candidates.find(({ backend }) => backend.name === name);
   for (const { name, install } of backends) {
@@ -32,9 +31,8 @@ export async function probeBackends(options: Omit<DeviceOptions, 'device'>): Pro
       probe('playback', named(playback, name), options),
     ]);
     options.signal?.throwIfAborted();
-    probes.push({ name, install, capture: found[0], playback: found[1] });
+    yield { name, install, capture: found[0], playback: found[1] };
   }
-  return probes;
 }
 
 async function probe(

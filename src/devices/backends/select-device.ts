@@ -6,6 +6,8 @@ export function isDeviceNumber(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
+const shownNames = 5;
+
 /**
  * The device that a user means: by its number in the list of its kind, its name, or a part of that which no other has.
  * Throws `audio-device`.
@@ -20,8 +22,17 @@ export function selectDevice(text: string, devices: readonly DeviceFacts[]): Dev
   if (exact !== undefined) return exact;
   const [found, ...others] = devices.filter(has);
   if (found !== undefined && others.length === 0) return found;
-  const problem = found === undefined ? 'it knows no device' : `${others.length + 1} devices are called`;
-  throw new VoicectlError('audio-device', `${problem} "${text}"`, {
-    hint: 'voicectl devices lists them.',
-  });
+  const candidates = found === undefined ? devices : [found, ...others];
+  const names = candidates.slice(0, shownNames).map(({ name }) => name);
+  const more = candidates.length > shownNames ? ` and ${candidates.length - shownNames} more` : '';
+  throw new VoicectlError(
+    'audio-device',
+    found === undefined
+      ? `There is no device "${text}"`
+      : `"${text}" could be any of ${candidates.length} devices`,
+    {
+      details: { isAmbiguous: found !== undefined },
+      hint: `${found === undefined ? 'There are' : 'Name one of them'}: ${names.join(', ') || 'none'}${more}. voicectl devices lists them all.`,
+    },
+  );
 }

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ProgramBackend } from '../backends/backend.ts';
+import { deviceError } from '../device-error.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createLag } from './lag.ts';
 import { createLoss } from './loss.ts';
@@ -12,6 +13,10 @@ import { frameMs, type Speaker } from './speaker.ts';
 const settleMs = 250;
 /** A program that tells what it has played, and says nothing for so long, is not waited for. */
 const connectMs = 3_000;
+/** Opens the device of a program that waits for audio. */
+const firstSilenceMs = 400;
+/** A program that tells what it has played, and played nothing for so long, has lost its device. */
+const stallMs = 3_000;
 /** More than this beyond what the system holds for a program: it takes nothing. */
 const maxStuckBytes = bytesForMs(1_000);
 /** So late, frames are counted from now on: after a pause, or when this process was held up. */
@@ -20,6 +25,10 @@ const maxLateMs = 60;
 const programTailMs = 1_000;
 /** A program that was given nothing for this long has played what it had: what it tells then means nothing. */
 const busyMs = 40;
+
+function refuse(): never {
+  throw deviceError('it does not begin to play');
+}
 
 /**
  * A program takes what it is given, seconds ahead if it is let: this machine's clock sets the pace, and what the program
@@ -33,12 +42,13 @@ export async function openProgram(
   const { signal, lost, lose } = createLoss(child);
   const input = child.pcm as Writable;
   let nextAt = Number.NEGATIVE_INFINITY;
-  let writtenMs = 0;
+  let writtenMs = backend.startsWithAudio ? firstSilenceMs : 0;
   let delayMs = backend.playbackMs;
   let holes = 0;
   let lateMs = 0;
   let lag = createLag();
   let playedBefore = 0;
+  let advancedAt = Number.POSITIVE_INFINITY;
   const listen: Played = backend.status === undefined ? readPlayed(child, clock) : toldPlayed(child);
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -47,6 +57,7 @@ export async function openProgram(
   listen((playedMs) => {
     open();
     const now = clock.now();
+    if (playedMs > playedBefore) advancedAt = now;
     const isPlaying = playedMs > playedBefore && now - nextAt < busyMs;
     playedBefore = playedMs;
     if (!isPlaying) return;
@@ -59,13 +70,14 @@ export async function openProgram(
   });
   // A program that tells what it has played has reached its device.
   const limit = new AbortController();
+  if (backend.startsWithAudio) input.write(Buffer.alloc(bytesForMs(firstSilenceMs)));
   const settled = waitUntil(
     clock,
     clock.now() + (backend.status === undefined ? settleMs : connectMs),
     limit.signal,
   );
   settled.catch(() => {});
-  await Promise.race([opened, settled, lost]);
+  await Promise.race([opened, backend.status === undefined ? settled : settled.then(refuse), lost]);
   limit.abort();
   return {
     backend: backend.name,
@@ -80,8 +92,12 @@ export async function openProgram(
     async ready() {
       if (input.writableLength > maxStuckBytes) lose('the program takes no audio');
       const now = clock.now();
+      if (backend.status !== undefined && now - advancedAt > stallMs) {
+        lose('the program plays nothing', { stalled: true });
+      }
       if (now - nextAt > maxLateMs) {
         nextAt = now;
+        advancedAt = now;
         lag = createLag();
       }
       signal.throwIfAborted();

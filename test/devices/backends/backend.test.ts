@@ -91,7 +91,7 @@ describe('the backends', () => {
       platform: 'linux',
       help: '',
     });
-    expect(found?.env).toEqual({ AUDIODEV: 'usb' });
+    expect(found?.env).toEqual({ AUDIODEV: 'usb', PULSE_LATENCY_MSEC: '20' });
   });
 
   test('pw-record is asked for raw audio where it knows the word', () => {

@@ -79,12 +79,12 @@ describe('a device is chosen', () => {
   });
 
   test.each([
-    ['head', '2 devices are called "head"'],
-    ['gramophone', 'it knows no device "gramophone"'],
-    ['3', 'it knows no device "3"'],
-  ])('but not by "%s"', (text, message) => {
+    ['head', '"head" could be any of 2 devices', /^Name one of them: \S.*, .*voicectl devices/],
+    ['gramophone', 'There is no device "gramophone"', /^There are: \S.*, .*voicectl devices/],
+    ['3', 'There is no device "3"', /^There are: /],
+  ])('but not by "%s"', (text, message, hint) => {
     expect(() => selectDevice(text, devices)).toThrow(
-      expect.objectContaining({ code: 'audio-device', message, hint: 'voicectl devices lists them.' }),
+      expect.objectContaining({ code: 'audio-device', message, hint: expect.stringMatching(hint) }),
     );
   });
 });
