@@ -7,7 +7,7 @@ export default defineConfig({
   define: { __VERSION__: JSON.stringify(version) },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/helpers/build-once.ts'],
+    globalSetup: ['test/helpers/own-temporary-folder.ts', 'test/helpers/build-once.ts'],
     // Tests wait on sockets, children and audio in real time more than they compute; on two cores vitest would use one.
     maxWorkers: 4,
     testTimeout: 30_000,

@@ -93,6 +93,7 @@ export function setUpSandbox(): Sandbox {
         PATH: `${join(folder(), 'bin')}:${process.env.PATH}`,
         HOME: home,
         XDG_CONFIG_HOME: join(home, '.config'),
+        TMPDIR: tmpdir(),
         ...env,
       },
       // A group of its own, so that what it started ends with it.

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -9,6 +9,12 @@ import { type FaultName, faultNames, readFault } from '../../../src/protocol/fau
 import { tokenPath } from '../../../src/protocol/paths.ts';
 import { hasForeignClient, runForeignClient } from '../../helpers/foreign-client.ts';
 import { fixture } from '../../helpers/voicectl.ts';
+
+/** A folder that is removed at the end of the block. */
+async function makeFolder() {
+  const path = await mkdtemp(join(tmpdir(), 'voicectl-faults-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 if (!hasCurl)
@@ -321,7 +327,8 @@ describe.concurrent('a foreign client sees the fault', () => {
     '$fault on the stream',
     async ({ fault, args = [], bytes = said.length, stream }) => {
       await using emulator = await createEmulator({ reply: 'echo', faults: [readFault(fault)] });
-      const out = join(await mkdtemp(join(tmpdir(), 'voicectl-faults-')), 'heard.raw');
+      await using folder = await makeFolder();
+      const out = join(folder.path, 'heard.raw');
       const patience = ['--wait', '3', '--quiet', '5', '--timeout', '10', '--until-bytes', String(bytes)];
       const all = [...patience, '--file', fixture('hello.wav'), '--out', out, ...args];
       const report = await runForeignClient(emulator.baseUrl, all);
