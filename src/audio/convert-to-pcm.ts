@@ -29,12 +29,8 @@ export async function convertToPcm(source: AudioSource, options: ConvertOptions 
 
 function tooLong(maxMs: number, durationMs: number): VoicectlError {
   const limit = `${(maxMs / 1000).toLocaleString('en-US')} s`;
-  return new VoicectlError(
-    'bad-input',
-    `The audio is longer than ${limit}, the most that is held in memory`,
-    {
-      hint: 'Use a shorter file.',
-      details: { maxMs, durationMs },
-    },
-  );
+  return new VoicectlError('bad-input', `The audio is longer than ${limit}, the limit for audio in memory`, {
+    hint: 'Use a shorter file.',
+    details: { maxMs, durationMs },
+  });
 }

@@ -39,7 +39,7 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   const found = await findConfig(options);
   if (found === undefined) {
     if (options.profile === undefined) return [];
-    throw new VoicectlError('bad-config', `No config file, so there is no profile ${options.profile}`);
+    throw new VoicectlError('bad-config', `There is no config file, so no profile ${options.profile}`);
   }
   const { path, config } = found;
   if (!isRecord(config)) throw new VoicectlError('bad-config', `${path}: expected a mapping of settings`);
@@ -117,7 +117,7 @@ async function requirePrivate(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const { mode } = await stat(path);
   if ((mode & 0o077) === 0) return;
-  throw new VoicectlError('bad-config', `${path} holds an API key and can be read by others`, {
+  throw new VoicectlError('bad-config', `${path} contains an API key and can be read by others`, {
     hint: `Run chmod 600 ${path}`,
   });
 }

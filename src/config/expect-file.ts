@@ -24,17 +24,17 @@ const event = z.string().min(1).describe('Kind of a service message');
 const where = z
   .record(z.string().min(1), fieldMatch)
   .default({})
-  .describe('What its fields must be, by their path, such as `error.code`');
+  .describe('Expected values of its fields, by path, such as `error.code`');
 const within = duration
   .optional()
-  .describe('How soon, from the end of the speech of the turn; as long as `--wait` unless said otherwise');
+  .describe('Time limit from the end of the speech of the turn; default: `--wait`');
 
 const following = z.union([
-  z.strictObject({ audio: duration.describe('So much AI audio; 0 for any'), within }),
+  z.strictObject({ audio: duration.describe('At least this much AI audio; 0 for any'), within }),
   z.strictObject({ event, where, within }),
   z.strictObject({
     silence: duration.describe(
-      'The AI falls silent for so long; `within` counts from the begin of the speech',
+      'The AI is silent for this long; `within` counts from the start of the speech',
     ),
     within,
   }),
@@ -50,7 +50,7 @@ const cue = z
     }),
     z.strictObject({ after: duration.describe('This long after the end of the clip before') }),
   ])
-  .describe('The first turn: `connected` unless said otherwise; the others: `after-reply`');
+  .describe('Default of the first turn: `connected`; of the others: `after-reply`');
 
 /** Limits on the AI audio, by the names of the flags. */
 const limits = Object.fromEntries(
@@ -58,8 +58,8 @@ const limits = Object.fromEntries(
 ) as Record<AudioLimitName, z.ZodOptional<typeof duration>>;
 
 const turn = z.strictObject({
-  name: z.string().min(1).optional().describe('For people, in the verdicts'),
-  say: z.string().min(1).optional().describe('WAV, relative to this file; without it nothing is said'),
+  name: z.string().min(1).optional().describe('Shown in the verdicts'),
+  say: z.string().min(1).optional().describe('WAV, relative to this file; without it the turn is silent'),
   when: cue.optional(),
   ...limits,
   expect: z.array(following).default([]).describe('What must follow the turn'),
@@ -74,10 +74,10 @@ export const expectFileSchema = z
     ...limits,
     'expect-event': z.array(event).default([]).describe('Kinds of service messages that must come'),
     'forbid-event': z.array(event).default([]).describe('Kinds of service messages that must not come'),
-    'expect-close': z.int().min(1000).max(4999).optional().describe('Code by which the stream closes'),
+    'expect-close': z.int().min(1000).max(4999).optional().describe('Close code of the stream'),
   })
   .describe(
-    'A conversation: limits beside `turns` are about the whole session, as the flags of these names are',
+    'A conversation. Limits beside `turns` apply to the whole session, like the flags of these names',
   );
 
 export type ExpectFile = z.output<typeof expectFileSchema>;

@@ -127,7 +127,7 @@ function createSilenceWatch({ tell }: Notices): (pcm: Buffer) => void {
     tell({
       code: 'microphone-silent',
       message: `The microphone has given nothing but digital silence for ${silentMs / 1000} s`,
-      hint: 'Is it muted, or is the terminal not allowed to use it?',
+      hint: 'It may be muted, or the terminal may not use it.',
     });
   };
 }

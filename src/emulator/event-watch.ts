@@ -72,5 +72,5 @@ function isOf<Type extends EmulatorEvent['type']>(event: EmulatorEvent, type: Ty
 }
 
 function closedBefore(type: string): VoicectlError {
-  return new VoicectlError('interrupted', `The emulator closed, and there was no event of type ${type}`);
+  return new VoicectlError('interrupted', `The emulator closed without an event of type ${type}`);
 }

@@ -25,7 +25,7 @@ const plainReasons: Record<string, string> = {
   ERR_INVALID_ARG_VALUE: 'its name is not a valid path',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the file has reached the largest size allowed',
+  EFBIG: 'the file has reached the largest allowed size',
   EEXIST: 'it exists already',
   EROFS: 'the file system is read-only',
   EPIPE: 'nobody reads from it any more',

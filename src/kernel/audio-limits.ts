@@ -14,18 +14,18 @@ export const audioLimits = {
     judge: (ms, heard) => atLeast(ms, heard.in.audioMs, 'AI audio'),
   },
   'expect-audible': {
-    help: 'fail without (this much) AI audio that can be heard, louder than −60 dBFS',
-    says: 'At least this much AI audio that can be heard; 0 for any',
+    help: 'fail without (this much) audible AI audio, louder than −60 dBFS',
+    says: 'At least this much audible AI audio; 0 for any',
     mayBeAny: true,
     kind: 'too-little-audio',
     meaning: 'less AI audio came than was expected',
-    judge: (ms, heard) => atLeast(ms, heard.audibleMs, 'AI audio that can be heard'),
+    judge: (ms, heard) => atLeast(ms, heard.audibleMs, 'audible AI audio'),
   },
   'max-audio': {
     help: 'fail when there is more AI audio than this',
     says: 'At most this much AI audio',
     kind: 'too-much-audio',
-    meaning: 'a reply was longer than it may be',
+    meaning: 'more AI audio came than allowed',
     judge: (ms, heard) => atMost(ms, heard.in.audioMs),
   },
   'max-first-audio': {

@@ -63,7 +63,7 @@ export interface Metrics {
   finishSpeech(): SpeechMoment[];
   /** When the first AI audio came that answers the last speech, or any audio where none was spoken. */
   readonly replyBegunAt: number | undefined;
-  /** When AI audio that can be heard came last. */
+  /** When audible AI audio came last. */
   readonly lastAudibleAt: number | undefined;
   /** Whether AI audio could be heard at this time. */
   wasHeardAt(at: number): boolean;

@@ -197,7 +197,7 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     running.ended.finally(() => clearInterval(usage));
     const { code, stderr } = await running.ended;
     expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringMatching(message) });
-    expect(stderr).toContain('The service has taken none of');
+    expect(stderr).toContain('The service has read none of');
     expect(peak).toBeLessThan(250_000);
   });
 });

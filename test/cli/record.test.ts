@@ -90,7 +90,7 @@ describe('stream --record', () => {
       `ulimit -f 40; voicectl stream ${[...file, ...local].join(' ')} --record r --json; echo "exit $?" >&2`,
     );
     expect(stderr).toMatch(
-      /^voicectl: Cannot write r\/\w+\.\w+: the file has reached the largest size allowed\n/,
+      /^voicectl: Cannot write r\/\w+\.\w+: the file has reached the largest allowed size\n/,
     );
     expect(stderr).toMatch(/exit 8\n$/);
     expect(only(jsonLines(stdout), 'summary')).toMatchObject({ ok: false });

@@ -40,7 +40,7 @@ describe('--junit FILE', () => {
     running.signal('SIGKILL');
     expect((await running.ended).code).toBe(137);
     expect(types(sandbox.read('j.xml'))).toEqual(['cancelled']);
-    expect(sandbox.read('j.xml')).toContain('The run has not come to its end');
+    expect(sandbox.read('j.xml')).toContain('The run did not finish');
   });
 
   test('of a run that was interrupted says so', async () => {

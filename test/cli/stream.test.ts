@@ -415,7 +415,7 @@ describe('a token of one’s own', () => {
   });
 
   test.each([
-    ['neither a variable nor a file', 'NO_SUCH_NAME', {}],
+    ['no variable and no file', 'NO_SUCH_NAME', {}],
     ['an empty variable', 'MY_TOKEN', { MY_TOKEN: '' }],
   ])('that is %s: exit 2', async (_what, from, env) => {
     failed(await sandbox.run(['stream', ...file, '--token-from', from], { env }), 2);
@@ -423,7 +423,7 @@ describe('a token of one’s own', () => {
 
   test('that is neither a variable nor a file is said to be neither', async () => {
     const { stderr } = await sandbox.run(['stream', ...file, '--token-from', 'NO_SUCH_NAME']);
-    expect(stderr).toContain('--token-from: there is neither a variable nor a file of this name');
+    expect(stderr).toContain('--token-from: no variable and no file has this name');
   });
 
   test('given in place of its name is not shown', async () => {

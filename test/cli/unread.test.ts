@@ -46,7 +46,7 @@ describe('with standard output into a pipe that nobody reads', () => {
     serve.signal(signal);
     expect(await serve.ended).toMatchObject({
       code: 8,
-      stderr: 'voicectl: Cannot write to standard output: nobody reads from it\n',
+      stderr: 'voicectl: Cannot write to standard output: it was closed\n',
     });
   });
 });

@@ -215,7 +215,7 @@ describe('the first backend that can', () => {
       hint: expect.stringMatching(/sound server/),
     });
     await expect(choose({})).rejects.toMatchObject({
-      message: 'No microphone can be reached: nothing is installed that could',
+      message: 'No microphone is available: no audio backend is installed',
       hint: expect.stringMatching(/^Install one of: pulseaudio-utils .*alsa-utils .*sox/),
     });
   });

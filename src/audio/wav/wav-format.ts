@@ -76,7 +76,7 @@ export function parseFormat(bytes: Buffer, declaredBytes: number, name: string):
   }
   if (!bits.includes(bitsPerSample)) {
     const known = bits.join(', ');
-    throw refusal(name, `it has ${bitsPerSample}-bit samples; ${known} can be read here`, convertHint);
+    throw refusal(name, `it has ${bitsPerSample}-bit samples; ${known} are supported`, convertHint);
   }
   if (blockBytes !== (channels * bitsPerSample) / 8) {
     throw refusal(
@@ -106,5 +106,5 @@ function findEncoding(bytes: Buffer, name: string) {
   const reason = codec
     ? `it is encoded with ${codec} (codec ${number})`
     : `it is encoded with codec ${number}`;
-  throw refusal(name, `${reason}, which is not read here`, convertHint);
+  throw refusal(name, `${reason}, which is not supported`, convertHint);
 }

@@ -83,7 +83,7 @@ async function expectWave(input: ByteInput): Promise<void> {
   throw refusal(
     input.name,
     foreign ? `it is ${foreign}, not a WAV file` : 'it is not a WAV file',
-    foreign ? convertHint : 'Headerless 16 kHz 16-bit mono audio is read with --raw.',
+    foreign ? convertHint : 'Use --raw for headerless 16 kHz 16-bit mono audio.',
   );
 }
 
@@ -136,7 +136,7 @@ function missingPart(input: ByteInput, format: WavFormat | undefined, data: Data
   if (format) return 'it has no audio (no "data" chunk), or it ends before it';
   if (!data) return 'the file ends within its header';
   if (input.sizeBytes === undefined) {
-    return 'its format stands after its audio, which cannot be read from a stream; give it as a file';
+    return 'its format comes after its audio, which a stream does not allow; give it as a file';
   }
   return 'it does not say how its audio is encoded (no "fmt " chunk)';
 }

@@ -62,7 +62,7 @@ async function planWav(input: ByteInput, options: WavSourceOptions): Promise<Rea
   const description = describeFormat(format);
   if (options.strictFormat && description.converted) {
     const wanted = describeFormat(wireFormat).text;
-    throw refusal(input.name, `it is ${description.text}, and has to be ${wanted}`, convertHint);
+    throw refusal(input.name, `it is ${description.text}, but must be ${wanted}`, convertHint);
   }
   return {
     description,

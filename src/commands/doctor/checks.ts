@@ -55,7 +55,7 @@ export async function checkTarget({
       {
         name: 'target',
         state: 'ok',
-        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status}); voicectl check says whether it keeps the specification`,
+        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status}); voicectl check compares it with the specification`,
       },
       checkSkew(skewMs),
     ];
@@ -73,8 +73,7 @@ export async function checkTarget({
 }
 
 function checkSkew(skewMs: number | undefined): Check {
-  if (skewMs === undefined)
-    return { name: 'clock', state: 'off', found: 'the target does not tell its time' };
+  if (skewMs === undefined) return { name: 'clock', state: 'off', found: 'the target sends no Date header' };
   const seconds = Math.round(skewMs / 1000);
   const found = seconds === 0 ? 'the same as the target’s' : `the target’s is ${seconds} s ahead`;
   return Math.abs(skewMs) <= maxSkewMs

@@ -3,7 +3,7 @@ import { defineSpec } from '../command.ts';
 
 export const doctorSpec = defineSpec({
   name: 'doctor',
-  summary: 'check what this machine can do, and say how to mend what it cannot',
+  summary: 'check what works on this machine, and show how to fix what does not',
   options: doctorOptions,
   examples: ['voicectl doctor', 'voicectl doctor --base-url https://voice.example --json'],
 });

@@ -13,7 +13,7 @@ export const stateSpec = defineSpec({
 
 export const journalSpec = defineSpec({
   name: 'journal',
-  summary: 'show what has happened, or with --follow what happens',
+  summary: 'show past events, or with --follow new ones',
   options: [...streamOptions, 'follow', 'type', 'limit'],
   examples: ['voicectl emulator journal --follow', 'voicectl emulator journal --type stream-closed --json'],
 });
@@ -30,7 +30,7 @@ export const clockSpec = defineSpec({
   summary: 'show the time of the emulator, or move it forward',
   args: [
     ['[action]', 'advance'],
-    ['[duration]', 'how far, such as 61s'],
+    ['[duration]', 'the duration, such as 61s'],
   ],
   options: reachOptions,
   examples: ['voicectl emulator clock', 'voicectl emulator clock advance 61s'],
@@ -38,7 +38,7 @@ export const clockSpec = defineSpec({
 
 export const faultSpec = defineSpec({
   name: 'fault',
-  summary: 'list the catalogue of faults, add one, show or clear those that are active',
+  summary: 'list the catalogue of faults; add, show or clear active ones',
   args: [
     ['<action>', 'list, add, active or clear'],
     ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear'],
@@ -55,8 +55,8 @@ export const faultSpec = defineSpec({
 
 export const eventSpec = defineSpec({
   name: 'event',
-  summary: 'tell the scenario that something happened',
-  args: [['<name>', 'what happened, as the scenario calls it']],
+  summary: 'report an event to the scenario',
+  args: [['<name>', 'the name of the event in the scenario']],
   options: streamOptions,
   examples: ['voicectl emulator event door-opened --on-device d1'],
 });
@@ -64,7 +64,7 @@ export const eventSpec = defineSpec({
 export const sendSpec = defineSpec({
   name: 'send',
   summary: 'send a status, an error or any JSON to streams',
-  args: [['[json]', 'a message to send as it is']],
+  args: [['[json]', 'a message to send unchanged']],
   options: [...streamOptions, 'status', 'errorCode', 'message'],
   examples: [
     'voicectl emulator send --status speaking',

@@ -2,8 +2,8 @@ import { defineSpec } from '../command.ts';
 
 export const inspectSpec = defineSpec({
   name: 'inspect',
-  summary: 'show a recording: its timeline, events and summary; or make a page or a HAR of it',
-  args: [['<recording>', 'folder that stream --record has written']],
+  summary: 'show the timeline, events and summary of a recording, or export it as a page or a HAR',
+  args: [['<recording>', 'folder written by stream --record']],
   options: ['html', 'har', 'ascii'],
   examples: [
     'voicectl inspect session/',

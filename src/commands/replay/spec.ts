@@ -12,8 +12,8 @@ const headings = { ...others, ...(service === undefined ? {} : { fault: service 
 
 export const replaySpec = defineSpec({
   name: 'replay',
-  summary: 'run the emulator with an AI that says what was recorded, at the times of the recording',
-  args: [['<recording>', 'folder that stream --record has written']],
+  summary: 'run the emulator with an AI that plays a recording',
+  args: [['<recording>', 'folder written by stream --record']],
   options: serveSpec.options.filter(
     (name): name is Exclude<ServeOption, Unheard> => name !== 'reply' && name !== 'scenario',
   ),

@@ -68,7 +68,7 @@ export function createServeScreen(
       return;
     }
     void io.stderr
-      .write(`voicectl: the screen failed (${error.message}); going on with plain lines\n`)
+      .write(`voicectl: the screen failed (${error.message}); continuing with plain lines\n`)
       .catch(() => {});
   }
 

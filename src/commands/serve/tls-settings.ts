@@ -14,7 +14,7 @@ export async function tlsSettings(
 ): Promise<boolean | TlsCertificate> {
   if ((cert === undefined) !== (key === undefined)) {
     throw new VoicectlError('usage', cert === undefined ? '--key without --cert' : '--cert without --key', {
-      hint: 'Give both, or --tls alone for a certificate that is made at start.',
+      hint: 'Give both, or only --tls for a new certificate.',
     });
   }
   const wanted = tls ?? cert !== undefined;

@@ -30,7 +30,7 @@ export interface ServeView {
 function refuseLoss(thrown: unknown): never {
   const { code } = toVoicectlError(thrown);
   if (code === 'input-output' || code === 'closed-pipe') throw thrown;
-  throw new VoicectlError('input-output', 'Cannot write to standard output: nobody reads from it', {
+  throw new VoicectlError('input-output', 'Cannot write to standard output: it was closed', {
     cause: thrown,
   });
 }
@@ -41,7 +41,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   const printer = createPrinter(io.stdout, (count) =>
     json
       ? jsonLine({ type: 'left-out', count })
-      : `(${count} lines left out: the output is read too slowly)\n`,
+      : `(${count} lines dropped: standard output is read too slowly)\n`,
   );
   // A warning is escaped as a whole, colours included.
   const plain = createStyle(false);

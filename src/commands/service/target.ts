@@ -45,6 +45,6 @@ function requireLocal({ origin }: ConnectionContext): void {
   const needless = localOptions.find((name) => (origin as (name: OptionName) => unknown)(name) === 'flag');
   if (needless === undefined) return;
   throw new VoicectlError('usage', `${flagOf(needless)} is for the emulator of --local`, {
-    hint: 'Add --local, or leave it out: another service does as it does.',
+    hint: 'Add --local, or remove the flag.',
   });
 }

@@ -70,7 +70,7 @@ async function openInput(context: LiveContext, notices: Notices): Promise<Microp
   const onOverrun = (lostMs: number) =>
     notices.tell({
       code: 'overrun',
-      message: `${Math.round(lostMs)} ms of the microphone were lost: they could not be sent in time`,
+      message: `${Math.round(lostMs)} ms of microphone audio were dropped: they could not be sent in time`,
     });
   const { recordMic } = settings;
   const recorder = recordMic === undefined ? undefined : await createWavFile(recordMic, io);

@@ -41,7 +41,7 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
   if (microphone !== undefined && playback !== undefined) {
     notices.tell({
       code: 'headphones',
-      message: 'Use headphones: the microphone would hear the AI, and the AI itself',
+      message: 'Use headphones, or the AI hears itself',
     });
   }
   let release = () => {};
@@ -81,11 +81,11 @@ function checkFlags({ settings, origin }: StreamContext): void {
           ? undefined
           : '--tail';
     if (meaningless !== undefined) {
-      throw new VoicectlError('usage', `${meaningless} is for a source that ends: a microphone has no end`, {
+      throw new VoicectlError('usage', `${meaningless} needs a source that ends; a microphone does not`, {
         hint: 'Ctrl-C or --duration ends a session with --mic.',
       });
     }
   } else if (settings.recordMic !== undefined) {
-    throw new VoicectlError('usage', '--record-mic is for a session with --mic');
+    throw new VoicectlError('usage', '--record-mic needs --mic');
   }
 }

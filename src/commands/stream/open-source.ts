@@ -53,13 +53,13 @@ export async function openSource(
   if (expectFile !== undefined) {
     if (loop) throw new VoicectlError('usage', 'A conversation has an end: --loop is for --file');
     if (pace === 'max')
-      throw new VoicectlError('usage', 'A conversation takes its time: not with --pace max');
+      throw new VoicectlError('usage', 'A conversation runs in real time: --pace max cannot be used');
     const conversation = await openConversation(path, { strictFormat, stdin: io.stdin, signal });
     return { source: nothing, name, conversation };
   }
   const source = await open(path);
   if (loop && !source.repeatable) {
-    throw new VoicectlError('usage', `--loop needs a file that can be read again, and ${name} cannot`);
+    throw new VoicectlError('usage', `--loop needs a file that can be read again; ${name} cannot`);
   }
   return { source, name };
 

@@ -17,13 +17,13 @@ export function requireRepeatable(
   if (repeat + warmup === 1) return;
   const flag = repeat > 1 ? '--repeat' : '--warmup';
   if (!source?.repeatable) {
-    throw new VoicectlError('usage', `${flag} needs a file that can be read again, and the source cannot`);
+    throw new VoicectlError('usage', `${flag} needs a file that can be read again; this source cannot`);
   }
   const kept = out !== undefined ? '--out' : record !== undefined ? '--record' : play ? '--play' : undefined;
   if (kept !== undefined) {
-    throw new VoicectlError('usage', `${kept} is for one session, and with ${flag} there are several`);
+    throw new VoicectlError('usage', `${kept} is for one session, but ${flag} runs several`);
   }
   if (tokenFrom !== undefined) {
-    throw new VoicectlError('usage', `A token is good for one session, and with ${flag} there are several`);
+    throw new VoicectlError('usage', `A token opens one session, but ${flag} needs several`);
   }
 }

@@ -51,7 +51,7 @@ export async function withReports(
     failure: describeFailure(error),
   });
 
-  await writeJunit([asRun(new VoicectlError('interrupted', 'The run has not come to its end'))], {
+  await writeJunit([asRun(new VoicectlError('interrupted', 'The run did not finish'))], {
     preliminary: true,
   });
   let failure: VoicectlError | undefined;

@@ -109,7 +109,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     }
     choose?.('quit');
     void io.stderr
-      .write(`voicectl: the screen failed (${error.message}); going on with plain lines\n`)
+      .write(`voicectl: the screen failed (${error.message}); continuing with plain lines\n`)
       .catch(() => {});
   }
 

@@ -81,13 +81,9 @@ async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promi
 async function readTokenFile(path: string, input: Stdin): Promise<string> {
   if (path !== '-' && !(await exists(path))) {
     // Some give the token itself: it must not be shown.
-    throw new VoicectlError(
-      'bad-input',
-      '--token-from: there is neither a variable nor a file of this name',
-      {
-        hint: 'It takes the name of a variable or a file, and not the token itself.',
-      },
-    );
+    throw new VoicectlError('bad-input', '--token-from: no variable and no file has this name', {
+      hint: 'It takes the name of a variable or a file, not the token itself.',
+    });
   }
   return readText(path, input);
 }

@@ -25,7 +25,7 @@ export async function runOwnAction(
     return;
   }
   copy(action.type === 'copy' ? action.text : curl());
-  tell(`Copied ${action.type === 'copy' ? action.what : 'the curl line'}, where the terminal allows it`);
+  tell(`Copied ${action.type === 'copy' ? action.what : 'the curl line'}, if the terminal allows it`);
 }
 
 /** Writes to a new file that only its owner can read. */

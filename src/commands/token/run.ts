@@ -17,8 +17,8 @@ export async function run(context: TokenContext): Promise<number> {
   const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
   if (curl) {
     if (settings.local) {
-      throw new VoicectlError('usage', '--curl is for a service that stays: that of --local ends at once', {
-        hint: '`voicectl serve` starts one that stays.',
+      throw new VoicectlError('usage', '--curl cannot be combined with --local: that service ends at once', {
+        hint: 'Start one with `voicectl serve`.',
       });
     }
     const url = serviceUrl(baseUrl, tokenPath(apiVersion));

@@ -63,7 +63,7 @@ export async function listFirst(
     try {
       if (reason !== undefined) throw deviceError(reason);
       const devices = await listDevices(backend, options);
-      if (devices === undefined) throw deviceError('it has no list of devices, and takes one by its name');
+      if (devices === undefined) throw deviceError('it cannot list devices, but accepts a name');
       if (devices.length > 0) return { backend: backend.name, devices };
       throw deviceError('it knows no device');
     } catch (thrown) {

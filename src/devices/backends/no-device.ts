@@ -18,7 +18,7 @@ export function noDevice(what: string, refusals: readonly Refusal[], host: Host)
   const reasons = failed.map(({ backend, reason }) => `${backend.name}: ${reason}`).join('; ');
   const message =
     reasons === ''
-      ? `No ${what} can be reached: nothing is installed that could`
+      ? `No ${what} is available: no audio backend is installed`
       : `No ${what} can be reached (${reasons})`;
   return new VoicectlError('audio-device', message, {
     hint: reasons === '' ? installHint(host) : `${startHint(host)} voicectl doctor says more.`,
@@ -33,6 +33,6 @@ export function installHint(host: Host): string {
 }
 
 function startHint({ platform }: Host): string {
-  if (platform === 'linux') return 'Is a sound server running, and a device there?';
-  return 'Is a device there, and is the terminal allowed to use it?';
+  if (platform === 'linux') return 'Check that a sound server is running and a device is connected.';
+  return 'Check that a device is connected and that the terminal may use it.';
 }

@@ -153,7 +153,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       isOverflowTold = true;
       notices.tell({
         code: 'playback-full',
-        message: 'More than five minutes of AI audio wait to be played; the rest is not played',
+        message: 'More than five minutes of AI audio wait for playback; the rest is not played',
       });
     },
     flush() {

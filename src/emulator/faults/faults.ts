@@ -123,7 +123,7 @@ export function checkFault(input: FaultInput | string): Fault {
     return typeof input === 'string' ? readFault(input) : parseFault(input);
   } catch (cause) {
     throw new VoicectlError('usage', `Wrong fault: ${(cause as Error).message}`, {
-      hint: '`voicectl emulator fault list` shows what there is.',
+      hint: '`voicectl emulator fault list` shows all faults.',
       cause,
     });
   }

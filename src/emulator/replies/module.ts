@@ -26,7 +26,7 @@ export async function loadModule(path: string): Promise<CreateReply> {
 }
 
 const installHint =
-  'Run npm install voicectl in its folder: a module imports the library that is installed beside it.';
+  'Install voicectl in its folder: a module imports the library that is installed beside it.';
 
 /** Whether a module imports the library from a folder where it is not installed. */
 function lacksLibrary(thrown: unknown): boolean {

@@ -31,13 +31,11 @@ const trigger = z
       z.enum(['connected', 'speech-start', 'speech-end']),
       z.strictObject({ after: duration('Time since the step before') }),
       z.strictObject({ bytes: z.int().min(1).describe('Audio of the user since the step before') }),
-      z.strictObject({ event: z.string().min(1).describe('Told by `voicectl emulator event NAME`') }),
+      z.strictObject({ event: z.string().min(1).describe('Reported by `voicectl emulator event NAME`') }),
     ],
     { error: 'expected connected, speech-start, speech-end, {after}, {bytes} or {event}' },
   )
-  .describe(
-    'What the step waits for; speech and events that come while the step before is at work are not lost',
-  );
+  .describe('What the step waits for; speech and events during the step before are kept');
 
 const clip = {
   file: z.string().min(1).optional().describe('A WAV, relative to the scenario'),
@@ -65,11 +63,11 @@ const speech = z
     ],
     { error: 'expected a WAV file, or exactly one of file, tone, silence and utterance' },
   )
-  .describe('Say this, and wait until it is said: a WAV file, or one of file, tone, silence and utterance');
+  .describe('Speak, and wait until it is spoken: a WAV file, or one of file, tone, silence and utterance');
 
 const actions = {
   say: speech.optional(),
-  wait: duration('Do nothing for so long').optional(),
+  wait: duration('Do nothing for this long').optional(),
   status: z
     .enum(['listening', 'speaking'])
     .optional()
@@ -79,9 +77,7 @@ const actions = {
     .optional()
     .describe('Send an error message, as the dialect words it'),
   send: z.json().optional().describe('Send any JSON'),
-  fault: writtenFault
-    .optional()
-    .describe('Add a fault; unless it says otherwise it is for this stream or device'),
+  fault: writtenFault.optional().describe('Add a fault; default: for this stream or device'),
   'clear-faults': z.literal(true).optional().describe('Clear all faults'),
   close: z
     .strictObject({
@@ -109,7 +105,7 @@ const part = {
       }),
     )
     .default([])
-    .describe('One after the other, on each stream; none: the reply mode speaks'),
+    .describe('Performed one after the other, on each stream; without steps the reply mode speaks'),
   repeat: z.boolean().default(false).describe('Whether the steps begin again after the last one'),
 };
 
@@ -130,7 +126,7 @@ export const scenarioSchema = z
         z.strictObject(part).refine((one) => !isEndless(one), wait),
       )
       .default({})
-      .describe('Steps of single devices, in place of those of all'),
+      .describe('Steps of single devices, instead of the common ones'),
   })
   .refine((one) => !isEndless(one), wait)
   .meta({ title: 'voicectl scenario', description: 'What the emulated service does, step by step' });

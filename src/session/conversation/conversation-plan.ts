@@ -21,7 +21,7 @@ export type Following = { withinMs: number | undefined } & (
   | { type: 'silence'; silenceMs: number }
 );
 
-/** What must not come until the next turn: AI audio that can be heard, or a service message. */
+/** What must not come until the next turn: audible AI audio, or a service message. */
 export type Absence = { type: 'audio' } | { type: 'event'; event: EventMatch };
 
 /** One thing that the user says, and what becomes of it. The audio expectations are about the reply to it. */

@@ -91,7 +91,7 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
   const judgeAbsence = (absence: Absence, now: number): Verdict => {
     const isAudio = absence.type === 'audio';
     const name = isAudio ? 'absent audio' : 'absent event';
-    const expected = isAudio ? 'no AI audio that can be heard' : `no ${eventText(absence.event)}`;
+    const expected = isAudio ? 'no audible AI audio' : `no ${eventText(absence.event)}`;
     const times = isAudio ? Number(audio.firstAudibleAt !== undefined) : (intrusions.get(absence) ?? 0);
     if (times > 0) {
       const kind = isAudio ? 'unexpected-audio' : 'forbidden-event';

@@ -129,7 +129,7 @@ async function send(
   if (!isLoopbackHost(url.hostname)) {
     throw new VoicectlError(
       'insecure-target',
-      `${url.host} is not this machine, and an emulator is controlled from its own`,
+      `${url.host} is not this machine, but an emulator is controlled from its own machine only`,
       {
         hint: 'The secret is not sent elsewhere. Give a loopback address with --base-url.',
       },

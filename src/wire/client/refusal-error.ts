@@ -26,10 +26,14 @@ export function upgradeError(received: HttpAnswer, url: string, said: ReadError)
   const details = { status, serviceCode: said.code, serviceMessage: said.message, answer: received };
   const answer = [`status ${status}`, textOf(said)].filter((text) => text !== '').join(', ');
   if (status >= 300 && status < 400) {
-    return new VoicectlError('redirected', `${url} redirects (${answer}), and a token is never sent on`, {
-      hint: 'Give the final address with --ws-url.',
-      details,
-    });
+    return new VoicectlError(
+      'redirected',
+      `${url} redirects (${answer}), but a token never follows a redirect`,
+      {
+        hint: 'Give the final address with --ws-url.',
+        details,
+      },
+    );
   }
   if (status === 401 || status === 403) {
     return new VoicectlError('stream-refused', `The stream was refused (${answer})`, { details });

@@ -135,7 +135,7 @@ function refusal(
   const details = { status, serviceCode: code, serviceMessage: message, answer };
   const said = [code, message].filter((text) => text !== undefined).join(': ') || 'no reason given';
   if (status >= 300 && status < 400) {
-    const text = `${url} redirects (status ${status}), and a key is never sent on`;
+    const text = `${url} redirects (status ${status}), but a key never follows a redirect`;
     return new VoicectlError('redirected', text, {
       hint: 'Give the final address with --base-url.',
       details,

@@ -155,7 +155,7 @@ function createOutbox(
         await withDeadline(written, {
           clock,
           ms: stallTimeoutMs,
-          what: `The service has taken none of ${socket.bufferedAmount} bytes`,
+          what: `The service has read none of ${socket.bufferedAmount} waiting bytes`,
         });
       }
     },

@@ -88,7 +88,9 @@ function pageProblem(
   const site = headers['sec-fetch-site'] ?? 'none';
   if (site === 'none' || site === 'same-origin') return undefined;
   const isLink = method === 'GET' && headers['sec-fetch-mode'] === 'navigate';
-  return links && isLink ? undefined : forbidden('A page of another site may not ask here without an Origin');
+  return links && isLink
+    ? undefined
+    : forbidden('A page of another site may not send requests without an Origin');
 }
 
 function invalid(why: string): Refused {

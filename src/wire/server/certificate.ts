@@ -29,7 +29,7 @@ export function checkCertificate({ cert, key }: TlsCertificate): void {
   } catch (cause) {
     const { reason, message } = cause as { reason?: string; message: string };
     throw new VoicectlError('bad-input', `The certificate and the key cannot be used: ${reason ?? message}`, {
-      hint: 'Both are PEM; the key belongs to the certificate, and has no passphrase.',
+      hint: 'Both must be PEM; the key must belong to the certificate and have no passphrase.',
       cause,
     });
   }

@@ -9,11 +9,11 @@ const handshakeDeadlineMs = 5_000;
 
 /** What OpenSSL's reasons mean to the developer of a device; others are told as they are. */
 const reasons: [pattern: RegExp, meaning: string][] = [
-  [/ERR_SSL_HTTP_REQUEST/, 'it speaks plain HTTP, and this port wants TLS'],
+  [/ERR_SSL_HTTP_REQUEST/, 'it speaks plain HTTP, but this port requires TLS'],
   [/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/, 'it does not trust the certificate'],
-  [/CERTIFICATE_EXPIRED/, 'to its clock the certificate is not valid'],
+  [/CERTIFICATE_EXPIRED/, 'the certificate is not valid at the time of its clock'],
   [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION/, 'it speaks a version of TLS before 1.2'],
-  [/NO_SHARED_CIPHER|HANDSHAKE_FAILURE|NO_SUITABLE/, 'it has no cipher or curve in common with us'],
+  [/NO_SHARED_CIPHER|HANDSHAKE_FAILURE|NO_SUITABLE/, 'it shares no cipher or curve with this server'],
   [/WRONG_VERSION_NUMBER/, 'it does not speak TLS'],
   [/ERR_TLS_HANDSHAKE_TIMEOUT/, 'the handshake did not end in time'],
   [/ECONNRESET|EPIPE/, 'it hung up in the handshake'],

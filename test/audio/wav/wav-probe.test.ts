@@ -76,7 +76,7 @@ test('a format after the audio is found in a file', async () => {
 
 test('a format after the audio is refused in a stream', async () => {
   await expect(openWavStream(Readable.from([riff([data, fmt])]))).rejects.toThrow(
-    /format stands after its audio/,
+    /format comes after its audio/,
   );
 });
 

@@ -123,7 +123,7 @@ describe('what is refused', () => {
     const opening = openWavFile(files.write(bytes), { strictFormat: true });
     await expect(opening).rejects.toMatchObject({
       code: 'bad-input',
-      message: expect.stringMatching(/has to be 16,000 Hz, 16-bit, mono/),
+      message: expect.stringMatching(/must be 16,000 Hz, 16-bit, mono/),
     });
   });
 
