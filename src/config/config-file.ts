@@ -44,13 +44,13 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   const { path, config } = found;
   if (!isRecord(config)) throw new VoicectlError('bad-config', `${path}: expected a mapping of settings`);
   const { profiles = {}, ...rest } = config;
-  const layers: ConfigLayer[] = [{ source: path, origin: 'file', values: checkNames(rest, path) }];
+  const layers: ConfigLayer[] = [{ source: path, origin: 'file', values: await checkNames(rest, path) }];
   if (options.profile !== undefined) {
     const profile =
       isRecord(profiles) && Object.hasOwn(profiles, options.profile) ? profiles[options.profile] : undefined;
     const source = `${path}: profiles.${options.profile}`;
     if (!isRecord(profile)) throw new VoicectlError('bad-config', `${source}: there is no such profile`);
-    layers.unshift({ source, origin: 'profile', values: checkNames(profile, source) });
+    layers.unshift({ source, origin: 'profile', values: await checkNames(profile, source) });
   }
   if (holdsKey(config)) await requirePrivate(path);
   return layers;
@@ -100,17 +100,14 @@ function asFound(result: { filepath: string; config: unknown } | null) {
   return result === null ? undefined : { path: result.filepath, config: result.config ?? {} };
 }
 
-function checkNames(values: Record<string, unknown>, source: string): ConfigLayer['values'] {
-  for (const name of Object.keys(values)) {
-    const known = Object.hasOwn(options, name) && !optionSpec(name as OptionName).flagOnly;
-    if (!known) throw new VoicectlError('bad-config', `${source}: there is no setting ${shownName(name)}`);
-  }
-  return values;
-}
-
-/** What is no name may be a key in the wrong place. */
-function shownName(name: string): string {
-  return /^[a-z-]{1,40}$/i.test(name) ? `"${name}"` : 'of such a name';
+/** Throws `bad-config` naming each setting that does not exist, with the one that was probably meant. */
+async function checkNames(values: Record<string, unknown>, source: string): Promise<ConfigLayer['values']> {
+  const known = Object.keys(options).filter((name) => !optionSpec(name as OptionName).flagOnly);
+  const unknown = Object.keys(values).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return values;
+  const { didYouMean } = await import('../protocol/suggestion.ts');
+  const problems = unknown.map((name) => `there is no setting "${name}"${didYouMean(name, known)}`);
+  throw new VoicectlError('bad-config', `${source}: ${problems.join('; ')}`);
 }
 
 async function requirePrivate(path: string): Promise<void> {

@@ -1,5 +1,11 @@
 import { apiVersions } from '../protocol/paths.ts';
-import { longestDurationMs, readDuration } from '../protocol/read-duration.ts';
+import {
+  expectedDuration,
+  expectedUnit,
+  lacksUnit,
+  longestDurationMs,
+  readDuration,
+} from '../protocol/read-duration.ts';
 
 /** Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. */
 export type Parse<T> = (text: string) => T;
@@ -17,10 +23,11 @@ export function parseInteger(min: number, max: number): Parse<number> {
   };
 }
 
-/** `1500ms`, `10s`, `2m`, or a number of milliseconds. */
+/** `1500ms`, `10s`, `2m`, or 0: any other number needs its unit. */
 export const parseDuration: Parse<number> = (text) => {
+  if (lacksUnit(text)) return expected(expectedUnit(text.trim()));
   const value = readDuration(text);
-  if (value === undefined) return expected('a duration, such as 500ms, 10s or 2m');
+  if (value === undefined) return expected(expectedDuration);
   return value <= longestDurationMs ? value : expected('a duration of at most 24 days');
 };
 

@@ -1,14 +1,10 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type * as z from 'zod';
 import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
-import {
-  describeIssue,
-  issuePath,
-  noSuchSetting,
-  type SchemaProblem,
-  type SecretNames,
-} from '../protocol/schema-problem.ts';
+import { createSchemaPlaces } from '../protocol/schema-places.ts';
+import { noSuchSetting, type SchemaProblem, type SecretNames } from '../protocol/schema-problem.ts';
 import { readText, type Stdin } from './read-text.ts';
+import { findProblems } from './schema-problems.ts';
 
 /** Lines and columns count from 1, as editors do. */
 type Place = {
@@ -37,7 +33,7 @@ export interface YamlFile<Schema extends z.ZodType> {
 }
 
 /** How many problems a message tells; all are in `details.problems`. */
-const problemsTold = 3;
+const problemsTold = 10;
 
 /** Reads a YAML or JSON file (`-`: standard input). Errors: those of `parseYamlFile`, and `bad-input` for no such file. */
 export async function readYamlFile<Schema extends z.ZodType>(
@@ -77,12 +73,14 @@ export function parseYamlFile<Schema extends z.ZodType>(
   const placeOf = (path: readonly PropertyKey[], part: 'key' | 'value' = 'value') =>
     placeAt(offsetOf(document, path, part));
   const result = schema.safeParse(input, { reportInput: true });
-  if (!result.success) {
-    const problems = result.error.issues.map((issue) => ({
-      ...describeIssue(issue, secrets),
-      ...placeOf(issuePath(issue), issue.code === 'unrecognized_keys' ? 'key' : 'value'),
-    }));
+  const found = findProblems(result.error?.issues ?? [], input, {
+    places: createSchemaPlaces(schema),
+    secrets,
+  });
+  const problems = found.map(({ at, part, ...problem }) => ({ ...problem, ...placeOf(at, part) }));
+  if (!result.success || problems.length > 0) {
     const texts = problems.slice(0, problemsTold).map((problem) => problemText(file, problem));
+    if (problems.length > problemsTold) texts.push(`and ${problems.length - problemsTold} more`);
     throw new VoicectlError(code, texts.join('; '), { hint, details: { problems } });
   }
   return {
@@ -130,9 +128,14 @@ function keyText(key: unknown): string {
   return String(isScalar(key) ? key.value : key);
 }
 
-function problemText(file: string, { path, value, expected, ...place }: SchemaProblem & Place): string {
+function problemText(
+  file: string,
+  { path, value, expected, meant, ...place }: SchemaProblem & Place & { meant?: string },
+): string {
   const where = `${placeText(file, place)}: ${path}`;
-  if (expected === noSuchSetting) return `${where}: ${noSuchSetting}`;
+  if (expected === noSuchSetting) {
+    return `${where}: ${noSuchSetting}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
+  }
   return `${where}: ${value === undefined ? 'missing' : JSON.stringify(value)}, expected ${expected}`;
 }
 

@@ -1,13 +1,30 @@
 import * as z from 'zod';
-import { longestDurationMs, readDuration } from './read-duration.ts';
+import {
+  expectedDuration,
+  expectedUnit,
+  lacksUnit,
+  longestDurationMs,
+  readDuration,
+} from './read-duration.ts';
+import { durationMark } from './schema-places.ts';
 
-/** A duration in a file or a message: `500ms`, `2s`, or a number of milliseconds. The output is milliseconds. */
+/**
+ * A duration: `500ms`, `2s`, or in a program a number of milliseconds. The output is milliseconds. What a user writes
+ * needs its unit: whoever reads a file or a command line refuses a number where this stands.
+ */
 export const durationSchema = z
   .union([z.number(), z.string()])
   .transform((value, context) => {
+    if (typeof value === 'string' && lacksUnit(value)) {
+      context.addIssue({ code: 'custom', message: `expected ${expectedUnit(value)}` });
+      return z.NEVER;
+    }
     const duration = typeof value === 'number' ? value : readDuration(value);
     if (duration !== undefined && duration >= 0 && duration <= longestDurationMs) return duration;
-    context.addIssue({ code: 'custom', message: 'expected a duration, such as 500ms, 10s or 2m' });
+    context.addIssue({ code: 'custom', message: `expected ${expectedDuration}` });
     return z.NEVER;
   })
-  .meta({ description: 'A duration such as 500ms, 10s or 2m, or a number of milliseconds' });
+  .meta({
+    description: 'A duration such as 500ms, 10s or 2m; in a program also a number of milliseconds',
+    [durationMark]: true,
+  });

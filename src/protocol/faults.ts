@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
 import { durationSchema } from './duration.ts';
+import { expectedUnit, lacksUnit } from './read-duration.ts';
+import { createSchemaPlaces } from './schema-places.ts';
+import { didYouMean } from './suggestion.ts';
 
 /**
  * The fault catalogue: whatever a real service could do to a device, by name. The emulator injects them, the
@@ -334,6 +337,8 @@ export function strikesAt<Point extends FaultPoint>(fault: Fault, point: Point):
 export function readFault(written: string): Fault {
   const [name = '', rest = ''] = splitAt(written, ':');
   const pairs = rest === '' ? [] : rest.split(',').map((pair) => splitAt(pair, '='));
+  const bare = pairs.find(([key, value]) => lacksUnit(value) && isDurationOf(name, key));
+  if (bare !== undefined) throw new Error(`${name}: ${bare[0]}: expected ${expectedUnit(bare[1])}`);
   const values = pairs.map(([key, value]) => [key, readValue(value)]);
   return parseFault({ name, ...Object.fromEntries(values) });
 }
@@ -342,13 +347,24 @@ export function readFault(written: string): Fault {
 export function parseFault(input: unknown): Fault {
   const name = (input as { name?: unknown } | null)?.name;
   if (!faultNames.includes(name as FaultName)) {
-    throw new Error(`expected a fault of the catalogue, not ${JSON.stringify(name)}`);
+    const meant = typeof name === 'string' ? didYouMean(name, faultNames) : '';
+    throw new Error(`expected a fault of the catalogue, not ${JSON.stringify(name)}${meant}`);
   }
   const result = schemaOfFault(name as FaultName).safeParse(input);
   if (result.success) return result.data as Fault;
   const [issue] = result.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    const known = Object.keys(schemaOfFault(name as FaultName).shape);
+    throw new Error(`${name}: there is no setting ${JSON.stringify(key)}${didYouMean(key, known)}`);
+  }
   const where = issue?.path.join('.') ?? '';
   throw new Error(`${name}: ${[where, issue?.message].filter(Boolean).join(': ')}`);
+}
+
+function isDurationOf(name: string, key: string): boolean {
+  if (!faultNames.includes(name as FaultName)) return false;
+  return createSchemaPlaces(schemaOfFault(name as FaultName)).isDuration([key]);
 }
 
 function splitAt(written: string, separator: string): [string, string] {

@@ -16,7 +16,7 @@ turns:
     say: a.wav
     when: connected
     expect-audio: 1s
-    expect-audible: 500
+    expect-audible: 500ms
     max-audio: 10s
     max-first-audio: 2s
     max-gap: 300ms
@@ -26,7 +26,7 @@ turns:
       - { event: status, where: { status: speaking, n: { min: 1, max: 2 }, s: { matches: ^a, one-of: [a, 1, null] } } }
       - { silence: 400ms }
     absent: [audio, { event: error, where: { error.code: QUOTA } }]
-  - { when: { during-reply: 600 } }
+  - { when: { during-reply: 600ms } }
   - { when: { after: 2s } }
   - { when: after-reply }
 max-gap: 1s

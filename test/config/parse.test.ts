@@ -14,7 +14,7 @@ const http = parseUrl('http:', 'https:');
 
 describe('values that are read', () => {
   test.each([
-    ['a number of milliseconds', parseDuration, '250', 250],
+    ['no time at all', parseDuration, '0', 0],
     ['milliseconds', parseDuration, '1500ms', 1500],
     ['seconds', parseDuration, '10s', 10_000],
     ['fractions', parseDuration, '1.5s', 1500],
@@ -52,6 +52,8 @@ describe('values that are refused, and what was expected', () => {
     ['a negative duration', parseDuration, '-5s', 'a duration, such as'],
     ['a duration in words', parseDuration, 'soon', 'a duration, such as'],
     ['a duration of parsecs', parseDuration, '10 parsecs', 'a duration, such as'],
+    ['a duration without its unit', parseDuration, '2', 'a duration with its unit: 2s or 2ms?'],
+    ['a fraction without its unit', parseDuration, ' 0.5 ', 'a duration with its unit: 0.5s or 0.5ms?'],
     ['a duration without end', parseDuration, '1'.repeat(200), 'a duration, such as'],
     ['a duration that no timer holds', parseDuration, '25d', 'at most 24 days'],
     ['a negative size', parseBytes, '-1', 'a size, such as'],

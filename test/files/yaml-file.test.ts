@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { parseYamlFile, readYamlFile } from '../../src/files/yaml-file.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
+import { durationSchema } from '../../src/protocol/duration.ts';
 
 const schema = z.strictObject({
   name: z.string().default('nobody'),
@@ -77,9 +78,14 @@ describe('a YAML file', () => {
     else expect(problem.message).toMatch(expected);
   });
 
-  test('with many problems tells the first three, and has all of them', () => {
-    const { message, details } = problemOf('a: 1\nb: 2\nname: 7\nturns: 1\nc: 1\n');
-    expect(message.split('; ')).toHaveLength(3);
+  test('tells all of its problems at once, and what an unknown setting was meant to be', () => {
+    const { message, details } = problemOf('nmae: 1\nb: 2\nname: 7\nturns:\n  - say: a\n    witin: ever\n');
+    expect(message.split('; ').toSorted()).toEqual([
+      'f.yaml:1:1: nmae: no such setting, did you mean name?',
+      'f.yaml:2:1: b: no such setting',
+      'f.yaml:3:7: name: 7, expected string',
+      'f.yaml:6:5: turns.0.witin: no such setting, did you mean within?',
+    ]);
     expect(details.problems).toContainEqual({
       path: 'name',
       value: 7,
@@ -87,6 +93,29 @@ describe('a YAML file', () => {
       line: 3,
       column: 7,
     });
+  });
+
+  test('with a hundred problems tells the first ten, and how many more there are', () => {
+    const { message, details } = problemOf(Array.from({ length: 100 }, (_, i) => `x${i}: 1\n`).join(''));
+    expect(message.split('; ')).toHaveLength(11);
+    expect(message).toMatch(/; and 90 more$/);
+    expect(details.problems).toHaveLength(100);
+  });
+
+  test('needs the unit of each duration, however deep it stands; 0 is the same in all', () => {
+    const timed = z.strictObject({
+      wait: durationSchema.optional(),
+      steps: z
+        .array(z.union([z.string(), z.strictObject({ after: durationSchema.describe('Later') })]))
+        .default([]),
+      count: z.number().optional(),
+    });
+    const read = (text: string) => parseYamlFile(text, 'f.yaml', { schema: timed });
+    expect(read('wait: 0\ncount: 7\nsteps: [{ after: 2s }]\n').value).toMatchObject({ wait: 0, count: 7 });
+    expect(() => read('wait: 2\nsteps: [a, { after: 1.5 }]\n')).toThrow(
+      'f.yaml:1:7: wait: 2, expected a duration with its unit: 2s or 2ms?; ' +
+        'f.yaml:2:21: steps.1.after: 1.5, expected a duration with its unit: 1.5s or 1.5ms?',
+    );
   });
 
   test('is refused with the code, the hint and without the secrets that it was asked to', () => {

@@ -12,7 +12,7 @@ describe('a fault is read', () => {
   test.each([
     ['mute', { name: 'mute', probability: 1 }],
     ['token-slow', { name: 'token-slow', delay: 3_000, probability: 1 }],
-    ['token-slow:delay=250', { name: 'token-slow', delay: 250, probability: 1 }],
+    ['token-slow:delay=250ms', { name: 'token-slow', delay: 250, probability: 1 }],
     [
       'close:code=1012,after=2s,times=1,device=d1',
       { name: 'close', code: 1012, reason: '', after: 2_000, times: 1, device: 'd1', probability: 1 },
@@ -31,9 +31,12 @@ describe('a fault is read', () => {
     ['close:code=1005', 'close: code: expected a close code that may be sent'],
     ['close:code=soon', 'close: code: Invalid input: expected number'],
     [`close:reason=${'é'.repeat(62)}`, 'close: reason: expected at most 123 bytes'],
-    ['close:when=2s', 'close: Unrecognized key: "when"'],
+    ['close:when=2s', 'close: there is no setting "when"'],
+    ['token-slow:delay=250', 'token-slow: delay: expected a duration with its unit: 250s or 250ms?'],
+    ['token-slow:dely=2s', 'token-slow: there is no setting "dely", did you mean delay?'],
+    ['tokn-slow', 'expected a fault of the catalogue, not "tokn-slow", did you mean token-slow?'],
     ['token-slow:delay=soon', 'token-slow: delay: expected a duration'],
-    ['upgrade-hang:device=d1', 'upgrade-hang: Unrecognized key: "device"'],
+    ['upgrade-hang:device=d1', 'upgrade-hang: there is no setting "device"'],
     ['mute:probability=0', 'mute: probability: Too small'],
     ['mute:times=0', 'mute: times: Too small'],
   ])('but not from %s', (written, why) => {

@@ -1,4 +1,5 @@
 import { VoicectlError } from '../../kernel/errors.ts';
+import { didYouMean } from '../../protocol/suggestion.ts';
 import { echo } from './echo.ts';
 import { runCommand } from './exec.ts';
 import { sayFile } from './file.ts';
@@ -45,7 +46,9 @@ export async function createReplyMode(mode: string, options: ReplyOptions = {}):
   const argument = mode.slice(colon + 1);
   const make = colon > 0 && Object.hasOwn(withArgument, name) ? withArgument[name] : undefined;
   if (make !== undefined && argument !== '') return make(argument, options);
-  throw new VoicectlError('usage', `Unknown reply mode: ${mode}`, {
+  const known = [...Object.keys(plain), ...Object.keys(withArgument)];
+  const meant = didYouMean(mode.split(':', 1)[0] ?? '', known);
+  throw new VoicectlError('usage', `Unknown reply mode: ${mode}${meant}`, {
     hint: `Use one of ${replyModes.join(', ')}.`,
   });
 }

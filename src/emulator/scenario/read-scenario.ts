@@ -6,6 +6,7 @@ import { noStdin, type Stdin } from '../../files/read-text.ts';
 import { exists, shippedFolder } from '../../files/shipped-file.ts';
 import { readYamlFile } from '../../files/yaml-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { didYouMean } from '../../protocol/suggestion.ts';
 
 /** Where the scenarios that come with the program are. */
 const scenarioFolder = shippedFolder('examples/scenarios');
@@ -31,7 +32,7 @@ async function find(nameOrFile: string): Promise<string> {
   const shipped = join(scenarioFolder, `${nameOrFile}.yaml`);
   if (await exists(shipped)) return shipped;
   const names = (await readdir(scenarioFolder)).map((name) => name.replace(/\.yaml$/, ''));
-  throw new VoicectlError('bad-input', `There is no scenario ${nameOrFile}`, {
+  throw new VoicectlError('bad-input', `There is no scenario ${nameOrFile}${didYouMean(nameOrFile, names)}`, {
     hint: `Give a file, or one of ${names.join(', ')}.`,
   });
 }

@@ -1,0 +1,51 @@
+import * as z from 'zod';
+
+/** What a schema says of a place in a value. */
+export interface SchemaPlaces {
+  /** The names of the settings that may stand there. */
+  keysAt(path: readonly PropertyKey[]): string[];
+  /** Whether a duration may stand there. */
+  isDuration(path: readonly PropertyKey[]): boolean;
+}
+
+/** Marks a duration in a JSON Schema. */
+export const durationMark = 'x-duration';
+
+type Node = { [keyword: string]: unknown };
+
+/** Looks into a schema by way of its JSON Schema; alternatives count together. */
+export function createSchemaPlaces(schema: z.ZodType): SchemaPlaces {
+  const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node;
+  const nodesAt = (path: readonly PropertyKey[]) =>
+    path.reduce<Node[]>((nodes, key) => nodes.flatMap((node) => inner(node, key)), alternatives(root, root));
+  const inner = (node: Node, key: PropertyKey) => {
+    const properties = node.properties as Record<string, Node> | undefined;
+    const found =
+      typeof key === 'number' ? node.items : (properties?.[String(key)] ?? node.additionalProperties);
+    return isNode(found) ? alternatives(found, root) : [];
+  };
+  return {
+    keysAt: (path) => [...new Set(nodesAt(path).flatMap(({ properties }) => Object.keys(properties ?? {})))],
+    isDuration: (path) => nodesAt(path).some((node) => node[durationMark] === true),
+  };
+}
+
+/** A node and all that it refers to or offers a choice of. */
+function alternatives(node: Node, root: Node): Node[] {
+  const { $ref, anyOf, oneOf, allOf } = node as Record<string, Node[]> & { $ref?: string };
+  const referred =
+    $ref === undefined
+      ? []
+      : [
+          $ref
+            .split('/')
+            .slice(1)
+            .reduce((at, key) => at[key] as Node, root),
+        ];
+  const offered = [...referred, ...(anyOf ?? []), ...(oneOf ?? []), ...(allOf ?? [])];
+  return [node, ...offered.flatMap((one) => alternatives(one, root))];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,14 @@
+import { closestMatch } from 'leven';
+
+/** The known name that was probably meant; undefined where none is alike. */
+export function suggest(written: string, known: readonly string[]): string | undefined {
+  // Two letters changed about are a distance of two.
+  const maxDistance = written.length < 4 ? 1 : Math.max(2, Math.floor(written.length / 3));
+  return closestMatch(written, known, { maxDistance });
+}
+
+/** `, did you mean close?`, or nothing where no known name is alike. */
+export function didYouMean(written: string, known: readonly string[]): string {
+  const meant = suggest(written, known);
+  return meant === undefined ? '' : `, did you mean ${meant}?`;
+}
