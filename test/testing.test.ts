@@ -25,7 +25,7 @@ describe.each(['jestLike', 'mochaLike'] as const)('an emulator for tests, with h
     expect(() => emulator.baseUrl).toThrow('The emulator has no baseUrl yet');
     await runner.run('before');
     const { baseUrl } = emulator;
-    expect((await fetch(baseUrl)).status).toBe(404);
+    expect((await fetch(baseUrl)).status).toBe(200);
     await runner.run('afterEach');
     expect(emulator.baseUrl).toBe(baseUrl);
     await runner.run('after');

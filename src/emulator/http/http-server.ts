@@ -77,8 +77,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     inTurn(request, response, () => respond(request, response));
   };
   const respond = (request: IncomingMessage, response: ServerResponse) => {
-    const path = readTarget(request.url ?? '')?.path ?? '';
-    const tap = tokenPaths.includes(path) ? options.tap?.() : undefined;
+    const tap = options.tap !== undefined && asksForToken(request) ? options.tap() : undefined;
     const watched = tap && watchTokenRequest(request, tap, options.clock);
     answer(request, response, options, watched).then(
       (result) => {
@@ -138,6 +137,10 @@ function sendIfOpen({ response, result }: { response: ServerResponse; result: Ht
   } catch (thrown) {
     response.destroy(thrown as Error);
   }
+}
+
+function asksForToken({ url = '' }: IncomingMessage): boolean {
+  return tokenPaths.includes(readTarget(url)?.path ?? '');
 }
 
 async function answer(
