@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../session/events.ts';
 import { sumAudio } from '../session/fold-audio.ts';
 
-/** Most events that wait for the next frame; beyond it the oldest are dropped and counted. */
+/** Most events that wait for the next frame; beyond it the oldest of the commonest type are dropped and counted. */
 const maxPending = 2_000;
 
 /** The events since the last frame. */
@@ -13,7 +13,7 @@ export interface PendingEvents<Event> {
 }
 
 /** `fold` merges two events into one, or returns undefined if they cannot be merged. */
-export function createPendingEvents<Event>(
+export function createPendingEvents<Event extends { type: string }>(
   fold: (before: Event, event: Event) => Event | undefined,
 ): PendingEvents<Event> {
   let events: Event[] = [];
@@ -34,11 +34,11 @@ export function createPendingEvents<Event>(
       events.push(event);
       if (events.length <= 2 * maxPending) return;
       leftOut += events.length - maxPending;
-      events = events.slice(-maxPending);
+      events = dropCommonest(events, maxPending);
     },
     take() {
       const taken = {
-        events: events.slice(-maxPending),
+        events: dropCommonest(events, maxPending),
         leftOut: leftOut + Math.max(0, events.length - maxPending),
       };
       events = [];
@@ -46,6 +46,22 @@ export function createPendingEvents<Event>(
       return taken;
     },
   };
+}
+
+/** At most `most` events, in their order. What is rare among a flood (a state, a warning, the end) stays. */
+function dropCommonest<Event extends { type: string }>(events: Event[], most: number): Event[] {
+  const over = events.length - most;
+  if (over <= 0) return events;
+  const counts = new Map<string, number>();
+  for (const { type } of events) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const [commonest] = [...counts].reduce((before, one) => (one[1] > before[1] ? one : before));
+  let left = over;
+  const kept = events.filter(({ type }) => {
+    if (type !== commonest || left === 0) return true;
+    left -= 1;
+    return false;
+  });
+  return dropCommonest(kept, most);
 }
 
 /** Audio of one direction within a frame becomes one event. */

@@ -7,7 +7,7 @@ import { createPendingEvents } from './pending-events.ts';
 import type { Action, Frame, FrameRequest, Notice, ScreenStart } from './port.ts';
 import { createTerminal } from './terminal.ts';
 
-export interface ScreenOptions<Event extends object> {
+export interface ScreenOptions<Event extends { type: string }> {
   device: TerminalDevice;
   clock: Clock;
   /** The built file that draws: src/ui/draw-worker.ts. */
@@ -46,7 +46,7 @@ const ctrlBackslash = '\u001c';
  * Draws events on the whole terminal. A thread of its own draws the frames, so that audio leaves on time;
  * this side owns the terminal: it reads the keys, writes the frames, and restores the terminal on every exit.
  */
-export function openScreen<Event extends object>(options: ScreenOptions<Event>): Screen<Event> {
+export function openScreen<Event extends { type: string }>(options: ScreenOptions<Event>): Screen<Event> {
   const { device, clock, start } = options;
   const terminal = createTerminal(device);
   const pending = createPendingEvents<Event | Notice>((before, event) =>

@@ -24,10 +24,24 @@ test('audio of both directions that comes within a frame is one event each, and 
 });
 
 test('a screen that takes nothing costs bounded memory, and is told what it missed', () => {
-  const pending = createPendingEvents<number>(() => undefined);
-  for (let index = 0; index < 10_000; index += 1) pending.add(index);
+  const pending = createPendingEvents<{ type: string; index: number }>(() => undefined);
+  for (let index = 0; index < 10_000; index += 1) pending.add({ type: 'message', index });
   expect(pending.size).toBeLessThanOrEqual(4_000);
   const { events, leftOut } = pending.take();
-  expect(events.at(-1)).toBe(9_999);
+  expect(events.at(-1)?.index).toBe(9_999);
   expect(events.length + leftOut).toBe(10_000);
+});
+
+test('what is rare in a flood is not dropped with it', () => {
+  const pending = createPendingEvents<{ type: string }>(() => undefined);
+  const flood = (count: number) => {
+    for (let index = 0; index < count; index += 1) pending.add({ type: 'message' });
+  };
+  pending.add({ type: 'state' });
+  flood(10_000);
+  pending.add({ type: 'warning' });
+  flood(10_000);
+  const { events, leftOut } = pending.take();
+  expect(events.filter(({ type }) => type !== 'message')).toEqual([{ type: 'state' }, { type: 'warning' }]);
+  expect(events.length + leftOut).toBe(20_002);
 });

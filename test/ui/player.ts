@@ -6,7 +6,7 @@ import { openScreen } from '../../src/ui/screen.ts';
 /** What is played on a screen: events that are there at once, at a moment at which time stands still. */
 export interface Scene {
   start: ScreenStart;
-  events: readonly object[];
+  events: readonly { type: string }[];
   now: number;
   wall: number;
   /** The built thread that draws, as a URL. */
@@ -17,7 +17,7 @@ export interface Scene {
 const scene = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Scene;
 const device = createTerminalDevice(process.stdin, process.stdout, new AbortController().signal);
 if (device === undefined) throw new Error('This is no terminal');
-const screen = openScreen<object>({
+const screen = openScreen<{ type: string }>({
   device,
   clock: {
     now: () => scene.now,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
+import { startFloodingService } from '../helpers/flooding-service.ts';
 import { hasTmux, type PseudoTerminal, setUpTerminals } from '../helpers/tmux.ts';
 import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -132,6 +133,15 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     process.kill(pidOf(emulator), signal);
     // To be asked to end is what an emulator waits for.
     await expectRestored(emulator, signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : code);
+  });
+
+  test('a flood of messages is shown, the state of the session above it, and Ctrl-C ends it', async () => {
+    const { baseUrl } = await startFloodingService(sandbox);
+    const terminal = run(`stream --file ${fixture('hello.wav')} --loop --base-url ${baseUrl}`);
+    await live(terminal);
+    await eventually(() => terminal.screen()).toContain('too many to show');
+    terminal.press('C-c');
+    await expectRestored(terminal, 130);
   });
 
   test('Ctrl-\\ ends at once, and gives the terminal back', async () => {

@@ -9,6 +9,7 @@ import type { Tap } from '../tap.ts';
 import { tokenFacts } from '../token-facts.ts';
 import { awaitUpgrade } from './handshake.ts';
 import { startHeartbeat } from './heartbeat.ts';
+import { createReading, type Reading } from './reading.ts';
 import { trusting } from './trusting.ts';
 
 export interface ConnectOptions {
@@ -36,6 +37,7 @@ export interface ConnectOptions {
 /** An open WebSocket to a service, and what passes on it told to the tap. */
 export interface Connection {
   readonly socket: WebSocket;
+  readonly reading: Pick<Reading, 'isPaused' | 'pause' | 'resume'>;
   /** Sends the token; the tap is told what is kept of it. */
   present(token: string, opcode?: 'text' | 'binary'): void;
   sendText(text: string): void;
@@ -91,7 +93,11 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 
   // From the beginning: what comes in one packet with the answer to the upgrade is here before `open` is awaited.
   const inOrder = createHold();
-  socket.on('message', (data: RawData, isBinary) => inOrder.pass(() => take(data as Buffer, isBinary)));
+  const reading = createReading(socket);
+  socket.on('message', (data: RawData, isBinary) => {
+    reading.took();
+    inOrder.pass(() => take(data as Buffer, isBinary));
+  });
   if (tell !== undefined) tellPings(socket, (call) => inOrder.pass(() => call(tell)));
   // Also after the handshake: a bad frame is an error here, and then a close.
   socket.on('error', (thrown) => {
@@ -125,6 +131,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 
   return {
     socket,
+    reading,
     closed,
     get failure() {
       return failure && (redactor.thrown(failure) as VoicectlError);

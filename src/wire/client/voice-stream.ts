@@ -91,7 +91,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       onMessage(message);
     },
   });
-  const { socket } = connection;
+  const { reading } = connection;
   const closed = connection.closed.then(({ code, reason }): StreamClose => ({ code, reason }));
   const outbox = createOutbox(connection, { clock, tap });
 
@@ -119,16 +119,16 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
     drained: outbox.drained,
     pause() {
       if (isClosing) isDeaf = true;
-      else socket.pause();
+      else reading.pause();
     },
     resume() {
       connection.beat();
-      socket.resume();
+      reading.resume();
     },
     close() {
       isClosing = true;
-      isDeaf ||= socket.isPaused;
-      socket.resume();
+      isDeaf ||= reading.isPaused;
+      reading.resume();
       void connection.close();
       return closed;
     },

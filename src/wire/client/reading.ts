@@ -1,0 +1,47 @@
+import type { WebSocket } from 'ws';
+import { atTurnEnd } from '../../kernel/clock.ts';
+
+/** After so many messages everything else gets its turn: keys, timers, other sockets. */
+const messagesAtOnce = 256;
+
+/** Reads from a socket: as long as nobody pauses it, and never so long at once that nothing else is done. */
+export interface Reading {
+  readonly isPaused: boolean;
+  pause(): void;
+  resume(): void;
+  /** A message has come. */
+  took(): void;
+}
+
+/** A service that floods would else be read for as long as it has something to say. */
+export function createReading(socket: Pick<WebSocket, 'pause' | 'resume'>): Reading {
+  let count = 0;
+  let isPaused = false;
+  let isResting = false;
+  const goOn = () => {
+    isResting = false;
+    if (!isPaused) socket.resume();
+  };
+  return {
+    get isPaused() {
+      return isPaused;
+    },
+    pause() {
+      isPaused = true;
+      socket.pause();
+    },
+    resume() {
+      isPaused = false;
+      if (!isResting) socket.resume();
+    },
+    took() {
+      count += 1;
+      if (count < messagesAtOnce) return;
+      count = 0;
+      if (isResting) return;
+      isResting = true;
+      socket.pause();
+      atTurnEnd(goOn, undefined);
+    },
+  };
+}
