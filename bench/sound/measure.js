@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEar } from './ear.js';
 import { makeMurmur } from './murmur.js';
-import { stallProcess, startSoundServer } from './server.js';
+import { ahead, stallProcess, startSoundServer } from './server.js';
 import { startService, toSamples } from './service.js';
 import { now } from './time.js';
 
@@ -20,10 +20,21 @@ export async function openScene(backend, flags = []) {
   const service = await startService();
   const ear = await openEar('spk.monitor', server.env);
   const mouth = await openEar('micsrc.monitor', server.env);
+  const [command = '', ...ownArgs] = [...ahead, process.execPath];
   const child = spawn(
-    process.execPath,
+    command,
     [
-      ...[program, 'stream', '--mic', '--play', '--base-url', service.url, '--audio-backend', backend],
+      ...[
+        ...ownArgs,
+        program,
+        'stream',
+        '--mic',
+        '--play',
+        '--base-url',
+        service.url,
+        '--audio-backend',
+        backend,
+      ],
       ...['--json', '--wait', '1h', ...flags],
     ],
     { env: { ...server.env, VOICECTL_API_KEY: 'bench' }, stdio: ['ignore', 'pipe', 'pipe'] },

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { frameBytes, frameMs } from '../load/audio.js';
 import { makeMurmur } from './murmur.js';
+import { ahead } from './server.js';
 
 const floor = fileURLToPath(new URL('../floors/voice.js', import.meta.url));
 /** What the service says, over and over. */
@@ -13,7 +14,8 @@ const frames = voice.length / frameBytes;
  * `echo` what comes, and to be `silent`.
  */
 export async function startService() {
-  const child = fork(floor);
+  const [execPath = process.execPath, ...execArgv] = [...ahead, process.execPath];
+  const child = fork(floor, { execPath, execArgv });
   /** @type {Map<number, number>} frame → ms */
   const departures = new Map();
   let isLive = false;

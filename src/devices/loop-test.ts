@@ -11,6 +11,8 @@ export interface LoopResult {
   readonly input: string;
   readonly output: string;
   readonly level: Level;
+  /** What the microphone hears while nobody speaks and nothing is played. */
+  readonly noiseDbfs: number;
   /** From our write of a sound to our reading of it; undefined where the microphone did not hear the loudspeaker. */
   readonly loopMs: number | undefined;
 }
@@ -27,6 +29,8 @@ const recordMs = 2_000;
 const sweepMs = 100;
 /** The device runs, and the room has become quiet. */
 const quietMs = 500;
+/** Of that, the part in which the microphone hears neither the recording nor the chirp. */
+const noiseMs = 300;
 /** How long the sound may take. */
 const listenMs = 1_500;
 /** Beyond chance: what a microphone hears of a loudspeaker in a room is coloured. */
@@ -60,6 +64,7 @@ export async function testLoop(
     input: capture.backend,
     output: speaker.backend,
     level: measureLevel(recording),
+    noiseDbfs: measureLevel(echo.pcm.subarray(0, bytesForMs(noiseMs))).rmsDbfs,
     loopMs:
       found !== undefined && found.likeness >= leastLikeness
         ? echo.arrivedAt(found.atMs) - writtenAt

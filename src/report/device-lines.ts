@@ -33,24 +33,35 @@ export function deviceLines(
   ];
 }
 
+/** Speech that peaks below is too quiet for a service; background above is like speech. */
+const quietPeakDbfs = -30;
+const loudNoiseDbfs = -45;
+
+function levelAdvice({ peakDbfs, clipped }: { peakDbfs: number; clipped: boolean }): string {
+  if (clipped) return ', clipped: turn the microphone down';
+  if (peakDbfs <= -100) return ': digital silence: it may be muted, or not permitted';
+  return peakDbfs < quietPeakDbfs ? ': too quiet: speak up, or turn the microphone up' : '';
+}
+
 /** The result of `devices test` as lines. */
 export function loopLines({
   input,
   output,
   level,
+  noiseDbfs,
   loopMs,
 }: {
   input: string;
   output: string;
   level: { rmsDbfs: number; peakDbfs: number; clipped: boolean };
+  noiseDbfs: number;
   loopMs: number | undefined;
 }): string[] {
-  const clipped = level.clipped ? ', clipped: turn the microphone down' : '';
-  const silent = level.peakDbfs <= -100 ? ': digital silence: it may be muted, or not permitted' : '';
   return [
     `input    through ${input}`,
     `output   through ${output}`,
-    `level    ${level.rmsDbfs.toFixed(1)} dBFS, peak ${level.peakDbfs.toFixed(1)} dBFS${clipped}${silent}`,
+    `level    ${level.rmsDbfs.toFixed(1)} dBFS, peak ${level.peakDbfs.toFixed(1)} dBFS${levelAdvice(level)}`,
+    `noise    ${noiseDbfs.toFixed(1)} dBFS${noiseDbfs > loudNoiseDbfs ? ': loud; the service may take it for speech' : ''}`,
     loopMs === undefined
       ? 'loop     not measured: the microphone did not hear the loudspeaker (expected with headphones)'
       : `loop     ${loopMs.toFixed(0)} ms from the loudspeaker to the microphone`,
