@@ -35,7 +35,7 @@ export async function openScene(backend, flags = []) {
         '--audio-backend',
         backend,
       ],
-      ...['--json', '--wait', '1h', ...flags],
+      ...['--json', '-v', '--wait', '1h', ...flags],
     ],
     { env: { ...server.env, VOICECTL_API_KEY: 'bench' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
