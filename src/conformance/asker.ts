@@ -81,6 +81,8 @@ export interface Asker extends Pick<Conduct, 'subject' | 'clockwork' | 'signal' 
   deviceOf(role: DeviceRole): string | undefined;
   /** Whether `check` comes to hold within `ms` of the service's time; `expected`: it should, and soon. */
   wait(line: Line, check: () => boolean, ms: number, expected?: boolean): Promise<boolean>;
+  /** Something that the specification promises did not come: the second time the run stops. */
+  miss(what: string): void;
   /** What has been seen, in the order in which it was begun. */
   seen(): Seen[];
   settle(): Promise<void>;
@@ -176,6 +178,7 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
       return line;
     },
     deviceOf: devices.idOf,
+    miss: stop.miss,
     async wait(line, check, ms, expected = false) {
       if (!clockwork.isMoved) return line.until(check, ms);
       if (await line.until(check, expected ? expectedMs : graceMs)) return true;

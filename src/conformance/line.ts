@@ -10,8 +10,8 @@ export interface Line {
   readonly isOpen: boolean;
   /** Whether the service has confirmed the token. */
   readonly isConfirmed: boolean;
-  /** Audio of the service: how much, and when the last of it came. */
-  readonly heard: { readonly bytes: number; readonly lastAt: number };
+  /** Of the service: text messages, audio, and when the last of the audio came. */
+  readonly heard: { readonly texts: number; readonly bytes: number; readonly lastAt: number };
   /** What has passed so far. */
   exchange(): StreamExchange;
   present(token: string, opcode?: 'text' | 'binary'): void;
@@ -42,7 +42,7 @@ const settleMs = 1_000;
 export async function openLine({ clock, ...options }: LineOptions): Promise<Line> {
   const messages: WireMessage[] = [];
   const waiting = new Set<() => void>();
-  const heard = { bytes: 0, lastAt: Number.NEGATIVE_INFINITY };
+  const heard = { texts: 0, bytes: 0, lastAt: Number.NEGATIVE_INFINITY };
   let bytes = 0;
   let pongs = 0;
   let isConfirmed = false;
@@ -54,6 +54,7 @@ export async function openLine({ clock, ...options }: LineOptions): Promise<Line
   };
   const note = (message: WireMessage) => {
     if (message.opcode === 'pong') pongs += 1;
+    if ('text' in message) heard.texts += 1;
     if ('text' in message) isConfirmed ||= readServiceMessage(message.text).category === 'connected';
     if (!('data' in message)) return;
     heard.bytes += message.bytes;

@@ -25,6 +25,8 @@ export interface StopWatch {
   readonly stopped: Stop | undefined;
   /** Looks at what was seen; `again`: the same request is to be sent once more, at once, to be sure. */
   look(seen: Seen): 'again' | undefined;
+  /** Something that the specification promises did not come. */
+  miss(what: string): void;
 }
 
 /** Fewer requests left than this may be needed by the users of the device. */
@@ -104,6 +106,7 @@ export function createStopWatch(): StopWatch {
     get stopped() {
       return stopped;
     },
+    miss: (what) => void count('timeout', what),
     look(seen) {
       const { exchange } = seen;
       const [token] = tokenRequests([seen]);

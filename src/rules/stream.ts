@@ -33,7 +33,8 @@ export const streamRules: readonly Rule[] = [
     section: 'Authentication',
     title: 'nothing comes before the JWT',
     says: 'The JWT is presented as the first message after the WebSocket connection opens.',
-    judge: (seen) => gravest(freshPresentations(seen).map(judgeSilence)),
+    judge: (seen) =>
+      gravest([...freshPresentations(seen).map(judgeSilence), ...streams(seen).map(judgeUnasked)]),
   },
   {
     id: 'R35',
@@ -97,6 +98,26 @@ function judgeSilence({ stream, message }: Presentation): Finding {
   return fail(`${messageText(early)} came before the JWT`, stream);
 }
 
+/** Audio on a connection that has presented nothing. */
+function judgeUnasked(stream: SeenStream): Finding | undefined {
+  const hasPresented = stream.exchange.messages.some(
+    ({ from, opcode }) => from === 'device' && opcode !== 'ping',
+  );
+  const [audio] = audioOf(stream, 'service');
+  if (hasPresented || audio === undefined) return undefined;
+  return fail(`${messageText(audio)} came, and no JWT was presented`, stream);
+}
+
+const soonMs = 1_000;
+
+/** A connection that breaks before anything can be presented. */
+function judgeEarlyEnd(stream: SeenStream): Finding | undefined {
+  const { upgrade, messages, end } = stream.exchange;
+  const isSoon = end !== undefined && end.at - upgrade.at < soonMs && end.by === 'service';
+  if (!isSoon || messages.some(({ from }) => from === 'device')) return undefined;
+  return fail(`the connection ended before the JWT: ${end.breakdown?.message ?? endText(stream)}`, stream);
+}
+
 function messageText(message: WireMessage): string {
   return 'text' in message ? show(message.text) : `a binary message of ${message.bytes} bytes`;
 }
@@ -108,7 +129,8 @@ function isVersioned({ grant }: Presentation): boolean {
 function judgeConfirmation(seen: readonly Seen[]): Finding | undefined {
   const fresh = freshPresentations(seen);
   const unversioned = fresh.filter((one) => !isVersioned(one));
-  return gravest((unversioned.length > 0 ? unversioned : fresh).map(judgeFirstMessage));
+  const presented = (unversioned.length > 0 ? unversioned : fresh).map(judgeFirstMessage);
+  return gravest(presented.length > 0 ? presented : streams(seen).map(judgeEarlyEnd));
 }
 
 function judgeFirstMessage({ stream, answers, confirmed }: Presentation): Finding {

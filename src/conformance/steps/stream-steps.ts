@@ -24,6 +24,9 @@ function streamStep(
   return { id, title, level: 'base', cost: oneConnection, uses, ...more, run };
 }
 
+/** After another message than the confirmation, which may still follow. */
+const besideMs = 1_000;
+
 /** Presents a token, and waits until it is confirmed or the line has ended. */
 export async function present(
   ask: Asker,
@@ -31,9 +34,19 @@ export async function present(
   token: string,
   opcode?: 'text' | 'binary',
 ): Promise<void> {
-  line.present(token, opcode);
   const isUsual = opcode !== 'binary';
-  await ask.wait(line, () => line.isConfirmed, isUsual ? answerMs : refusalMs, isUsual);
+  const before = line.heard.texts;
+  line.present(token, opcode);
+  const isAnswered = () => line.isConfirmed || line.heard.texts > before;
+  await ask.wait(line, isAnswered, isUsual ? answerMs : refusalMs, isUsual);
+  if (isAnswered()) await line.until(() => line.isConfirmed, besideMs);
+}
+
+/** A fresh token is confirmed, or refused: silence is neither. */
+async function presentFresh(ask: Asker, line: Line, token: string): Promise<void> {
+  const before = line.heard.texts;
+  await present(ask, line, token);
+  if (line.isOpen && line.heard.texts === before) ask.miss('a token is neither confirmed nor refused');
 }
 
 /** Says the speech in real time. */
@@ -64,7 +77,7 @@ async function converse(ask: Asker): Promise<void> {
   const token = ask.tokenOf('E1', 'E2', 'E3', 'E11');
   const line = await ask.open('S1');
   await line.until(() => false, muteMs);
-  await present(ask, line, token);
+  await presentFresh(ask, line, token);
   if (line.isConfirmed) {
     await speak(ask, line);
     await hearReply(ask, line);
@@ -115,7 +128,7 @@ export function silentSteps(waitMs: number): readonly Step[] {
 
 export const streamSteps: readonly Step[] = [
   shortStep('S3', 'a token of the v1 path, then 641 bytes, then text', ['E2'], async (ask, line) => {
-    await present(ask, line, ask.tokenOf('E2'));
+    await presentFresh(ask, line, ask.tokenOf('E2'));
     if (!line.isConfirmed) return;
     line.sendAudio(Buffer.alloc(bytesForMs(defaultFrameMs) + 1));
     await line.until(() => false, noticeMs);
