@@ -16,6 +16,7 @@ const fewest = tokenRequestsPerWindow / 2;
 
 function bursts(seen: readonly Seen[]): Burst[] {
   return byDevice(tokenAnswers(seen).filter(isProper))
+    .filter((own) => own.length >= fewest || own.every(({ provoked }) => provoked === true))
     .map((own) => {
       const start = own[0]?.exchange.at ?? 0;
       const within = own.filter(({ exchange }) => exchange.at - start < rateLimitWindowMs);
@@ -26,7 +27,7 @@ function bursts(seen: readonly Seen[]): Burst[] {
         later: own.slice(within.length),
       };
     })
-    .filter(({ granted, refused }) => granted.length >= fewest || refused?.provoked === true);
+    .filter(({ granted, refused }) => granted.length >= fewest || refused !== undefined);
 }
 
 /** 60 requests of a window pass, and the 61st does not. */

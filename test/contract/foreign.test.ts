@@ -24,27 +24,31 @@ const choices: Record<string, string[]> = {
 // Where it cannot run, the helper warns and names the package that is missing (python3-aiohttp).
 describe.skipIf(!hasForeignService)('a service of another make', () => {
   for (const [name, args] of Object.entries(choices)) {
-    describeService(`the foreign service ${name}`, async () => {
-      const dir = mkdtempSync(join(tmpdir(), 'voicectl-contract-'));
-      let stop = async () => {};
-      const close = async () => {
-        await stop();
-        rmSync(dir, { recursive: true, force: true });
-      };
-      // It runs for the whole suite, and a sandbox only for a test.
-      const place: Pick<Sandbox, 'path' | 'defer'> = {
-        path: (name) => join(dir, name),
-        defer: (call) => {
-          stop = async () => void (await call());
-        },
-      };
-      try {
-        const { baseUrl, wsUrl } = await startForeignService(place as Sandbox, args);
-        return { baseUrl, wsUrl, apiKey: 'contract-key', close };
-      } catch (thrown) {
-        await close();
-        throw thrown;
-      }
-    });
+    describeService(
+      `the foreign service ${name}`,
+      async () => {
+        const dir = mkdtempSync(join(tmpdir(), 'voicectl-contract-'));
+        let stop = async () => {};
+        const close = async () => {
+          await stop();
+          rmSync(dir, { recursive: true, force: true });
+        };
+        // It runs for the whole suite, and a sandbox only for a test.
+        const place: Pick<Sandbox, 'path' | 'defer'> = {
+          path: (name) => join(dir, name),
+          defer: (call) => {
+            stop = async () => void (await call());
+          },
+        };
+        try {
+          const { baseUrl, wsUrl } = await startForeignService(place as Sandbox, args);
+          return { baseUrl, wsUrl, apiKey: 'contract-key', close };
+        } catch (thrown) {
+          await close();
+          throw thrown;
+        }
+      },
+      'real',
+    );
   }
 });
