@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
 import { comparePieces, isOver, longestSilenceMs, makeMurmur } from '../helpers/likeness.ts';
@@ -9,6 +8,7 @@ import { jsonLines, program, setUpSandbox, summaryOf } from '../helpers/voicectl
 
 const sandbox = setUpSandbox();
 const spokenMs = 3_000;
+const serverFault = 'the sound server itself has lost audio';
 
 describe.skipIf(!hasSoundServer())('live audio', { retry: 2 }, () => {
   let server: SoundServer;
@@ -63,7 +63,7 @@ describe.skipIf(!hasSoundServer())('live audio', { retry: 2 }, () => {
   const findFault = ({ spoken, heard }: Awaited<ReturnType<typeof carry>>): string | undefined => {
     const likeness = (recording: Buffer) =>
       comparePieces(spoken, recording, { withinMs: 10_000 }).map((piece) => piece.likeness);
-    if (Math.min(...likeness(heard.control)) < 0.95) return 'the sound server itself has lost audio';
+    if (Math.min(...likeness(heard.control)) < 0.95) return serverFault;
     const sent = Math.min(...likeness(wavPcm('mic.wav')));
     if (sent < 0.95) return `what was sent is like what was said by ${sent} only`;
     // Where the delay is corrected, a piece is not quite itself.
@@ -74,7 +74,7 @@ describe.skipIf(!hasSoundServer())('live audio', { retry: 2 }, () => {
     return gapMs > 40 ? `a gap of ${gapMs} ms` : undefined;
   };
 
-  test.each(['naudiodon', 'pulse', 'alsa', 'decibri', 'sox'])(
+  test.each(['pulse', 'naudiodon', 'alsa'])(
     'what is said into the microphone comes out at the service and at the loudspeaker, by way of %s',
     { timeout: 120_000 },
     async (backend) => {
@@ -96,9 +96,9 @@ describe.skipIf(!hasSoundServer())('live audio', { retry: 2 }, () => {
         if (fault === undefined) return;
         faults.push(fault);
       }
-      const isBusy = loadavg()[0]! > 1.5 * availableParallelism();
-      if (isBusy)
-        console.warn(`NOT CHECKED: sound by way of ${backend}, on a busy machine: ${faults.join('; ')}`);
+      // A machine on which the server's own recorder has gaps carries no sound at all.
+      const isSilent = faults.every((fault) => fault === serverFault);
+      if (isSilent) console.warn(`NOT CHECKED: sound by way of ${backend}: ${faults.join('; ')}`);
       else expect(faults).toEqual([]);
     },
   );
@@ -171,7 +171,7 @@ describe.skipIf(!hasSoundServer())('live audio', { retry: 2 }, () => {
     expect(later.length).toBeGreaterThan(0);
   });
 
-  test.each(['naudiodon', 'alsa', 'decibri', 'sox'])(
+  test.each(['naudiodon', 'alsa'])(
     'nothing that %s prints comes to the terminal or into the audio of --out -',
     async (backend) => {
       const running = start([

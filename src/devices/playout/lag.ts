@@ -15,26 +15,43 @@ const values = 6;
 const lagMs = 30;
 /** What was held back shows in the reports after this time. */
 const settleMs = 250;
+/** A device that is late again after so many corrections in this time has become slower, as one that is exchanged for another. */
+const corrections = 3;
+const correctionsMs = 10_000;
+/** That is tried again after this time, then after twice as long, and so on. */
+const retryMs = 60_000;
 
 /** Only values from a device that plays may be noted. */
 export function createLag(): Lag {
   const recent = createMinimum(values);
-  let usualMs = Number.POSITIVE_INFINITY;
+  let leastMs = Number.POSITIVE_INFINITY;
+  /** What is accepted as the device's own delay, beyond the least that it had. */
+  let slowerMs = 0;
   let judgeAt = Number.NEGATIVE_INFINITY;
-  let before: { behindMs: number; heldMs: number } | undefined;
+  let retryAt = Number.POSITIVE_INFINITY;
+  let patienceMs = retryMs;
+  let corrected: number[] = [];
   return {
     note(behindMs, now) {
       if (now < judgeAt) return 0;
       recent.add(behindMs);
       if (!recent.isFull) return 0;
-      const leastMs = recent.value;
-      // Held back in vain: the device itself has become slower, as one does that is exchanged for another.
-      if (before !== undefined && leastMs > before.behindMs - before.heldMs / 2) usualMs = leastMs;
-      before = undefined;
-      usualMs = Math.min(usualMs, leastMs);
-      const overMs = leastMs - usualMs;
+      if (now >= retryAt) {
+        slowerMs = 0;
+        retryAt = Number.POSITIVE_INFINITY;
+      }
+      leastMs = Math.min(leastMs, recent.value);
+      const overMs = recent.value - leastMs - slowerMs;
       if (overMs < lagMs) return 0;
-      before = { behindMs, heldMs: overMs };
+      corrected = corrected.filter((at) => now - at < correctionsMs);
+      if (corrected.length >= corrections) {
+        slowerMs += overMs;
+        corrected = [];
+        retryAt = now + patienceMs;
+        patienceMs *= 2;
+        return 0;
+      }
+      corrected.push(now);
       judgeAt = now + overMs + settleMs;
       recent.clear();
       return overMs;

@@ -31,10 +31,20 @@ describe('the lag of a device', () => {
     expect(found[0]!.at).toBeLessThan(500);
   });
 
-  test('that does not go away by giving it less is its new delay: it is another device', () => {
+  test('that comes back after three corrections is its new delay; a minute later it is tried again', () => {
     const lag = createLag();
     tell(lag, () => 60, 40);
-    expect(tell(lag, () => 260, 200, 2_000)).toHaveLength(1);
+    expect(tell(lag, () => 260, 1_000, 2_000)).toHaveLength(3);
+    expect(tell(lag, () => 260, 1_000, 52_000)).toHaveLength(3);
+  });
+
+  test('is found again each time that the device is held up', () => {
+    const lag = createLag();
+    tell(lag, () => 60, 40);
+    let from = 2_000;
+    for (let stall = 0; stall < 20; stall += 1, from += 12_000) {
+      expect(tell(lag, (i) => (i < 12 ? 360 : 60), 240, from)).toHaveLength(1);
+    }
   });
 
   test('is not found in a count that drifts downwards', () => {
