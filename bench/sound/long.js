@@ -20,7 +20,7 @@ export async function measureLong(backend, minutes, tell) {
     delays.push(await collectDelays(scene.service, scene.ear, 8));
     tell(`at the start ${describe(delays[0] ?? [])}`);
     const startedAt = now();
-    const holesBefore = holesOf(scene);
+    const holesBefore = figuresOf(scene)?.underruns ?? 0;
     for (let stall = 1; stall * stallEveryMs <= minutes * 60_000; stall += 1) {
       await sleep(startedAt + stall * stallEveryMs - now() - 20_000);
       const before = await collectDelays(scene.service, scene.ear, 8);
@@ -31,9 +31,9 @@ export async function measureLong(backend, minutes, tell) {
       heard.push(holes);
       const after = await collectDelays(scene.service, scene.ear, 8);
       delays.push(after);
-      const counted = holesOf(scene) - holesBefore;
+      const counted = (figuresOf(scene)?.underruns ?? 0) - holesBefore;
       tell(
-        `stall ${stall}: ${describe(before)} → ${describe(after, scene.problem())}, holes heard ${holes}, under-runs so far ${counted}`,
+        `stall ${stall}: ${describe(before)} → ${describe(after, scene.problem())}, holes heard ${holes}, under-runs so far ${counted}, its own delay ${figuresOf(scene)?.playbackDelayMs}`,
       );
       if (scene.isOver) break;
     }
@@ -48,8 +48,8 @@ export async function measureLong(backend, minutes, tell) {
 }
 
 /** @param {Awaited<ReturnType<typeof openScene>>} scene */
-function holesOf(scene) {
-  return scene.events().findLast(({ type }) => type === 'figures')?.underruns ?? 0;
+function figuresOf(scene) {
+  return scene.events().findLast(({ type }) => type === 'figures');
 }
 
 /** Stretches of silence of 20 ms and more. @param {{ isLoud: boolean }[]} steps */
