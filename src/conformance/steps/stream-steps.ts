@@ -5,6 +5,7 @@ import type { Line } from '../line.ts';
 import type { Step } from './step.ts';
 
 const muteMs = 500;
+const shortSpeechMs = 1_000;
 /** For the confirmation, or the refusal, of a token. */
 const answerMs = 10_000;
 const refusalMs = 5_000;
@@ -53,9 +54,11 @@ async function presentFresh(ask: Asker, line: Line, token: string): Promise<void
 async function speak(ask: Asker, line: Line): Promise<void> {
   const { clock } = ask.clockwork;
   const frameBytes = bytesForMs(defaultFrameMs);
+  // An emulator says everything back: a little is enough.
+  const speech = ask.clockwork.isMoved ? ask.speech.subarray(0, bytesForMs(shortSpeechMs)) : ask.speech;
   const startedAt = clock.now();
-  for (let at = 0; at < ask.speech.length && line.isOpen; at += frameBytes) {
-    line.sendAudio(ask.speech.subarray(at, at + frameBytes));
+  for (let at = 0; at < speech.length && line.isOpen; at += frameBytes) {
+    line.sendAudio(speech.subarray(at, at + frameBytes));
     const dueAt = startedAt + ((at + frameBytes) / frameBytes) * defaultFrameMs;
     // Passes that much time, unless the line ends.
     await line.until(() => false, dueAt - clock.now());
