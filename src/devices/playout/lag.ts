@@ -16,10 +16,10 @@ const lagMs = 30;
 /** What was held back shows in the reports after this time. */
 const settleMs = 250;
 /** A device that is late again after so many corrections in this time has become slower, as one that is exchanged for another. */
-const corrections = 3;
+const corrections = 5;
 const correctionsMs = 10_000;
 /** That is tried again after this time, then after twice as long, and so on. */
-const retryMs = 60_000;
+const retryMs = 15_000;
 
 /** Only values from a device that plays may be noted. */
 export function createLag(): Lag {

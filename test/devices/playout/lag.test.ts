@@ -31,11 +31,11 @@ describe('the lag of a device', () => {
     expect(found[0]!.at).toBeLessThan(500);
   });
 
-  test('that comes back after three corrections is its new delay; a minute later it is tried again', () => {
+  test('that comes back after five corrections is its new delay; 15 s later it is tried again', () => {
     const lag = createLag();
     tell(lag, () => 60, 40);
-    expect(tell(lag, () => 260, 1_000, 2_000)).toHaveLength(3);
-    expect(tell(lag, () => 260, 1_000, 52_000)).toHaveLength(3);
+    expect(tell(lag, () => 260, 240, 2_000)).toHaveLength(5);
+    expect(tell(lag, () => 260, 400, 14_000)).toHaveLength(5);
   });
 
   test('is found again each time that the device is held up', () => {
