@@ -6,10 +6,10 @@ import type { EmulatorOptions } from './options.ts';
 const texts = z.array(z.string()).readonly();
 const count = z.int().min(0).max(1_000_000);
 const call = z.custom<(...args: never[]) => unknown>((value) => typeof value === 'function', 'a function');
-/** What has a check of its own, further on. */
+/** Options that are checked later. */
 const anything = z.custom<object>((value) => typeof value === 'object' && value !== null, 'an object');
 
-/** What each option may be, as far as one can tell without reading what it names. */
+/** The type of each option. Files that an option names are read later. */
 const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   host: z.string(),
   port: z.int().min(0).max(65_535),
@@ -43,10 +43,10 @@ export function checkOptions(options: unknown): void {
   const problems = error.issues.map((issue) => describeIssue(issue, secrets));
   const texts = problems.map(({ path, value, expected }) =>
     expected === noSuchSetting
-      ? `there is no option ${path}`
+      ? `unknown option ${path}`
       : `${path} is ${JSON.stringify(value)}, expected ${expected}`,
   );
-  throw new VoicectlError('usage', `Wrong options of an emulator: ${texts.join('; ')}`, {
+  throw new VoicectlError('usage', `Invalid emulator options: ${texts.join('; ')}`, {
     hint: `The options are ${Object.keys(schemas).join(', ')}.`,
     details: { problems },
   });

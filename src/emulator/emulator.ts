@@ -26,12 +26,12 @@ import { createTokenEndpoint } from './tokens/token-endpoint.ts';
 /** A running emulator of the token endpoint and the voice stream. */
 export interface Emulator extends Readonly<Addresses>, EventWatch {
   readonly port: number;
-  /** Where other machines find it, if it listens on all addresses of this one. */
+  /** Addresses for other machines, if the emulator listens on all interfaces. */
   readonly lan: readonly Addresses[];
-  /** With TLS, the PEM of what clients have to trust. */
+  /** With TLS: the certificate that clients have to trust, as PEM. */
   readonly certificate: string | undefined;
   readonly control: EmulatorControl;
-  /** Stops accepting, closes each stream with 1001, and resolves when all are gone. */
+  /** Stops accepting, closes each stream with 1001, and resolves when all streams have ended. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -5,13 +5,13 @@ import type { StateJournal } from './state/journal.ts';
 
 type EventOf<Type extends EmulatorEvent['type']> = Extract<EmulatorEvent, { type: Type }>;
 
-/** How a program that runs an emulator sees what happens in it. */
+/** Lets a program that runs an emulator watch its events. */
 export interface EventWatch {
-  /** Calls the listener for each event of this type from now on; the result ends that. */
+  /** Calls the listener for each event of this type from now on. Call the result to stop. */
   on<Type extends EmulatorEvent['type']>(type: Type, listener: (event: EventOf<Type>) => void): () => void;
   /**
-   * The first event of this type that `matches`: of those that the journal remembers, else of those to come. Rejects
-   * with the signal's reason, and with `interrupted` where the emulator closes without one.
+   * The first event of this type that `matches`, from the journal or else a future one. Rejects
+   * with the signal's reason, or with `interrupted` if the emulator closes first.
    */
   waitFor<Type extends EmulatorEvent['type']>(
     type: Type,
@@ -20,7 +20,7 @@ export interface EventWatch {
   ): Promise<EventOf<Type>>;
 }
 
-/** `closed` is aborted when the emulator is gone. */
+/** `closed` aborts when the emulator has closed. */
 export function createEventWatch(
   events: EmulatorEvents,
   journal: Pick<StateJournal, 'read'>,

@@ -5,7 +5,7 @@ import type { Addresses } from '../wire/server/addresses.ts';
 
 /** What happens in an emulator. Every view of `serve` is a function of this stream. */
 export type EmulatorEventBody =
-  /** `lan`: the addresses for other machines, where it listens on all of this one's. */
+  /** `lan`: the addresses for other machines, if it listens on all interfaces. */
   | { type: 'listening'; version: string; baseUrl: string; wsUrl: string; lan?: Addresses[] }
   /** A connection that ended in its TLS handshake. */
   | { type: 'tls-failed'; remote: string; why: string }
@@ -20,14 +20,14 @@ export type EmulatorEventBody =
       path?: string;
       /** Address of the client. */
       remote?: string;
-      /** More than the client is told. */
+      /** More detail than the client gets. */
       why?: string;
-      /** How many refusals it stands for; left out for one. */
+      /** Number of refusals that this event stands for; omitted for one. */
       count?: number;
     }
   | { type: 'stream-opened'; stream: number; remote: string }
   /**
-   * A token that is refused, or that does not come as it should. `device`: the one that the token names, where it can
+   * A token that is refused, or sent in the wrong way. `device`: the one that the token names, if it can
    * be read; `advice`: what to send instead.
    */
   | {
@@ -41,19 +41,19 @@ export type EmulatorEventBody =
     }
   | { type: 'stream-authorised'; stream: number; device: string; jti: string; connections: number }
   | { type: 'message-sent'; stream: number; device: string; body: unknown }
-  /** `bytes`: of all texts that it stands for; `count`: how many these are, left out for one. */
+  /** `count`: number of texts that this event stands for, omitted for one; `bytes`: their total size. */
   | { type: 'text-received'; stream: number; device: string; bytes: number; count?: number }
   | { type: 'turn-started'; stream: number; device: string; atMs: number }
   | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number }
   | { type: 'reply-started'; stream: number; device: string }
   | { type: 'reply-failed'; stream: number; device: string; why: string }
   | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
-  /** `id`: of the active fault. Without `stream` it struck a request. */
+  /** `id`: of the active fault. Without `stream`, the fault struck a request. */
   | { type: 'fault-struck'; fault: FaultName; id: number; device?: string; stream?: number }
   | { type: 'device-finding'; stream: number; device: string; finding: DeviceFinding; remark: string }
-  /** How a device sends, after two seconds of audio and where it changes. */
+  /** How a device sends: after two seconds of audio, and at each change. */
   | ({ type: 'device-verdict'; stream: number; device: string } & DeviceVerdict)
-  /** `remarks`: what to tell the developer of the device, in words. */
+  /** `remarks`: advice for the developer of the device. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
   /** What somebody did over the control API, the library or the screen. */
   | { type: 'control'; what: string; streams?: number[] }
@@ -61,24 +61,24 @@ export type EmulatorEventBody =
 
 export interface StreamTotals {
   stream: number;
-  /** Undefined where the stream closed before it was authorised. */
+  /** Undefined if the stream closed before it was authorised. */
   device: string | undefined;
   jti: string | undefined;
   /** The code that the peer closed or answered with. */
   code: number;
   reason: string;
-  /** The code that this side closed with, where it sent one. */
+  /** The code that this side closed with, if it sent one. */
   sentCode?: number;
-  /** Set where the emulator closed the stream, or cut it. */
+  /** Set if the emulator closed or cut the stream. */
   cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault' | 'reply';
-  /** More about the cause, where there is more to say. */
+  /** More about the cause, if known. */
   why?: string;
   durationMs: number;
   framesIn: number;
   bytesIn: number;
   framesOut: number;
   bytesOut: number;
-  /** Messages that ended within a sample, and messages without a byte. */
+  /** Messages that ended within a sample, and empty messages. */
   oddMessages: number;
   emptyMessages: number;
 }
@@ -89,9 +89,9 @@ export type EmulatorEvent = { t: number; level?: 'warning' } & EmulatorEventBody
 export type EmulatorListener = (event: EmulatorEvent) => void;
 
 export interface EmulatorEvents {
-  /** False where the event was only counted, and its number is told later. */
+  /** False if the event was only counted: a later event gives the number. */
   emit(body: EmulatorEventBody): boolean;
-  /** Calls the listener for each event from now on; the result ends that. */
+  /** Calls the listener for each event from now on. Call the result to stop. */
   subscribe(listener: EmulatorListener): () => void;
 }
 
@@ -121,7 +121,7 @@ const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
   'reply-failed',
   'device-finding',
 ]);
-/** Why streams end that nothing is wrong with. */
+/** The causes with which a healthy stream ends. */
 const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
   undefined,
   'control',

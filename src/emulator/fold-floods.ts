@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
-/** How many events of a kind are told one by one within a second; of those beyond it the number is told. */
+/** Events of each kind that are emitted singly within a second. Further ones are only counted. */
 const toldOneByOne = { 'request-refused': 100, 'text-received': 20 } as const;
 const periodMs = 1_000;
 
@@ -9,18 +9,18 @@ type FloodBody = Extract<EmulatorEventBody, { type: keyof typeof toldOneByOne }>
 
 interface Flood {
   told: number;
-  /** What the events beyond that have in common, with their number. */
+  /** The counted events as one: their common fields and their number. */
   folded: (FloodBody & { count: number }) | undefined;
   timer: ClockTimer;
 }
 
-/** Events of which a flood is told once a second, with a count. */
+/** Emits a flood of events once a second, with a count. */
 export interface FoldedEvents extends EmulatorEvents {
-  /** Tells what is counted so far. */
+  /** Emits the counts so far. */
   flush(): void;
 }
 
-/** Keeps a flood of refusals or texts from filling the journal, and the views, with the same event. */
+/** Keeps a flood of refusals or texts from filling the journal and the views. */
 export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
   const floods = new Map<string, Flood>();
 
@@ -89,7 +89,7 @@ function textsOf(stream: number): string {
   return `texts of ${stream}`;
 }
 
-/** Several events as one: the texts with their bytes together, the refusals with what they have in common. */
+/** Several events as one: texts with the sum of their bytes, refusals with their common fields. */
 function fold(before: Flood['folded'], body: FloodBody): FloodBody & { count: number } {
   if (before === undefined) return { ...body, count: 1 };
   const count = before.count + 1;

@@ -8,22 +8,22 @@ import type { CreateReply } from './replies/reply.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import type { ScenarioInput } from './scenario/scenario-schema.ts';
 
-/** How an emulator is to be. */
+/** Options of an emulator. */
 export interface EmulatorOptions {
   /** Address to listen on; anything but loopback needs `acceptKeys`. Default 127.0.0.1. */
   host?: string;
   /** Default 0: a free port. */
   port?: number;
-  /** API keys that are accepted; none given: any non-empty one. */
+  /** Accepted API keys. Default: any non-empty key. */
   acceptKeys?: readonly string[];
   /**
    * Who speaks: a reply mode, as on the command line, a function that makes the reply of each stream, or a module that
    * exports it as `createReply`. Default `parrot`.
    */
   reply?: string | CreateReply | { createReply: CreateReply };
-  /** How fast `replay:` says a recording again: 2 is twice as fast. Default 1. */
+  /** Speed of `replay:`; 2 is twice as fast. Default 1. */
   replaySpeed?: number | undefined;
-  /** Choices that the specification leaves open; whatever is left out has its default. */
+  /** Choices that the specification leaves open. Omitted ones have their defaults. */
   dialect?: DialectInput;
   /** Token requests per device and minute. Default 60. */
   rateLimit?: number;
@@ -33,21 +33,21 @@ export interface EmulatorOptions {
   seed?: number;
   allowHosts?: readonly string[];
   allowOrigins?: readonly string[];
-  /** HTTPS and WSS: with a certificate of one's own, or with `true` one that is made for it, signed by nobody else. */
+  /** HTTPS and WSS: with your certificate, or with `true` a new self-signed one. */
   tls?: boolean | TlsCertificate;
   /**
-   * Bearer secret of the control API: for every request where the emulator listens beyond loopback, else for those that a
-   * proxy has forwarded. Without one these are refused.
+   * Bearer secret of the control API. Required for every request if the emulator listens beyond loopback, else for those that a
+   * proxy forwarded. Without a secret such requests are refused.
    */
   controlSecret?: string | undefined;
   /** Time of the whole emulator, for tests. */
   clock?: Clock;
   /** Called for each event, from the first. */
   onEvent?: EmulatorListener;
-  /** Called for each token request and each stream: gives what looks on at it. */
+  /** Called for each token request and each stream. Returns an observer of it. */
   tap?: () => Tap | undefined;
   /** Faults from the start: `NAME:key=value,…` or objects. */
   faults?: readonly (FaultInput | string)[];
-  /** Plays on each stream: a file or the name of a shipped scenario, what is written in one, or a loaded one. `reply` speaks for devices without steps. */
+  /** Scenario for each stream: a file, the name of a shipped one, its content, or a loaded one. `reply` speaks for devices without steps. */
   scenario?: string | ScenarioInput | Scenario;
 }

@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-/** Where the emulator's own choices come from. With a seed they are the same in each run. */
+/** Source of the emulator's random choices. With a seed they are the same in each run. */
 export interface Random {
   /** A new identifier, in the form of a UUID. */
   id(): string;
-  /** A new sequence of numbers from 0 up to 1, which no other draw disturbs. */
+  /** A new sequence of numbers from 0 up to 1, independent of all other draws. */
   sequence(): () => number;
 }
 

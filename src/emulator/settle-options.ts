@@ -10,7 +10,7 @@ import { createReplyMode } from './replies/registry.ts';
 import type { ReplyMode } from './replies/reply.ts';
 import type { Scenario } from './scenario/scenario.ts';
 
-/** The options with their defaults, and all that they name read. */
+/** The options with their defaults, and with their files read. */
 export interface SettledOptions {
   host: string;
   port: number;
@@ -26,8 +26,8 @@ export interface SettledOptions {
 }
 
 /**
- * Checks the options and reads what they name. Throws `usage` for an option that does not exist or has a wrong value,
- * `bad-dialect`, `bad-input` for a file that is not what it should be, and `host-exposed`.
+ * Checks the options and reads the files they name. Throws `usage` for an unknown option or a wrong value,
+ * `bad-dialect`, `bad-input` for an unusable file, and `host-exposed`.
  */
 export async function settleOptions(options: EmulatorOptions): Promise<SettledOptions> {
   checkOptions(options);

@@ -33,11 +33,11 @@ export const messageSchema = z
     status: z
       .enum(['listening', 'speaking'])
       .optional()
-      .describe('A status message, as the dialect words it'),
+      .describe('A status message, in the wording of the dialect'),
     error: z
       .strictObject({ code: z.string().min(1), message: z.string() })
       .optional()
-      .describe('An error message, as the dialect words it'),
+      .describe('An error message, in the wording of the dialect'),
     json: z.unknown().optional().describe('Any JSON, as it is'),
   })
   .refine(

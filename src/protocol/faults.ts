@@ -50,12 +50,12 @@ export const faultCatalogue = {
   }),
   'token-unauthorized': fault({
     at: 'token',
-    summary: 'the API key is refused, as the dialect words it',
+    summary: 'the API key is refused, in the wording of the dialect',
     parameters: {},
   }),
   'token-unavailable': fault({
     at: 'token',
-    summary: 'the service is unavailable, as the dialect words it',
+    summary: 'the service is unavailable, in the wording of the dialect',
     parameters: {},
   }),
   'rate-limited': fault({
@@ -133,7 +133,7 @@ export const faultCatalogue = {
   // The token on the stream.
   'auth-refused': fault({
     at: 'authorise',
-    summary: 'a good token is refused on the stream, as the dialect words it',
+    summary: 'a good token is refused on the stream, in the wording of the dialect',
     parameters: {
       cause: z
         .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
@@ -143,7 +143,7 @@ export const faultCatalogue = {
   }),
   'connection-limit': fault({
     at: 'authorise',
-    summary: 'the device has too many connections, as the dialect words it',
+    summary: 'the device has too many connections, in the wording of the dialect',
     parameters: {},
   }),
 
@@ -182,7 +182,7 @@ export const faultCatalogue = {
   }),
   'message-error': fault({
     at: 'live',
-    summary: 'an error message, as the dialect words it; the stream goes on',
+    summary: 'an error message, in the wording of the dialect; the stream goes on',
     parameters: {
       ...after,
       code: word('INTERNAL_ERROR', 'Error code'),

@@ -49,7 +49,7 @@ describe('--local takes what serve takes', () => {
   test('stream with a wrong scenario is refused before anything is sent', async () => {
     const { code, stderr } = await sandbox.run(['stream', ...hello, '--local', '--scenario', 'no-such']);
     expect(code).toBe(2);
-    expect(stderr).toContain('There is no scenario no-such');
+    expect(stderr).toContain('Unknown scenario no-such');
   });
 
   test.each(['--fault', '--scenario', '--dialect', '--reply', '--rate-limit', '--seed'])(

@@ -38,7 +38,9 @@ test('a reply module in a folder without the library is refused with how to inst
   };
   expect(await load('voicectl')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/Cannot load the reply module .*\n {2}Install voicectl in its folder/),
+    stderr: expect.stringMatching(
+      /Cannot load the reply module .*\n {2}Install voicectl in the folder of the module/,
+    ),
   });
   expect((await load('another-package')).stderr).not.toContain('npm install');
 });

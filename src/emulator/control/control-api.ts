@@ -32,7 +32,7 @@ import type { JournalEntry } from '../state/journal.ts';
 import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
 
-/** Longest audio to say: well over a minute of any common WAV. */
+/** Largest audio to say, in bytes: well over a minute of any common WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
 const maxJsonBytes = 1024 * 1024;
 const maxNesting = 100;
@@ -53,13 +53,13 @@ class ControlRefusal extends Error {
 
 export interface ControlApiOptions {
   control: AnyControl;
-  /** Bearer secret of whoever is not trusted. */
+  /** Bearer secret for requests that are not trusted. */
   secret: string;
-  /** Whether a request that nobody has forwarded to this machine needs no secret. */
+  /** Whether a local request needs no secret unless a proxy forwarded it. */
   trustsThisMachine: boolean;
 }
 
-/** Answers the requests under `controlPrefix`, once their Host and Origin have been found to be this machine's. */
+/** Answers requests under `controlPrefix`. Their Host and Origin are already checked. */
 export type ControlApi = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export function createControlApi(options: ControlApiOptions): ControlApi {
@@ -106,7 +106,7 @@ async function answer(
 function findOperation(method: string, path: string): ControlOperation {
   const names = Object.keys(controlOperations) as ControlOperation[];
   const atPath = names.filter((name) => controlOperation(name).path === path);
-  if (atPath.length === 0) throw new ControlRefusal(404, 'NOT_FOUND', 'There is no such operation');
+  if (atPath.length === 0) throw new ControlRefusal(404, 'NOT_FOUND', 'Unknown operation');
   const found = atPath.find((name) => controlOperation(name).method === method);
   if (found !== undefined) return found;
   const allow = atPath.map((name) => controlOperation(name).method).join(', ');
@@ -222,7 +222,7 @@ function tooLarge(bytes: number): ControlRefusal {
   });
 }
 
-/** Sends what is remembered after `since`, if that is given, and then each event as it happens. */
+/** Sends the remembered events after `since`, if it is given, then each new event. */
 async function sendLive(
   request: IncomingMessage,
   response: ServerResponse,
@@ -239,11 +239,11 @@ async function sendLive(
   };
   let mostUnread = Number.POSITIVE_INFINITY;
   let send = write;
-  // What happens while the past is read comes after it.
+  // New events wait until the past ones are sent.
   const meanwhile: JournalEntry[] = [];
   if (filter.since !== undefined) send = (entry) => meanwhile.push(entry);
   const unfollow = journal.follow(filter, (entry) => {
-    // A follower that does not read is dropped rather than remembered for.
+    // A follower that does not read is dropped, so that nothing piles up for it.
     if (response.writableLength > mostUnread) response.destroy();
     else send(entry);
   });
@@ -252,7 +252,7 @@ async function sendLive(
   const past = filter.since === undefined ? [] : await journal.read(filter, limit);
   for (const entry of [...past, ...meanwhile]) write(entry);
   send = write;
-  // The journal bounds the past: nobody has had the time to read it yet.
+  // No limit here: the journal limits the past events, and the follower has had no time to read them.
   mostUnread = response.writableLength + maxUnreadBytes;
 }
 

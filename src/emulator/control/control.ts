@@ -24,20 +24,20 @@ export interface ControlOptions {
   maxConnections: number;
   faults: Faults;
   voice: VoiceEndpoint;
-  /** Tells as events what is only counted so far. */
+  /** Emits an event for everything that was only counted so far. */
   tellFloods: () => void;
   events: EmulatorEvents;
 }
 
 type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
 
-/** With a state whose answers are there at once, those of the control are too. */
+/** If the state answers at once, so does the control. */
 export function createControl(options: ControlOptions & { state: MemoryState }): EmulatorControl;
 export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {
   const { clock, dialect, state, faults, voice, events, tellFloods } = options;
 
-  /** Tells what somebody did. */
+  /** Emits an event for what somebody did. */
   const tell = (what: string, streams?: number[]) => {
     events.emit({ type: 'control', what, ...(streams === undefined ? {} : { streams }) });
   };
@@ -90,7 +90,7 @@ export function createControl(options: ControlOptions): AnyControl {
       ),
     speak(selector, pcm) {
       const reached = act(selector, ({ live: { voice: speaker, reply } }) => {
-        // A reply that says when it has finished says as well that it begins.
+        // A reply that reports its end also reports its start.
         if (!speaker.speaking && reply.said !== undefined) speaker.status('speaking');
         speaker.say(playPcm(pcm));
       });
@@ -112,7 +112,7 @@ function replyOf(voice: VoiceEndpoint, id: number) {
   return voice.streams().find(({ connection }) => connection.id === id)?.live?.reply;
 }
 
-/** The faults, with a word about each that somebody adds or takes away. */
+/** The faults, with an event for each that somebody adds or removes. */
 function createLoggedFaults(faults: Faults, tell: (what: string) => void): EmulatorControl['faults'] {
   return {
     list: faults.list,

@@ -4,13 +4,13 @@ import type { Faults } from '../faults/faults.ts';
 import type { Eventually } from '../state/eventual.ts';
 import type { Journal, StateJournal } from '../state/journal.ts';
 
-/** A text message to send: as the dialect words it, or as it is. */
+/** A text message to send: in the wording of the dialect, or raw. */
 export type ControlMessage =
   | { status: ReplyState }
   | { error: { code: string; message: string } }
   | { json: unknown };
 
-/** Control of a running emulator. What acts on streams returns the numbers of those that it reached. */
+/** Control of a running emulator. Methods that act on streams return the numbers of the streams they reached. */
 export interface EmulatorControl {
   state(): EmulatorState;
   readonly journal: Journal;
@@ -18,19 +18,19 @@ export interface EmulatorControl {
   time(): { nowMs: number; aheadMs: number };
   /** Moves the clock forward: tokens expire, windows reset and deadlines pass at once. Audio keeps its pace. */
   advance(ms: number): void;
-  /** Closes all streams with 1012, forgets windows, the list of tokens and the journal, and goes back to the faults of the start. */
+  /** Closes all streams with 1012, clears windows, tokens and journal, and restores the initial faults. */
   reset(): number[];
   send(selector: StreamSelector, message: ControlMessage): number[];
-  /** Says 16 kHz s16le mono, after whatever is still being said. */
+  /** Says 16 kHz s16le mono, after the audio that is still playing. */
   speak(selector: StreamSelector, pcm: Buffer): number[];
-  /** Tells scenarios and reply modules that something happened outside; returns the streams where one takes events. */
+  /** Sends a named event to scenarios and reply modules; returns the streams where one takes events. */
   event(selector: StreamSelector, name: string): number[];
   close(selector: StreamSelector, code: number, reason: string): number[];
-  /** Faults: those that are active, one more, and an end of one or of all. */
+  /** Faults: list the active ones, add one, remove one or all. */
   readonly faults: Pick<Faults, 'add' | 'list' | 'clear'>;
 }
 
-/** The same over any state: an answer is there at once, or promised. */
+/** The same over any state: an answer comes at once or as a promise. */
 export type AnyControl = Eventually<Omit<EmulatorControl, 'journal'>> & {
   readonly journal: Omit<StateJournal, 'add'>;
 };

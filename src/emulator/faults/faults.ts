@@ -19,29 +19,29 @@ export interface ActiveFault {
   struck: number;
 }
 
-/** What a fault may strike: whatever is known of it at that point. */
+/** What a fault may strike, as far as it is known at that point. */
 export interface FaultSubject {
   device?: string | undefined;
   stream?: number | undefined;
-  /** Faults that were told of for this subject; they are not told of again. */
+  /** Faults already reported for this subject. Each is reported once. */
   told?: Set<number>;
 }
 
 /** The faults of an emulator. */
 export interface Faults {
-  /** Adds a fault, after those that are there. Throws `usage` saying what was expected. */
+  /** Adds a fault after the existing ones. Throws `usage` saying what was expected. */
   add(input: FaultInput | string): ActiveFault;
   list(): readonly ActiveFault[];
-  /** Takes one fault away, or all; the result is how many. */
+  /** Removes one fault, or all. Returns how many it removed. */
   clear(id?: number): number;
-  /** Goes back to the faults of the start, none of which has struck. */
+  /** Restores the initial faults, with their counts at zero. */
   reset(): void;
   take: TakeFaults;
-  /** Calls for each fault that is added from now on, with what takes that fault alone; the result ends that. */
+  /** Calls the listener for each fault added from now on, with a function that takes only that fault. Call the result to stop. */
   onAdded(listener: (take: TakeFaults) => void): () => void;
 }
 
-/** The faults that strike this subject at this point: each is counted, and told as an event. */
+/** The faults that strike this subject at this point. Counts each one and emits an event for it. */
 export type TakeFaults = <Point extends FaultPoint>(
   point: Point,
   subject: FaultSubject,

@@ -4,7 +4,7 @@ import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
 import { clip, resampleRoughly, splitSample, swapBytes } from './spoilt-pcm.ts';
 
-/** The way of AI audio to the connection, with whatever faults do to it. */
+/** Sends AI audio to the connection, changed by the active faults. */
 export interface FaultyAudio {
   send(pcm: Buffer): void;
   close(): void;
@@ -18,7 +18,7 @@ export interface FaultyAudioOptions {
   out: { send(pcm: Buffer): void };
 }
 
-/** What may be held back at once; beyond it the oldest is lost. */
+/** Most audio held back at once; beyond it the oldest is lost. */
 const maxHeldBytes = 1024 * 1024;
 
 interface Held {
@@ -57,7 +57,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
     arm();
   };
 
-  /** When a message leaves. None overtakes another. */
+  /** When a message leaves. Messages keep their order. */
   const dueTime = (struck: readonly FaultAt<'audio'>[], pcm: Buffer): number => {
     const now = clock.now();
     let dueAt = Math.max(now, lastDueAt);
@@ -90,7 +90,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   };
 }
 
-/** The messages that one fault makes of those that were to be sent. */
+/** Applies one fault to the messages that are about to be sent. */
 function spoil(messages: Buffer[], fault: FaultAt<'audio'>): Buffer[] {
   switch (fault.name) {
     case 'mute':

@@ -12,7 +12,7 @@ interface Options {
   faults: Faults;
 }
 
-/** Has the faults of a live stream happen: those that are there as it begins, and each that is added later. */
+/** Applies faults to a live stream: those active when it begins, and each one added later. */
 export function injectLiveFaults(options: Options, subject: FaultSubject): void {
   const { connection, clock, faults } = options;
   const strike = (take: TakeFaults) => {

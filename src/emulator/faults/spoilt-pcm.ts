@@ -1,12 +1,12 @@
 import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 
-/** Two messages of one, split within a sample. A message of less than two bytes stays whole. */
+/** Splits a message in two, within a sample. A message of less than two bytes stays whole. */
 export function splitSample(pcm: Buffer): Buffer[] {
   const at = Math.floor(pcm.length / 2) | 1;
   return at < pcm.length ? [pcm.subarray(0, at), pcm.subarray(at)] : [pcm];
 }
 
-/** Louder by so many dB; what does not fit is clipped. */
+/** Raises the level by so many dB, and clips samples that do not fit. */
 export function clip(pcm: Buffer, gainDb: number): Buffer {
   const factor = 10 ** (gainDb / 20);
   return makeSamples(Math.floor(pcm.length / bytesPerSample), (at) =>
@@ -14,7 +14,7 @@ export function clip(pcm: Buffer, gainDb: number): Buffer {
   );
 }
 
-/** As many samples as the other rate would have; sent at 16 kHz, they sound too low for a higher one. */
+/** Resamples to the other rate. Played at 16 kHz, audio of a higher rate sounds too low. */
 export function resampleRoughly(pcm: Buffer, rate: number): Buffer {
   const samples = Math.floor(((pcm.length / bytesPerSample) * rate) / sampleRate);
   return makeSamples(samples, (at) => {

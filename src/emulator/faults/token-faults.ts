@@ -9,18 +9,18 @@ import type { WrongToken } from '../tokens/token-authority.ts';
 export type Unanswered = 'hang' | 'reset';
 
 export interface TokenAnswers {
-  /** The answer as it would be without a fault; given a kind, with a token that the stream will refuse. */
+  /** The answer without a fault; given a kind, with a token that the stream will refuse. */
   normal(wrong?: WrongToken): Promise<HttpAnswer>;
-  /** As the dialect words it. */
+  /** In the wording of the dialect. */
   refuse(cause: RefusalCause): HttpAnswer;
-  /** As if the window were used up, until it resets in so many milliseconds. */
+  /** The answer for a used-up window that resets in so many milliseconds. */
   limited(resetInMs: number): HttpAnswer;
 }
 
 const htmlPage = '<!doctype html><title>502 Bad Gateway</title><h1>502 Bad Gateway</h1>\n';
 const hugeTokenBytes = 1024 * 1024;
 
-/** Answers a token request with the faults that struck it: delays add up, and of the rest the first one counts. */
+/** Answers a token request with the faults that struck it: delays add up, then the first other fault decides. */
 export async function answerWithFaults(
   struck: readonly FaultAt<'token'>[],
   answers: TokenAnswers,

@@ -4,7 +4,7 @@ import { errorBody } from '../../protocol/error-body.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import type { Faults } from './faults.ts';
 
-/** Stands before each WebSocket upgrade. */
+/** Decides on each WebSocket upgrade before it goes on. */
 export interface UpgradeFaults {
   /** Lets the upgrade go on, now or late, unless a fault answers it or keeps it waiting. */
   pass(socket: Duplex, goOn: () => void): void;
@@ -15,7 +15,7 @@ export interface UpgradeFaults {
 export function createUpgradeFaults(faults: Faults, clock: Clock): UpgradeFaults {
   const waiting = new Set<Duplex>();
 
-  /** Keeps a socket until it ends, or until the result is called. */
+  /** Keeps a socket until it ends or the result is called. */
   const hold = (socket: Duplex): (() => void) => {
     const letGo = () => {
       waiting.delete(socket);
@@ -23,7 +23,7 @@ export function createUpgradeFaults(faults: Faults, clock: Clock): UpgradeFaults
     };
     const onEnd = () => socket.destroy();
     waiting.add(socket);
-    // Node leaves such a socket half open; and without a reader its end would not be noticed.
+    // Node leaves such a socket half open, and notices its end only while something reads it.
     socket.once('end', onEnd).once('close', letGo).resume();
     return letGo;
   };
@@ -50,7 +50,7 @@ export function createUpgradeFaults(faults: Faults, clock: Clock): UpgradeFaults
           case 'upgrade-refused':
             sendRawAnswer(socket, {
               status: fault.status,
-              body: errorBody('UPGRADE_REFUSED', 'The service does not take this upgrade'),
+              body: errorBody('UPGRADE_REFUSED', 'The service refuses this upgrade'),
             });
             return;
           case 'upgrade-reset':

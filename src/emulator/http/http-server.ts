@@ -40,12 +40,12 @@ export interface HttpServerOptions {
   tap: (() => Tap | undefined) | undefined;
 }
 
-/** Node looks for late requests only this often, so the deadlines below are kept to within it. */
+/** How often Node looks for late requests: the deadlines below are exact to within it. */
 const checkEveryMs = 500;
 /** Headers within 5 s, the whole request within 10 s. */
 const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
 const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
-/** Who may control the emulator: pages and programs of this machine, by a name that is always its own. */
+/** Who may control the emulator: pages and programs of this machine, under a name that always means it. */
 const loopbackOnly: AdmissionOptions = {
   allowHosts: [],
   allowOrigins: [],
@@ -54,13 +54,13 @@ const loopbackOnly: AdmissionOptions = {
 };
 const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 
-/** The HTTP side of the service: who is let in, which path and method there is, and how errors look. */
+/** The HTTP side of the service: admission, paths, methods and the shape of errors. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { dialect, events, admission, voice, tls } = options;
   const settings = {
     IncomingMessage: ServiceRequest,
     ServerResponse: ServiceResponse,
-    // Node would answer a request without Host itself, and not in the service's shape; `admit` looks for it.
+    // Otherwise Node answers a request without Host in its own shape. `admit` checks for Host.
     requireHostHeader: false,
     connectionsCheckingInterval: checkEveryMs,
     headersTimeout: headersDeadlineMs,
@@ -70,7 +70,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     tls === undefined
       ? createServer(settings)
       : createTlsServer(settings, tls, (failure) => events.emit({ type: 'tls-failed', ...failure }));
-  // One more than is admitted, so that too many can be told from just enough.
+  // One more than allowed, so that too many differs from just enough.
   server.maxHeadersCount = maxHeaders + 1;
 
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
@@ -83,14 +83,14 @@ export function createHttpServer(options: HttpServerOptions): Server {
       (result) => {
         watched?.answered(typeof result === 'string' ? undefined : result);
         if (result === 'reset') request.socket.resetAndDestroy();
-        // Answers leave one after the other: the first one wakes who waits for them, and the rest find them awake.
+        // Answers leave one after the other: the first one wakes the clients, the rest find them awake.
         else if (typeof result !== 'string') atTurnEnd(sendIfOpen, { response, result });
       },
       (thrown) => response.destroy(thrown),
     );
   };
   server.on('request', onRequest);
-  // An `Expect` that nobody knows: Node would answer it with an empty 417.
+  // An unknown `Expect`: Node would answer it with an empty 417.
   server.on('checkExpectation', onRequest);
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -119,7 +119,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     sendRawAnswer(socket, { ...refused, headers: allowedMethods });
   });
 
-  // What Node's parser refuses: the request has no object, but its answer has the service's shape.
+  // Requests that Node's parser refuses have no request object. Their answer has the service's shape too.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -198,7 +198,7 @@ function malformed(code: string | undefined, options: HttpServerOptions): HttpAn
   return invalidRequest({ case: 'badHttp', message: 'The request is not valid HTTP' }, options);
 }
 
-/** Lets the one page that asked read the answer; never `*`. */
+/** Lets only the page that asked read the answer; never `*`. */
 function allowOrigin(response: ServerResponse, origin: string): void {
   const exposed = [...Object.values(rateLimitHeaderNames), retryAfterHeaderName];
   response.setHeader('Access-Control-Allow-Origin', origin);

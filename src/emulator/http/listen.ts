@@ -8,7 +8,7 @@ export async function listen(server: Server, host: string, port: number): Promis
     server.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
     server.listen({ host, port }, resolve);
   });
-  // Running out of descriptors makes an accept fail; those that are open go on.
+  // An accept fails when descriptors run out. Open connections go on.
   server.on('error', () => {});
   return server.address() as AddressInfo;
 }

@@ -12,13 +12,13 @@ export interface RefusalContext {
   path?: string;
   /** Address of the client. */
   remote?: string;
-  /** More than the client is told. */
+  /** More detail than the client gets. */
   detail?: string;
-  /** Said in place of the dialect's message, where there is more to say. */
+  /** Replaces the dialect's message with a more exact one. */
   why?: string;
 }
 
-/** The answer to a request that is refused, as the dialect words it, reported as an event. */
+/** Makes the answer to a refused request, in the wording of the dialect, and emits an event. */
 export function refusal(
   cause: RefusalCause,
   { dialect, events, device, path, remote, detail, why }: RefusalContext,
@@ -30,7 +30,7 @@ export function refusal(
   return { status, body: errorBody(code, text) };
 }
 
-/** The answer to a request that is not what it should be: INVALID_REQUEST, reported as an event. */
+/** Makes the answer INVALID_REQUEST to a malformed request, and emits an event. */
 export function invalidRequest(
   { case: of, message, details }: InvalidTokenRequest,
   { dialect, events, device, path, remote }: Omit<RefusalContext, 'why'>,

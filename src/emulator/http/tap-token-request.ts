@@ -7,7 +7,7 @@ import { answerHead, answerText, type HttpAnswer } from '../../wire/server/http-
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
 
-/** One token request as it is dealt with. */
+/** One token request while it is handled. */
 export interface WatchedRequest {
   /** As far as it was read. */
   body: string;
@@ -15,7 +15,7 @@ export interface WatchedRequest {
   answered(answer: HttpAnswer | undefined): void;
 }
 
-/** Tells a tap of a token request, as the service sees it: without key and token. */
+/** Passes a token request to a tap, as the service sees it, without key and token. */
 export function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): WatchedRequest {
   const [at, wallAt] = [clock.now(), clock.wall()];
   const url = request.url ?? '';
@@ -47,7 +47,7 @@ function seenAnswer(answer: HttpAnswer, firstByteMs: number): AnswerSeen {
   return { status: answer.status, headers: headerPairs(answerHead(answer, body)), body, firstByteMs };
 }
 
-/** Names and values in turns, as pairs. */
+/** Turns a flat list of names and values into pairs. */
 export function headerPairs(flat: readonly string[]): Header[] {
   return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));
 }

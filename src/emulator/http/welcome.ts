@@ -3,7 +3,7 @@ import { controlOperations, controlPrefix } from '../../protocol/control.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
 
-/** Paths of the emulator, by what is there. */
+/** Paths of the emulator, by purpose. */
 const links = {
   token: tokenPaths[0] ?? '',
   stream: streamPath,

@@ -1,4 +1,4 @@
 import type { CreateReply } from './reply.ts';
 
-/** Sends every message of audio back at once. */
+/** Sends every audio message back at once. */
 export const echo: CreateReply = ({ send }) => ({ hear: send });

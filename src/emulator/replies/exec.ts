@@ -3,23 +3,23 @@ import { bytesForMs } from '../../protocol/audio-format.ts';
 import { createPcmQueue } from './pcm-queue.ts';
 import type { CreateReply } from './reply.ts';
 
-/** What may wait for a command that does not read; later audio is lost to it. */
+/** Most audio that waits for a command that does not read. Later audio is dropped. */
 const maxUnheardBytes = bytesForMs(10_000);
-/** What a command may say ahead of time; then it is not read from until some of it was said. */
+/** Most audio that a command may write ahead of time. Reading stops until some of it is said. */
 const maxUnsaidBytes = bytesForMs(10_000);
 const maxErrorText = 500;
-/** A command that goes on after its stream has ended, and after it was asked to end, is killed. */
+/** When the stream has ended, a command gets this long to end. Then it is killed. */
 const graceMs = 1_000;
 
 /**
  * A command as the AI: the user's PCM on its standard input, its own PCM from its standard output, said at
- * real-time pace. Each stream has a process of its own, run by the shell; when one fails, its stream is told
- * so with the end of its standard error, and goes on without a reply.
+ * real-time pace. Each stream has its own process, run by the shell. When one fails, its stream gets an error
+ * message with the end of its standard error, and goes on without a reply.
  */
 export function runCommand(command: string): CreateReply {
   return (voice) => {
     const child = spawn(command, { shell: true, detached: process.platform !== 'win32' });
-    // Where no descriptors are left, a child has no streams, and why is still to come.
+    // When descriptors run out, a child has no streams; an `error` event with the reason follows.
     if (child.stdout === undefined) {
       child.once('error', ({ message }) => voice.fail(`The reply command did not start: ${message}`));
       return { hear() {} };
@@ -43,14 +43,14 @@ export function runCommand(command: string): CreateReply {
     child.stderr.on('data', (text: Buffer) => {
       errorText = (errorText + text.toString()).slice(-maxErrorText);
     });
-    // A command that has stopped reading is no reason to end anything.
+    // A command may stop reading.
     child.stdin.on('error', () => {});
     child.once('error', ({ message }) => {
       errorText = message;
     });
     child.once('close', (code, signal) => {
       if (isOver || code === 0) return;
-      const how = code === null ? `was ended by ${signal}` : `ended with ${code}`;
+      const how = code === null ? `was killed by ${signal}` : `exited with code ${code}`;
       voice.fail([`The reply command ${how}`, errorText.trim()].filter((text) => text !== '').join(': '));
     });
 
@@ -69,12 +69,12 @@ export function runCommand(command: string): CreateReply {
   };
 }
 
-/** Ends the shell and what it runs. */
+/** Ends the shell and its children. */
 function endGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }

@@ -3,7 +3,7 @@ import { playPcm } from './playable.ts';
 import type { CreateReply } from './reply.ts';
 import { takeTurns } from './turns.ts';
 
-/** Answers each turn with a WAV file, which is read and converted once, at start. */
+/** Answers each turn with a WAV file. Reads and converts it once, at the start. */
 export async function sayFile(path: string): Promise<CreateReply> {
   const pcm = await loadPcm(path);
   return takeTurns(() => playPcm(pcm));

@@ -2,8 +2,8 @@ import type { Playable } from './playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
 
 /**
- * A reply that is a program of the user: what it throws is reported on its stream, it hears nothing more, and the stream
- * goes on. All other streams are left alone.
+ * Guards a reply that is the user's code. An error that it throws is reported on its stream, and the stream
+ * goes on without it. Other streams are not affected.
  */
 export function guardReply(createReply: CreateReply, voice: Voice): Reply {
   let hasFailed = false;
@@ -15,7 +15,7 @@ export function guardReply(createReply: CreateReply, voice: Voice): Reply {
     if (hasFailed) return undefined;
     try {
       const result = call();
-      // What is asynchronous fails later.
+      // An asynchronous function fails later.
       if (result instanceof Promise) result.catch(fail);
       return result;
     } catch (thrown) {

@@ -6,7 +6,7 @@ import type { CreateReply } from './reply.ts';
 
 /**
  * A JavaScript module as the AI: its export `createReply(voice)` is called for each stream. Throws `bad-input`
- * where the module cannot be loaded or has no such export.
+ * if the module cannot be loaded or lacks this export.
  */
 export async function loadModule(path: string): Promise<CreateReply> {
   const loaded = (await import(pathToFileURL(resolve(path)).href).catch((cause) => {
@@ -25,8 +25,7 @@ export async function loadModule(path: string): Promise<CreateReply> {
   return (voice) => guardReply(createReply as CreateReply, voice);
 }
 
-const installHint =
-  'Install voicectl in its folder: a module imports the library that is installed beside it.';
+const installHint = 'Install voicectl in the folder of the module: Node looks for it there.';
 
 /** Whether a module imports the library from a folder where it is not installed. */
 function lacksLibrary(thrown: unknown): boolean {

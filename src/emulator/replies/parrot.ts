@@ -1,5 +1,5 @@
 import { playPcm } from './playable.ts';
 import { takeTurns } from './turns.ts';
 
-/** Speaks the user's utterance back when they have finished it. */
+/** Repeats each turn of the user when it has ended. */
 export const parrot = takeTurns(playPcm);

@@ -1,14 +1,14 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Playable } from './playable.ts';
 
-/** PCM that is said while it is still being made. */
+/** Speaks PCM that is still being produced. */
 export interface PcmQueue extends Playable {
   push(pcm: Buffer): void;
-  /** Bytes that wait to be said. */
+  /** Bytes that are waiting. */
   readonly bytes: number;
 }
 
-/** Frames without audio after which what was being said has ended, rather than been held up. */
+/** Frames without audio after which the utterance counts as ended, not as delayed. */
 const patientFrames = 10;
 
 export function createPcmQueue(): PcmQueue {
@@ -32,7 +32,7 @@ export function createPcmQueue(): PcmQueue {
       chunks.push(pcm);
       bytes += pcm.length;
     },
-    /** An empty frame while more may come; what is left over is said when no more does. */
+    /** Gives an empty frame while more may come, and the remainder when no more comes. */
     read(wanted) {
       if (bytes >= wanted) {
         missed = 0;

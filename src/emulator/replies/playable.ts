@@ -1,6 +1,6 @@
-/** Audio that is read frame by frame as it is said. */
+/** Audio that is read frame by frame while it is sent. */
 export interface Playable {
-  /** The next at most `bytes` bytes of PCM; none while more is being made; undefined at the end. */
+  /** The next PCM, at most `bytes` bytes; empty while more is being produced; undefined at the end. */
   read(bytes: number): Buffer | undefined;
 }
 

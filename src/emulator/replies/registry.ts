@@ -9,10 +9,10 @@ import type { CreateReply, ReplyMode } from './reply.ts';
 import { silence } from './silence.ts';
 import { tone } from './tone.ts';
 
-/** Reply modes that are a word of their own. */
+/** Reply modes without an argument. */
 const plain: Record<string, CreateReply> = { parrot, echo, tone, silence };
 
-/** Reply modes that take something after the colon. */
+/** Reply modes with an argument after the colon. */
 const withArgument: Record<string, (argument: string, options: ReplyOptions) => Promise<ReplyMode>> = {
   file: sayFile,
   exec: async (command) => runCommand(command),
@@ -24,7 +24,7 @@ const withArgument: Record<string, (argument: string, options: ReplyOptions) => 
 };
 
 export interface ReplyOptions {
-  /** How fast a recording is replayed: 2 is twice as fast. */
+  /** Speed of a replay; 2 is twice as fast. */
   replaySpeed?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export const replyModes: readonly string[] = [
   'replay:DIR',
 ];
 
-/** Makes a reply out of its name. Throws `usage` for an unknown one, `bad-input` for a file that is not what it should be. */
+/** Makes the reply with this name. Throws `usage` for an unknown name, `bad-input` for an unusable file. */
 export async function createReplyMode(mode: string, options: ReplyOptions = {}): Promise<ReplyMode> {
   const simple = Object.hasOwn(plain, mode) ? plain[mode] : undefined;
   if (simple !== undefined) return simple;

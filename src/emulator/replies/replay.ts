@@ -4,15 +4,15 @@ import { pcmOf, replayOrigin } from '../../recording/replay.ts';
 import type { CreateReply, ReplyMode, Voice } from './reply.ts';
 
 interface Step {
-  /** After the confirmation; before it where it is negative. */
+  /** Time after the confirmation; negative before it. */
   atMs: number;
   act(voice: Voice): void;
 }
 
 /**
- * Says again what the service of a recording said, whatever the user does: each message as it was and at its time,
- * counted from the confirmation and divided by `speed`, and the close where it was the service that closed. Throws
- * `bad-input` for what is no recording, and for one without a stream.
+ * Repeats what the service sent in a recording, regardless of the user: each message unchanged and at its time,
+ * counted from the confirmation and divided by `speed`, and the close if the service closed. Throws
+ * `bad-input` if the file is no recording or has no stream.
  */
 export async function replayRecording(folder: string, speed: number): Promise<ReplyMode> {
   const steps = listSteps(await readRecording(folder));
@@ -54,7 +54,7 @@ function listSteps(recording: Recording): Step[] {
       const pcm = pcmOf(recording, line);
       return [{ atMs, act: (voice) => voice.send(pcm) }];
     }
-    // A close of the client is the client's to repeat.
+    // A close by the client is not repeated.
     if (line.type !== 'close' || line.by === 'client') return [];
     return [{ atMs, act: (voice) => voice.close(line.code, line.reason) }];
   });

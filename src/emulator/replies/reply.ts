@@ -4,19 +4,19 @@ import type { Playable } from './playable.ts';
 
 /** What a reply may do on the stream that it answers. */
 export interface Voice {
-  /** The stream, by its number, and the device that it belongs to. */
+  /** The number of the stream, and its device. */
   readonly stream: number;
   readonly device: string;
   readonly clock: Clock;
-  /** Whether something is being said. */
+  /** Whether the reply is speaking. */
   readonly speaking: boolean;
-  /** Sends PCM at once. It is not copied: who wants to change the buffer afterwards sends a copy. */
+  /** Sends PCM at once. The buffer is not copied: do not change it afterwards. */
   send(pcm: Buffer): void;
-  /** Says PCM at real-time pace, after whatever is still being said. */
+  /** Says PCM at real-time pace, after the audio that is still playing. */
   say(playable: Playable): void;
-  /** Stops saying, and drops what was not said yet. */
+  /** Stops speaking, and drops the rest of the audio. */
   stop(): void;
-  /** Reports that the reply cannot go on: as an event, and to the client as an error message. The stream stays. */
+  /** Reports that the reply cannot go on: as an event, and to the client as an error message. The stream stays open. */
   fail(why: string): void;
   /** Sends a status message. */
   status(state: ReplyState): void;
@@ -24,9 +24,9 @@ export interface Voice {
   error(code: string, message: string): void;
   /** Sends any JSON. */
   message(body: unknown): void;
-  /** Sends text as it is, whether or not it is a message. */
+  /** Sends text unchanged, even if it is not a valid message. */
   text(text: string): void;
-  /** Closes the stream; 1005 closes it without a code, and 1006 cuts it without a close. */
+  /** Closes the stream; 1005 closes it without a code, 1006 cuts it without a close frame. */
   close(code: number, reason: string): void;
   /** Reports a turn of the user. Times are milliseconds of audio since the stream began. */
   turnStarted(atMs: number): void;
@@ -37,9 +37,9 @@ export interface Voice {
 export interface Reply {
   /** Takes the user's audio, whole samples, in order. */
   hear(pcm: Buffer): void;
-  /** All that was to be said has been said. */
+  /** All audio has been sent. */
   said?(): void;
-  /** Something happened outside that was told over the control API, by this name. */
+  /** The control API sent the event of this name. */
   event?(name: string): void;
   /** The stream has ended. */
   close?(): void;
@@ -51,6 +51,6 @@ export type CreateReply = (voice: Voice) => Reply;
 /** How the streams of an emulator are answered. */
 export interface ReplyMode {
   (voice: Voice): Reply;
-  /** Whether the reply itself sends the confirmation of a stream of this device. */
+  /** Whether the reply sends the confirmation of a stream of this device. */
   readonly confirms?: (device: string) => boolean;
 }

@@ -1,4 +1,4 @@
 import type { CreateReply } from './reply.ts';
 
-/** Listens and never says anything: no audio at all, not even silent frames. */
+/** Listens and sends no audio, not even silent frames. */
 export const silence: CreateReply = () => ({ hear() {} });

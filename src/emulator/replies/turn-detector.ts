@@ -4,20 +4,20 @@ import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { Reply, Voice } from './reply.ts';
 import { createUtteranceBuffer } from './utterance-buffer.ts';
 
-/** Silence after which a turn has ended, heard or not sent at all. */
+/** Silence after which a turn has ended, whether it is sent or nothing arrives. */
 const hangOverMs = 700;
-/** Audio kept from before the gate opened, and after its last voiced frame, so that no word is clipped. */
+/** Audio kept before the gate opens and after the last voiced frame, so that no word is clipped. */
 const marginMs = 120;
 const prerollBytes = bytesForMs(1_000);
 
 export interface TurnListener {
   /** The user has begun to speak. */
   started(): void;
-  /** The user has finished: what they said, with a little of what was around it. */
+  /** The user has finished: the turn, with a little audio around it. */
   ended(utterance: Buffer): void;
 }
 
-/** Hears the user's turns, and reports each to the stream before it tells the listener. */
+/** Detects the user's turns. Reports each to the stream, then to the listener. */
 export function detectTurns(
   voice: Pick<Voice, 'clock' | 'turnStarted' | 'turnEnded'>,
   listener: TurnListener,
@@ -39,7 +39,7 @@ export function detectTurns(
     listener.ended(heard.slice(turnStartMs - marginMs, event.atMs + marginMs));
   };
 
-  /** A device that stops sending when its user falls silent has ended the turn as well. */
+  /** A turn also ends when the device stops sending. */
   const watchForSilence = () => {
     silenceTimer ??= voice.clock.after(lastHeardAt + hangOverMs - voice.clock.now(), () => {
       silenceTimer = undefined;

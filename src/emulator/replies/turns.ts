@@ -3,8 +3,8 @@ import type { CreateReply } from './reply.ts';
 import { detectTurns } from './turn-detector.ts';
 
 /**
- * A reply that takes turns: listens until the user has finished, answers, and stops as soon as the
- * user talks over it (barge-in). `answer` makes an utterance of the user into what is said.
+ * A reply that takes turns: it listens until the user has finished, answers, and stops as soon as the
+ * user talks over it (barge-in). `answer` turns the user's audio into the answer.
  */
 export function takeTurns(answer: (utterance: Buffer) => Playable): CreateReply {
   return (voice) => {

@@ -1,19 +1,19 @@
 import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 
-/** The user's audio from some way before the turn. */
+/** The user's audio, beginning a little before the turn. */
 export interface UtteranceBuffer {
   push(pcm: Buffer): void;
-  /** Drops what lies before the last `bytes`, as far as it fills whole blocks. */
+  /** Keeps at least the last `bytes`, and drops whole blocks before them. */
   forgetBefore(bytes: number): void;
-  /** The audio between two moments, in milliseconds since the stream began, as far as it is still held. */
+  /** The part that is still held of the audio between two moments, in milliseconds since the stream began. */
   slice(fromMs: number, toMs: number): Buffer;
 }
 
 const blockBytes = bytesForMs(250);
 
 /**
- * Audio is copied into blocks: a message may be of two bytes, and each that is kept would keep the whole read of the
- * socket that it came in. Bounded by the preroll and the gate's longest turn.
+ * Audio is copied into blocks: a message may have two bytes, and keeping it would keep the whole read of the
+ * socket that it is part of. The preroll and the gate's longest turn limit the size.
  */
 export function createUtteranceBuffer(): UtteranceBuffer {
   const blocks: Buffer[] = [];

@@ -5,12 +5,12 @@ import { bytesForMs } from '../../protocol/audio-format.ts';
 import { makeTone } from '../replies/tone.ts';
 import type { ScenarioPart, SpeechAction } from './scenario-schema.ts';
 
-/** What is said in a scenario, ready to be said. */
+/** The audio of a scenario, ready to send. */
 export type Clips = ReadonlyMap<string | SpeechAction, Buffer>;
 
 /**
- * Reads and makes all that is said in these steps. Throws `bad-input` for a file that is no WAV; `details.path`
- * tells where in the steps.
+ * Reads or makes all audio of these steps. Throws `bad-input` for a file that is no WAV; `details.path`
+ * names the step.
  */
 export async function prepareClips({ steps }: Pick<ScenarioPart, 'steps'>, folder: string): Promise<Clips> {
   const speeches = steps.flatMap((step, at) =>

@@ -12,7 +12,7 @@ export interface Performance {
   faults: Faults;
 }
 
-/** Plays the steps on each stream. A step that fails is told of on its stream, which goes on without the rest. */
+/** Plays the steps on each stream. If a step fails, its stream reports it and goes on without the rest. */
 export function perform(performance: Performance): CreateReply {
   return (voice) => {
     const stage = createStage(voice);
@@ -23,7 +23,7 @@ export function perform(performance: Performance): CreateReply {
   };
 }
 
-/** When its stream ends, it waits for ever at its next step, and so is forgotten. */
+/** When its stream ends, it waits forever at its next step and is garbage-collected. */
 async function play(performance: Performance, stage: Stage, voice: Voice): Promise<void> {
   const { steps, repeat } = performance.part;
   voice.status('listening');
@@ -32,7 +32,7 @@ async function play(performance: Performance, stage: Stage, voice: Voice): Promi
       await stage.until(step.when);
       for (const action of step.do) await act(action, performance, stage, voice);
     }
-    // Steps that wait for no time at all must not keep the others from theirs.
+    // Let other work run between steps that do not wait.
     await stage.pause(0);
   } while (repeat);
 }

@@ -8,12 +8,12 @@ import { readYamlFile } from '../../files/yaml-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
 
-/** Where the scenarios that come with the program are. */
+/** Folder of the shipped scenarios. */
 const scenarioFolder = shippedFolder('examples/scenarios');
 
 /**
- * Reads a scenario: a file, or the name of one that comes with the program. Throws `bad-input` naming line
- * and column of what is wrong.
+ * Reads a scenario: a file, or the name of a shipped one. Throws `bad-input` naming line
+ * and column of the error.
  */
 export async function readScenario(nameOrFile: string, input: Stdin = noStdin): Promise<Scenario> {
   const file = await find(nameOrFile);
@@ -32,7 +32,7 @@ async function find(nameOrFile: string): Promise<string> {
   const shipped = join(scenarioFolder, `${nameOrFile}.yaml`);
   if (await exists(shipped)) return shipped;
   const names = (await readdir(scenarioFolder)).map((name) => name.replace(/\.yaml$/, ''));
-  throw new VoicectlError('bad-input', `There is no scenario ${nameOrFile}${didYouMean(nameOrFile, names)}`, {
+  throw new VoicectlError('bad-input', `Unknown scenario ${nameOrFile}${didYouMean(nameOrFile, names)}`, {
     hint: `Give a file, or one of ${names.join(', ')}.`,
   });
 }

@@ -4,8 +4,8 @@ import { durationSchema } from '../../protocol/duration.ts';
 import { type Fault, faultSchema, readFault } from '../../protocol/faults.ts';
 
 /**
- * A scenario, as it is written in YAML or JSON: what the AI does on each stream, step by step, and what goes
- * wrong meanwhile. Paths are relative to the file.
+ * A scenario in YAML or JSON: what the AI does on each stream, step by step, and its
+ * faults. Paths are relative to the file.
  */
 
 const duration = (what: string) => durationSchema.describe(what);
@@ -44,9 +44,9 @@ const clip = {
     .min(20)
     .max(8_000)
     .optional()
-    .describe('A tone of this frequency, in Hz, for as long as `for`'),
+    .describe('A tone of this frequency, in Hz; `for` gives its length'),
   silence: duration('Silence of this length').optional(),
-  utterance: z.literal(true).optional().describe('What the user said last'),
+  utterance: z.literal(true).optional().describe('The last turn of the user'),
 };
 
 const speech = z
@@ -63,7 +63,7 @@ const speech = z
     ],
     { error: 'expected a WAV file, or exactly one of file, tone, silence and utterance' },
   )
-  .describe('Speak, and wait until it is spoken: a WAV file, or one of file, tone, silence and utterance');
+  .describe('Speak, and wait for the end: a WAV file, or one of file, tone, silence and utterance');
 
 const actions = {
   say: speech.optional(),
@@ -71,11 +71,11 @@ const actions = {
   status: z
     .enum(['listening', 'speaking'])
     .optional()
-    .describe('Send a status message, as the dialect words it'),
+    .describe('Send a status message in the wording of the dialect'),
   error: z
     .strictObject({ code: z.string().min(1), message: z.string().default('') })
     .optional()
-    .describe('Send an error message, as the dialect words it'),
+    .describe('Send an error message in the wording of the dialect'),
   send: z.json().optional().describe('Send any JSON'),
   fault: writtenFault.optional().describe('Add a fault; default: for this stream or device'),
   'clear-faults': z.literal(true).optional().describe('Clear all faults'),
@@ -101,11 +101,11 @@ const part = {
     .array(
       z.strictObject({
         when: trigger,
-        do: z.array(action).default([]).describe('Done one after the other'),
+        do: z.array(action).default([]).describe('Actions, in order'),
       }),
     )
     .default([])
-    .describe('Performed one after the other, on each stream; without steps the reply mode speaks'),
+    .describe('Steps of each stream, in order; without steps the reply mode speaks'),
   repeat: z.boolean().default(false).describe('Whether the steps begin again after the last one'),
 };
 
@@ -126,7 +126,7 @@ export const scenarioSchema = z
         z.strictObject(part).refine((one) => !isEndless(one), wait),
       )
       .default({})
-      .describe('Steps of single devices, instead of the common ones'),
+      .describe('Steps for single devices, in place of the common ones'),
   })
   .refine((one) => !isEndless(one), wait)
   .meta({ title: 'voicectl scenario', description: 'What the emulated service does, step by step' });

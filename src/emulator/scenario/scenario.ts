@@ -10,13 +10,13 @@ import { type ScenarioInput, type ScenarioPart, scenarioSchema } from './scenari
 /** A scenario that is ready to be played. */
 export interface Scenario {
   readonly faults: readonly Fault[];
-  /** The AI of each stream; `otherwise` speaks where the scenario has no steps for the device. */
+  /** The AI of each stream; `otherwise` speaks if the scenario has no steps for the device. */
   cast(faults: Faults, otherwise: ReplyMode): ReplyMode;
 }
 
 /**
- * Makes a scenario out of what was written; files are relative to `folder`. Throws `bad-input` for what is no
- * scenario, and for a WAV that cannot be read; `details.path` tells where.
+ * Makes a scenario from its content; files are relative to `folder`. Throws `bad-input` for an invalid
+ * scenario and for a WAV that cannot be read; `details.path` names the place.
  */
 export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<Scenario> {
   const checked = scenarioSchema.safeParse(input, { reportInput: true });
@@ -24,7 +24,7 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
     const [issue] = checked.error.issues;
     const { path, expected } = issue === undefined ? { path: '', expected: '' } : describeIssue(issue);
     const why = expected === noSuchSetting ? expected : `expected ${expected}`;
-    throw new VoicectlError('bad-input', `Wrong scenario: ${path}: ${why}`, {
+    throw new VoicectlError('bad-input', `Invalid scenario: ${path}: ${why}`, {
       details: { path: issue?.path ?? [] },
     });
   }

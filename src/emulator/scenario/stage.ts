@@ -4,20 +4,20 @@ import type { Reply, Voice } from '../replies/reply.ts';
 import { detectTurns } from '../replies/turn-detector.ts';
 import type { Trigger } from './scenario-schema.ts';
 
-/** Where a scenario is played: one stream, as something to wait for and to speak on. */
+/** The stream on which a scenario plays. */
 export interface Stage {
   readonly reply: Required<Pick<Reply, 'hear' | 'said' | 'event' | 'close'>>;
-  /** What the user said last. */
+  /** The last turn of the user. */
   readonly utterance: Buffer;
-  /** Resolves when the trigger has come; never when the stream ends first. */
+  /** Resolves at the trigger; never if the stream ends first. */
   until(trigger: Trigger): Promise<void>;
-  /** As all that is waited for: never resolves when the stream ends first. */
+  /** Resolves after the time; never if the stream ends first. */
   pause(ms: number): Promise<void>;
-  /** Resolves when it is said, or when the user has talked over it. */
+  /** Resolves when the audio is sent, or when the user talks over it. */
   say(pcm: Buffer, bargeIn: boolean): Promise<void>;
 }
 
-/** Moments that a busy scenario has not come to yet; beyond it the oldest are forgotten. */
+/** Most moments that wait for a busy scenario; beyond it the oldest are dropped. */
 const maxMoments = 64;
 
 type Moment = 'speech-start' | 'speech-end' | `event ${string}`;
@@ -43,7 +43,7 @@ export function createStage(voice: Voice): Stage {
     moments.push(moment);
     look();
   };
-  /** Takes the moment out, and those that came before it. */
+  /** Removes the moment and all earlier ones. */
   const consume = (moment: Moment) => {
     const at = moments.indexOf(moment);
     if (at >= 0) moments.splice(0, at + 1);

@@ -2,7 +2,7 @@ import type { SlotLease } from './state.ts';
 
 /** "Concurrent connections: 10 per device." Specification: "Limits". */
 export interface ConnectionSlots {
-  /** Takes a slot in one synchronous step; undefined where the device has none left. */
+  /** Takes a slot in one synchronous step; undefined if the device has none left. */
   take(device: string): SlotLease | undefined;
   /** Slots in use, by device. */
   inUse(): ReadonlyMap<string, number>;

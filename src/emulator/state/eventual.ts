@@ -1,4 +1,4 @@
-/** A value that is there, or the promise of one that has to be fetched. */
+/** A value, or the promise of one that has to be fetched. */
 export type Eventual<Value> = Value | Promise<Value>;
 
 /** An interface whose answers may have to be fetched. */
@@ -8,7 +8,7 @@ export type Eventually<Api> = {
     : Api[Name];
 };
 
-/** What `use` makes of a value: at once where the value is there, so that no tick passes. */
+/** Applies `use` to a value; in the same tick if the value is there. */
 export function whenKnown<Value, Result>(
   value: Eventual<Value>,
   use: (value: Value) => Result,

@@ -4,7 +4,7 @@ import type { Eventual } from './eventual.ts';
 import { createNewest } from './newest.ts';
 import { weigh } from './weigh.ts';
 
-/** What is remembered: beyond either bound the oldest events are forgotten. */
+/** Bounds of the journal: beyond either one the oldest events are dropped. */
 const maxEntries = 10_000;
 const maxBytes = 8 * 1024 * 1024;
 
@@ -13,16 +13,16 @@ export type JournalEntry = { seq: number } & EmulatorEvent;
 
 export type JournalFilter = Pick<JournalQuery, 'type' | 'device' | 'stream' | 'since'>;
 
-/** What has happened, as far back as it is remembered. */
+/** The past events that are still remembered. */
 export interface Journal {
   /** The newest `limit` events that pass the filter, oldest first. */
   read(filter: JournalFilter, limit: number): JournalEntry[];
-  /** Calls for each event from now on that passes the filter; the result ends that. */
+  /** Calls the listener for each event from now on that passes the filter. Call the result to stop. */
   follow(filter: JournalFilter, listener: (entry: JournalEntry) => void): () => void;
   clear(): void;
 }
 
-/** The events of the service, as far back as they are remembered. */
+/** Remembers the events of the service. */
 export interface StateJournal {
   add(event: EmulatorEvent): void;
   read(filter: JournalFilter, limit: number): Eventual<JournalEntry[]>;
@@ -31,7 +31,7 @@ export interface StateJournal {
 }
 
 export function createJournal(): Journal & StateJournal {
-  // Events as they are: a number of its own for each is made only when somebody reads it.
+  // Plain events: each gets its number only when somebody reads it.
   const newest = createNewest<EmulatorEvent>({ maxItems: maxEntries, maxBytes, weigh });
   let seq = 0;
   const followers = new Set<(entry: JournalEntry) => void>();

@@ -8,7 +8,7 @@ import { createRateLimiter } from './rate-limiter.ts';
 import { createSpentTokens } from './spent-tokens.ts';
 import type { LocalState } from './state.ts';
 
-/** Tokens that are shown, of those that have not expired. */
+/** Most unexpired tokens that are shown. */
 const maxIssued = 10_000;
 
 export interface MemoryStateOptions {
@@ -22,7 +22,7 @@ export interface MemoryStateOptions {
 
 export type MemoryState = LocalState & { readonly journal: Journal };
 
-/** The state of one emulator, in its own memory: every call is done when it returns. */
+/** The state of one emulator in memory. Every call is synchronous. */
 export function createMemoryState({
   clock,
   dialect,

@@ -1,6 +1,6 @@
 export interface Newest<Item> {
   add(item: Item): void;
-  /** What is remembered, oldest first. */
+  /** The items, oldest first. */
   list(): Item[];
   clear(): void;
 }
@@ -12,15 +12,15 @@ export interface NewestBounds<Item> {
   weigh: (item: Item) => number;
 }
 
-/** What is left of the bytes after a cut: a cut for each item would copy all the others each time. */
+/** Share of the bytes that a cut leaves. A cut for each single item would copy the others each time. */
 const keptShare = 0.75;
 
-/** Remembers the newest items, within two bounds; the newest one always. */
+/** Remembers the newest items within two bounds, and always the newest one. */
 export function createNewest<Item>({ maxItems, maxBytes, weigh }: NewestBounds<Item>): Newest<Item> {
   let items: Item[] = [];
   let bytes = 0;
 
-  /** Where the newest items begin that together weigh no more than `most`. */
+  /** Index of the first of the newest items that together weigh at most `most`. */
   const startWithin = (most: number) => {
     let start = items.length;
     let sum = 0;

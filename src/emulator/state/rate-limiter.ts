@@ -4,15 +4,15 @@ import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest } from './state.ts';
 import { createWindowKind, type Window } from './windows.ts';
 
-/** Devices whose window is remembered at once; beyond it the one heard of longest ago, that is not limiting, is forgotten. */
+/** Most devices whose windows are remembered. Beyond it the least recently seen one that is not limited is dropped. */
 const maxDevices = 50_000;
 /**
- * Forgetting walks a map from its start over all that was deleted there, so it is done seldom: after so many devices
+ * Dropping devices walks a map from its start over all deleted entries, so it runs rarely: after so many devices
  * too many, or so much time.
  */
 const purgeDevices = 1_000;
 const purgeEveryMs = 1_000;
-/** Requests of a token bucket come back in fractions; this much is rounding. */
+/** A token bucket refills in fractions; this much is rounding. */
 const rounding = 1e-6;
 
 export interface RateLimiter {
@@ -21,7 +21,7 @@ export interface RateLimiter {
   take(device: string): CountedRequest;
   /** The same without counting it. */
   look(device: string): CountedRequest;
-  /** The windows that are open. `resetAtMs` is wall-clock time. */
+  /** The open windows. `resetAtMs` is wall-clock time. */
   windows(): { device: string; requests: number; resetAtMs: number }[];
   /** Forgets every window. */
   clear(): void;
@@ -35,8 +35,8 @@ export interface RateLimiterOptions {
 
 /**
  * "60 per minute per device; rolling 60-second window; the limit resets 60 seconds after the first
- * request." Specification: "Limits". Devices at their limit are kept apart, so that no flood of other
- * devices makes one of them forgotten. Both maps are in the order in which the devices were last heard of.
+ * request." Specification: "Limits". Devices at their limit are kept apart, so that a flood of other
+ * devices cannot push them out. Both maps are in the order in which the devices were last seen.
  */
 export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions): RateLimiter {
   const open = new Map<string, Window>();
@@ -44,7 +44,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   const kind = createWindowKind(settings, limit, clock);
   const hasRoom = ({ count }: Window) => count + 1 <= limit + rounding;
 
-  /** Stops at the first device to be kept: one behind it was heard of later, so it waits a window at most. */
+  /** Stops at the first device to keep: each one behind it was seen later, so it waits at most one window. */
   const purge = (windows: Map<string, Window>, now: number, most: number) => {
     for (const [device, window] of windows) {
       if (kind.emptyAt(window) > now && windows.size <= most) break;
@@ -67,7 +67,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
     return window;
   };
 
-  /** As wall-clock time in whole milliseconds; rounded up, so that nobody who waits for it comes too early. */
+  /** As wall-clock time in whole milliseconds; rounded up, so that a client that waits for it is never early. */
   const wallAt = (at: number, now: number) => Math.ceil(clock.wall() + at - now - rounding);
 
   const describe = (window: Window, allowed: boolean, now: number): CountedRequest => {

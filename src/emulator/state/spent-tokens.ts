@@ -2,13 +2,13 @@ import type { Clock } from '../../kernel/clock.ts';
 
 /** The `jti` of used tokens, until they have expired. */
 export interface SpentTokens {
-  /** Marks a token as used, in one synchronous step; false where it was used before. */
+  /** Marks a token as used, in one synchronous step; false if it was used before. */
   add(jti: string, expSeconds: number): boolean;
   has(jti: string): boolean;
 }
 
 /**
- * Keyed on the claim and not on the text of the token: a signature can be encoded in two ways that both verify.
+ * Keyed on the claim, not on the text of the token: a signature has two encodings that both verify.
  * Bounded by the tokens of one lifetime.
  */
 export function createSpentTokens(clock: Clock): SpentTokens {

@@ -4,8 +4,8 @@ import type { Eventual } from './eventual.ts';
 import type { StateJournal } from './journal.ts';
 
 /**
- * What the service knows beyond one connection. Each call is one atomic step: between what it reads and what it
- * writes nobody else reads or writes.
+ * What the service knows beyond one connection. Each call is one atomic step: nobody else reads or
+ * writes in between.
  */
 export interface State {
   /** Counts one token request of a device. Specification: "Limits". */
@@ -14,21 +14,21 @@ export interface State {
   lookAtLimit(device: string): Eventual<CountedRequest>;
   /** Notes a token that was issued, so that `survey` shows it. */
   noteIssued(token: TokenClaims): Eventual<void>;
-  /** Uses a token up; false where it was used before and the dialect allows one use only. */
+  /** Uses a token up; false if it was used before and the dialect allows only one use. */
   spendToken(token: TokenClaims): Eventual<boolean>;
-  /** Takes a connection slot; undefined where the device has none left. Specification: "Limits". */
+  /** Takes a connection slot; undefined if the device has none left. Specification: "Limits". */
   leaseSlot(device: string): Eventual<SlotLease | undefined>;
   survey(): Eventual<Survey>;
   /** How far the clock of the service is ahead of the machine's, milliseconds. */
   clockOffset(): number;
   /** Moves the clock of the service forward. */
   advance(ms: number): Eventual<void>;
-  /** Forgets windows, the list of issued tokens, and the journal. A used token stays used, a taken slot stays taken. */
+  /** Clears windows, the list of issued tokens, and the journal. A used token stays used, a taken slot stays taken. */
   forget(): Eventual<void>;
   readonly journal: StateJournal;
 }
 
-/** The state of a service that is one process: every answer is there at once. */
+/** The state of a service in one process: every answer is synchronous. */
 export type LocalState = {
   [Name in keyof State]: State[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Awaited<Result>
@@ -38,7 +38,7 @@ export type LocalState = {
 export interface CountedRequest extends RateLimit {
   /** Whether the request is within the limit. */
   allowed: boolean;
-  /** Wall-clock milliseconds at which the next request is let in, where this one is not. */
+  /** If this request is refused: when the next one is allowed, in wall-clock milliseconds. */
   retryAtMs: number;
 }
 
@@ -51,7 +51,7 @@ export interface SlotLease {
 
 /** Everything that the state can show. */
 export interface Survey {
-  /** The windows that are open; `resetAtMs` is wall-clock time. */
+  /** The open windows; `resetAtMs` is wall-clock time. */
   windows: { device: string; requests: number; resetAtMs: number }[];
   /** Slots in use, by device. */
   connections: ReadonlyMap<string, number>;

@@ -1,7 +1,7 @@
-/** What an object and each of its fields take beside their content, roughly. */
+/** Rough overhead of an object and of each field, in bytes. */
 const fieldBytes = 16;
 
-/** About how many bytes a value takes in memory: enough to bound what is remembered. Walks without recursion. */
+/** Estimates the bytes that a value takes in memory, well enough for a bound. Walks without recursion. */
 export function weigh(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;

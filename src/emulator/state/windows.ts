@@ -2,21 +2,21 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 
-/** The requests of one device that count. What `times` holds is the kind's own; all times are monotonic. */
+/** The requests of one device that count. Each kind of window uses `times` in its own way; all times are monotonic. */
 export interface Window {
   times: number[];
   count: number;
 }
 
-/** How requests stop counting. Each but `update` and `emptyAt` takes a window that is up to date. */
+/** How requests stop counting. All methods except `update` and `emptyAt` need a window that is up to date. */
 export interface WindowKind {
-  /** Takes from a window what no longer counts. */
+  /** Removes requests that no longer count. */
   update(window: Window, now: number): void;
   /** Counts one request. */
   add(window: Window, now: number): void;
   /** When the limit resets. */
   resetAt(window: Window): number;
-  /** When the next request is let in, where the limit is reached. */
+  /** When the next request is allowed once the limit is reached. */
   retryAt(window: Window): number;
   /** When nothing counts any more. */
   emptyAt(window: Window): number;

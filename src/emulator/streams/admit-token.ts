@@ -16,7 +16,7 @@ export interface AdmitOptions {
   /** Connections per device. */
   maxConnections: number;
   uses: TokenUses;
-  /** Whether the service has as many streams as the dialect lets it have. */
+  /** Whether the service has as many streams as the dialect allows. */
   isFull: () => boolean;
   /** Closes the oldest stream of the device. */
   evictOldest: (device: string) => void;
@@ -30,7 +30,7 @@ export interface Refused extends TokenProblem {
 export type Decision = { claims: TokenClaims; lease: SlotLease } | Refused;
 
 /**
- * Decides on a token that was presented. Undefined where the connection is gone meanwhile: it neither keeps a slot nor
+ * Decides on a token that a client sent. Undefined if the connection has ended meanwhile: it neither keeps a slot nor
  * uses up its token. Specification: "Authentication" and "Limits".
  */
 export async function admitToken(token: string, options: AdmitOptions): Promise<Decision | undefined> {
@@ -55,7 +55,7 @@ export async function admitToken(token: string, options: AdmitOptions): Promise<
   return takeSlot(claims, options);
 }
 
-/** The slot first: a connection that finds none leaves its token unused. Each step is atomic in the state. */
+/** Takes the slot first: without a free slot the token stays unused. Each step is atomic in the state. */
 async function takeSlot(claims: TokenClaims, options: AdmitOptions): Promise<Decision | undefined> {
   const { state, connection, settings, evictOldest } = options;
   const leaseSlot = async () => {
@@ -73,7 +73,7 @@ async function takeSlot(claims: TokenClaims, options: AdmitOptions): Promise<Dec
     free?.release();
     return reused(claims, options);
   }
-  // Nobody is evicted for a token that opens no stream.
+  // Evict only for a token that opens a stream.
   if (free === undefined) evictOldest(claims.sub);
   const lease = free ?? (await leaseSlot());
   return lease === undefined ? tooMany(claims, options) : { claims, lease };

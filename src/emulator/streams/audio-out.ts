@@ -6,7 +6,7 @@ import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import type { StreamTotals } from '../events.ts';
 import type { SentWatch } from './tap-stream.ts';
 
-/** What may wait in a socket whose peer does not read; beyond it the stream is closed, then cut. */
+/** Most bytes that wait in a socket whose peer does not read. Beyond it the stream is closed, then cut. */
 const maxUnsentBytes = 1024 * 1024;
 
 export interface AudioOutOptions {
@@ -17,15 +17,15 @@ export interface AudioOutOptions {
   totals: StreamTotals;
   /** The machine's. */
   clock: Clock;
-  /** The peer does not read what it was sent. */
+  /** The peer does not read. */
   onSlowReader: () => void;
-  /** Looks on at what is sent. */
+  /** Observes what is sent. */
   watch: Pick<SentWatch, 'audio'> | undefined;
 }
 
-/** The way of audio out of a connection. A class, as all that every frame passes: see ARCHITECTURE.md. */
+/** Sends audio on a connection. A class, because every frame passes it: see ARCHITECTURE.md. */
 export class AudioOut {
-  /** How loud what was sent is. */
+  /** Level of the sent audio. */
   readonly level: LatestLevel;
   private isOpen = true;
   private readonly socket: WebSocket;
@@ -47,7 +47,7 @@ export class AudioOut {
     this.watch = watch;
   }
 
-  /** Whether anything may be sent, text as well. A peer that does not read what it was sent is given up. */
+  /** Whether anything may be sent, audio or text. A peer that does not read is given up. */
   maySend(): boolean {
     if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
     if (this.transport.writableLength <= maxUnsentBytes) return true;

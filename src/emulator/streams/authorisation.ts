@@ -14,21 +14,21 @@ export interface AuthorisationOptions extends AdmitOptions {
   clock: Clock;
   events: EmulatorEvents;
   /**
-   * The token was accepted and a slot taken, which is released when the connection ends. The result takes
-   * each message but the token: first those that arrived meanwhile, in order; it is promised where the confirmation is late.
+   * The token was accepted and a slot taken. The slot is released when the connection ends. The result takes
+   * every later message, beginning with those that arrived meanwhile; it is a promise if the confirmation is late.
    * `connections`: of the device, with this one.
    */
   onAuthorised: (claims: TokenClaims, connections: number) => Eventual<TakeMessage>;
 }
 
-/** Messages that are held beside the dialect's bound on their bytes: a message costs memory even when it is empty. */
+/** Most messages held, besides the dialect's bound on their bytes: even an empty message costs memory. */
 const maxHeldMessages = 4_096;
-/** A client that has not presented its token by then is told of, long before the usual deadline. */
+/** A client without a token is reported after this time, long before the usual deadline. */
 const lateMs = 2_000;
 
 /**
  * Waits for the first text message, which is the JWT. Specification: "Authentication". Audio that arrives
- * before the token is verified is held, within a bound, and lost to nobody.
+ * before the token is verified is held, within a bound, and processed afterwards.
  */
 export function awaitToken(options: AuthorisationOptions): void {
   const { connection, clock, settings, onAuthorised } = options;
@@ -56,8 +56,8 @@ export function awaitToken(options: AuthorisationOptions): void {
     if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeldMessages) return;
     refuse({
       refused: 'earlyAudioOverflow',
-      why: `${held.length} binary messages (${heldBytes} bytes) came before the stream was confirmed`,
-      advice: `send audio once ${connectedKind} has come`,
+      why: `${held.length} binary messages (${heldBytes} bytes) arrived before the stream was confirmed`,
+      advice: `send audio after ${connectedKind}`,
     });
   };
 
@@ -98,7 +98,7 @@ export function awaitToken(options: AuthorisationOptions): void {
   connection.onEnding(() => {
     stopTimers();
     held.length = 0;
-    // Nothing is heard of a connection that is closing, though its messages still come in.
+    // Messages of a closing connection still arrive; they are ignored.
     current = () => {};
   });
   connection.socket.on('message', (data: RawData, isBinary) => current(data as Buffer, isBinary));
@@ -106,14 +106,15 @@ export function awaitToken(options: AuthorisationOptions): void {
 
 const binaryToken: Refused = {
   refused: 'tokenInvalid',
-  why: 'the token came as a binary message',
+  why: 'the token arrived as a binary message',
   advice: 'send it as a text message',
 };
 
 function describeAbsence(elsewhere: string | undefined, binaryMessages: number): { why: string } {
-  if (elsewhere !== undefined) return { why: `the token came in ${elsewhere}, where nobody looks for it` };
-  if (binaryMessages > 0) return { why: `no token, but ${binaryMessages} binary messages have come` };
-  return { why: 'no token has come' };
+  if (elsewhere !== undefined)
+    return { why: `the token arrived in ${elsewhere}, where the service does not look for it` };
+  if (binaryMessages > 0) return { why: `no token arrived, but ${binaryMessages} binary messages did` };
+  return { why: 'no token arrived' };
 }
 
 function tellProblem({ connection, events }: AuthorisationOptions, problem: Refused): void {

@@ -12,7 +12,7 @@ export interface ConfirmOptions {
 }
 
 /**
- * Confirms the stream, unless a fault has it late, spoilt or not at all. A late confirmation is promised: nothing may be
+ * Confirms the stream, unless a fault delays, spoils or drops the confirmation. A late one is a promise: nothing may be
  * sent before it. Specification: "WSS /voice-stream".
  */
 export function sendConnected(

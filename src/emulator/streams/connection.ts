@@ -14,52 +14,52 @@ import { AudioOut } from './audio-out.ts';
 import { createMessageValues } from './message-values.ts';
 import type { SentWatch } from './tap-stream.ts';
 
-/** One WebSocket connection: what is sent on it, how it ends, and what is counted meanwhile. */
+/** One WebSocket connection: it sends, ends and counts. */
 export interface Connection {
   readonly id: number;
   readonly socket: WebSocket;
   /** Address of the peer. */
   readonly remote: string;
-  /** Where on the upgrade request a token stands that the service does not look for there. */
+  /** Where the upgrade request has a token, if it has one. The service does not look for it there. */
   readonly tokenElsewhere: string | undefined;
-  /** What the templates of its messages stand for. */
+  /** Values for the templates of its messages. */
   readonly values: TemplateValues;
   /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
   readonly totals: StreamTotals;
-  /** How long it has been open, by the machine's clock: moving the emulator's makes no session longer. */
+  /** How long it has been open, by the machine's clock: moving the emulator's clock does not change it. */
   durationMs(): number;
   /** Judges what the device sends. */
   readonly device: DeviceCheck;
-  /** Sends audio, as long as anything is sent. */
+  /** Sends audio, until the connection closes. */
   readonly audio: AudioOut;
-  /** Whether this side is closing it, or it is gone. */
+  /** Whether this side is closing it, or it has ended. */
   readonly ended: boolean;
-  /** How loud the newest audio of each direction is, in dBFS: from the device, and to it. */
+  /** Level of the newest audio of each direction, in dBFS: from the device, and to it. */
   levels(): { inDbfs: number; outDbfs: number };
   sendText(text: string): void;
   /**
    * Sends the error message that goes before this close (dialect), then the close. `why`: more about the cause, for the
-   * journal, and where the dialect says so for the client. Only the first call counts.
+   * journal, and for the client if the dialect says so. Only the first call counts.
    */
   close(cause: CloseCause, why?: string): void;
   /**
-   * Closes with this code, and without a message before it; 1005 stands for none, and 1006 for no close frame.
-   * Only the first call counts. Throws `usage` where the code or the reason cannot be sent.
+   * Closes with this code, without an error message; 1005 means no code, 1006 no close frame.
+   * Only the first call counts. Throws `usage` if the code or the reason cannot be sent.
    */
   closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply'): void;
-  /** Sends text that need not be a message, as it is. */
+  /** Sends text unchanged, even if it is not a valid message. */
   sendRaw(text: string): void;
-  /** Ends the connection without a close frame: orderly, or with a reset. */
+  /** Ends the connection without a close frame: with FIN, or with a reset. */
   cut(how: 'end' | 'reset'): void;
-  /** Sends nothing for so long, then all of it. Meanwhile it is not asked whether its peer is there. */
+  /** Holds all output for so long, then sends it. Pauses the heartbeat meanwhile. */
   stall(ms: number): void;
   /** Reads nothing more. */
   stopReading(): void;
-  /** Neither reads nor sends any more, and looks at the peer no longer; the connection stays until the peer ends it. */
+  /** Stops reading, sending and heartbeats; the connection stays until the peer ends it. */
   freeze(): void;
-  /** Pings the peer; where the ping before was not answered, cuts the connection without a close frame. */
+  /** Pings the peer; if the previous ping was not answered, cuts the connection without a close frame. */
   probe(): void;
-  /** Calls once, as soon as the connection is closing from either side. */
+  /** Calls the listener once, when either side begins to close. */
   onEnding(call: () => void): void;
 }
 
@@ -69,17 +69,17 @@ export interface ConnectionOptions {
   remote: string;
   tokenElsewhere: string | undefined;
   random: Pick<Random, 'id'>;
-  /** What the WebSocket runs on. */
+  /** The socket under the WebSocket. */
   transport: Socket;
-  /** Of binary messages, by their length. */
+  /** Times of binary messages by their length. */
   headerOf: (length: number) => Buffer;
   /** Movable. */
   clock: Clock;
-  /** The machine's: audio is heard when it comes. */
+  /** The machine's: audio is heard when it arrives. */
   baseClock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
-  /** Makes what looks on at the stream. */
+  /** Makes an observer of the stream. */
   watch?: ((isOurEnd: () => boolean) => SentWatch | undefined) | undefined;
 }
 
@@ -162,7 +162,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   const giveUp = () => {
     close('slowReader');
-    // What it still sends is no use: unread it costs nothing until the connection is cut.
+    // Later messages are useless. Unread, they cost nothing until the connection is cut.
     socket.pause();
   };
   const audio = new AudioOut({
@@ -180,13 +180,13 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (ended) return;
     end();
     totals.cause = cause;
-    // What was sent before the cut is on its way.
+    // Messages sent before the cut are on their way.
     batched.release();
     if (how === 'reset') transport.resetAndDestroy();
     else socket.terminate();
   };
 
-  // A bad frame without a listener would end the process; ws closes the connection by itself.
+  // Without a listener a bad frame would end the process. ws closes the connection itself.
   socket.on('error', (error) => {
     totals.cause ??= 'protocol-error';
     violation = error.message;
@@ -256,7 +256,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     freeze() {
       frozen = true;
       audio.shut();
-      // What arrives is thrown away, so that the end of the peer is still seen.
+      // Discard incoming data, so that the end of the peer is still noticed.
       transport.removeAllListeners('data').resume();
     },
     probe() {
@@ -278,10 +278,10 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** A peer that has not read what it was sent by then is cut all the same. */
+/** A peer that has not read everything by then is cut anyway. */
 const flushMs = 2_000;
 
-/** Ends the connection without a close frame, behind what was sent before. */
+/** Ends the connection without a close frame, after everything already sent. */
 function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void {
   const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
   socket.once('close', cut.cancel);

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
 import type { Connection } from './connection.ts';
 
-/** What the frames around the longest token, and around the messages that may be held, can take. */
+/** Room for the frame headers of the longest token and of the messages that may be held. */
 const framingBytes = 64 * 1024;
-/** What all connections without an accepted token may have sent together: each alone stays far below its own bound. */
+/** Most bytes from all connections without an accepted token together. Each one alone stays far below its own bound. */
 const maxTogether = 8 * 1024 * 1024;
 
-/** Bounds what is received before a token is accepted, whether or not it has become a message. */
+/** Bounds the bytes received before a token is accepted, including incomplete messages. */
 export interface EarlyBytes {
-  /** Counts what a connection sends, until the result is called or the connection is gone. */
+  /** Counts the bytes of a connection until the result is called or the connection ends. */
   watch(connection: Pick<Connection, 'socket' | 'close' | 'stopReading'>, transport: Socket): () => void;
 }
 
@@ -26,10 +26,10 @@ export function createEarlyBytes(earlyAudioBytes: number): EarlyBytes {
         transport.off('data', count);
         const why =
           alone > maxAlone
-            ? `${alone} bytes came before the token was accepted`
-            : 'the connections without a token have sent too much together';
+            ? `${alone} bytes arrived before the token was accepted`
+            : 'all connections without a token together sent too much';
         connection.close('earlyAudioOverflow', why);
-        // Unread, what it still sends costs nothing until the connection is cut.
+        // Unread, later bytes cost nothing until the connection is cut.
         connection.stopReading();
       };
       const stop = () => {

@@ -17,14 +17,14 @@ export interface IncomingAudioOptions {
 }
 
 /**
- * What a device says: its messages are counted and judged, and whole samples are made of them. Specification:
- * "WSS /voice-stream". A class, as all that every frame passes: see ARCHITECTURE.md.
+ * Audio from a device: counts and judges its messages, and joins them to whole samples. Specification:
+ * "WSS /voice-stream". A class, because every frame passes it: see ARCHITECTURE.md.
  */
 export class IncomingAudio {
   private readonly check: DeviceCheck;
   private readonly totals: StreamTotals;
   private readonly reply: Reply;
-  /** Made with the first message that ends within a sample: most devices send none. */
+  /** Created at the first message that ends within a sample. Most devices send none. */
   private samples: BlockJoiner | undefined;
   private readonly options: IncomingAudioOptions;
 
@@ -50,7 +50,7 @@ export class IncomingAudio {
     else this.reply.hear(message);
   }
 
-  /** Takes a message that ends within a sample, or follows one: the dialect says what becomes of half a sample. */
+  /** Takes a message that ends within a sample, or follows such a message. The dialect says what happens to half a sample. */
   private takeParts(message: Buffer, isOdd: boolean): void {
     const { connection, dialect } = this.options;
     const { oddBytes } = dialect.stream;
@@ -64,7 +64,7 @@ export class IncomingAudio {
     if (whole.length > 0) this.reply.hear(whole);
   }
 
-  /** Takes a text message; true where it is audio that was made into text, which is told of once. */
+  /** Takes a text message; true if it is audio sent as text. Reports this once. */
   takeText(text: string): boolean {
     const kind = recogniseText(text);
     if (kind === undefined) return false;

@@ -18,7 +18,7 @@ import { limitTime } from './time-limits.ts';
 export interface LiveStream {
   /** Takes each message of the client. */
   take: TakeMessage;
-  /** The AI's voice on this stream: for whoever speaks beside the reply. */
+  /** The AI's voice on this stream, for the control API. */
   voice: Voice;
   reply: Reply;
 }
@@ -37,11 +37,11 @@ export interface LiveStreamOptions {
   createReply: ReplyMode;
 }
 
-/** Answers to texts of a known kind that are events of their own. */
+/** Answers to texts of a known kind that have their own events. */
 const maxAnswersTold = 20;
 
 /**
- * A stream that was confirmed, or whose reply confirms it: carries audio both ways. Specification: "WSS /voice-stream".
+ * A stream that is confirmed, or that its reply confirms. It carries audio both ways. Specification: "WSS /voice-stream".
  */
 export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const { connection, claims, clock, dialect, events } = options;
@@ -56,11 +56,11 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   injectLiveFaults(options, subject);
 
   let recognised = 0;
-  /** False where there are so many texts that this one is only counted. */
+  /** False if there are so many texts that this one is only counted. */
   const tellText = (data: Buffer): boolean => {
     if (!incoming.takeText(data.toString()))
       return events.emit({ type: 'text-received', ...subject, bytes: data.length });
-    // Texts of a known kind are a finding, which is told once.
+    // Texts of a known kind are a finding, which is reported once.
     recognised += 1;
     return recognised <= maxAnswersTold;
   };
@@ -74,7 +74,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     if (dialect.stream.textAfterToken === 'close') connection.close('unexpectedText');
     if (dialect.stream.textAfterToken !== 'error') return;
     const error = writeError(dialect, code, message, connection.values);
-    // In a flood the answer is no event of its own either.
+    // In a flood the answer has no event either.
     if (isTold) connection.sendText(error);
     else connection.sendRaw(error);
   };
@@ -117,7 +117,7 @@ function startReply({
     },
     send: audio.send,
     say(playable) {
-      // Who answers late, answers nobody.
+      // The stream has ended: drop a late answer.
       if (connection.ended) return;
       if (!speaker.speaking) events.emit({ type: 'reply-started', ...at });
       speaker.say(playable);
@@ -147,7 +147,7 @@ function startReply({
   return { reply, voice };
 }
 
-/** A reply that fails to begin is told of as any that fails: its stream goes on without, and the others are not touched. */
+/** Reports a reply that fails to start like any other failure: its stream goes on without it, others are not affected. */
 function beginReply(createReply: CreateReply, voice: Voice): Reply {
   try {
     return createReply(voice);

@@ -10,7 +10,7 @@ export interface MessageValuesOptions {
   clock: Pick<Clock, 'wall'>;
 }
 
-/** What the templates of one stream's messages stand for. Nothing is drawn that no template asks for. */
+/** Values for the templates of one stream's messages. A random value is drawn only if a template uses it. */
 export function createMessageValues({ stream, totals, random, clock }: MessageValuesOptions): TemplateValues {
   let session: string | undefined;
   let sequence = 0;

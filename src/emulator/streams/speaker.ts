@@ -1,7 +1,7 @@
 import type { Ticker } from '../../wire/pulse.ts';
 import type { Playable } from '../replies/playable.ts';
 
-/** Says one playable after the other, one frame a tick. */
+/** Says one playable after the other, one frame per tick. */
 export interface Speaker {
   readonly speaking: boolean;
   say(playable: Playable): void;
@@ -17,7 +17,7 @@ export interface SpeakerOptions {
   onEnd: () => void;
 }
 
-/** Playables that may wait behind the one being said; a reply that says more loses the oldest. */
+/** Most playables that wait behind the current one; beyond it the oldest is dropped. */
 const maxWaiting = 64;
 
 export function createSpeaker({ ticker, frameBytes, send, onEnd }: SpeakerOptions): Speaker {

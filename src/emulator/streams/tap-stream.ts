@@ -19,14 +19,14 @@ export interface TapStreamOptions {
   isOurEnd: () => boolean;
 }
 
-/** What the service sends, told as it is sent. */
+/** Observes what the service sends. */
 export interface SentWatch {
   text(text: string): void;
   audio(pcm: Buffer): void;
   ping(): void;
 }
 
-/** Tells a tap of a stream, as the service sees it: without the token that opens it, and without what repeats it. */
+/** Passes a stream to a tap, as the service sees it, without the token in any message. */
 export function tapStream(options: TapStreamOptions): SentWatch {
   const { tap, socket, clock, isOurEnd } = options;
   const redactor = createRedactor();

@@ -10,7 +10,7 @@ export interface TimeLimitOptions {
   settings: Pick<Dialect['stream'], 'idleTimeoutMs' | 'longestSessionMs'>;
 }
 
-/** Closes a stream that lasts too long or hears nothing for too long, where the dialect says so. */
+/** Closes a stream that lasts too long or receives nothing for too long, if the dialect says so. */
 export function limitTime(take: TakeMessage, options: TimeLimitOptions): TakeMessage {
   const { connection, clock, settings } = options;
   const { idleTimeoutMs, longestSessionMs } = settings;
@@ -21,7 +21,7 @@ export function limitTime(take: TakeMessage, options: TimeLimitOptions): TakeMes
   return idleTimeoutMs === undefined ? take : watchIdle(take, idleTimeoutMs, options);
 }
 
-/** One timer for the whole stream: a message only notes when it came. */
+/** One timer for the whole stream: a message only sets a time. */
 function watchIdle(
   take: TakeMessage,
   idleTimeoutMs: number,

@@ -1,10 +1,10 @@
-/** Which stream a token opened, for whoever shows it again. */
+/** Which stream each token opened, for the message about a second use. */
 export interface TokenUses {
   note(jti: string, stream: number): void;
   streamOf(jti: string): number | undefined;
 }
 
-/** Uses that are remembered; beyond it the oldest are forgotten. */
+/** Most uses that are remembered; beyond it the oldest are dropped. */
 const maxUses = 10_000;
 
 export function createTokenUses(): TokenUses {

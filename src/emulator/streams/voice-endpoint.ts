@@ -27,24 +27,24 @@ import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { tapStream } from './tap-stream.ts';
 import { createTokenUses } from './token-uses.ts';
 
-/** Fragments of one message; ws closes with 1008 beyond it. */
+/** Most fragments of one message; beyond it ws closes with 1008. */
 const maxFragments = 256;
-/** Connections that have not presented their token yet, of all devices together. */
+/** Most connections without a token yet, of all devices together. */
 const maxAwaitingToken = 1_024;
-/** A peer that has not answered the last ping when the next is due is cut. */
+/** Interval of pings. A peer that has not answered the last one is cut when the next is due. */
 const pingEveryMs = 15_000;
 /**
- * How long a peer may take to end a connection that is closing, whoever began it; then it is cut.
+ * How long a peer may take to end a closing connection, whichever side began; then it is cut.
  * An option of ws that @types/ws 8.18 does not know.
  */
 const closeGrace = { closeTimeout: 2_000 };
 
 export interface VoiceEndpoint {
-  /** Takes an upgrade request that was admitted, or says why it is refused. */
+  /** Takes an admitted upgrade request, or says why it refuses it. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): RefusalCause | undefined;
-  /** Closes every stream, and resolves when all are gone. */
+  /** Closes every stream, and resolves when all have ended. */
   close(): Promise<void>;
-  /** The streams that are open; `live` once the token was accepted. */
+  /** The open streams; `live` once the token is accepted. */
   streams(): OpenStream[];
 }
 
@@ -84,7 +84,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     handleProtocols: () => false,
     ...closeGrace,
   });
-  // Without a listener ws words these answers itself.
+  // Without a listener ws sends its own answers.
   server.on('wsClientError', ({ message }, socket) => {
     const answer = invalidRequest({ case: 'badHttp', message }, { dialect, events, path: streamPath });
     sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', '13']] });
@@ -148,7 +148,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     return most !== undefined && count(counts) >= most;
   };
 
-  /** Why one more connection from this address is refused. */
+  /** The reason to refuse one more connection from this address. */
   const refuseUpgrade = (address: string): RefusalCause | undefined => {
     const { capacity, connectionLimit } = dialect.stream;
     if (awaitingToken >= maxAwaitingToken) return 'unavailable';
@@ -206,7 +206,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   };
 }
 
-/** Where a client put its token on the upgrade request, which the specification does not show. */
+/** Where a client put a token on the upgrade request; the specification has none there. */
 function findToken({ headers, url = '' }: IncomingMessage): string | undefined {
   const places: [text: string | undefined, place: string][] = [
     [headers.authorization, 'the header Authorization'],
@@ -216,7 +216,7 @@ function findToken({ headers, url = '' }: IncomingMessage): string | undefined {
   return places.find(([text]) => text !== undefined && holdsToken(text))?.[1];
 }
 
-/** Frees the slots of peers that are gone without a word. */
+/** Frees the slots of peers that vanished without closing. */
 function startHeartbeat(connections: ReadonlySet<Connection>, clock: Clock) {
   const beat = () => {
     for (const connection of connections) connection.probe();

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Which API keys the token endpoint accepts: those given, or any non-empty one where none are. Kept as
- * hashes, so that neither the time of a comparison nor a heap dump tells a key.
+ * Which API keys the token endpoint accepts: the given ones, or any non-empty key if none is given. Kept as
+ * hashes, so that neither the time of a comparison nor a heap dump reveals a key.
  */
 export function createAcceptedKeys(keys: readonly string[]): (key: string) => boolean {
   if (keys.length === 0) return () => true;

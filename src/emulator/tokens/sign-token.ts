@@ -20,8 +20,8 @@ const hashes: Partial<Record<Dialect['token']['algorithm'], string>> = {
 };
 
 /**
- * Signs with what the dialect names. jose does it, but for HMAC: jose signs in another thread, and going there and
- * back costs many times what the hash does. Whatever is signed, jose verifies.
+ * Signs with the key of the dialect. HMAC is signed here, because jose signs in another thread, and the way there and
+ * back takes many times as long as the hash. jose does all other signing, and all verifying.
  */
 export function createSignToken({ settings, key }: SignTokenOptions): SignToken {
   const header = { typ: 'JWT', ...settings.header, alg: settings.algorithm };

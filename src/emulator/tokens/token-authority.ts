@@ -26,15 +26,15 @@ export type Verified = { ok: true; claims: TokenClaims } | RefusedToken;
 export interface RefusedToken extends TokenProblem {
   ok: false;
   cause: Extract<CloseCause, 'tokenInvalid' | 'tokenExpired'>;
-  /** The device that the token names; nobody has vouched for it. */
+  /** The device that the token names; not verified. */
   device?: string;
 }
 
-/** What is wrong with a token that a fault has issued, and that `verify` refuses. */
+/** What is wrong with a token that a fault issues and `verify` refuses. */
 export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
 
 export interface TokenAuthority {
-  /** A token of one device; with `wrong`, one that is refused for that reason. */
+  /** A token for one device; with `wrong`, a token that is refused for that reason. */
   issue(deviceId: string, wrong?: WrongToken): Promise<{ token: string; claims: TokenClaims }>;
   /** Checks signature, algorithm, lifetime and every claim. Does not use the token up: the state does. */
   verify(token: string): Promise<Verified>;
@@ -47,8 +47,8 @@ export interface TokenAuthorityOptions {
 }
 
 /**
- * Issues and verifies the JWTs of "Authentication" and "JWT claims". Throws `bad-dialect` where the settings
- * cannot make a token that is accepted: a key of another algorithm, a header that nobody understands.
+ * Issues and verifies the JWTs of "Authentication" and "JWT claims". Throws `bad-dialect` if the settings
+ * cannot make a valid token: a key of another algorithm, an unknown header.
  */
 export async function createTokenAuthority(options: TokenAuthorityOptions): Promise<TokenAuthority> {
   try {
@@ -71,7 +71,7 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
   const claim = (deviceId: string, jti: string) =>
     buildClaims({ deviceId, issuer: settings.issuer, jti, nowMs: clock.wall() });
   return {
-    /** A token that was issued to nobody, and takes no `jti` from the sequence of a seed. */
+    /** A token for a check: it is never issued, and takes no `jti` from the sequence of a seed. */
     signTrial: async () => sign(claim('trial', 'trial')),
     async issue(deviceId: string, wrong?: WrongToken) {
       const { jti, ...others } = spoilClaims(claim(deviceId, settings.jti ? random.id() : ''), wrong);
@@ -84,7 +84,7 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
       };
     },
     async verify(token: string): Promise<Verified> {
-      // jose overlooks white space in a signature.
+      // jose ignores white space in a signature.
       const malformed = formProblem(token);
       if (malformed !== undefined) return { ok: false, cause: 'tokenInvalid', ...malformed };
       const named = readUnverified(token);
@@ -108,7 +108,7 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
         if (problem !== undefined) return refuse(problem);
         return { ok: true, claims: known as unknown as TokenClaims };
       } catch (thrown) {
-        // Whatever a hostile token makes the library throw: it is not accepted.
+        // Any error that the library throws on a hostile token means that it is refused.
         const problem = verifyProblem(thrown, {
           nowSeconds: clock.wall() / 1000,
           algorithm: settings.algorithm,
@@ -122,7 +122,7 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
   };
 }
 
-/** What a token says of itself before anything is verified. */
+/** The claims of a token before anything is verified. */
 function readUnverified(token: string): { sub?: string; jti?: string } {
   try {
     const { sub, jti } = decodeJwt(token);
@@ -135,7 +135,7 @@ function readUnverified(token: string): { sub?: string; jti?: string } {
   }
 }
 
-/** Tokens whose identifiers are remembered, so that an altered one is told from a foreign one. */
+/** Most token identifiers that are remembered, to tell an altered token from a foreign one. */
 const maxIssued = 10_000;
 
 function createIssuedIds() {
@@ -153,7 +153,7 @@ function createIssuedIds() {
 /** Hex digits of a hash that name a token. */
 const hashDigits = 32;
 
-/** What names a token without `jti`. Its signature is left out: it can be encoded in two ways that both verify. */
+/** Names a token without `jti`. Leaves out its signature, which has two encodings that both verify. */
 function hashOf(token: string): string {
   const signed = token.slice(0, token.lastIndexOf('.'));
   return createHash('sha256').update(signed).digest('hex').slice(0, hashDigits);
@@ -178,7 +178,7 @@ function spoilSignature(token: string): string {
   return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
 }
 
-/** What a library that verifies any JWT leaves to us: the lifetime is exactly 60 s, and the types of the claims. */
+/** Checks that the library leaves to us: a lifetime of exactly 60 s, and the types of the claims. */
 function claimsProblem(
   { sub, iat = 0, exp = 0, jti }: JWTPayload,
   latestIat: number,

@@ -25,7 +25,7 @@ export interface TokenEndpointOptions {
 /** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
 export type TokenEndpoint = (body: Uint8Array, remote: string) => Promise<HttpAnswer | Unanswered>;
 
-/** Who asks for a token. */
+/** The client that asks for a token. */
 interface Asker {
   device: string;
   remote: string;
@@ -36,11 +36,11 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
 
   const httpDate = createHttpDate();
 
-  /** What the headers of an answer say of the device's window. */
+  /** The headers of an answer about the device's window. */
   const limitHeaders = (rate: CountedRequest): [string, string][] => {
     const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
-    // A client that measures the reset against this header sees the emulator's time, also when it was moved.
+    // A client that compares the reset with this header sees the emulator's time, even after it was moved.
     return [
       ['Date', httpDate(clock.wall())],
       ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : []),
@@ -50,7 +50,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const limited = ({ device, remote }: Asker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer => {
     const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
     const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
-    const detail = `${device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is let in after ${(waitMs / 1000).toFixed(1)} s`;
+    const detail = `${device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${(waitMs / 1000).toFixed(1)} s`;
     const answer = refusal('rateLimited', { dialect, events, device, remote, detail });
     return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
   };
@@ -69,7 +69,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     return { status: 200, body: { token }, headers: limitHeaders(rate) };
   };
 
-  /** Refuses a request that is wrong, unless the dialect counts it and the limit comes first. */
+  /** Refuses an invalid request, unless the dialect counts it and the limit comes first. */
   const refuseWrong = async (
     { device, remote }: { device: string | undefined; remote: string },
     refuse: () => HttpAnswer,
@@ -111,7 +111,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   };
 }
 
-/** Wall-clock time as a `Date` header writes it, made once for each second. */
+/** Wall-clock time for a `Date` header, formatted once per second. */
 function createHttpDate() {
   let second = Number.NaN;
   let text = '';

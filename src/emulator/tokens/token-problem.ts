@@ -2,7 +2,7 @@ import { errors } from 'jose';
 import { isRecord } from '../../protocol/error-body.ts';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
 
-/** Why a token is refused, and what to send instead: two sentences without their end. */
+/** Why a token is refused, and what to send instead: two sentences without a full stop. */
 export interface TokenProblem {
   why: string;
   advice: string;
@@ -19,12 +19,12 @@ export function isTokenText(text: string): boolean {
   return wholeToken.test(text);
 }
 
-/** Whether a JWT stands somewhere in the text. */
+/** Whether the text contains a JWT. */
 export function holdsToken(text: string): boolean {
   return tokenWithin.test(text);
 }
 
-/** What is wrong with a first message that is not a token by its form; undefined where it is one. */
+/** What is wrong with the form of a first message; undefined if it has the form of a token. */
 export function formProblem(text: string): TokenProblem | undefined {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxTokenBytes)
@@ -32,16 +32,16 @@ export function formProblem(text: string): TokenProblem | undefined {
   if (isTokenText(text)) return undefined;
   if (text.trim() === '') return { why: 'the first message is empty', advice: 'send the token' };
   if (isTokenText(text.trim()))
-    return { why: 'white space or a line break stands around the token', advice: sendAlone };
+    return { why: 'there is white space or a line break around the token', advice: sendAlone };
   if (/^bearer\b/i.test(text)) return { why: 'the token comes after the word Bearer', advice: sendAlone };
   const unquoted = /^(["'`])(.*)\1$/s.exec(text.trim())?.[2];
   if (unquoted !== undefined && isTokenText(unquoted))
     return { why: 'the token is in quotes', advice: sendAlone };
   if (isRecord(parse(text))) return jsonProblem(text);
-  if (tokenWithin.test(text)) return { why: 'other text stands around the token', advice: sendAlone };
+  if (tokenWithin.test(text)) return { why: 'there is other text around the token', advice: sendAlone };
   if (text.startsWith('eyJ')) return { why: `the token is cut off after ${bytes} bytes`, advice: sendAlone };
   return {
-    why: `the first message (${bytes} bytes) is no JWT: three parts of base64url with dots between them`,
+    why: `the first message (${bytes} bytes) is not a JWT: a JWT has three base64url parts with dots between them`,
     advice: sendAlone,
   };
 }
@@ -50,7 +50,7 @@ function jsonProblem(text: string): TokenProblem {
   return tokenWithin.test(text)
     ? { why: 'the token is wrapped in JSON', advice: sendAlone }
     : {
-        why: 'the first message is JSON, and holds no token',
+        why: 'the first message is JSON without a token',
         advice: 'send the token first, alone, as text',
       };
 }
@@ -73,7 +73,7 @@ export interface VerifyContext {
   isOurs: boolean;
 }
 
-/** What a token is refused for that has the form of one; `thrown` comes from the library that verifies. */
+/** Why a token of the right form is refused; `thrown` comes from the library that verifies. */
 export function verifyProblem(thrown: unknown, context: VerifyContext): TokenProblem {
   if (thrown instanceof errors.JWTExpired) {
     const { exp = context.nowSeconds } = thrown.payload;
@@ -114,11 +114,11 @@ function claimProblem(
   const given = payload[claim];
   const advice = 'request the token from this emulator';
   if (given === undefined) return { why: `the token has no claim ${claim}`, advice };
-  if (expected === undefined) return { why: `the claim ${claim} is not as it should be`, advice };
+  if (expected === undefined) return { why: `the claim ${claim} is invalid`, advice };
   return { why: `the claim ${claim} is ${JSON.stringify(given)}, expected "${expected}"`, advice };
 }
 
-/** A duration in seconds, with as many digits as help. */
+/** A duration in seconds, with a useful number of digits. */
 export function seconds(value: number): string {
   return value < 100 ? `${value.toFixed(1)} s` : `${Math.round(value)} s`;
 }

@@ -79,7 +79,7 @@ test('a command that fails is told of to its client, with its standard error, an
       type: 'error',
       error: {
         code: 'REPLY_FAILED',
-        message: 'The reply has failed: The reply command ended with 3: no such voice',
+        message: 'The reply has failed: The reply command exited with code 3: no such voice',
       },
     });
   expect(events).toContainEqual(
