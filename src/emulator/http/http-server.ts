@@ -73,9 +73,6 @@ export function createHttpServer(options: HttpServerOptions): Server {
   // One more than allowed, so that too many differs from just enough.
   server.maxHeadersCount = maxHeaders + 1;
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    inTurn(request, response, () => respond(request, response));
-  };
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const tap = options.tap !== undefined && asksForToken(request) ? options.tap() : undefined;
     const watched = tap && watchTokenRequest(request, tap, options.clock);
@@ -88,6 +85,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
       },
       (thrown) => response.destroy(thrown),
     );
+  };
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    inTurn(request, response, respond);
   };
   server.on('request', onRequest);
   // An unknown `Expect`: Node would answer it with an empty 417.

@@ -71,14 +71,12 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   const wallAt = (at: number, now: number) => Math.ceil(clock.wall() + at - now - rounding);
 
   const describe = (window: Window, allowed: boolean, now: number): CountedRequest => {
-    const emptyFor = (at: number) => wallAt(window.count === 0 ? now + rateLimitWindowMs : at, now);
-    return {
-      allowed,
-      limit,
-      remaining: Math.max(0, Math.floor(limit - window.count + rounding)),
-      resetAtMs: emptyFor(kind.resetAt(window)),
-      retryAtMs: emptyFor(kind.retryAt(window)),
-    };
+    const remaining = Math.max(0, Math.floor(limit - window.count + rounding));
+    const resetAt = window.count === 0 ? now + rateLimitWindowMs : kind.resetAt(window);
+    const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
+    const resetAtMs = wallAt(resetAt, now);
+    const retryAtMs = retryAt === resetAt ? resetAtMs : wallAt(retryAt, now);
+    return { allowed, limit, remaining, resetAtMs, retryAtMs };
   };
 
   return {

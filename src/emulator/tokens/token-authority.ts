@@ -74,14 +74,13 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
     /** A token for a check: it is never issued, and takes no `jti` from the sequence of a seed. */
     signTrial: async () => sign(claim('trial', 'trial')),
     async issue(deviceId: string, wrong?: WrongToken) {
-      const { jti, ...others } = spoilClaims(claim(deviceId, settings.jti ? random.id() : ''), wrong);
-      const token = await sign(settings.jti ? { ...others, jti } : others);
-      const id = settings.jti ? jti : hashOf(token);
-      issued.add(id);
-      return {
-        token: wrong === 'bad-signature' ? spoilSignature(token) : token,
-        claims: { ...others, jti: id },
-      };
+      const right = claim(deviceId, settings.jti ? random.id() : '');
+      const claims = wrong === undefined ? right : spoilClaims(right, wrong);
+      const signed = sign(settings.jti ? claims : withoutJti(claims));
+      const token = typeof signed === 'string' ? signed : await signed;
+      if (!settings.jti) claims.jti = hashOf(token);
+      issued.add(claims.jti);
+      return { token: wrong === 'bad-signature' ? spoilSignature(token) : token, claims };
     },
     async verify(token: string): Promise<Verified> {
       // jose ignores white space in a signature.
@@ -135,17 +134,20 @@ function readUnverified(token: string): { sub?: string; jti?: string } {
   }
 }
 
-/** Most token identifiers that are remembered, to tell an altered token from a foreign one. */
-const maxIssued = 10_000;
+/** At least this many token identifiers are remembered, to tell an altered token from a foreign one. */
+const minIssued = 10_000;
 
+/** Forgets one of two sets at a time: to find its oldest item, a set passes every item that it has deleted. */
 function createIssuedIds() {
-  const ids = new Set<string>();
+  let newer = new Set<string>();
+  let older = new Set<string>();
   return {
-    has: (id: string) => ids.has(id),
+    has: (id: string) => newer.has(id) || older.has(id),
     add(id: string) {
-      ids.add(id);
-      const [oldest] = ids;
-      if (ids.size > maxIssued && oldest !== undefined) ids.delete(oldest);
+      newer.add(id);
+      if (newer.size < minIssued) return;
+      older = newer;
+      newer = new Set();
     },
   };
 }
@@ -161,7 +163,11 @@ function hashOf(token: string): string {
 
 const wrongBySeconds = 3_600;
 
-function spoilClaims(claims: TokenClaims, wrong: WrongToken | undefined): TokenClaims {
+function withoutJti({ jti: _, ...others }: TokenClaims): Omit<TokenClaims, 'jti'> {
+  return others;
+}
+
+function spoilClaims(claims: TokenClaims, wrong: WrongToken): TokenClaims {
   const shift = { expired: -wrongBySeconds, future: wrongBySeconds }[wrong as string] ?? 0;
   return {
     ...claims,

@@ -23,6 +23,7 @@ type Refused = Omit<Admission & { ok: false }, 'path'>;
 
 /** More headers than any client of the service sends. */
 export const maxHeaders = 100;
+const hostHeader = 'host';
 
 /**
  * Decides from the request line and the headers alone whether a request may be read at all. A web page that has its own
@@ -45,32 +46,48 @@ function shapeProblem(request: IncomingMessage, target: RequestTarget | undefine
     return { ok: false, cause: 'headersTooLarge', why: `More than ${maxHeaders} headers` };
   // Node's parser takes the first line of HTTP/2.0 and 0.9 as well.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return invalid('The request is not HTTP/1.1 or 1.0');
-  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
   // Node lets a duplicate Host through and keeps the first; only the raw headers show it.
-  if (hosts !== 1) return invalid('Exactly one Host header is required');
+  if (countHosts(rawHeaders) !== 1) return invalid('Exactly one Host header is required');
   const isTarget =
     target !== undefined && (target.authority === undefined || readHost(target.authority) !== undefined);
   return isTarget ? undefined : invalid('The target of the request is not valid');
+}
+
+/** `rawHeaders`: names and values in turns. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === hostHeader.length && name.toLowerCase() === hostHeader) hosts += 1;
+  }
+  return hosts;
 }
 
 /** The host of the absolute form counts as well: by RFC 9112 (section 3.2.2) it is the one that is meant. */
 function hostProblem(
   request: IncomingMessage,
   target: RequestTarget | undefined,
-  { allowHosts, boundAddresses }: AdmissionOptions,
+  options: AdmissionOptions,
 ): Refused | undefined {
   const { host = '' } = request.headers;
-  const named = target?.authority === undefined ? [host] : [host, target.authority];
-  const isOurs = (authority: string) => {
-    const name = readHost(authority);
-    if (name === undefined) return false;
-    const isAllowed = allowHosts.some((allowed) => allowed.toLowerCase() === name);
-    return isAllowed || isLoopbackHost(name) || (boundAddresses && isBoundAddress(name, request));
-  };
-  const foreign = named.find((authority) => !isOurs(authority));
-  return foreign === undefined
-    ? undefined
-    : forbidden(`Host ${shortText(foreign)} is not allowed: --allow-host NAME allows it`);
+  const authority = target?.authority;
+  if (!isOurs(host, request, options)) return foreign(host);
+  return authority === undefined || isOurs(authority, request, options) ? undefined : foreign(authority);
+}
+
+function foreign(authority: string): Refused {
+  return forbidden(`Host ${shortText(authority)} is not allowed: --allow-host NAME allows it`);
+}
+
+function isOurs(
+  authority: string,
+  request: IncomingMessage,
+  { allowHosts, boundAddresses }: AdmissionOptions,
+): boolean {
+  const name = readHost(authority);
+  if (name === undefined) return false;
+  if (isLoopbackHost(name) || allowHosts.some((allowed) => allowed.toLowerCase() === name)) return true;
+  return boundAddresses && isBoundAddress(name, request);
 }
 
 /** Browsers name the page that asks: by Origin, and where they leave that out, by Sec-Fetch-Site (Fetch Metadata). */

@@ -23,11 +23,16 @@ const waiting = new WeakMap<Socket, number>();
  * Answers a request when all before it on its connection are answered and sent: a client that sends one after the other
  * (pipelining) and reads no answer has one made, and its connection is not read meanwhile.
  */
-export function inTurn({ socket }: IncomingMessage, response: ServerResponse, answer: () => void): void {
+export function inTurn(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): void {
   if (response.socket !== null || !(response instanceof ServiceResponse)) {
-    answer();
+    answer(request, response);
     return;
   }
+  const { socket } = request;
   const before = waiting.get(socket) ?? 0;
   if (before >= maxWaiting) {
     socket.destroy();
@@ -39,6 +44,6 @@ export function inTurn({ socket }: IncomingMessage, response: ServerResponse, an
     const left = (waiting.get(socket) ?? 1) - 1;
     waiting.set(socket, left);
     if (left === 0) socket.resume();
-    answer();
+    answer(request, response);
   };
 }

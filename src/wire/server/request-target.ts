@@ -11,15 +11,16 @@ export interface RequestTarget {
 
 /** Undefined where the target has none of the forms of a request. */
 export function readTarget(url: string): RequestTarget | undefined {
-  if (url.startsWith('/') || url === '*') return { ...splitQuery(url), authority: undefined };
+  if (url.startsWith('/') || url === '*') return splitQuery(url, undefined);
   const [, authority, path] = /^(?:http|ws)s?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
   if (authority === undefined || path === undefined) return undefined;
-  return { ...splitQuery(path.startsWith('/') ? path : `/${path}`), authority };
+  return splitQuery(path.startsWith('/') ? path : `/${path}`, authority);
 }
 
-function splitQuery(url: string): { path: string; query: string } {
+function splitQuery(url: string, authority: string | undefined): RequestTarget {
   const mark = url.indexOf('?');
-  return mark < 0 ? { path: url, query: '' } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
+  if (mark < 0) return { path: url, query: '', authority };
+  return { path: url.slice(0, mark), query: url.slice(mark + 1), authority };
 }
 
 /**
