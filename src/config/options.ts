@@ -1,5 +1,5 @@
 import { audioLimitNames } from '../kernel/audio-limits.ts';
-import { checkSettings } from './options/check.ts';
+import { checkSettings, learnSettings } from './options/check.ts';
 import { connectionSettings } from './options/connection.ts';
 import { controlSettings } from './options/control.ts';
 import type { OptionSpec } from './options/define.ts';
@@ -22,6 +22,7 @@ export const options = {
   ...controlSettings,
   ...expectationSettings,
   ...checkSettings,
+  ...learnSettings,
 };
 
 export type OptionName = keyof typeof options;
@@ -149,8 +150,8 @@ export const streamOptions = [
   'maxFrameBuffer',
 ] as const satisfies OptionName[];
 
-/** Where `check` connects, as whom, and what it asks. */
-export const checkOptions = [
+/** Where planned exchanges are held, as whom, and how many of them. */
+export const conformanceOptions = [
   'baseUrl',
   'wsUrl',
   'local',
@@ -165,16 +166,29 @@ export const checkOptions = [
   'level',
   'exhaust',
   'thorough',
-  'rule',
   'dryRun',
   'maxRequests',
   'wrongKey',
   'wait',
+] as const satisfies OptionName[];
+
+/** What `check` asks and reports beside them. */
+export const checkOptions = [
+  ...conformanceOptions,
+  'rule',
   'jwks',
   'expected',
   'strict',
   'junit',
   'html',
+] as const satisfies OptionName[];
+
+/** Where `learn` puts what it finds. */
+export const learnOptions = [
+  ...conformanceOptions,
+  'dialectOut',
+  'merge',
+  'diff',
 ] as const satisfies OptionName[];
 
 /** The target is looked at without a key, and only over HTTP: nothing else of the connection is read. */

@@ -20,10 +20,16 @@ export interface MovedClockworkOptions {
   aheadMs: number;
   /** Moves the emulator's clock. */
   advance(ms: number): Promise<void>;
+  /** How far it is moved at once over short spans, so that what happens on the way is seen at its time. Default: all the way. */
+  grainMs?: number | undefined;
 }
 
+/** Over longer spans than this nothing is seen at its time. */
+const longestFineMs = 40_000;
+
 /** Moves the emulator's clock where another one waits. */
-export function createMovedClockwork({ base, aheadMs, advance }: MovedClockworkOptions): Clockwork {
+export function createMovedClockwork(options: MovedClockworkOptions): Clockwork {
+  const { base, aheadMs, advance, grainMs } = options;
   let moved = 0;
   const clock: Clock = {
     now: () => base.now() + moved,
@@ -34,10 +40,13 @@ export function createMovedClockwork({ base, aheadMs, advance }: MovedClockworkO
     clock,
     isMoved: true,
     async pass(at) {
-      const ms = at - clock.now();
-      if (ms <= 0) return;
-      await advance(ms);
-      moved += ms;
+      const span = at - clock.now();
+      const most = grainMs === undefined || span > longestFineMs ? span : grainMs;
+      for (let left = span; left > 0; left = at - clock.now()) {
+        const ms = Math.min(left, most);
+        await advance(ms);
+        moved += ms;
+      }
     },
   };
 }

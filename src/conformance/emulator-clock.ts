@@ -19,6 +19,7 @@ export interface TakeOverOptions {
   clock: Clock;
   signal: AbortSignal;
   isEmulator?: boolean;
+  grainMs?: number | undefined;
 }
 
 export interface TakenOver {
@@ -48,11 +49,12 @@ export async function takeOverClock(options: TakeOverOptions): Promise<TakenOver
   return { clockwork: moving(options, aheadMs), answered: undefined };
 }
 
-function moving({ subject, clock, signal }: TakeOverOptions, aheadMs: number): Clockwork {
+function moving({ subject, clock, signal, grainMs }: TakeOverOptions, aheadMs: number): Clockwork {
   const target = { baseUrl: subject.baseUrl, ca: subject.ca, secret: undefined, signal };
   return createMovedClockwork({
     base: clock,
     aheadMs,
+    grainMs,
     advance: async (ms) => void (await callControl(target, 'advance', { body: { advanceMs: ms } })),
   });
 }

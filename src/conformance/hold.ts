@@ -31,6 +31,8 @@ export interface HoldOptions {
   redactor: Redactor;
   /** Set where the service is known to be an emulator whose clock may be moved. */
   isEmulator?: boolean;
+  /** How finely an emulator's clock is moved over short spans. */
+  grainMs?: number | undefined;
   verify?: Conduct['verify'];
   /** Told of each step before it is asked. */
   onStep?: (step: Step, tryNumber: 1 | 2) => void;

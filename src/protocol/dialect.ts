@@ -7,7 +7,7 @@ import { describeIssue, type SchemaProblem, type SecretNames } from './schema-pr
 
 export type { CloseCause } from './dialect/closes.ts';
 export type { InvalidCase, RefusalCause } from './dialect/refusals.ts';
-export { isSymmetric } from './dialect/token.ts';
+export { isSigningAlgorithm, isSymmetric } from './dialect/token.ts';
 
 /**
  * The dialect: every choice that the specification leaves open ("not shown"), as one validated value.

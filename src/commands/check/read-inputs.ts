@@ -1,16 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { CheckOptions } from '../../conformance/check.ts';
 import { readExpected } from '../../conformance/expected.ts';
 import { readKeySet } from '../../conformance/jwks.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
-import { findSound } from '../../files/shipped-file.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { sendRequest } from '../../wire/client/http.ts';
+import { readSpeech } from '../conformance/speech.ts';
 import type { CheckContext } from './context.ts';
-
-/** A plain 44-byte header stands before the samples of the sounds that come along. */
-const wavHeaderBytes = 44;
 
 /** What a check reads before it asks anything: what it says, known failures and published keys. */
 export async function readInputs({
@@ -21,7 +17,7 @@ export async function readInputs({
   const input = { stdin: io.stdin, signal };
   const { expected, jwks } = settings;
   return {
-    speech: (await readFile(await findSound('hello.wav'))).subarray(wavHeaderBytes),
+    speech: await readSpeech(),
     ...(expected === undefined ? {} : { expected: readExpected(await readText(expected, input), expected) }),
     ...(jwks === undefined ? {} : { verify: readKeySet(await readKeys(jwks, input, io.clock), jwks) }),
   };

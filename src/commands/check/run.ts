@@ -1,22 +1,22 @@
 import { type CheckOptions, type CheckResult, checkService } from '../../conformance/check.ts';
 import { findRule } from '../../conformance/expected.ts';
-import { type PlanOptions, planRun } from '../../conformance/plan.ts';
-import type { Level } from '../../conformance/steps/step.ts';
+import { planRun } from '../../conformance/plan.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { checkSummaryObject, planObject, ruleObject } from '../../report/check-json.ts';
 import { checkSummaryLines, planLines, ruleLines } from '../../report/check-lines.ts';
+import { type OpenSubject, openSubject } from '../conformance/open-subject.ts';
+import { createProgress } from '../conformance/progress.ts';
+import { scopeOf } from '../conformance/scope.ts';
 import type { CheckContext } from './context.ts';
-import { type OpenSubject, openSubject } from './open-subject.ts';
-import { createProgress } from './progress.ts';
 import { readInputs } from './read-inputs.ts';
 import { writeReports } from './write-reports.ts';
 
 export async function run(context: CheckContext): Promise<number> {
   const { settings, json, io, style } = context;
   if (settings.dryRun) {
-    const plan = planRun(scopeOf(context));
+    const plan = planRun(scopeOf(context, rulesOf(context)));
     await io.stdout.write(json ? jsonLine(planObject(plan)) : `${planLines(plan, style).join('\n')}\n`);
     return 0;
   }
@@ -40,7 +40,7 @@ async function hold(context: CheckContext, subject: OpenSubject, inputs: Inputs)
   const { settings, signal, io } = context;
   const redactor = createRedactor();
   redactor.conceal(subject.apiKey);
-  const scope = scopeOf(context);
+  const scope = scopeOf(context, rulesOf(context));
   const progress = createProgress(context, planRun(scope).steps.length);
   const options: CheckOptions = {
     ...inputs,
@@ -63,21 +63,10 @@ async function hold(context: CheckContext, subject: OpenSubject, inputs: Inputs)
   }
 }
 
-/** What the flags ask to be asked. Throws `usage` for a rule that there is not. */
-function scopeOf({ settings }: CheckContext): PlanOptions {
-  const levels: Level[] = ['base'];
-  if (settings.level === 'standard') levels.push('standard');
-  if (settings.exhaust) levels.push('exhaust');
-  if (settings.thorough) levels.push('thorough');
+/** The rules that are asked for. Throws `usage` for one that does not exist. */
+function rulesOf({ settings }: CheckContext): string[] {
   const refuse = (what: string) => new VoicectlError('usage', `--rule: ${what}`);
-  return {
-    levels: new Set(levels),
-    rules: settings.rule.map((id) => findRule(id, refuse)),
-    isAlone: settings.oneDevice === true,
-    wrongKey: settings.wrongKey !== false,
-    isSecure: !settings.local && new URL(settings.baseUrl).protocol === 'https:',
-    waitMs: settings.wait,
-  };
+  return settings.rule.map((id) => findRule(id, refuse));
 }
 
 async function print({ io, json, style, note }: CheckContext, result: CheckResult): Promise<void> {

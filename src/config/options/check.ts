@@ -77,3 +77,27 @@ export const checkSettings = {
     help: 'warn and unknown count as failures',
   }),
 };
+
+/** `learn`. */
+export const learnSettings = {
+  dialectOut: define({
+    flag: '--out <FILE>',
+    key: 'out',
+    parse: parseText,
+    flagOnly: true,
+    defaultText: 'standard output',
+    help: 'write the dialect to a file',
+  }),
+  merge: define({
+    flag: '--merge <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'keep the settings of this dialect that were not probed',
+  }),
+  diff: define({
+    flag: '--diff <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'print what differs from this dialect in place of a dialect; exit 1 if anything does',
+  }),
+};

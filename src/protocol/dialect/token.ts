@@ -7,6 +7,11 @@ const asymmetricAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as co
 const algorithms = [...symmetricAlgorithms, ...asymmetricAlgorithms] as const;
 type SigningAlgorithm = (typeof algorithms)[number];
 
+/** Whether the dialect can name this `alg`. */
+export function isSigningAlgorithm(alg: unknown): alg is SigningAlgorithm {
+  return (algorithms as readonly unknown[]).includes(alg);
+}
+
 /** Whether an algorithm signs and verifies with one shared secret. */
 export function isSymmetric(algorithm: SigningAlgorithm): boolean {
   return (symmetricAlgorithms as readonly string[]).includes(algorithm);

@@ -1,11 +1,11 @@
 import type { HoldOptions } from '../../conformance/hold.ts';
 import { escapeText } from '../../kernel/escape.ts';
-import type { CheckContext } from './context.ts';
+import type { ConformanceContext } from './context.ts';
 
 const clearLine = '\r\u001b[K';
 
 /** What is being asked now, as one line on standard error that is replaced; nothing where that is no terminal. */
-export function createProgress({ io, quiet, json }: CheckContext, total: number) {
+export function createProgress({ io, quiet, json }: ConformanceContext, total: number) {
   const isShown = io.stderr.isTTY && !quiet && !json;
   const columns = (io.stderr as { columns?: number }).columns ?? 80;
   let asked = 0;

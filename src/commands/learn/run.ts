@@ -1,0 +1,116 @@
+import { readDialect } from '../../config/dialect-file.ts';
+import { type Comparison, compareWithEmulator } from '../../conformance/learn/compare.ts';
+import { dialectYaml } from '../../conformance/learn/dialect-yaml.ts';
+import { type LearnOptions, type LearnResult, learnDialect } from '../../conformance/learn/learn.ts';
+import { differences } from '../../conformance/learn/learned-dialect.ts';
+import { planRun } from '../../conformance/plan.ts';
+import { readText } from '../../files/read-text.ts';
+import { writeText } from '../../files/write-text.ts';
+import { exitCodes } from '../../kernel/errors.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { createRedactor } from '../../kernel/redact.ts';
+import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
+import { planObject } from '../../report/check-json.ts';
+import { planLines } from '../../report/check-lines.ts';
+import { comparisonLines, differenceLines, headLines, learnObject } from '../../report/learn-lines.ts';
+import type { ContextOf } from '../command.ts';
+import { openSubject } from '../conformance/open-subject.ts';
+import { createProgress } from '../conformance/progress.ts';
+import { scopeOf } from '../conformance/scope.ts';
+import { readSpeech } from '../conformance/speech.ts';
+import type { learnSpec } from './spec.ts';
+
+type LearnContext = ContextOf<typeof learnSpec>;
+
+export async function run(context: LearnContext): Promise<number> {
+  const { settings, json, io, style, note } = context;
+  if (settings.dryRun) {
+    const plan = planRun(scopeOf(context));
+    await io.stdout.write(json ? jsonLine(planObject(plan)) : `${planLines(plan, style).join('\n')}\n`);
+    return 0;
+  }
+  // Before anything is asked: a file that cannot be read is no reason to have asked.
+  const base = await openDialect(context, settings.merge);
+  const known = await openDialect(context, settings.diff);
+  const { learned, options } = await learn(context);
+  const { stopped } = learned;
+  if (stopped !== undefined) {
+    await note(stopped.message);
+    if (stopped.hint !== undefined) await note(stopped.hint);
+    return exitCodes[stopped.code];
+  }
+  if (known !== undefined) return tellDifferences(context, learned, known);
+  await write(context, learned, base);
+  return tellComparison(context, learned, options);
+}
+
+async function openDialect(
+  { io, signal }: LearnContext,
+  path: string | undefined,
+): Promise<DialectInput | undefined> {
+  return path === undefined
+    ? undefined
+    : readDialect(await readText(path, { stdin: io.stdin, signal }), path);
+}
+
+async function learn(context: LearnContext): Promise<{ learned: LearnResult; options: LearnOptions }> {
+  const { settings, signal, io } = context;
+  const subject = await openSubject(context);
+  const scope = scopeOf(context);
+  const progress = createProgress(context, planRun(scope).steps.length);
+  const redactor = createRedactor();
+  redactor.conceal(subject.apiKey);
+  const options: LearnOptions = {
+    ...{ subject, scope, signal, redactor, clock: io.clock, speech: await readSpeech() },
+    devices: subject.devices,
+    maxRequests: settings.maxRequests,
+    isEmulator: settings.local === true,
+    onStep: progress.step,
+    onWait: progress.wait,
+  };
+  try {
+    return { learned: await learnDialect(options), options };
+  } finally {
+    progress.end();
+    await subject.close();
+  }
+}
+
+async function tellDifferences(
+  { io, json, settings }: LearnContext,
+  learned: LearnResult,
+  known: DialectInput,
+): Promise<number> {
+  const found = differences(learned, dialectSchema.parse(known));
+  const lines = differenceLines(found, { file: settings.diff ?? '' });
+  const text = json ? jsonLine(learnObject(learned, found)) : lines.map((line) => `${line}\n`).join('');
+  await io.stdout.write(text);
+  return found.length === 0 ? 0 : exitCodes['expectation-failed'];
+}
+
+async function write(
+  { io, json, settings, signal }: LearnContext,
+  learned: LearnResult,
+  base: DialectInput | undefined,
+): Promise<void> {
+  const text = dialectYaml(
+    learned,
+    { lines: headLines(learned, settings.local ? 'the local emulator' : settings.baseUrl) },
+    base,
+  );
+  const { dialectOut } = settings;
+  if (dialectOut !== undefined) await writeText(dialectOut, text, { giveUp: signal });
+  else if (!json) await io.stdout.write(text);
+  if (json) await io.stdout.write(jsonLine(learnObject(learned)));
+}
+
+/** What the emulator of this dialect still answers differently. */
+async function tellComparison(
+  { note }: LearnContext,
+  learned: LearnResult,
+  options: LearnOptions,
+): Promise<number> {
+  const compared: Comparison = await compareWithEmulator(learned, options);
+  for (const line of comparisonLines(compared.differences)) await note(line);
+  return 0;
+}

@@ -1,0 +1,94 @@
+import { isSendableCloseCode } from '../../protocol/close-codes.ts';
+import type { CloseCause } from '../../protocol/dialect.ts';
+import { known, notProbed, type Setting, untold } from './setting.ts';
+import { earlyAudioEnd, evictedEnd, expiryEnd, textSentAt } from './stream-settings.ts';
+import { confirmedAt, type ServiceEnd, serviceEnd, textsOf, type View } from './view.ts';
+
+const lateIds = ['A62', 'A66', 'A72', 'A91', 'A121'] as const;
+
+/** Where the service closes a stream for each cause. */
+const causes: Partial<
+  Record<CloseCause, { steps: readonly string[]; find(view: View): ServiceEnd | undefined }>
+> = {
+  tokenTimeout: { steps: ['S6', 'S6-end'], find: (view) => serviceEnd(view.stream('S6')) },
+  tokenInvalid: { steps: ['S4'], find: (view) => serviceEnd(view.stream('S4')) },
+  tokenExpired: { steps: lateIds, find: (view) => firstRefusal(view, lateIds) },
+  tokenReused: { steps: ['S2'], find: (view) => firstRefusal(view, ['S2']) },
+  tooManyConnections: { steps: ['C'], find: (view) => firstRefusal(view, ['C11']) },
+  evicted: { steps: ['C'], find: evictedEnd },
+  earlyAudioOverflow: { steps: ['S7'], find: earlyAudioEnd },
+  unexpectedText: {
+    steps: ['S3'],
+    find: (view) => (hasText(view) ? serviceEnd(view.stream('S3')) : undefined),
+  },
+  oddBytes: { steps: ['S3'], find: (view) => (hasText(view) ? undefined : serviceEnd(view.stream('S3'))) },
+  sessionExpired: { steps: ['A55', 'A55-end'], find: expiryEnd },
+};
+
+/** Causes that no exchange brings about. */
+const never: Partial<Record<CloseCause, string>> = {
+  unavailable: 'seen only when the service is full',
+  idle: 'a stream is watched for 75 s and not longer',
+  sessionTooLong: 'a stream is watched for 75 s and not longer',
+  slowReader: 'seen only when a client does not read',
+  shutdown: 'seen only when the service stops',
+};
+
+const fields = ['close', 'reason', 'code', 'message'] as const;
+
+export const closeSettings: readonly Setting[] = [
+  ...Object.entries(causes).flatMap(([cause, { steps, find }]) =>
+    fields.map(
+      (field): Setting => ({
+        path: `stream.closes.${cause}.${field}`,
+        steps,
+        how: `how ${steps.join(', ')} ${steps.length > 1 ? 'end' : 'ends'}`,
+        infer(view) {
+          const end = find(view);
+          if (end !== undefined) return fieldOf(end, field, steps.join(', '));
+          return cause === 'unexpectedText' ? wordOf(view, field) : undefined;
+        },
+      }),
+    ),
+  ),
+  ...Object.entries(never).flatMap(([cause, how]) =>
+    fields.map((field) => notProbed(`stream.closes.${cause}.${field}`, how)),
+  ),
+];
+
+function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: string) {
+  if (field === 'reason' && !isSendableCloseCode(end.close))
+    return untold(`no reason goes with ${end.close}`);
+  if (field === 'close' || field === 'reason') return known(end[field], evidence);
+  const value = end.error?.error?.[field];
+  if (end.error === undefined) return untold('no error message came before the close');
+  return value === undefined || (field === 'code' && value === '')
+    ? untold(`the error message has no ${field}`)
+    : known(value, evidence);
+}
+
+/** Where text after the token is answered and not a reason to close, the answer has the words of the close. */
+function wordOf(view: View, field: (typeof fields)[number]) {
+  const stream = view.stream('S3');
+  const sentAt = stream && textSentAt(stream);
+  if (stream === undefined || sentAt === undefined || serviceEnd(stream) !== undefined) return undefined;
+  const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= sentAt)?.error;
+  if (error === undefined || field === 'close' || field === 'reason') return undefined;
+  const value = error[field];
+  return value === undefined || value === '' ? undefined : known(value, 'the error message on S3');
+}
+
+function firstRefusal(view: View, ids: readonly string[]): ServiceEnd | undefined {
+  for (const id of ids) {
+    const stream = view.stream(id);
+    const end = stream && confirmedAt(stream) === undefined ? serviceEnd(stream) : undefined;
+    if (end !== undefined) return end;
+  }
+  return undefined;
+}
+
+/** Whether text had been sent on S3 before it ended. */
+function hasText(view: View): boolean {
+  const stream = view.stream('S3');
+  return stream !== undefined && textSentAt(stream) !== undefined;
+}

@@ -1,0 +1,49 @@
+import { createEmulator } from '../../emulator/emulator.ts';
+import { createRedactor } from '../../kernel/redact.ts';
+import { parseDialect } from '../../protocol/dialect.ts';
+import type { Lesson } from './infer.ts';
+import type { LearnOptions, LearnResult } from './learn.ts';
+import { learnDialect } from './learn.ts';
+import { type Difference, differences, learnedDialect } from './learned-dialect.ts';
+
+/** What came of asking an emulator of the learned dialect the same. */
+export interface Comparison {
+  /** What it still answers differently: `expected` of the service, `found` at the emulator. */
+  differences: readonly Difference[];
+}
+
+/**
+ * Starts an emulator with what was learned, asks it the same, and says what it still answers differently. Its clock is
+ * moved, so that nothing waits. Throws `bad-dialect` where the service does what a dialect cannot say.
+ */
+export async function compareWithEmulator(learned: LearnResult, options: LearnOptions): Promise<Comparison> {
+  const { apiKey } = options.subject;
+  const dialect = learnedDialect(learned);
+  const { rateLimit } = learned;
+  await using emulator = await createEmulator({
+    dialect,
+    acceptKeys: [apiKey],
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+  });
+  const redactor = createRedactor();
+  redactor.conceal(apiKey);
+  const { baseUrl, wsUrl } = emulator;
+  const again = await learnDialect({
+    ...options,
+    subject: { baseUrl, wsUrl, apiKey, ca: undefined },
+    scope: { ...options.scope, isSecure: false },
+    redactor,
+    isEmulator: true,
+  });
+  return { differences: differAs(learned, again) };
+}
+
+/** Where both tell a value, and not the same. */
+function differAs(service: Lesson, emulator: Lesson): Difference[] {
+  const parsed = parseDialect(learnedDialect(service));
+  if (!parsed.ok) return [];
+  const told = new Set(
+    service.settings.flatMap(({ setting, learned }) => ('value' in learned ? [setting.path] : [])),
+  );
+  return differences(emulator, parsed.dialect).filter(({ path }) => told.has(path));
+}

@@ -1,0 +1,92 @@
+import { rateLimitHeaderNames } from '../../protocol/rate-limit.ts';
+import type { Seen } from '../../rules/rule.ts';
+import { headerOf } from '../../rules/token-seen.ts';
+import { addCosts, type Cost } from '../cost.ts';
+import { allSteps } from '../plan.ts';
+import type { Level, Step } from '../steps/step.ts';
+import { closeSettings } from './close-settings.ts';
+import { messageRemarks, messageSettings } from './message-settings.ts';
+import { rateLimitSettings } from './rate-limit-settings.ts';
+import { refusalRemarks, refusalSettings } from './refusal-settings.ts';
+import type { Learned, Setting } from './setting.ts';
+import { streamSettings } from './stream-settings.ts';
+import { tokenRemarks, tokenSettings } from './token-settings.ts';
+import { createView, type View } from './view.ts';
+
+/** For each setting of the dialect the exchanges that decide it, and how. */
+export const settings: readonly Setting[] = [
+  ...tokenSettings,
+  ...refusalSettings,
+  ...rateLimitSettings,
+  ...messageSettings,
+  ...streamSettings,
+  ...closeSettings,
+];
+
+const remarks = [...tokenRemarks, ...refusalRemarks, ...messageRemarks];
+
+/** What a run told of a service where the specification is silent. */
+export interface Lesson {
+  /** Of every setting, in the order of the dialect. */
+  settings: readonly { setting: Setting; learned: Learned }[];
+  /** What the dialect cannot express. */
+  remarks: readonly string[];
+  /** The allowance that the service names, which is a flag of `serve` and no setting. */
+  rateLimit: number | undefined;
+}
+
+/** Draws the conclusions. Pure. */
+export function inferDialect(seen: readonly Seen[], waitMs: number): Lesson {
+  const view = createView(seen);
+  const steps = allSteps({ waitMs });
+  return {
+    settings: settings.map((setting) => ({ setting, learned: learn(setting, view, seen, steps) })),
+    remarks: remarks.map((remark) => remark.find(view)).filter((text) => text !== undefined),
+    rateLimit: allowanceOf(view),
+  };
+}
+
+function learn(setting: Setting, view: View, seen: readonly Seen[], steps: readonly Step[]): Learned {
+  const learned = setting.infer?.(view);
+  if (learned !== undefined) return learned;
+  if (setting.steps.length === 0) return { unknown: `not probed: ${setting.how}` };
+  const missing = setting.steps.filter((id) => !wasHeld(id, seen));
+  const [first] = steps.filter(({ id }) => missing.includes(id));
+  if (first === undefined) return { unknown: `not told: ${setting.how}` };
+  const cost = addCosts(steps.filter(({ id }) => missing.includes(id)).map((step) => step.cost));
+  return { unknown: `not probed: costs ${costText(cost)}${flagOf(first.level)}` };
+}
+
+function wasHeld(step: string, seen: readonly Seen[]): boolean {
+  return seen.some(
+    ({ id }) => id === step || id.startsWith(`${step}-`) || (step === 'C' && /^C\d+$/.test(id)),
+  );
+}
+
+function costText({ tokens, plain, connections }: Cost): string {
+  const parts = [
+    [tokens, 'token request'],
+    [plain, 'request'],
+    [connections, 'connection'],
+  ] as const;
+  const texts = parts.flatMap(([count, what]) =>
+    count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`],
+  );
+  return texts.join(', ') || 'time';
+}
+
+const flags: Record<Level, string> = {
+  base: '',
+  standard: ' (--level standard)',
+  exhaust: ' (--exhaust)',
+  thorough: ' (--thorough)',
+};
+
+function flagOf(level: Level): string {
+  return flags[level];
+}
+
+function allowanceOf({ grants: [first] }: View): number | undefined {
+  const text = first && headerOf(first.exchange.answer.headers, rateLimitHeaderNames.limit);
+  return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
+}

@@ -1,0 +1,36 @@
+import type { Cost } from '../cost.ts';
+import { createHolding, type HoldOptions } from '../hold.ts';
+import { type PlanOptions, planRun } from '../plan.ts';
+import type { Stop } from '../stop.ts';
+import { inferDialect, type Lesson } from './infer.ts';
+
+export interface LearnOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> {
+  scope: PlanOptions;
+}
+
+export interface LearnResult extends Lesson {
+  spent: Cost;
+  /** Why the run ended before its plan did. */
+  stopped: Stop | undefined;
+}
+
+/** A close is seen at its time to within this, where time is moved. */
+const grainMs = 250;
+
+/** Holds the exchanges of `check` once and draws the conclusions of what the service does. Throws the signal's reason. */
+export async function learnDialect(options: LearnOptions): Promise<LearnResult> {
+  const { scope } = options;
+  const plan = planRun(scope);
+  // Nothing is asked a second time: a dialect tells what was seen.
+  const once = { ...plan, confirmCost: { tokens: 0, plain: 0, connections: 0 } };
+  const holding = createHolding({
+    ...options,
+    grainMs,
+    plan: once,
+    isAlone: scope.isAlone,
+    waitMs: scope.waitMs,
+  });
+  const { seen } = await holding.hold(plan.steps);
+  const { spent, stopped } = holding;
+  return { ...inferDialect(seen, scope.waitMs), spent, stopped };
+}

@@ -1,0 +1,60 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Dialect, DialectInput } from '../../protocol/dialect.ts';
+import { isRecord } from '../../protocol/error-body.ts';
+import type { Lesson } from './infer.ts';
+import type { Told } from './setting.ts';
+
+/** A setting whose value is not that of another dialect. */
+export interface Difference {
+  path: string;
+  expected: unknown;
+  found: unknown;
+  evidence: string;
+}
+
+/** The dialect that a lesson amounts to; what was not told is that of `base`, else left out. */
+export function learnedDialect({ settings }: Lesson, base: DialectInput = {}): DialectInput {
+  const dialect = structuredClone(base) as Record<string, unknown>;
+  for (const { setting, learned } of settings) {
+    const path = setting.path.split('.');
+    if ('value' in learned && !shows(learned, read(base, path))) assign(dialect, path, learned.value);
+  }
+  return dialect;
+}
+
+/** What a lesson says otherwise than a dialect, defaults filled in. What was not told differs from nothing. */
+export function differences({ settings }: Lesson, dialect: Dialect): Difference[] {
+  return settings.flatMap(({ setting: { path }, learned }) => {
+    if (!('value' in learned)) return [];
+    const expected = read(dialect, path.split('.'));
+    const { value: found, evidence } = learned;
+    return shows(learned, expected) ? [] : [{ path, expected, found, evidence }];
+  });
+}
+
+/** Whether a value would show itself as what was seen. */
+function shows({ value, range }: Told, expected: unknown): boolean {
+  const [from = Number.NaN, to = Number.NaN] = range ?? [];
+  if (typeof expected === 'number' && expected >= from && expected <= to) return true;
+  return isDeepStrictEqual(expected, value);
+}
+
+function read(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  return isRecord(value) ? read(value[name], rest) : undefined;
+}
+
+/** Undefined takes the setting away. */
+function assign(holder: Record<string, unknown>, [name, ...rest]: readonly string[], value: unknown): void {
+  if (name === undefined) return;
+  if (rest.length === 0) {
+    if (value === undefined) delete holder[name];
+    else holder[name] = value;
+    return;
+  }
+  if (!isRecord(holder[name])) {
+    if (value === undefined) return;
+    holder[name] = {};
+  }
+  assign(holder[name] as Record<string, unknown>, rest, value);
+}

@@ -1,0 +1,352 @@
+import { isRecord } from '../../protocol/error-body.ts';
+import { connectedKind } from '../../protocol/messages.ts';
+import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
+import { known, type Learned, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
+import { type Sample, samplesOf, toTemplate } from './template.ts';
+import { confirmedAt, presentedAt, type Said, serviceEnd, textsOf, type View } from './view.ts';
+
+const conversation = ['S1'] as const;
+const refusedStreams = [
+  'S4',
+  'S5',
+  'S2',
+  'S6',
+  'S8',
+  'A62',
+  'A66',
+  'A72',
+  'A91',
+  'A121',
+  'C11',
+  'S3',
+] as const;
+
+export const messageSettings: readonly Setting[] = [
+  {
+    path: 'stream.kindField',
+    steps: conversation,
+    how: `the field of the first message that holds ${connectedKind}`,
+    infer(view) {
+      const field = kindFieldOf(view);
+      return field === undefined ? undefined : known(field, `S1 has ${quote({ [field]: connectedKind })}`);
+    },
+  },
+  {
+    path: 'stream.greeting',
+    steps: ['S1', 'S6'],
+    how: 'what comes before any token',
+    infer: (view) => listOf(view, (stream) => before(stream, presentedAt(stream)), 'before the token'),
+  },
+  {
+    path: 'stream.connected.before',
+    steps: conversation,
+    how: 'what comes between the token and the confirmation',
+    infer: (view) =>
+      listOf(
+        view,
+        (stream) => between(stream, presentedAt(stream), confirmedAt(stream)),
+        'before the confirmation',
+      ),
+  },
+  {
+    path: 'stream.connected.fields',
+    steps: ['S1', 'S3'],
+    how: 'further fields of the confirmation; those that differ are templates',
+    infer(view) {
+      const field = kindFieldOf(view);
+      const samples = confirmed(view).flatMap((stream) =>
+        samplesOf(view, stream, textsOf(stream).filter(isConnected)),
+      );
+      if (field === undefined || samples.length === 0) return undefined;
+      return known(fieldsOf(samples, [field]), `${samples.length} confirmations`);
+    },
+  },
+  {
+    path: 'stream.connected.after',
+    steps: conversation,
+    how: 'what comes after the confirmation and before any audio, status messages aside',
+    infer: (view) => listOf(view, (stream) => afterConfirmed(view, stream), 'after the confirmation'),
+  },
+  {
+    path: 'stream.status.send',
+    steps: conversation,
+    how: 'whether text comes before and after the reply of S1',
+    infer(view) {
+      const states = statesOf(view);
+      if (states === undefined) return undefined;
+      const { speaking, listening } = states;
+      const isSent = speaking !== undefined || listening !== undefined;
+      return known(
+        isSent,
+        isSent ? `${quote((speaking ?? listening)?.body)} around the reply` : 'none came around the reply',
+      );
+    },
+  },
+  stateSetting('kind', 'kind of the message after the reply', ({ listening }, field) => listening?.[field]),
+  {
+    path: 'stream.status.kinds.listening',
+    steps: conversation,
+    how: 'never needed: `status.kind` says it',
+    infer: (view) =>
+      statesOf(view)?.listening === undefined ? undefined : known(undefined, 'as stream.status.kind'),
+  },
+  stateSetting(
+    'kinds.speaking',
+    'kind of the message before the reply, where it is another one',
+    ({ listening, speaking }, field) =>
+      speaking?.[field] === listening?.[field] ? undefined : speaking?.[field],
+  ),
+  stateSetting(
+    'stateField',
+    'the field that differs before and after the reply',
+    (states, field) => stateFieldOf(states, field) ?? '',
+  ),
+  stateSetting('states.listening', 'the state after the reply', (states, field) =>
+    textOf(states, 'listening', field),
+  ),
+  stateSetting('states.speaking', 'the state before the reply', (states, field) =>
+    textOf(states, 'speaking', field),
+  ),
+  {
+    path: 'stream.status.fields',
+    steps: conversation,
+    how: 'further fields of the status messages; those that differ are templates',
+    infer(view) {
+      const [states, bodies, field] = [statesOf(view), stateBodies(view), kindFieldOf(view)];
+      const stream = view.stream('S1');
+      if (states === undefined || bodies === undefined || field === undefined || stream === undefined)
+        return undefined;
+      const messages = [states.listening, states.speaking].filter((one) => one !== undefined);
+      const own = [field, stateFieldOf(bodies, field) ?? field];
+      return messages.length === 0
+        ? undefined
+        : known(fieldsOf(samplesOf(view, stream, messages), own), 'status messages of S1');
+    },
+  },
+  {
+    path: 'stream.error.kind',
+    steps: refusedStreams,
+    how: 'the kind of the message before a close',
+    infer(view) {
+      const [error, field] = [errorsOf(view)[0], kindFieldOf(view)];
+      const kind = field !== undefined && isRecord(error?.said.body) ? error.said.body[field] : undefined;
+      return typeof kind === 'string' && kind !== ''
+        ? known(kind, `the error of ${error?.stream.id}`)
+        : undefined;
+    },
+  },
+  {
+    path: 'stream.error.shape',
+    steps: refusedStreams,
+    how: 'whether the code stands in `error` or beside the kind',
+    infer(view) {
+      const [error] = errorsOf(view);
+      if (error === undefined || !isRecord(error.said.body)) return undefined;
+      return known(
+        isRecord(error.said.body.error) ? 'nested' : 'flat',
+        `${error.stream.id}: ${quote(error.said.body)}`,
+      );
+    },
+  },
+  {
+    path: 'stream.error.fields',
+    steps: refusedStreams,
+    how: 'further fields of the error messages; those that differ are templates',
+    infer(view) {
+      const [errors, field] = [errorsOf(view), kindFieldOf(view)];
+      if (errors.length === 0 || field === undefined) return undefined;
+      const samples = errors.flatMap(({ stream, said }) => samplesOf(view, stream, [said]));
+      return known(
+        fieldsOf(samples, [field, 'error', 'code', 'message']),
+        `${samples.length} error messages`,
+      );
+    },
+  },
+  {
+    path: 'stream.errorBeforeClose',
+    steps: ['S4', 'S5', 'S2'],
+    how: 'whether an error message is the last word before a refusal',
+    infer(view) {
+      const ends = ['S4', 'S5', 'S2'].flatMap((id) => serviceEnd(view.stream(id)) ?? []);
+      if (ends.length === 0) return undefined;
+      const told = ends.filter(({ error }) => error !== undefined).length;
+      return known(told > 0, `${told} of ${ends.length} refusals began with one`);
+    },
+  },
+  notProbed('stream.replyFailed.code', 'seen only when a reply fails'),
+  notProbed('stream.replyFailed.message', 'seen only when a reply fails'),
+];
+
+export const messageRemarks: readonly Remark[] = [
+  {
+    steps: conversation,
+    find(view) {
+      const samples = confirmed(view).flatMap((stream) =>
+        samplesOf(view, stream, textsOf(stream).filter(isConnected)),
+      );
+      const { varying } = toTemplate(samples);
+      return varying.length === 0
+        ? undefined
+        : `fields of the confirmation that differ: ${varying.join(', ')}`;
+    },
+  },
+];
+
+/** The field by which the service names the kind of a message. */
+export function kindFieldOf(view: View): string | undefined {
+  for (const stream of confirmed(view)) {
+    const body = textsOf(stream).find(isConnected)?.body;
+    const field = isRecord(body) ? Object.keys(body).find((name) => body[name] === connectedKind) : undefined;
+    if (field !== undefined) return field;
+  }
+  return undefined;
+}
+
+function isConnected({ category }: Said): boolean {
+  return category === 'connected';
+}
+
+function confirmed(view: View): SeenStream[] {
+  return view.streams.filter((stream) => confirmedAt(stream) !== undefined);
+}
+
+function before(stream: SeenStream, at = Number.POSITIVE_INFINITY): Said[] {
+  return textsOf(stream).filter((said) => said.at < at && said.category !== 'error');
+}
+
+function between(stream: SeenStream, from = Number.POSITIVE_INFINITY, to = Number.POSITIVE_INFINITY): Said[] {
+  const all = textsOf(stream);
+  const end = all.findIndex(isConnected);
+  return all
+    .slice(0, Math.max(0, end))
+    .filter((said) => said.at >= from && said.at <= to && !isConnected(said));
+}
+
+/** Status messages are what a reply says of itself: the first may come right behind the confirmation. */
+function afterConfirmed(view: View, stream: SeenStream): Said[] {
+  const all = textsOf(stream);
+  const from = all.findIndex(isConnected);
+  const spoken = audioOf(stream, 'device')[0]?.at ?? Number.POSITIVE_INFINITY;
+  const behind =
+    from < 0 ? [] : all.slice(from + 1).filter(({ at, category }) => at <= spoken && category !== 'error');
+  return behind.filter((said) => !isStatus(view, said));
+}
+
+/** A list of messages as the conversation has them, each a template of what other streams have in its place. */
+function listOf(view: View, select: (stream: SeenStream) => Said[], where: string): Learned | undefined {
+  const main = view.stream('S1');
+  if (main === undefined || confirmedAt(main) === undefined) return undefined;
+  const lists = [main, ...confirmed(view).filter((stream) => stream !== main)].map((stream) =>
+    samplesOf(view, stream, select(stream)),
+  );
+  const [own = []] = lists;
+  const values = own.map((_sample, index) => {
+    const samples = lists.filter((list) => list.length === own.length).flatMap((list) => list[index] ?? []);
+    return toTemplate(samples).value;
+  });
+  if (!values.every(isRecord))
+    return untold(`what comes ${where} is no JSON object: ${quote(own.map(({ body }) => body))}`);
+  return known(values, `${values.length} messages come ${where}`);
+}
+
+/** The fields of messages that are alike, but for those that have a meaning of their own. */
+function fieldsOf(samples: readonly Sample[], own: readonly string[]): Record<string, unknown> {
+  const { value } = toTemplate(samples);
+  const fields = isRecord(value) ? Object.entries(value) : [];
+  return Object.fromEntries(fields.filter(([name]) => !own.includes(name)));
+}
+
+interface States<Message> {
+  speaking: Message | undefined;
+  listening: Message | undefined;
+}
+
+/** The last text before the reply of S1, and the first behind it; undefined where no reply was heard. */
+function statesOf(view: View): States<Said> | undefined {
+  const stream = view.stream('S1');
+  const audio = stream && audioOf(stream, 'service');
+  const [first, last] = [audio?.[0], audio?.at(-1)];
+  if (stream === undefined || first === undefined || last === undefined) return undefined;
+  const begun = audioOf(stream, 'device')[0]?.at ?? first.at;
+  const texts = textsOf(stream).filter(({ category }) => category === 'status' || category === 'other');
+  return {
+    speaking: texts.filter(({ at }) => at >= begun && at <= first.at).at(-1),
+    listening: texts.find(({ at }) => at >= last.at),
+  };
+}
+
+function stateBodies(view: View): States<Record<string, unknown>> | undefined {
+  const states = statesOf(view);
+  const bodyOf = (said: Said | undefined) => (isRecord(said?.body) ? said.body : undefined);
+  return states && { speaking: bodyOf(states.speaking), listening: bodyOf(states.listening) };
+}
+
+/** Whether a message is of the kinds that the states have. */
+function isStatus(view: View, said: Said): boolean {
+  const [states, field] = [stateBodies(view), kindFieldOf(view)];
+  if (states === undefined || field === undefined || !isRecord(said.body)) return said.category === 'status';
+  const { body } = said;
+  return [states.listening, states.speaking].some(
+    (state) => state !== undefined && state[field] === body[field],
+  );
+}
+
+/** The field whose text differs between the two states, the kind aside. */
+function stateFieldOf(
+  { speaking, listening }: States<Record<string, unknown>>,
+  kindField: string,
+): string | undefined {
+  if (speaking === undefined || listening === undefined) return undefined;
+  return Object.keys(listening).find((name) => {
+    const [here, there] = [listening[name], speaking[name]];
+    const areTexts = typeof here === 'string' && typeof there === 'string';
+    return (
+      name !== kindField && areTexts && here !== there && !/^[0-9a-f-]{36}$|^\d{4}-\d\d-\d\dT/i.test(here)
+    );
+  });
+}
+
+/** The text of a state; null where no field holds it. */
+function textOf(
+  states: States<Record<string, unknown>>,
+  state: keyof States<unknown>,
+  kindField: string,
+): unknown {
+  const field = stateFieldOf(states, kindField);
+  return field === undefined ? null : states[state]?.[field];
+}
+
+function stateSetting(
+  name: string,
+  how: string,
+  read: (states: States<Record<string, unknown>>, kindField: string) => unknown,
+): Setting {
+  return {
+    path: `stream.status.${name}`,
+    steps: conversation,
+    how,
+    infer(view) {
+      const [states, field] = [stateBodies(view), kindFieldOf(view)];
+      if (states === undefined || field === undefined) return undefined;
+      const { speaking, listening } = states;
+      if (speaking === undefined || listening === undefined) return undefined;
+      const value = read(states, field);
+      if (value === null) return untold('no field holds the state: the kinds differ');
+      return known(value, `${quote(speaking)} before the reply, ${quote(listening)} behind it`);
+    },
+  };
+}
+
+interface ErrorSaid {
+  stream: SeenStream;
+  said: Said;
+}
+
+/** Error messages, the first of each stream. */
+function errorsOf(view: View): ErrorSaid[] {
+  return refusedStreams.flatMap((id) => {
+    const stream = view.stream(id);
+    const said = stream && textsOf(stream).find(({ category }) => category === 'error');
+    return stream === undefined || said === undefined ? [] : [{ stream, said }];
+  });
+}

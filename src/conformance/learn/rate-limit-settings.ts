@@ -1,0 +1,164 @@
+import {
+  type ResetFormat,
+  rateLimitHeaderNames,
+  rateLimitWindowMs,
+  readMoment,
+  retryAfterHeaderName,
+} from '../../protocol/rate-limit.ts';
+import { remainingOf } from '../../rules/rate-window.ts';
+import {
+  deviceOf,
+  headerOf,
+  isSuccess,
+  type SeenAnswer,
+  type SeenGrant,
+  serviceTime,
+} from '../../rules/token-seen.ts';
+import { limitedOf } from './refusal-settings.ts';
+import { known, type Learned, notProbed, quote, type Setting, untold } from './setting.ts';
+import type { View } from './view.ts';
+
+export const rateLimitSettings: readonly Setting[] = [
+  {
+    path: 'rateLimit.window',
+    steps: ['E3', 'W30', 'W61'],
+    how: 'what is left 30 and 61 s after the first request of a device, and where the reset stands',
+    infer: inferWindow,
+  },
+  notProbed('rateLimit.counts', 'the answers over the limit look alike either way'),
+  {
+    path: 'rateLimit.countsInvalid',
+    steps: ['E2', 'E4', 'E7', 'E10', 'E11'],
+    how: 'what is left before and after the invalid requests that name the device',
+    infer: inferCountsInvalid,
+  },
+  {
+    path: 'rateLimit.resetFormat',
+    steps: ['E1'],
+    how: 'how the reset header of E1 is written',
+    infer(view) {
+      const reset = resetOf(view.answer('E1'));
+      if (reset === undefined) return undefined;
+      const format = formatOf(reset);
+      return format === undefined
+        ? untold(`the reset is ${quote(reset)}`)
+        : known(format, `the reset is ${quote(reset)}`);
+    },
+  },
+  {
+    path: 'rateLimit.headersOn',
+    steps: ['E1', 'X'],
+    how: 'whether the granted and the limited answers carry the three headers',
+    infer(view) {
+      const [granted, limited] = [view.answer('E1'), limitedOf(view)].map(hasHeaders);
+      if (granted === undefined) return undefined;
+      if (granted && limited === undefined) return undefined;
+      if (!granted && limited !== true) return untold('no answer carries the headers');
+      const value = granted ? (limited ? 'all' : 'success') : 'limited';
+      return known(
+        value,
+        `E1 ${granted ? 'has' : 'lacks'} them, the request over the limit ${limited ? 'has' : 'lacks'} them`,
+      );
+    },
+  },
+  {
+    path: 'rateLimit.headersOnInvalid',
+    steps: ['E4', 'E7', 'E10'],
+    how: 'whether refused requests that name the device carry the three headers',
+    infer(view) {
+      const refused = ['E4', 'E7', 'E10']
+        .map((id) => view.answer(id))
+        .filter((one) => one !== undefined && !isSuccess(one));
+      const having = refused.map(hasHeaders);
+      if (having.length === 0) return undefined;
+      if (new Set(having).size > 1) return untold('some of E4, E7 and E10 carry them');
+      if (!having[0] && hasHeaders(view.answer('E1')) === false) return untold('E1 lacks them too');
+      return known(having[0], `E4, E7 and E10 ${having[0] ? 'have' : 'lack'} them`);
+    },
+  },
+  {
+    path: 'rateLimit.retryAfter',
+    steps: ['X'],
+    how: 'how Retry-After is written over the limit',
+    infer(view) {
+      const limited = limitedOf(view);
+      if (limited === undefined) return undefined;
+      const text = headerOf(limited.exchange.answer.headers, retryAfterHeaderName);
+      if (text === undefined) return known('none', 'the request over the limit has none');
+      return known(/^\s*\d+\s*$/.test(text) ? 'seconds' : 'http-date', `Retry-After is ${quote(text)}`);
+    },
+  },
+];
+
+function resetOf(one: SeenAnswer | undefined): string | undefined {
+  return one && headerOf(one.exchange.answer.headers, rateLimitHeaderNames.reset);
+}
+
+function hasHeaders(one: SeenAnswer | undefined): boolean | undefined {
+  if (one === undefined) return undefined;
+  const { headers } = one.exchange.answer;
+  return Object.values(rateLimitHeaderNames).every((name) => headerOf(headers, name) !== undefined);
+}
+
+function formatOf(reset: string): ResetFormat | undefined {
+  const text = reset.trim();
+  if (/^\d{13}$/.test(text)) return 'milliseconds';
+  if (/^\d{9,10}$/.test(text)) return 'seconds';
+  if (/^\d{1,8}$/.test(text)) return 'delta';
+  if (/^\d{4}-\d\d-\d\dT/.test(text)) return 'iso8601';
+  return /^[A-Z][a-z]{2}, .* GMT$/.test(text) ? 'http-date' : undefined;
+}
+
+/** When the window resets, milliseconds of the service's time. */
+function resetAt(one: SeenAnswer | undefined): number | undefined {
+  const now = one && serviceTime(one);
+  return now === undefined ? undefined : readMoment(resetOf(one), now);
+}
+
+/** Whole seconds may be rounded either way, and a `delta` is as old as the answer. */
+const slackMs = 1_100;
+
+function isFullMinute(moment: number | undefined): boolean {
+  if (moment === undefined) return false;
+  const past = moment % rateLimitWindowMs;
+  return past < slackMs || past > rateLimitWindowMs - slackMs;
+}
+
+function inferWindow(view: View): Learned | undefined {
+  const asked = ['E3', 'W30', 'W61'].map((id) => view.answer(id));
+  const [first, within, after] = asked.map((one) => one && remainingOf(one));
+  if (first === undefined || within === undefined || after === undefined) return undefined;
+  const values = `Remaining ${first}, ${within} after 30 s, ${after} after 61 s`;
+  // Windows of other devices and of other moments: by chance they do not all end with a minute.
+  const resets = ['E1', 'E3', 'W30', 'W61'].map((id) => resetAt(view.answer(id)));
+  if (resets.every(isFullMinute))
+    return known('calendar-minute', `${values}; each reset is at a full minute`);
+  if (within >= first) return known('token-bucket', values);
+  if (within !== first - 1) return untold(`${values}: another user of the device`);
+  if (after === first) return known('first-request', values);
+  return after === first - 1 ? known('sliding', values) : untold(values);
+}
+
+/** The invalid requests that name the device of E1 and E2. */
+const naming = ['E4', 'E7', 'E10'] as const;
+
+function inferCountsInvalid(view: View): Learned | undefined {
+  const [before, after] = ['E2', 'E11'].map((id) => view.answer(id));
+  const [left, then] = [before, after].map((one) => one && remainingOf(one));
+  if (before === undefined || after === undefined || left === undefined || then === undefined)
+    return undefined;
+  if (isFullMinute(resetAt(before)) && resetAt(before) !== resetAt(after))
+    return untold('the window ended in between');
+  const granted = view.grants.filter((one) => isBetween(one, before, after)).length;
+  const counted = left - then - granted;
+  const asked = naming.filter((id) => view.answer(id) !== undefined).length;
+  const values = `Remaining ${left} at E2, ${then} at E11, and ${granted} granted on the way`;
+  if (counted === 0) return known(false, values);
+  return counted === asked ? known(true, values) : untold(values);
+}
+
+/** Whether a token was granted to the device after the one request, up to the other. */
+function isBetween(one: SeenGrant, before: SeenAnswer, after: SeenAnswer): boolean {
+  const { at } = one.exchange;
+  return deviceOf(one) === deviceOf(after) && at > before.exchange.at && at <= after.exchange.at;
+}

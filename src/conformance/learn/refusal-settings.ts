@@ -1,0 +1,169 @@
+import type { InvalidCase, RefusalCause } from '../../protocol/dialect.ts';
+import { readError } from '../../protocol/error-body.ts';
+import { isSuccess, parseJson, type SeenAnswer } from '../../rules/token-seen.ts';
+import type { HttpAnswer } from '../../wire/exchange.ts';
+import { known, notProbed, type Remark, type Setting, untold } from './setting.ts';
+import { refusedUpgrade } from './stream-settings.ts';
+import type { View } from './view.ts';
+
+/** The step that brings about each invalid request. */
+const caseSteps: Partial<Record<InvalidCase, string>> = {
+  missingApiKey: 'E4',
+  missingDeviceId: 'E5',
+  invalidJson: 'E6',
+  emptyApiKey: 'E7',
+  emptyDeviceId: 'E8',
+  wrongType: 'E9',
+};
+const untriedCases: readonly InvalidCase[] = [
+  'notAnObject',
+  'tooLong',
+  'badCharacters',
+  'badNesting',
+  'badHttp',
+];
+
+/** The step that brings about each refusal. */
+const causeSteps: Partial<Record<RefusalCause, string>> = {
+  unauthorized: 'E10',
+  notFound: 'K3',
+  methodNotAllowed: 'K1',
+  upgradeRequired: 'K2',
+  unsupportedMediaType: 'H1',
+  bodyTooLarge: 'H3',
+  headersTooLarge: 'H4',
+};
+const never = {
+  forbidden: 'asking under a foreign name would look like an attack',
+  requestTimeout: 'never asked: a slow request would look like an attack',
+  unavailable: 'seen only when it happens',
+} as const;
+
+export const refusalSettings: readonly Setting[] = [
+  {
+    path: 'refusals.invalidRequest.status',
+    steps: Object.values(caseSteps),
+    how: 'the commonest status of the invalid requests',
+    infer(view) {
+      const usual = usualStatus(view);
+      return usual === undefined ? undefined : statusOf(usual, 'most of E4 to E9');
+    },
+  },
+  ...Object.entries(caseSteps).map(
+    ([name, step]): Setting => ({
+      path: `refusals.invalidRequest.statuses.${name}`,
+      steps: [step],
+      how: `the status of ${step}, where it is not the usual one`,
+      infer(view) {
+        const status = refusalOf(view.answer(step))?.status;
+        if (status === undefined) return undefined;
+        return status === usualStatus(view)
+          ? known(undefined, `${step}: as refusals.invalidRequest.status`, [status, status])
+          : statusOf(status, step);
+      },
+    }),
+  ),
+  ...untriedCases.map((name) =>
+    notProbed(`refusals.invalidRequest.statuses.${name}`, 'not among the requests'),
+  ),
+  ...Object.entries(causeSteps).flatMap(([cause, step]) =>
+    answerSettings(cause, [step], (view) => refusalOf(view.answer(step)), step),
+  ),
+  ...answerSettings(
+    'rateLimited',
+    ['X'],
+    (view) => limitedOf(view)?.exchange.answer,
+    'the request over the limit',
+  ),
+  ...answerSettings(
+    'tooManyConnections',
+    ['C'],
+    (view) => refusedUpgrade(view)?.exchange.upgrade.answer,
+    'the upgrade of one connection too many',
+  ),
+  ...Object.entries(never).flatMap(([cause, how]) =>
+    ['status', 'code', 'message'].map((field) => notProbed(`refusals.${cause}.${field}`, how)),
+  ),
+];
+
+export const refusalRemarks: readonly Remark[] = Object.values({ ...caseSteps, ...causeSteps }).map(
+  (step) => ({
+    steps: [step],
+    find(view) {
+      const one = view.answer(step);
+      if (one === undefined || !isSuccess(one)) return undefined;
+      return `${step} is granted (status ${one.exchange.answer.status}) where the specification asks for a refusal`;
+    },
+  }),
+);
+
+/** The request over the limit. */
+export function limitedOf(view: View): SeenAnswer | undefined {
+  for (let count = 1; count <= 100; count += 1) {
+    const one = view.answer(`X-${count}`);
+    if (one !== undefined && !isSuccess(one)) return one;
+  }
+  return undefined;
+}
+
+function refusalOf(one: SeenAnswer | undefined): HttpAnswer | undefined {
+  return one === undefined || isSuccess(one) ? undefined : one.exchange.answer;
+}
+
+function usualStatus(view: View): number | undefined {
+  const statuses = Object.values(caseSteps).flatMap((step) => refusalOf(view.answer(step))?.status ?? []);
+  const counts = new Map<number, number>();
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const [usual] = [...counts].sort(([, a], [, b]) => b - a);
+  return usual?.[0];
+}
+
+/** A status that the dialect can say. */
+function statusOf(status: number, evidence: string) {
+  return status >= 400 && status <= 599
+    ? known(status, evidence)
+    : untold(`${evidence} has status ${status}, which is no status of an error`);
+}
+
+/** Status, code and message of one refusal. */
+function answerSettings(
+  cause: string,
+  steps: readonly string[],
+  find: (view: View) => HttpAnswer | undefined,
+  what: string,
+): Setting[] {
+  const path = (field: string) => `refusals.${cause}.${field}`;
+  const said = (view: View) => {
+    const answer = find(view);
+    return answer && readError(parseJson(answer.body));
+  };
+  return [
+    {
+      ...{ path: path('status'), steps, how: `the status of ${what}` },
+      infer(view) {
+        const status = find(view)?.status;
+        return status === undefined ? undefined : statusOf(status, what);
+      },
+    },
+    {
+      ...{ path: path('code'), steps, how: `\`error.code\` of ${what}` },
+      infer(view) {
+        const error = said(view);
+        if (error === undefined) return undefined;
+        return error.code === undefined || error.code === ''
+          ? untold(`${what} has no error.code`)
+          : known(error.code, what);
+      },
+    },
+    {
+      ...{ path: path('message'), steps, how: `\`error.message\` of ${what}` },
+      infer(view) {
+        const error = said(view);
+        if (error === undefined) return undefined;
+        return error.message === undefined
+          ? untold(`${what} has no error.message`)
+          : known(error.message, what);
+      },
+    },
+  ];
+}

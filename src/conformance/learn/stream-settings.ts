@@ -1,0 +1,259 @@
+import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
+import { closeCodes } from '../../protocol/close-codes.ts';
+import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
+import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
+import { known, type Learned, notProbed, type Setting, untold } from './setting.ts';
+import { confirmedAt, presentedAt, type ServiceEnd, serviceEnd, textsOf, type View } from './view.ts';
+
+export const streamSettings: readonly Setting[] = [
+  {
+    path: 'stream.binaryToken',
+    steps: ['S8', 'S4', 'S6'],
+    how: 'a token is presented in a binary message',
+    infer: inferBinaryToken,
+  },
+  {
+    path: 'stream.connectionLimit',
+    steps: ['C'],
+    how: `what becomes of the stream after the ${connectionsPerDevice}th`,
+    infer: inferConnectionLimit,
+  },
+  notProbed('stream.capacity.connections', 'the limit of all devices together is not tried'),
+  notProbed('stream.capacity.refuseAt', 'the limit of all devices together is not tried'),
+  notProbed('stream.idleTimeoutMs', 'a stream is watched for 75 s and not longer'),
+  notProbed('stream.longestSessionMs', 'a stream is watched for 75 s and not longer'),
+  {
+    path: 'stream.explainRefusals',
+    steps: ['S4', 'S5'],
+    how: 'whether two invalid tokens get two explanations',
+    infer(view) {
+      const [text, altered] = ['S4', 'S5'].map((id) => serviceEnd(view.stream(id))?.error?.error);
+      if (text === undefined || altered === undefined) return undefined;
+      if (text.code !== altered.code) return untold('the two have codes of their own');
+      return known(
+        text.message !== altered.message,
+        `${JSON.stringify(text.message)}, ${JSON.stringify(altered.message)}`,
+      );
+    },
+  },
+  {
+    path: 'stream.tokenDeadlineMs',
+    steps: ['S6', 'S6-end'],
+    how: 'how long a connection lasts that says nothing',
+    infer(view) {
+      const stream = view.stream('S6');
+      const end = serviceEnd(stream);
+      if (stream === undefined) return undefined;
+      if (end === undefined)
+        return untold(`more than ${Math.floor(watchedMs(stream) / 1000)} s: --wait waits longer`);
+      // From the request on: the service may have begun to wait before its answer was here.
+      const lasted = end.at - stream.exchange.upgrade.at;
+      const evidence = `S6 was closed after ${(lasted / 1000).toFixed(2)} s`;
+      return known(roundDown(lasted), evidence, [lasted - deadlineSlackMs, lasted]);
+    },
+  },
+  {
+    path: 'stream.earlyAudioBytes',
+    steps: ['S7'],
+    how: '640 bytes of audio come before the token: a bracket',
+    infer(view) {
+      const stream = view.stream('S7');
+      if (stream === undefined) return undefined;
+      if (confirmedAt(stream) !== undefined)
+        return untold('at least 640 bytes, and how many more is not tried');
+      const end = earlyAudioEnd(view);
+      if (end === undefined) return untold('S7 was not confirmed, and nothing says why');
+      return known(0, `640 bytes were too many: closed with ${end.close}`);
+    },
+  },
+  {
+    path: 'stream.maxMessageBytes',
+    steps: ['M1', 'M2', 'M3'],
+    how: 'text of 64 KiB, 1 MiB and a byte, and 16 MiB in the place of a token: a bracket',
+    infer: inferLargestMessage,
+  },
+  {
+    path: 'stream.replyFrameMs',
+    steps: ['S1'],
+    how: 'the commonest length of a binary message of the reply',
+    infer(view) {
+      const stream = view.stream('S1');
+      const lengths = stream === undefined ? [] : audioOf(stream, 'service').map(({ bytes }) => bytes);
+      const usual = commonest(lengths);
+      if (usual === undefined) return undefined;
+      const ms = msForBytes(usual);
+      if (!Number.isInteger(ms) || ms < 5 || ms > 1_000)
+        return untold(`messages of ${usual} bytes are no whole milliseconds`);
+      return known(
+        ms,
+        `${lengths.filter((bytes) => bytes === usual).length} of ${lengths.length} messages have ${usual} bytes`,
+      );
+    },
+  },
+  {
+    path: 'stream.oddBytes',
+    steps: ['S3'],
+    how: 'a message of 641 bytes: a close shows; carried or dropped looks alike',
+    infer(view) {
+      const stream = view.stream('S3');
+      if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
+      const end = serviceEnd(stream);
+      if (end !== undefined && textSentAt(stream) === undefined)
+        return known('close', `641 bytes closed S3 with ${end.close}`);
+      return untold('carried or dropped: S3 went on');
+    },
+  },
+  {
+    path: 'stream.textAfterToken',
+    steps: ['S3'],
+    how: 'text is sent on a confirmed stream',
+    infer(view) {
+      const stream = view.stream('S3');
+      const textAt = stream && textSentAt(stream);
+      if (stream === undefined || textAt === undefined) return undefined;
+      const end = serviceEnd(stream);
+      if (end !== undefined) return known('close', `text closed S3 with ${end.close}`);
+      const error = textsOf(stream).find(({ category, at }) => category === 'error' && at >= textAt);
+      return error === undefined
+        ? known('ignore', 'nothing followed')
+        : known('error', `${error.text.slice(0, 80)} followed`);
+    },
+  },
+  {
+    path: 'stream.expiryDuringStream',
+    steps: ['A55', 'A55-end'],
+    how: 'a stream is held past the end of its token',
+    infer(view) {
+      const stream = view.stream('A55');
+      if (stream === undefined || confirmedAt(stream) === undefined) return undefined;
+      const end = expiryEnd(view);
+      if (end !== undefined) return known('close', `A55 was closed with ${end.close} when its token ended`);
+      return serviceEnd(stream) === undefined
+        ? known('continue', 'A55 was open 15 s after the end of its token')
+        : undefined;
+    },
+  },
+];
+
+/** The close of a stream whose token ended: between its `exp` and a little later. */
+export function expiryEnd(view: View): ServiceEnd | undefined {
+  const stream = view.stream('A55');
+  const end = serviceEnd(stream);
+  const grant = view.grants.find(({ id }) => id === 'T55');
+  if (stream === undefined || end === undefined || grant === undefined || confirmedAt(stream) === undefined)
+    return undefined;
+  const ageMs = end.at - grant.exchange.at;
+  return ageMs > 58_000 && ageMs < 75_000 ? end : undefined;
+}
+
+/** The close for audio before the token; one that is like that for an invalid token has taken the audio for it. */
+export function earlyAudioEnd(view: View): ServiceEnd | undefined {
+  const stream = view.stream('S7');
+  const end = stream && confirmedAt(stream) === undefined ? serviceEnd(stream) : undefined;
+  const invalid = serviceEnd(view.stream('S4'));
+  const isAlike = end?.close === invalid?.close && end?.reason === invalid?.reason;
+  return isAlike ? undefined : end;
+}
+
+/** When text was sent on the stream, the token aside. */
+export function textSentAt({ exchange }: SeenStream): number | undefined {
+  return exchange.messages.find((message) => message.from === 'device' && 'text' in message)?.at;
+}
+
+function watchedMs({ exchange: { upgrade, end } }: SeenStream): number {
+  return (end?.at ?? upgrade.at) - upgrade.at;
+}
+
+/** A close arrives a little after its deadline. */
+const deadlineGrainMs = 250;
+/** On a busy machine, and one more grain where time is moved. */
+const deadlineSlackMs = 750;
+
+function roundDown(ms: number): number {
+  return Math.max(1, Math.floor(ms / deadlineGrainMs) * deadlineGrainMs);
+}
+
+function commonest(values: readonly number[]): number | undefined {
+  const counts = new Map<number, number>();
+  for (const value of values)
+    if (value % bytesPerSample === 0) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+}
+
+/** A refusal comes at once; audio that is held comes to its end with the deadline of the token. */
+const atOnceMs = 1_000;
+
+function inferBinaryToken(view: View): Learned | undefined {
+  const stream = view.stream('S8');
+  if (stream === undefined) return undefined;
+  if (confirmedAt(stream) !== undefined) return known('accept', 'S8 was confirmed');
+  const end = serviceEnd(stream);
+  const presented = presentedAt(stream) ?? stream.exchange.messages.find(({ from }) => from === 'device')?.at;
+  if (end === undefined || presented === undefined)
+    return known('audio', 'S8 was neither confirmed nor refused');
+  const [refused, late] = ['S4', 'S6'].map((id) => serviceEnd(view.stream(id)));
+  const overflow = earlyAudioEnd(view);
+  const isLike = (other: ServiceEnd | undefined) => other?.close === end.close && other.reason === end.reason;
+  if (isLike(overflow) && !isLike(refused))
+    return known('audio', `S8 was closed with ${end.close}, as audio in S7`);
+  if (isLike(overflow)) return untold('S8 was closed as audio and as an invalid token are');
+  if (isLike(refused) && !isLike(late)) return known('refuse', `S8 was closed with ${end.close}, as S4`);
+  if (isLike(late) && !isLike(refused)) return known('audio', `S8 was closed with ${end.close}, as S6`);
+  const ms = end.at - presented;
+  return known(
+    ms < atOnceMs ? 'refuse' : 'audio',
+    `S8 was closed ${(ms / 1000).toFixed(1)} s after its message`,
+  );
+}
+
+function inferConnectionLimit(view: View): Learned | undefined {
+  const refused = refusedUpgrade(view);
+  if (refused !== undefined) return known('refuse-upgrade', `the upgrade of ${refused.id} was refused`);
+  const last = view.stream('C11');
+  if (last === undefined) return undefined;
+  if (confirmedAt(last) === undefined)
+    return serviceEnd(last) && known('refuse', 'the token of C11 was refused');
+  const evicted = evictedEnd(view);
+  return evicted === undefined
+    ? untold('C11 was confirmed, and no other stream closed')
+    : known('evict-oldest', 'C1 was closed for C11');
+}
+
+/** The first of many connections of a device whose upgrade was refused: a limit by address counts other streams too. */
+export function refusedUpgrade(view: View): SeenStream | undefined {
+  const ids = Array.from({ length: connectionsPerDevice + 1 }, (_, index) => `C${index + 1}`);
+  return ids.map((id) => view.refusedUpgrade(id)).find((stream) => stream !== undefined);
+}
+
+/** The close of the oldest stream of a device for its newest. */
+export function evictedEnd(view: View): ServiceEnd | undefined {
+  const last = view.stream('C11');
+  const confirmed = last && confirmedAt(last);
+  const end = serviceEnd(view.stream('C1'));
+  if (confirmed === undefined || end === undefined) return undefined;
+  return Math.abs(end.at - confirmed) < 3_000 ? end : undefined;
+}
+
+const sizes = [
+  ['M1', 64 * 1024],
+  ['M2', 1024 * 1024 + 1],
+  ['M3', 16 * 1024 * 1024],
+] as const;
+
+function inferLargestMessage(view: View): Learned | undefined {
+  const tried = sizes.flatMap(([id, bytes]) => {
+    const stream = view.stream(id);
+    return stream === undefined
+      ? []
+      : [{ bytes, isTooBig: serviceEnd(stream)?.close === closeCodes.messageTooBig }];
+  });
+  if (tried.length === 0) return undefined;
+  const smallest = tried.find(({ isTooBig }) => isTooBig)?.bytes;
+  const largest = tried.filter(({ isTooBig }) => !isTooBig).at(-1)?.bytes;
+  if (smallest === undefined)
+    return untold(`no message was too big: ${largest} bytes before the token were not`);
+  return known(smallest - 1, `${largest ?? 0} to ${smallest - 1} bytes: ${smallest} are too many`, [
+    largest ?? 1,
+    smallest - 1,
+  ]);
+}

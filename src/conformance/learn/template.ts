@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../protocol/error-body.ts';
+import type { SeenStream } from '../../rules/stream-seen.ts';
+import { type Said, textsOf, type View } from './view.ts';
+
+/** One message as it was seen, and what its stream tells of the values in it. */
+export interface Sample {
+  body: unknown;
+  /** The device of the stream, where a token named one. */
+  device: unknown;
+  /** Wall-clock milliseconds of the message. */
+  wallAt: number;
+  /** Names of fields whose UUID is the same in each message of a stream. */
+  sessionFields: ReadonlySet<string>;
+  /** Names of fields that count the messages of the stream. */
+  counters: ReadonlySet<string>;
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** How far a timestamp may be from the moment at which its message arrived. */
+const momentSlackMs = 5_000;
+
+/** Messages of one stream as samples. */
+export function samplesOf(view: View, stream: SeenStream, messages: readonly Said[]): Sample[] {
+  const { upgrade } = stream.exchange;
+  const all = textsOf(stream).map(({ body }) => body);
+  const context = {
+    device: deviceOf(stream),
+    // A short stream does not repeat the UUID of its session: another one does.
+    sessionFields: new Set(view.streams.flatMap((one) => repeatedUuidFields(textsOf(one)))),
+    counters: counterNames(all),
+  };
+  return messages.map(({ body, at }) => ({ body, wallAt: upgrade.wallAt + at - upgrade.at, ...context }));
+}
+
+function deviceOf({ exchange }: SeenStream): unknown {
+  for (const message of exchange.messages) if ('token' in message) return message.token.claims?.sub;
+  return undefined;
+}
+
+/**
+ * What the same message looks like each time it is sent: values that differ by their nature are templates of the
+ * dialect. `varying` names the fields for which there is none.
+ */
+export function toTemplate(samples: readonly Sample[]): { value: unknown; varying: string[] } {
+  const varying: string[] = [];
+  const value = templateOf(
+    samples.map((sample) => ({ sample, value: sample.body })),
+    [],
+    varying,
+  );
+  return { value, varying };
+}
+
+interface Seat {
+  sample: Sample;
+  value: unknown;
+}
+
+function templateOf(seats: readonly Seat[], path: readonly string[], varying: string[]): unknown {
+  const [first] = seats;
+  if (first === undefined) return undefined;
+  const natures = seats.map((seat) => natureOf(seat, path));
+  const [byNature] = natures;
+  if (byNature !== undefined && natures.every((nature) => isDeepStrictEqual(nature, byNature)))
+    return byNature;
+  if (seats.every(({ value }) => isRecord(value))) {
+    const names = Object.keys(first.value as object);
+    const fields = names.map((name) => {
+      const inner = seats.map(({ sample, value }) => ({
+        sample,
+        value: (value as Record<string, unknown>)[name],
+      }));
+      return [name, templateOf(inner, [...path, name], varying)] as const;
+    });
+    return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+  }
+  if (seats.every(({ value }) => isDeepStrictEqual(value, first.value))) return first.value;
+  if (seats.every(({ value }) => Number.isInteger(value))) return { $stream: true };
+  varying.push(path.join('.'));
+  return undefined;
+}
+
+/** The template that a value is by its nature, whether or not it differs. */
+function natureOf({ sample, value }: Seat, path: readonly string[]): unknown {
+  if (typeof value === 'number') return numberNature(value, sample, path);
+  if (typeof value !== 'string') return undefined;
+  if (value !== '' && value === sample.device) return { $device: true };
+  if (uuid.test(value))
+    return sample.sessionFields.has(path.at(-1) ?? '') ? { $session: true } : { $uuid: true };
+  return /^\d{4}-\d\d-\d\dT/.test(value) && isNow(Date.parse(value), sample)
+    ? { $now: 'iso8601' }
+    : undefined;
+}
+
+function numberNature(value: number, sample: Sample, path: readonly string[]): unknown {
+  if (path.length === 1 && sample.counters.has(path[0] ?? '')) return { $sequence: true };
+  if (isNow(value, sample)) return { $now: 'milliseconds' };
+  return isNow(value * 1000, sample) ? { $now: 'seconds' } : undefined;
+}
+
+function isNow(ms: number, { wallAt }: Sample): boolean {
+  return Math.abs(ms - wallAt) < momentSlackMs;
+}
+
+/** The names of fields that hold the same UUID in more than one of these messages. */
+function repeatedUuidFields(messages: readonly Said[]): string[] {
+  const counts = new Map<string, { name: string; count: number }>();
+  for (const { body } of messages) {
+    for (const [name, text] of textFields(body)) {
+      if (uuid.test(text)) counts.set(text, { name, count: (counts.get(text)?.count ?? 0) + 1 });
+    }
+  }
+  return [...counts.values()].flatMap(({ name, count }) => (count > 1 ? [name] : []));
+}
+
+/** Every field with a text, at any depth. */
+function textFields(value: unknown): [name: string, text: string][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    typeof inner === 'string' ? [[name, inner] as [string, string]] : textFields(inner),
+  );
+}
+
+/** Fields that go 1, 2, 3 … through the messages that have them. */
+function counterNames(bodies: readonly unknown[]): Set<string> {
+  const records = bodies.filter(isRecord);
+  const names = new Set(records.flatMap((record) => Object.keys(record)));
+  return new Set(
+    [...names].filter((name) => {
+      const values = records.flatMap((record) => (name in record ? [record[name]] : []));
+      return values.length > 1 && values.every((value, index) => value === index + 1);
+    }),
+  );
+}

@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util';
+import { reservedClaims } from '../../protocol/claims.ts';
+import { isSigningAlgorithm } from '../../protocol/dialect.ts';
+import type { SeenGrant } from '../../rules/token-seen.ts';
+import { known, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
+import { confirmedAt, serviceEnd, type View } from './view.ts';
+
+const grantSteps = ['E1', 'E2', 'E3'] as const;
+/** Ages at which an expired token is shown, seconds past `exp`. */
+const overdue = [2, 6, 12, 31, 61] as const;
+const lateSteps = overdue.map((seconds) => `A${60 + seconds}`);
+/** The one of these that lies between two ages is the likely one: services are set to round figures. */
+const usualLeeways = [0, 5, 10, 30, 60] as const;
+
+export const tokenSettings: readonly Setting[] = [
+  {
+    path: 'token.algorithm',
+    steps: grantSteps,
+    how: '`alg` of the header',
+    infer({ grants: [first] }) {
+      const alg = headerOf(first)?.alg;
+      if (alg === undefined) return undefined;
+      return isSigningAlgorithm(alg)
+        ? known(alg, `alg of ${first?.id}`)
+        : untold(`${first?.id} is signed with ${quote(alg)}`);
+    },
+  },
+  {
+    path: 'token.issuer',
+    steps: grantSteps,
+    how: '`iss`, where it is the same in each token',
+    infer: ({ grants }) => constantOf(grants, 'iss'),
+  },
+  {
+    path: 'token.header',
+    steps: grantSteps,
+    how: 'fields of the header that are the same in each token',
+    infer: ({ grants }) => {
+      if (headerOf(grants[0]) === undefined) return undefined;
+      const constant = constants(grants.map((grant) => headerOf(grant) ?? {}));
+      const { alg: _alg, typ, ...others } = constant;
+      const header = typ === 'JWT' || typ === undefined ? others : { typ, ...others };
+      return known(header, `header of ${idsOf(grants)}`);
+    },
+  },
+  {
+    path: 'token.extraClaims',
+    steps: grantSteps,
+    how: 'claims beside those of the specification that are the same in each token',
+    infer: ({ grants }) => {
+      if (claimsOf(grants[0]) === undefined) return undefined;
+      const extra = grants.map((grant) => extraClaims(grant));
+      return known(constants(extra), `claims of ${idsOf(grants)}`);
+    },
+  },
+  {
+    path: 'token.jti',
+    steps: grantSteps,
+    how: 'whether there is a claim `jti`',
+    infer({ grants: [first] }) {
+      const claims = claimsOf(first);
+      return claims && known('jti' in claims, `claims of ${first?.id}`);
+    },
+  },
+  {
+    path: 'token.singleUse',
+    steps: ['S1', 'S2'],
+    how: 'the token of S1 is presented again',
+    infer(view) {
+      const [first, again] = [view.stream('S1'), view.stream('S2')];
+      if (first === undefined || again === undefined || confirmedAt(first) === undefined) return undefined;
+      if (confirmedAt(again) !== undefined) return known(false, 'S2 was confirmed');
+      return serviceEnd(again) && known(true, 'S2 was refused');
+    },
+  },
+  {
+    path: 'token.clockToleranceSeconds',
+    steps: lateSteps,
+    how: 'tokens are shown 2 to 61 s past `exp`, until the first refusal: an interval',
+    infer: inferLeeway,
+  },
+  notProbed('token.secret', 'a secret is never told'),
+  notProbed('token.privateKey', 'a private key is never told'),
+];
+
+export const tokenRemarks: readonly Remark[] = [
+  {
+    steps: grantSteps,
+    find({ grants }) {
+      const varying = varyingNames(grants.map((grant) => extraClaims(grant)));
+      return varying.length === 0
+        ? undefined
+        : `claims that differ from token to token: ${varying.join(', ')}`;
+    },
+  },
+  {
+    steps: grantSteps,
+    find({ grants }) {
+      const varying = varyingNames(grants.map((grant) => headerOf(grant) ?? {}));
+      return varying.length === 0
+        ? undefined
+        : `header fields that differ from token to token: ${varying.join(', ')}`;
+    },
+  },
+];
+
+function inferLeeway(view: View) {
+  const shown = overdue.flatMap((seconds) => {
+    const stream = view.stream(`A${60 + seconds}`);
+    return stream === undefined ? [] : [{ seconds, isAccepted: confirmedAt(stream) !== undefined }];
+  });
+  if (shown.length === 0) return undefined;
+  const refused = shown.find(({ isAccepted }) => !isAccepted)?.seconds;
+  const accepted = shown.filter(({ isAccepted }) => isAccepted).at(-1)?.seconds;
+  if (refused === undefined)
+    return untold(`accepted ${accepted} s past exp: longer than the dialect can say`);
+  const value = usualLeeways.find((usual) => usual >= (accepted ?? 0) && usual < refused) ?? accepted ?? 0;
+  const from = accepted === undefined ? 'less than' : `${accepted} to`;
+  const evidence = `${from} ${refused} s: refused ${refused} s past exp`;
+  return known(value, evidence, [accepted ?? 0, refused]);
+}
+
+function headerOf(grant: SeenGrant | undefined) {
+  return grant?.exchange.granted.header;
+}
+
+function claimsOf(grant: SeenGrant | undefined) {
+  return grant?.exchange.granted.claims;
+}
+
+function extraClaims(grant: SeenGrant): Record<string, unknown> {
+  const claims = Object.entries(claimsOf(grant) ?? {});
+  return Object.fromEntries(claims.filter(([name]) => !reservedClaims.includes(name)));
+}
+
+function constantOf(grants: readonly SeenGrant[], name: string) {
+  const values = grants.map((grant) => claimsOf(grant)?.[name]);
+  const [first] = values;
+  if (typeof first !== 'string' || first === '') return undefined;
+  return values.every((value) => value === first)
+    ? known(first, `${name} of ${idsOf(grants)}`)
+    : untold(`${name} differs from token to token`);
+}
+
+/** The fields that every one of these has with the same value. */
+function constants(all: readonly Record<string, unknown>[]): Record<string, unknown> {
+  const [first = {}, ...others] = all;
+  const same = Object.entries(first).filter(([name, value]) =>
+    others.every((other) => isDeepStrictEqual(other[name], value)),
+  );
+  return Object.fromEntries(same);
+}
+
+function varyingNames(all: readonly Record<string, unknown>[]): string[] {
+  const constant = constants(all);
+  const names = new Set(all.flatMap((one) => Object.keys(one)));
+  return [...names].filter((name) => !(name in constant));
+}
+
+function idsOf(grants: readonly SeenGrant[]): string {
+  const ids = grants.map(({ id }) => id);
+  return ids.length > 3 ? `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more` : ids.join(', ');
+}

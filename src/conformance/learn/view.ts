@@ -1,0 +1,88 @@
+import { isRecord, readError } from '../../protocol/error-body.ts';
+import type { ServiceMessage } from '../../protocol/messages.ts';
+import type { Seen } from '../../rules/rule.ts';
+import { isOpened, readText, type SeenStream, serviceMessages, streams } from '../../rules/stream-seen.ts';
+import { grants, isPage, type SeenAnswer, type SeenGrant } from '../../rules/token-seen.ts';
+import type { WireMessage } from '../../wire/exchange.ts';
+
+/** The exchanges of a run, by their names. */
+export interface View {
+  /** The answer to a request; undefined where there is none, or a page was answered in the service's place. */
+  answer(id: string): SeenAnswer | undefined;
+  /** A stream that was opened. */
+  stream(id: string): SeenStream | undefined;
+  /** A stream whose upgrade was answered with something else. */
+  refusedUpgrade(id: string): SeenStream | undefined;
+  /** Requests that granted a token, in the order of time. */
+  readonly grants: readonly SeenGrant[];
+  readonly streams: readonly SeenStream[];
+}
+
+export function createView(seen: readonly Seen[]): View {
+  const byId = new Map(seen.map((one) => [one.id, one]));
+  const opened = streams(seen).filter(isOpened);
+  return {
+    answer(id) {
+      const one = byId.get(id);
+      if (one?.exchange.kind !== 'token' || one.exchange.answer === undefined) return undefined;
+      return isPage(one.exchange.answer) ? undefined : (one as SeenAnswer);
+    },
+    stream: (id) => opened.find((one) => one.id === id),
+    refusedUpgrade: (id) =>
+      streams(seen).find(
+        (one) => one.id === id && !isOpened(one) && one.exchange.upgrade.answer !== undefined,
+      ),
+    grants: grants(seen),
+    streams: opened,
+  };
+}
+
+/** A text message of the service, with its time. */
+export interface Said extends ServiceMessage {
+  at: number;
+}
+
+/** The text messages of the service, in their order. */
+export function textsOf(stream: SeenStream): Said[] {
+  return serviceMessages(stream).flatMap((message) => {
+    const read = readText(message);
+    return read === undefined ? [] : [{ ...read, ...flatError(read), at: message.at }];
+  });
+}
+
+/** A code and a message beside the kind are an error, whatever the kind is called. */
+function flatError({ category, body }: ServiceMessage): Partial<ServiceMessage> {
+  const isFlat = isRecord(body) && typeof body.code === 'string' && typeof body.message === 'string';
+  return isFlat && category !== 'connected' ? { category: 'error', error: readError(body) } : {};
+}
+
+/** The first message by which the device showed a token, or what it showed in its place. */
+export function presentedAt({ exchange }: SeenStream): number | undefined {
+  return exchange.messages.find(isShown)?.at;
+}
+
+function isShown(message: WireMessage): boolean {
+  return message.from === 'device' && ('token' in message || 'text' in message);
+}
+
+/** When the stream was confirmed. */
+export function confirmedAt(stream: SeenStream): number | undefined {
+  return textsOf(stream).find(({ category }) => category === 'connected')?.at;
+}
+
+/** How the service ended a stream, and the error that was its last word. */
+export interface ServiceEnd {
+  close: number;
+  reason: string;
+  at: number;
+  error: Said | undefined;
+}
+
+/** Undefined where the stream was not ended by the service. */
+export function serviceEnd(stream: SeenStream | undefined): ServiceEnd | undefined {
+  const end = stream?.exchange.end;
+  if (stream === undefined || end === undefined || end.by !== 'service') return undefined;
+  const last = textsOf(stream).at(-1);
+  const error = last?.category === 'error' ? last : undefined;
+  return { close: end.code, reason: end.reason, at: end.at, error };
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import type { LearnOptions } from '../../../src/conformance/learn/learn.ts';
+import type { Emulator } from '../../../src/emulator/emulator.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { createRedactor } from '../../../src/kernel/redact.ts';
+import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+
+const hello = readFileSync(new URL('../../../fixtures/hello.wav', import.meta.url));
+/** Enough to be heard as a turn. */
+const speech = hello.subarray(44, 44 + bytesForMs(600));
+
+/** Everything is asked, and the emulator's clock moved in place of waiting. */
+export function learnOptions({ baseUrl, wsUrl }: Pick<Emulator, 'baseUrl' | 'wsUrl'>): LearnOptions {
+  return {
+    subject: { baseUrl, wsUrl, apiKey: 'key-1', ca: undefined },
+    devices: ['d1'],
+    scope: {
+      levels: new Set(['base', 'standard', 'exhaust']),
+      rules: [],
+      isAlone: false,
+      wrongKey: true,
+      isSecure: false,
+      waitMs: 10_000,
+    },
+    speech,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    redactor: createRedactor(),
+    isEmulator: true,
+  };
+}
