@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/commands.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
+import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
 import { stepsFor } from '../src/conformance/needed.ts';
 import { backends } from '../src/devices/backends/backend.ts';
 import { audioLimitNames, audioLimits } from '../src/kernel/audio-limits.ts';
@@ -58,12 +59,35 @@ export const references: Record<string, string> = {
     ['rule', 'the specification says', 'section', 'exchanges'],
     serviceRules.map(({ id, says, section }) => [id, says, section, stepsFor(id).join(' ')]),
   ),
+  learn: table(['setting', 'exchanges', 'how it is found out'], learnRows()),
   scenarios: table(['name', 'what happens'], shippedScenarios()),
   backends: table(
     ['name', 'platforms', 'needs'],
     backends.map(({ name, hosts, install }) => [`\`${name}\``, hosts.join(', '), install]),
   ),
 };
+
+/** Settings that one exchange tells together are one row. */
+function learnRows(): string[][] {
+  const rows = new Map<string, { paths: string[]; steps: string; how: string }>();
+  for (const { path, steps, how } of learnSettings) {
+    const parent = path.slice(0, path.lastIndexOf('.'));
+    const isTogether = parent.split('.').length > 1 && !/^stream\.(status|error|connected)$/.test(parent);
+    const key = isTogether ? `${parent} ${steps}` : path;
+    const row = rows.get(key) ?? { paths: [], steps: steps.join(' '), how };
+    row.paths.push(path);
+    rows.set(key, row);
+  }
+  return [...rows.values()].map(({ paths, steps, how }) => [pathsText(paths), steps, how]);
+}
+
+/** `a.b` and `a.c` as `a.{b,c}`. */
+function pathsText(paths: readonly string[]): string {
+  const [first = ''] = paths;
+  if (paths.length === 1) return `\`${first}\``;
+  const parent = first.slice(0, first.lastIndexOf('.') + 1);
+  return `\`${parent}{${paths.map((path) => path.slice(parent.length)).join(',')}}\``;
+}
 
 function faultTable(point: string): string {
   const rows = describeCatalogue()

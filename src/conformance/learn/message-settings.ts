@@ -20,6 +20,7 @@ const refusedStreams = [
   'C11',
   'S3',
 ] as const;
+const refusedSteps = refusedStreams.map((id) => (id === 'C11' ? 'C' : id));
 
 export const messageSettings: readonly Setting[] = [
   {
@@ -125,7 +126,7 @@ export const messageSettings: readonly Setting[] = [
   },
   {
     path: 'stream.error.kind',
-    steps: refusedStreams,
+    steps: refusedSteps,
     how: 'the kind of the message before a close',
     infer(view) {
       const [error, field] = [errorsOf(view)[0], kindFieldOf(view)];
@@ -137,7 +138,7 @@ export const messageSettings: readonly Setting[] = [
   },
   {
     path: 'stream.error.shape',
-    steps: refusedStreams,
+    steps: refusedSteps,
     how: 'whether the code stands in `error` or beside the kind',
     infer(view) {
       const [error] = errorsOf(view);
@@ -150,7 +151,7 @@ export const messageSettings: readonly Setting[] = [
   },
   {
     path: 'stream.error.fields',
-    steps: refusedStreams,
+    steps: refusedSteps,
     how: 'further fields of the error messages; those that differ are templates',
     infer(view) {
       const [errors, field] = [errorsOf(view), kindFieldOf(view)];

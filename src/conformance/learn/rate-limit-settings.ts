@@ -124,17 +124,26 @@ function isFullMinute(moment: number | undefined): boolean {
   return past < slackMs || past > rateLimitWindowMs - slackMs;
 }
 
+/** Whether the window of a first request ends as long after it as a window lasts. */
+function resetsAfterWindow(one: SeenAnswer | undefined): boolean {
+  const [reset, now] = [resetAt(one), one && serviceTime(one)];
+  if (reset === undefined || now === undefined) return false;
+  return Math.abs(reset - now - rateLimitWindowMs) < slackMs;
+}
+
 function inferWindow(view: View): Learned | undefined {
   const asked = ['E3', 'W30', 'W61'].map((id) => view.answer(id));
   const [first, within, after] = asked.map((one) => one && remainingOf(one));
   if (first === undefined || within === undefined || after === undefined) return undefined;
   const values = `Remaining ${first}, ${within} after 30 s, ${after} after 61 s`;
-  // Windows of other devices and of other moments: by chance they do not all end with a minute.
-  const resets = ['E1', 'E3', 'W30', 'W61'].map((id) => resetAt(view.answer(id)));
-  if (resets.every(isFullMinute))
-    return known('calendar-minute', `${values}; each reset is at a full minute`);
+  const starts = ['E1', 'E3', 'W61'].map((id) => view.answer(id));
+  const isMinute = starts.every((one) => isFullMinute(resetAt(one)));
+  const isOwn = starts.every(resetsAfterWindow);
+  if (isMinute && !isOwn) return known('calendar-minute', `${values}; each reset is at a full minute`);
   if (within >= first) return known('token-bucket', values);
   if (within !== first - 1) return untold(`${values}: another user of the device`);
+  if (after === first && isMinute)
+    return untold(`${values}; the windows end with a minute, by chance or not`);
   if (after === first) return known('first-request', values);
   return after === first - 1 ? known('sliding', values) : untold(values);
 }

@@ -92,7 +92,10 @@ export const refusalRemarks: readonly Remark[] = Object.values({ ...caseSteps, .
     find(view) {
       const one = view.answer(step);
       if (one === undefined || !isSuccess(one)) return undefined;
-      return `${step} is granted (status ${one.exchange.answer.status}) where the specification asks for a refusal`;
+      const { status } = one.exchange.answer;
+      return step === causeSteps.unauthorized
+        ? `a wrong key gets a token (${step}, status ${status}), as from serve without --accept-key`
+        : `${step} is granted (status ${status}) where the specification asks for a refusal`;
     },
   }),
 );

@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readDialect } from '../../src/config/dialect-file.ts';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { runInProcess } from '../helpers/in-process.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'voicectl-learn-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = (name: string) => join(folder, name);
+
+const key = 'canary-8a2e51d7';
+
+/** A service whose issuer nobody would guess, asked over the network with a key. */
+async function ask(...flags: string[]) {
+  await using emulator = await createEmulator({
+    acceptKeys: [key],
+    dialect: { token: { issuer: 'nobody' } },
+  });
+  const ended = await runInProcess(['learn', '--base-url', emulator.baseUrl, ...flags], {
+    env: { VOICECTL_API_KEY: key },
+  });
+  return { ...ended, journal: emulator.control.journal.read({}, 1_000) };
+}
+
+describe('voicectl learn', () => {
+  test('writes a dialect with the evidence above each value, and says that the emulator answers the same', async () => {
+    const ended = await ask('--out', file('learned.yaml'));
+    expect([ended.code, ended.stdout]).toEqual([0, '']);
+    expect(ended.stderr).toContain('An emulator with this dialect answers the same.');
+    const text = readFileSync(file('learned.yaml'), 'utf8');
+    expect(text).toContain('  # iss of E1, E2, E3');
+    expect(text).toMatch(/# - rateLimit.window: not probed: costs 2 token requests \(--level standard\)/);
+    expect(readDialect(text, 'learned.yaml').token?.issuer).toBe('nobody');
+    expect(text + ended.stderr).not.toContain(key);
+    expect(text).not.toMatch(/eyJ[\w-]+\.eyJ/);
+  });
+
+  test('--diff exits 0 where nothing differs, and 1 with a line for each setting that does', async () => {
+    writeFileSync(file('same.yaml'), 'token: { issuer: nobody }\n');
+    writeFileSync(file('other.yaml'), 'token: { issuer: somebody }\n');
+    const same = await ask('--diff', file('same.yaml'));
+    expect([same.code, same.stdout]).toEqual([0, `The service does what ${file('same.yaml')} says.\n`]);
+    const other = await ask('--diff', file('other.yaml'));
+    expect(other.code).toBe(1);
+    expect(other.stdout.trim().split('\n')).toEqual([
+      expect.stringContaining(`token.issuer: ${file('other.yaml')} says "somebody", the service "nobody"`),
+    ]);
+  });
+
+  test('--merge keeps what was not probed, and takes what was', async () => {
+    writeFileSync(file('base.yaml'), 'token: { issuer: somebody }\nrateLimit: { window: sliding }\n');
+    const { stdout } = await ask('--merge', file('base.yaml'));
+    const dialect = readDialect(stdout, 'merged');
+    expect([dialect.token?.issuer, dialect.rateLimit?.window]).toEqual(['nobody', 'sliding']);
+  });
+
+  test('--dry-run prints the plan and sends nothing', async () => {
+    const { code, stdout, journal } = await ask('--dry-run');
+    expect([code, journal.map(({ type }) => type)]).toEqual([0, ['listening']]);
+    expect(stdout).toContain('Nothing was sent.');
+  });
+
+  test('--json is one object: each setting with its value, or why it is unknown', async () => {
+    const { stdout } = await ask('--json');
+    const { settings } = JSON.parse(stdout) as {
+      settings: { path: string; value?: unknown; unknown?: string }[];
+    };
+    expect(settings.find(({ path }) => path === 'token.issuer')).toMatchObject({ value: 'nobody' });
+    expect(settings.find(({ path }) => path === 'token.secret')).toMatchObject({
+      unknown: expect.any(String),
+    });
+  });
+
+  test('a key that is refused is told with exit code 3, and no dialect is written', async () => {
+    await using emulator = await createEmulator({ acceptKeys: ['another'] });
+    const ended = await runInProcess(['learn', '--base-url', emulator.baseUrl, '--out', file('none.yaml')], {
+      env: { VOICECTL_API_KEY: key },
+    });
+    expect(ended.code).toBe(3);
+    expect(() => readFileSync(file('none.yaml'))).toThrow();
+  });
+
+  test('a dialect that cannot be read is refused before anything is asked', async () => {
+    writeFileSync(file('wrong.yaml'), 'tokens: {}\n');
+    const { code, stderr, journal } = await ask('--diff', file('wrong.yaml'));
+    expect([code, journal.map(({ type }) => type)]).toEqual([2, ['listening']]);
+    expect(stderr).toContain('wrong.yaml:1:1: tokens');
+  });
+});
