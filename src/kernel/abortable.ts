@@ -1,4 +1,4 @@
-/** The promise, or the signal's reason where that comes first. */
+/** Settles like the promise, or rejects with the signal's reason if that comes first. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -7,7 +7,7 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Pr
     if (signal.aborted) onAbort();
   });
   try {
-    // Raced also where the signal is aborted already: nobody else handles a later rejection of the promise.
+    // Race even if the signal has already aborted: nothing else handles a later rejection of the promise.
     return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);

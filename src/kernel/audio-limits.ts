@@ -1,8 +1,8 @@
 /**
  * Every limit on AI audio: of a whole session, or of the reply to one turn. A row is a flag (`--NAME`), a key of a
- * conversation file, a verdict, and a kind of failure; all of them are made from it. It stands here because the
- * closed list of failure kinds does, and because the command line and a session both need it, which do not know
- * one another. Times are milliseconds.
+ * conversation file, a verdict, and a kind of failure; all of them are made from it. It is here because the
+ * closed list of failure kinds is, and because the command line and a session both need it and do not import
+ * each other. Times are milliseconds.
  */
 export const audioLimits = {
   'expect-audio': {
@@ -54,24 +54,24 @@ export const audioLimits = {
 export type AudioLimitName = keyof typeof audioLimits;
 export const audioLimitNames = Object.keys(audioLimits) as AudioLimitName[];
 
-/** The limits that are asked for, in milliseconds. */
+/** The limits that are set, in milliseconds. */
 export type AudioLimits = { [Name in AudioLimitName]?: number | undefined };
 
-/** What a broken limit counts as. */
+/** The failure kind of a broken limit. */
 export type AudioFailure = (typeof audioLimits)[AudioLimitName]['kind'];
 
-/** What each kind means, in the order of the limits. */
+/** The meaning of each kind, in the order of the limits. */
 export const audioFailures = Object.fromEntries(
   Object.values(audioLimits).map(({ kind, meaning }) => [kind, meaning]),
 ) as Record<AudioFailure, string>;
 
-/** What is measured of AI audio. Null: nothing came that could be measured. */
+/** The measurements of AI audio. Null: no audio to measure. */
 export interface MeasuredAudio {
   in: { bytes: number; audioMs: number };
   audibleMs: number;
   /** From the end of the speech. */
   firstAudioMs: number | null;
-  /** Between two messages; null also where there was only one. */
+  /** Between two messages; null also if there was only one. */
   longestGapMs: number | null;
   jitterMs: { p95: number } | null;
 }
@@ -87,15 +87,15 @@ interface AudioLimit {
   help: string;
   /** Of the key in a conversation file. */
   says: string;
-  /** Whether the flag may stand alone, and 0 means: any. */
+  /** Whether the flag may have no value, and 0 means: any. */
   mayBeAny?: true;
-  /** What a broken limit counts as, and what that means. */
+  /** The failure kind of a broken limit, and its meaning. */
   kind: string;
   meaning: string;
   judge(limitMs: number, heard: MeasuredAudio): Judgement;
 }
 
-/** A reply of one message has nothing between its messages. */
+/** A reply of one message has no gap between messages. */
 function isOneMessage(heard: MeasuredAudio): boolean {
   return heard.in.bytes > 0 && heard.longestGapMs === null;
 }
@@ -108,7 +108,7 @@ function atLeast(leastMs: number, measuredMs: number, what: string): Judgement {
   };
 }
 
-/** Where nothing was measured because no audio came, the limit is broken. */
+/** Without audio there is no measurement, and the limit is broken. */
 function atMost(limitMs: number, measuredMs: number | null): Judgement {
   return {
     ok: measuredMs !== null && measuredMs <= limitMs,

@@ -3,13 +3,13 @@ export interface ClockTimer {
   cancel(): void;
 }
 
-/** Time as a parameter: whatever waits, paces or expires takes one of these. */
+/** Time as a parameter: code that waits, paces or expires takes a clock. */
 export interface Clock {
   /** Monotonic milliseconds from an arbitrary origin. */
   now(): number;
   /** Wall-clock milliseconds since the epoch. */
   wall(): number;
-  /** Calls once, `delayMs` from now. The timer does not keep the process alive when `background` is set. */
+  /** Calls once, `delayMs` from now. A `background` timer does not keep the process alive. */
   after(delayMs: number, call: () => void, options?: { background?: boolean }): ClockTimer;
 }
 
@@ -25,21 +25,21 @@ export const systemClock: Clock = {
 };
 
 /**
- * Calls once, with `subject`, when what is being dealt with has been: before the event loop goes on to the next socket or
- * timer. No time passes for it, so that no clock moves it.
+ * Calls once, with `subject`, after the current callback: before the event loop goes on to the next socket or
+ * timer. This takes no time, so no clock moves it.
  */
 export function atTickEnd<Subject>(call: (subject: Subject) => void, subject: Subject): void {
   process.nextTick(call, subject);
 }
 
-/** Calls once, with `subject`, when all that has come in by now has been dealt with: at the end of this turn of the event loop. */
+/** Calls once, with `subject`, after all input received so far is handled: at the end of this turn of the event loop. */
 export function atTurnEnd<Subject>(call: (subject: Subject) => void, subject: Subject): void {
   setImmediate(call, subject);
 }
 
 /** A clock that can be moved forward while it runs. */
 export interface MovableClock extends Clock {
-  /** Moves time forward by `ms`: whatever became due is called, in order of its due time. */
+  /** Moves time forward by `ms`, and makes the calls that became due, in order of their due time. */
   advance(ms: number): void;
 }
 
@@ -106,7 +106,7 @@ export function createMovableClock(base: Clock): MovableClock {
   };
 }
 
-/** Resolves at the monotonic time `deadline`; rejects with the signal's reason when it is aborted first. */
+/** Resolves at the monotonic time `deadline`; rejects with the signal's reason if it aborts first. */
 export function waitUntil(clock: Clock, deadline: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,5 +1,5 @@
 /**
- * Every way in which voicectl can fail, and the exit code that it ends with. The codes are
+ * Every way in which voicectl can fail, with its exit code. The codes are
  * part of the command line contract: scripts group failures by them.
  */
 export const exitCodes = {
@@ -35,18 +35,18 @@ export const exitCodes = {
 export type ErrorCode = keyof typeof exitCodes;
 
 export interface VoicectlErrorOptions {
-  /** How to mend it, in one sentence. */
+  /** How to fix it, in one sentence. */
   hint?: string | undefined;
-  /** Whether the same attempt may succeed a moment later. */
+  /** Whether the same attempt may succeed later. */
   retryable?: boolean;
   cause?: unknown;
   /** Machine-readable facts of this failure. */
   details?: ErrorDetails;
 }
 
-/** The facts that an error may carry, each with a type of its own: programs decide by them, and JSON output shows them. */
+/** The typed facts that an error may carry: programs decide by them, and JSON output shows them. */
 export interface ErrorDetails {
-  /** The refusal of an HTTP request, as evidence and as it was read. */
+  /** The refusal of an HTTP request: the evidence and its parsed content. */
   status?: number;
   answer?: { status: number; headers: readonly (readonly [name: string, value: string])[]; body: string };
   serviceCode?: string | undefined;
@@ -60,19 +60,19 @@ export interface ErrorDetails {
   kind?: string | undefined;
   /** The exit code of a command that could not be run. */
   exitCode?: number;
-  /** A file that was read, or one that was to be written. */
+  /** The file that was read, or that should be written. */
   input?: string;
   output?: string;
-  /** Where something is wrong in a file or a value. */
+  /** The place of the error in a file or a value. */
   line?: number;
   column?: number;
   path?: readonly PropertyKey[];
   problems?: readonly object[];
-  /** Why each way to the sound devices was passed over. */
+  /** Why each audio backend was rejected. */
   backends?: readonly { name: string; reason: string }[];
-  /** The process of a device is there, and the device takes nothing. */
+  /** The process of a device runs, but the device takes no audio. */
   stalled?: boolean;
-  /** Several devices fit the name that the user gave. */
+  /** Several devices match the name that the user gave. */
   isAmbiguous?: boolean;
   rate?: number;
   maxMs?: number;
@@ -100,7 +100,7 @@ export class VoicectlError extends Error {
   }
 }
 
-/** What was thrown, as an error that has a code: anything unknown is a bug of ours. */
+/** Turns anything thrown into an error with a code. An unknown error is a bug. */
 export function toVoicectlError(thrown: unknown): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -2,8 +2,8 @@ import { audioFailures } from './audio-limits.ts';
 import { type ErrorCode, exitCodes, type VoicectlError } from './errors.ts';
 
 /**
- * Every way in which a run can fail, as reports name it: few enough to group failures by, and a closed list. The
- * table in docs/CLI.md is made from it.
+ * Every way in which a run can fail, as reports name it: a closed list, short enough to group failures by. The
+ * table in docs/CLI.md is generated from it.
  */
 export const failureKinds = {
   ...audioFailures,
@@ -34,7 +34,7 @@ export const failureKinds = {
 
 export type FailureKind = keyof typeof failureKinds;
 
-/** The kind of each error. An expectation that failed has a kind of its own, in the error's details. */
+/** The kind of each error. A failed expectation has its kind in the error's details. */
 const kindOfCode: Record<Exclude<ErrorCode, 'expectation-failed'>, FailureKind> = {
   usage: 'usage',
   'bad-config': 'usage',
@@ -64,7 +64,7 @@ const kindOfCode: Record<Exclude<ErrorCode, 'expectation-failed'>, FailureKind> 
   terminated: 'cancelled',
 };
 
-/** What a run failed with, in reports: its kind, the error's code and exit code, and what was said of it. */
+/** The failure of a run in reports: its kind, the error's code and exit code, and its message. */
 export interface Failure {
   kind: FailureKind;
   code: ErrorCode;
@@ -83,14 +83,14 @@ function isFailureKind(kind: unknown): kind is FailureKind {
   return typeof kind === 'string' && Object.hasOwn(failureKinds, kind);
 }
 
-/** The exit codes that a kind of failure ends with. */
+/** The exit codes of a kind of failure. */
 export function exitCodesOf(kind: FailureKind): number[] {
   const codes = Object.entries(kindOfCode).filter(([, other]) => other === kind);
   const exits = codes.map(([code]) => exitCodes[code as ErrorCode]);
   return exits.length === 0 ? [exitCodes['expectation-failed']] : [...new Set(exits)];
 }
 
-/** An error as a report tells it. */
+/** An error in the form of a report. */
 export function describeFailure(error: VoicectlError): Failure {
   const { code, exitCode, message } = error;
   return { kind: failureKind(error), code, exitCode, message };

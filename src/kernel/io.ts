@@ -7,35 +7,35 @@ import { createTerminalDevice, type TerminalDevice } from './terminal-device.ts'
 /** The signals that ask the program to end. */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Everything through which the program meets the world: passed to `main`, so that tests can stand in for it. */
+/** The program's connections to the outside. `main` takes it as a parameter, so that tests can replace it. */
 export interface Io {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
-  /** What standard input and standard output are, where both are a terminal. */
+  /** The terminal, if standard input and standard output both are one. */
   readonly terminal?: TerminalDevice | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly clock: Clock;
-  /** Aborted when nobody waits any longer for output that nobody takes: a moment after `hurry`, with its reason. */
+  /** Aborted when the program stops waiting for a reader of its output: a moment after `hurry`, with its reason. */
   readonly giveUp: AbortSignal;
-  /** The program is asked to end: output has a moment left to be taken. */
+  /** The program is asked to end: readers have a moment left to take its output. */
   hurry(reason: VoicectlError): void;
-  /** Calls for each request to end; the result stops that. */
+  /** Calls the listener for each request to end. Call the result to stop. */
   onSignal(listener: (signal: EndSignal) => void): () => void;
-  /** Calls for whatever nothing else has caught. */
+  /** Calls the listener for each uncaught error. */
   onCrash(listener: (thrown: unknown) => void): void;
   /** Ends the process at once. */
   exit(code: number): never;
-  /** Ends the process at once, as this signal does where nobody listens for it. */
+  /** Ends the process at once, like this signal does by default. */
   die(signal: EndSignal): void;
 }
 
-/** How long output may take once the program was asked to end. */
+/** How long output may take after the program is asked to end. */
 const lastOutputMs = 1_000;
 const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** The process that we run in. */
+/** The current process. */
 export function createProcessIo(): Io {
   const patience = new AbortController();
   const giveUp = patience.signal;

@@ -3,25 +3,25 @@ import { systemClock } from './clock.ts';
 import { VoicectlError } from './errors.ts';
 import { openTerminal, writeFully } from './write-fully.ts';
 
-/** A stream that the program writes to, and that tells when it could not. */
+/** A stream that the program writes to, and that reports failures. */
 export interface OutputStream {
   readonly isTTY: boolean;
-  /** How wide the terminal is; undefined where there is none. */
+  /** Width of the terminal; undefined without one. */
   readonly columns?: number | undefined;
   /**
-   * Resolves when the system has taken it. Throws `input-output` (a full disk), `closed-pipe`, or the reason for which
-   * nobody waits any longer until it is taken.
+   * Resolves when the system has taken the text. Throws `input-output` (a full disk), `closed-pipe`, or the reason
+   * of `giveUp`.
    */
   write(data: string | Uint8Array): Promise<void>;
 }
 
 type Standard = Writable & { fd: number; isTTY?: boolean; columns?: number };
 
-/** After `giveUp` a healthy reader still gets the last lines: they take no time. */
+/** After `giveUp` a normal reader still gets the last lines, because they take no time. */
 const lastMomentMs = 200;
 
 /**
- * A standard stream of the process. Once `giveUp` is aborted, what is not taken is lost: every write that waits rejects
+ * A standard stream of the process. After `giveUp` aborts, unread output is lost: every waiting write rejects
  * with the reason, and so does every later one.
  */
 export function createOutputStream(stream: Standard, name: string, giveUp: AbortSignal): OutputStream {
@@ -69,7 +69,7 @@ const takeByStream =
       stream.write(data, (cause) => (cause ? reject(cause) : resolve()));
     });
 
-/** Node writes to a terminal in a way that blocks the process for as long as the terminal likes (Ctrl-S), signals included. */
+/** Node's writes to a stopped terminal (Ctrl-S) block the whole process, even its signals. */
 function takeByTerminal(stream: Standard): Take {
   const fd = openTerminal(stream.fd);
   if (fd === undefined) return takeByStream(stream);

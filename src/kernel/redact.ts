@@ -2,27 +2,27 @@ import { toVoicectlError, VoicectlError } from './errors.ts';
 import { jsonLine, jsonText } from './escape.ts';
 import { spellingsOf } from './spellings.ts';
 
-/** Stands where a secret was. */
+/** Replaces a secret. */
 export const redacted = '[redacted]';
 
-/** Shorter texts are no secrets, and taking them out would wreck what is recorded. */
+/** Shorter texts are no secrets, and replacing them would spoil recordings. */
 const shortestSecret = 6;
 
-/** Keeps keys and tokens out of what is written, also where a service says them back. */
+/** Removes keys and tokens from all output, even if a service repeats them. */
 export interface Redactor {
-  /** From now on the text is taken out wherever it stands; of a JWT its signature alone as well. */
+  /** From now on replaces the text everywhere; for a JWT, also its signature alone. */
   conceal(secret: string): void;
   /** The value as one line of JSON. */
   line(value: unknown): string;
   text(text: string): string;
-  /** The value itself where it holds no secret, else a copy as JSON has it. */
+  /** The value itself if it holds no secret, else a JSON copy without secrets. */
   value<Value>(value: Value): Value;
-  /** What was thrown, or an error without the secrets that it told. */
+  /** The error that was thrown, or a copy without secrets. */
   thrown(thrown: unknown): unknown;
 }
 
 export function createRedactor(): Redactor {
-  // Few texts hold a backslash: the other spellings of a secret are made when one does.
+  // Few texts contain a backslash. The other spellings of a secret are made when the first one does.
   const secrets = new Map<string, RegExp | undefined>();
   const spellings = (secret: string): RegExp => {
     const made = secrets.get(secret) ?? spellingsOf(secret);
@@ -85,7 +85,7 @@ export function createRedactor(): Redactor {
         retryable,
         cause,
       });
-      // Where it came from, and not where it was cleaned.
+      // Keep the stack of the original error.
       told.stack = scrub(stack);
       return told;
     },

@@ -1,7 +1,7 @@
-/** What is remembered of a text that somebody else chose. */
+/** Longest part that is kept of a text from outside. */
 const maxLength = 200;
 
-/** The text, or its begin and an ellipsis; in memory of its own, where a slice would keep all of the text there. */
+/** The text, or its beginning and an ellipsis. A copy, because a slice would keep the whole text in memory. */
 export function shortText(text: string): string {
   if (text.length <= maxLength) return text;
   return `${Buffer.from(text.slice(0, maxLength), 'utf16le').toString('utf16le')}…`;

@@ -1,7 +1,7 @@
 /**
- * Finds a text in every way in which JSON can write it: `\u0043` for a letter, `\/` for a slash, and both again where JSON
- * stands as a string within JSON. A match takes the backslashes before it along. Takes linear time: a run of backslashes
- * is looked at from its beginning only.
+ * Finds a text in every way in which JSON can write it: `\u0043` for a letter, `\/` for a slash, and both again if JSON
+ * is a string within JSON. A match includes the backslashes before it. Takes linear time: a run of backslashes
+ * is scanned only from its beginning.
  */
 export function spellingsOf(text: string): RegExp {
   const parts = text.match(/\\+|[^\\]/g) ?? [];
@@ -13,12 +13,12 @@ export function spellingsOf(text: string): RegExp {
   return new RegExp(`(?<!\\\\)${patterns.join('')}`, 'g');
 }
 
-/** Any number: nothing tells those of the text from those that escape. */
+/** Any number: the backslashes of the text look the same as those that escape. */
 const backslashes = '\\\\(?:\\\\|u005[cC])*';
 
 const shortEscapes: Record<string, string> = { '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't' };
 
-/** Of one UTF-16 unit, behind the backslashes. */
+/** Pattern of one UTF-16 unit, after the backslashes. */
 function unitPattern(unit: string): string {
   const hex = unit.charCodeAt(0).toString(16).padStart(4, '0');
   const anyCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);

@@ -2,42 +2,42 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { systemClock } from './clock.ts';
 import { openOwnTerminal, openTerminal, writeFully, writeSome } from './write-fully.ts';
 
-/** What a terminal and the system tell a program that has the whole screen. */
+/** Events from the terminal and the system for a full-screen program. */
 export interface TerminalHandlers {
   /** Keys, as the terminal sends them. */
   onInput(text: string): void;
   onResize(): void;
-  /** The terminal is there no longer. */
+  /** The terminal is gone. */
   onGone(cause: Error): void;
-  /** Somebody asks the process to stop for a while. */
+  /** A request to suspend the process (Ctrl-Z). */
   onSuspend(): void;
-  /** The process is about to end, however it came to that: nothing that waits is done any more. */
+  /** The process is about to end, for any reason. Asynchronous work no longer runs. */
   onExit(): void;
 }
 
-/** A terminal as the system gives it: what is drawn on it, and when, is for `ui/` to say. */
+/** The terminal of the system. `ui/` decides what to draw on it, and when. */
 export interface TerminalDevice {
   readonly columns: number;
   readonly rows: number;
-  /** Keys one by one and without echo; or, as before, whole lines. */
+  /** Switches between single keys without echo and whole lines. */
   setRaw(raw: boolean): void;
-  /** Resolves when the terminal has taken it. A slow terminal holds up nothing else. */
+  /** Resolves when the terminal has taken the text. A slow terminal delays nothing else. */
   write(text: string): Promise<void>;
   /**
-   * Writes before it returns, for moments after which nothing is done any more. What still waits to be written is
-   * dropped, and so is what a terminal that nobody reads does not take.
+   * Writes synchronously, for moments after which no other code runs. Drops output that still waits,
+   * and output that the terminal does not take.
    */
   writeNow(text: string): void;
   listen(handlers: TerminalHandlers): () => void;
-  /** What Ctrl-C and Ctrl-\ do where keys are not read one by one. */
+  /** Does what Ctrl-C and Ctrl-\ do when keys are not read one by one. */
   raise(signal: 'SIGINT' | 'SIGQUIT'): void;
-  /** Stops the process, with `group` all those of its job, as Ctrl-Z does; returns when it goes on. */
+  /** Suspends the process, with `group` its whole job, like Ctrl-Z; returns when it continues. */
   suspend(options: { group: boolean }): void;
 }
 
 /**
- * Signals that end a process at once and that a program can still do something about. SIGINT, SIGTERM and SIGHUP ask
- * the program itself; those of a broken process (SIGSEGV and the like) leave nothing to run.
+ * Signals that end a process at once but that a program can handle. SIGINT, SIGTERM and SIGHUP ask
+ * the program to end; after those of a broken process (such as SIGSEGV) no code runs.
  */
 const deadlySignals = [
   'SIGQUIT',
@@ -55,7 +55,7 @@ const deadlySignals = [
 /** How long a terminal may take for `writeNow`. */
 const lastWriteMs = 200;
 
-/** The terminal at both ends; undefined where either is none. Once `giveUp` is aborted no write waits any longer. */
+/** The terminal, if input and output both are one. After `giveUp` aborts, no write waits any longer. */
 export function createTerminalDevice(
   stdin: ReadStream,
   stdout: WriteStream & { fd: number },
@@ -76,7 +76,7 @@ export function createTerminalDevice(
       try {
         stdin.setRawMode(raw);
       } catch {
-        // A terminal that is gone has no mode.
+        // The terminal is gone.
       }
     },
     async write(text) {
@@ -90,7 +90,7 @@ export function createTerminalDevice(
         let rest: Uint8Array = Buffer.from(text);
         while (rest.length > 0 && systemClock.now() < until) rest = writeSome(fd, rest);
       } catch {
-        // There is nobody left to see it.
+        // The terminal is gone: nobody sees the text.
       }
     },
     listen({ onInput, onResize, onGone, onSuspend, onExit }) {
@@ -109,7 +109,7 @@ export function createTerminalDevice(
       return () => {
         onStop = undefined;
         stdin.off('data', onData).off('end', onEnd).pause();
-        // Errors keep a listener: without one they would end the process.
+        // Keep a listener for errors: without one they would end the process.
         stdin.on('error', () => {}).off('error', onGone);
         stdout.off('resize', onResize);
         process.off('SIGTSTP', onSuspend).off('exit', onExit);
@@ -118,7 +118,7 @@ export function createTerminalDevice(
     },
     raise: (signal) => void process.kill(process.pid, signal),
     suspend({ group }) {
-      // Without a listener the system does what it does by default: stop the process here and now.
+      // Without a listener the system suspends the process at once, which is the default.
       if (onStop !== undefined) process.off('SIGTSTP', onStop);
       process.kill(group ? 0 : process.pid, 'SIGTSTP');
       if (onStop !== undefined) process.on('SIGTSTP', onStop);

@@ -1,4 +1,4 @@
 declare const __VERSION__: string;
 
-/** The version in package.json, put here by the build. */
+/** The version from package.json; the build inserts it. */
 export const version: string = __VERSION__;

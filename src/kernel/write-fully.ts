@@ -1,21 +1,21 @@
 import { constants, openSync, readlinkSync, writeSync } from 'node:fs';
 import { systemClock } from './clock.ts';
 
-/** How long to wait before a descriptor that is full is tried again. */
+/** How long to wait before trying a full descriptor again. */
 const againAfterMs = 5;
 
-/** For opening what a reader may hold up: no call on it blocks the process or one of its threads. */
+/** Flags for opening a file whose reader may be slow: no call on it blocks the process or a thread. */
 export const neverBlocks = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
 /**
- * A descriptor of its own of the terminal behind `fd`, on which no write blocks; undefined where the system has none to
- * give. The descriptor that the process was started with is shared with the shell, and stays as it is.
+ * A new, non-blocking descriptor of the terminal behind `fd`; undefined if the system does not
+ * give one. The original descriptor is shared with the shell, and stays unchanged.
  */
 export function openTerminal(fd: number): number | undefined {
   return tryOpen(() => readlinkSync(`/proc/self/fd/${fd}`));
 }
 
-/** The same of the terminal that the process was started in, for systems that do not tell what is behind a descriptor. */
+/** The same for the controlling terminal, on systems that do not show what is behind a descriptor. */
 export function openOwnTerminal(): number | undefined {
   return tryOpen(() => '/dev/tty');
 }
@@ -29,8 +29,8 @@ function tryOpen(find: () => string): number | undefined {
 }
 
 /**
- * Writes all of `bytes` to a descriptor that never blocks, and waits while it is full. Resolves with whether all is
- * written: `isOver` tells when nobody waits any longer. Rejects with what the system says.
+ * Writes all of `bytes` to a non-blocking descriptor, and waits while it is full. Resolves to whether all is
+ * written: `isOver` stops the wait. Rejects with the system's error.
  */
 export function writeFully(fd: number, bytes: Uint8Array, isOver: () => boolean): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ export function writeFully(fd: number, bytes: Uint8Array, isOver: () => boolean)
   });
 }
 
-/** Writes what a descriptor that never blocks takes now. The result is the rest. */
+/** Writes what a non-blocking descriptor takes now. Returns the rest. */
 export function writeSome(fd: number, bytes: Uint8Array): Uint8Array {
   let rest = bytes;
   try {

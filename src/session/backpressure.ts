@@ -1,16 +1,16 @@
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 
-/** What a queue says when it is full, and when it is no longer. */
+/** Called when a queue becomes full, and when it has room again. */
 export interface QueueHandlers {
   onFull: () => void;
   onDrained: () => void;
 }
 
-/** Reading from the network rests while any of the queues behind it is full. */
+/** Pauses reading from the network while any queue behind it is full. */
 export interface Backpressure {
   /** Handlers for one more queue. */
   queue(): QueueHandlers;
-  /** The stream that is to rest, from the moment there is one. */
+  /** Sets the stream to pause, once it exists. */
   attach(stream: Pick<VoiceStream, 'pause' | 'resume'>): void;
 }
 

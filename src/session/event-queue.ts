@@ -3,22 +3,22 @@ import type { AudioDirection, SessionEvent } from './events.ts';
 import { type AudioEvent, sumAudio } from './fold-audio.ts';
 
 /**
- * Events that may wait for a slow view. Beyond it audio is folded into the newest that waits, and
- * where others come on, the source of them is asked to rest.
+ * Most events that wait for a slow view. Beyond it audio is folded into the newest waiting event, and
+ * the source of other events is asked to pause.
  */
 const maxWaiting = 4_096;
 
 /** Carries events from the callbacks that make them to the one loop that reads them. */
 export interface EventQueue {
   push(event: SessionEvent): void;
-  /** Ends the loop, after all that waits. */
+  /** Ends the loop, after all waiting events. */
   end(): void;
   read(): AsyncGenerator<SessionEvent>;
 }
 
 export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQueue {
   let waiting: SessionEvent[] = [];
-  /** Where in `waiting` the newest audio of each direction stands. */
+  /** Index in `waiting` of the newest audio of each direction. */
   const newest = new Map<AudioDirection, number>();
   let ended = false;
   let wake: (() => void) | undefined;
@@ -41,7 +41,7 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
       return;
     }
     const before = waiting[index] as AudioEvent;
-    // It keeps its place, and so its time.
+    // It keeps its place and its time.
     waiting[index] = { ...before, ...sumAudio(before, event) };
   };
   return {

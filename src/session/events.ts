@@ -2,7 +2,7 @@ import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { Figures, PlaybackFigures } from './metrics.ts';
 import type { SessionSummary } from './summary.ts';
 
-/** Where a session stands. */
+/** The state of a session. */
 export type SessionState = 'token' | 'connecting' | 'authorising' | 'live' | 'draining' | 'closed';
 
 export type AudioDirection = 'out' | 'in';
@@ -31,17 +31,17 @@ export type SessionEventBody =
     }
   | { type: 'message'; category: string; kind: string | undefined; body: unknown }
   | ({ type: 'audio' } & AudioFacts)
-  /** `bargeIn`: it began while the AI could be heard. */
+  /** `bargeIn`: the speech began while the AI was audible. */
   | { type: 'speech'; state: 'start' | 'end'; audioMs: number; bargeIn?: true }
   /** AI audio paused within a reply: a listener heard this much silence. */
   | { type: 'gap'; ms: number }
-  /** What was measured so far, about once a second while audio flows. */
+  /** The measurements so far, about once a second while audio flows. */
   | ({ type: 'figures' } & Figures & PlaybackFigures)
   | { type: 'warning'; code: string; message: string; hint?: string }
   | { type: 'close'; code: number; reason: string; name: string }
   | ({ type: 'summary' } & SessionSummary);
 
-/** One message of audio, or several that were folded into one event. */
+/** One message of audio, or several folded into one event. */
 export interface AudioFacts {
   direction: AudioDirection;
   frames: number;
@@ -50,7 +50,7 @@ export interface AudioFacts {
   /** Loudest of the frames, dBFS. */
   rmsDbfs: number;
   peakDbfs: number;
-  /** Set where a sample stood at either end of the scale. */
+  /** Set if a sample was at either end of the scale. */
   clipped?: true;
 }
 

@@ -9,20 +9,20 @@ import type { MetricsSnapshot } from './metrics.ts';
 
 /** What a run must show to pass. */
 export interface Expectations extends AudioLimits {
-  /** Kinds of service messages that must come. */
+  /** Kinds of service messages that must arrive. */
   events?: readonly string[] | undefined;
-  /** Kinds of service messages that must not come. */
+  /** Kinds of service messages that must not arrive. */
   forbiddenEvents?: readonly string[] | undefined;
   closeCode?: number | undefined;
 }
 
-/** What became of one expectation. */
+/** The result of one expectation. */
 export interface Verdict {
   name: string;
   ok: boolean;
   expected: string;
   measured: string;
-  /** Set where it failed. */
+  /** Set if it failed. */
   kind?: FailureKind;
 }
 
@@ -33,7 +33,7 @@ export interface Observed
   closeCode: number | null;
 }
 
-/** Holds what was observed against what was expected, in the order of the flags. */
+/** Compares the observations with the expectations, in the order of the flags. */
 export function judge(expectations: Expectations, observed: Observed): Verdict[] {
   const { closeCode, events = [], forbiddenEvents = [] } = expectations;
   const counted = (kind: string) => observed.events[kind] ?? 0;
@@ -63,7 +63,7 @@ export function judge(expectations: Expectations, observed: Observed): Verdict[]
   ];
 }
 
-/** The part of it that is about the AI audio: a verdict for each limit that is asked for. */
+/** The part about AI audio: a verdict for each limit that is set. */
 export function judgeAudio(limits: AudioLimits, measured: MeasuredAudio): Verdict[] {
   return audioLimitNames.flatMap((name) => {
     const { kind, judge: judgeIt } = audioLimits[name];
@@ -75,7 +75,7 @@ function given<T>(expected: T | undefined, judgeIt: (expected: T) => Verdict): V
   return expected === undefined ? [] : [judgeIt(expected)];
 }
 
-/** A verdict; `kind` is what its failure counts as. */
+/** A verdict; `kind` is the kind of its failure. */
 export function verdict(
   name: string,
   kind: FailureKind,

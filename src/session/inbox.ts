@@ -1,17 +1,17 @@
 import type { QueueHandlers } from './backpressure.ts';
 
-/** What may wait for a reader: about half a minute of audio. Beyond it the source is asked to rest. */
+/** Most audio that waits for a reader, about half a minute. Beyond it the source is asked to pause. */
 const maxWaitingBytes = 1024 * 1024;
-/** What an item costs beside its audio. */
+/** Cost of an item besides its audio. */
 const itemBytes = 256;
 
 /** Carries what arrives to the one loop that reads it, in order. */
 export interface Inbox<Item> {
   /** `bytes`: the audio in it. */
   push(item: Item, bytes?: number): void;
-  /** Ends the loop, after all that waits: by throwing, where there is a reason to. */
+  /** Ends the loop after all waiting items. Given a reason, the loop throws it. */
   end(failure?: unknown): void;
-  /** A loop that is left can be taken up by another. */
+  /** After one loop stops, another can continue. */
   read(): AsyncGenerator<Item, void>;
 }
 

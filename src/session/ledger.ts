@@ -14,12 +14,12 @@ import { createMetrics, type Metrics, type PlaybackFigures, roundMs } from './me
 import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
 
-/** Kinds of messages that are counted apart: a service may put an id where others put the kind. */
+/** Most kinds of messages that are counted separately: a service may put an id in place of the kind. */
 const maxKinds = 1_000;
 const otherKinds = '(others)';
 const figuresEveryMs = 1_000;
 
-/** A token that was granted; `ms` is the time of all attempts. */
+/** A granted token; `ms` is the time of all attempts. */
 export interface GrantNote {
   claims: Record<string, unknown> | undefined;
   rateLimit: ReadRateLimit;
@@ -28,18 +28,18 @@ export interface GrantNote {
   attempts: number;
 }
 
-/** Everything that happens is noted here once: told as an event, and counted towards the summary. */
+/** Records everything that happens: emits it as an event, and counts it for the summary. */
 export interface Ledger {
   readonly metrics: Metrics;
   emit(body: SessionEventBody): void;
   warn(code: string, message: string): void;
   granted(grant: GrantNote): void;
-  /** The token was not asked for, but given; its claims, where it is a JWT. */
+  /** The token was given, not requested; its claims, if it is a JWT. */
   given(claims: Record<string, unknown> | undefined): void;
   took(step: 'connectMs' | 'authoriseMs', ms: number): void;
   message(message: ServiceMessage): void;
   sent(frame: Buffer): void;
-  /** The source has ended, and its speech with it. */
+  /** The source and its speech have ended. */
   sourceEnded(): void;
   received(pcm: Buffer): void;
   closed(close: StreamClose): void;

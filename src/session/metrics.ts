@@ -4,7 +4,7 @@ import type { SpeechMoment } from '../audio/sent-speech.ts';
 import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 
-/** Counted in one direction. */
+/** Totals of one direction. */
 export interface AudioTotals {
   frames: number;
   bytes: number;
@@ -23,9 +23,9 @@ export interface MetricsSnapshot {
   in: AudioTotals;
   /** AI audio louder than −60 dBFS, message by message. */
   audibleMs: number;
-  /** From the end of the last speech that was sent to the first AI audio after it. Null where none came. */
+  /** From the end of the last sent speech to the first AI audio after it. Null if none arrived. */
   firstAudioMs: number | null;
-  /** How far the time between two AI messages of one reply was from the audio in the first of them. */
+  /** Difference between the time from one AI message of a reply to the next, and the audio in the first. */
   jitterMs: Spread | null;
   /** The longest time between two AI messages of one reply: see `TurnTaking`. */
   longestGapMs: number | null;
@@ -33,45 +33,45 @@ export interface MetricsSnapshot {
   sendLatenessMs: Spread | null;
 }
 
-/** What a session is judged by while it runs. */
+/** The measurements that expectations use while a session runs. */
 export type Figures = Omit<MetricsSnapshot, 'out' | 'in' | 'audibleMs'>;
 
-/** What is known of playback; null where nothing is played, or nothing was yet. */
+/** Measurements of playback; null if nothing is played, or nothing was played yet. */
 export interface PlaybackFigures {
   underruns: number | null;
-  /** From the arrival of audio to the ear, about. */
+  /** From the arrival of audio to the ear, estimated. */
   playbackDelayMs: number | null;
 }
 
 export interface MetricsOptions {
-  /** AI audio that pauses for longer than this is another reply. */
+  /** A pause longer than this begins another reply. */
   settleMs: number;
-  /** Told of silence that a listener hears within a reply. */
+  /** Called for silence that a listener hears within a reply. */
   onGap?: (silenceMs: number) => void;
 }
 
 /** Measures the audio of a session as it passes. All times are monotonic milliseconds. */
 export interface Metrics {
-  /** Takes a message that was sent; returns the speech found in it. */
+  /** Takes a sent message; returns the speech in it. */
   sent(pcm: Buffer, now: number): SpeechMoment[];
   sentLate(lateMs: number): void;
   /** Takes the size and the level of an AI message. */
   received(bytes: number, level: Level, now: number): void;
-  /** The service says that audio which was not heard yet is void. */
+  /** The service cancels audio that was not heard yet. */
   interrupted(now: number): void;
-  /** Nothing but silence will follow: speech that the gate holds open has ended. Returns that end. */
+  /** Only silence follows: ends speech that the gate holds open. Returns that end. */
   finishSpeech(): SpeechMoment[];
-  /** When the first AI audio came that answers the last speech, or any audio where none was spoken. */
+  /** When the first AI audio arrived after the last speech, or the first of all if there was no speech. */
   readonly replyBegunAt: number | undefined;
-  /** When audible AI audio came last. */
+  /** When the last audible AI audio arrived. */
   readonly lastAudibleAt: number | undefined;
-  /** Whether AI audio could be heard at this time. */
+  /** Whether AI audio was audible at this time. */
   wasHeardAt(at: number): boolean;
   snapshot(): MetricsSnapshot;
   figures(): Figures;
 }
 
-/** Quieter AI audio than this is a pause: some services, and an echo of our own tail, send silence without end. */
+/** AI audio below this level is a pause: some services, and an echo of our own tail, send endless silence. */
 export const audibleDbfs = -60;
 
 export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {

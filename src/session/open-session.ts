@@ -13,7 +13,7 @@ import type { StreamClose, VoiceStream } from '../wire/client/voice-stream.ts';
 import { createBackpressure } from './backpressure.ts';
 import { createInbox } from './inbox.ts';
 
-/** Where to connect and as whom: with a key, for which a token is asked, or with a token. */
+/** Where to connect, and with which credential: a key, to request a token with, or a token. */
 export type OpenSessionOptions = SessionTarget & ({ apiKey: string } | { token: string });
 
 export interface SessionTarget {
@@ -26,52 +26,52 @@ export interface SessionTarget {
   apiVersion?: ApiVersion;
   /** Further attempts for a token after a rate limit or a failed connection. Default 4. */
   retries?: number;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
-  /** Lets the key or token go over plain HTTP to another machine. */
+  /** Allows sending the key or token to another machine over plain HTTP. */
   allowPlaintext?: boolean;
-  /** Ends the opening, and then the session. */
+  /** Aborts the opening, or ends the open session. */
   signal?: AbortSignal;
   clock?: Clock;
 }
 
-/** What comes from the service. */
+/** An item from the service. */
 export type ClientEvent =
   /** AI audio, 16 kHz s16le mono: any number of bytes, odd ones included. */
   | { type: 'audio'; pcm: Buffer }
   | ({ type: 'message' } & ServiceMessage)
-  /** Always the last. */
+  /** Always the last item. */
   | ({ type: 'close' } & StreamClose);
 
 export interface SpeakOptions {
-  /** 1 is real time, 2 twice as fast; `max` as fast as it is taken. Default 1. */
+  /** 1 is real time, 2 is twice as fast; `max` is as fast as possible. Default 1. */
   pace?: Pace;
   /** Audio in one message. Default 20. */
   frameMs?: number;
-  /** Silence after it, so that the service hears the turn end. Default none. */
+  /** Silence after the audio, so that the service hears the turn end. Default none. */
   tailMs?: number;
   /** Stops within a frame; the session goes on. */
   signal?: AbortSignal;
 }
 
 /**
- * One conversation with a service. Iterating it gives what comes from the service, and ends with the stream; where
- * that broke it throws `VoicectlError` (`stream-broken`, `service-error`, `protocol-violation`, `timed-out`). What is
- * not read is kept up to 1 MiB, then reading from the network rests.
+ * One conversation with a service. Iterate it to receive items from the service. The iteration ends with the stream; if
+ * the stream broke, it throws `VoicectlError` (`stream-broken`, `service-error`, `protocol-violation`, `timed-out`). Items
+ * that you do not read are kept, up to 1 MiB; then reading from the network pauses.
  */
 export interface ClientSession extends AsyncIterable<ClientEvent> {
-  /** Sends one message of audio, once there is room for it. Throws where the session is over. */
+  /** Sends one message of audio when there is room for it. Throws if the session is over. */
   send(pcm: Uint8Array): Promise<void>;
-  /** Sends audio in frames, at a pace. Resolves after the last; throws where the session is over before. */
+  /** Sends audio in frames, at a pace. Resolves after the last frame; throws if the session ends before. */
   speak(pcm: Uint8Array, options?: SpeakOptions): Promise<void>;
-  /** Closes with 1000; the audio that is still on its way can be read. Twice is once. */
+  /** Closes with 1000. Audio that is still on its way can be read. A second call does nothing. */
   close(): Promise<StreamClose>;
   /** Resolves when the stream has ended, from either side. */
   readonly closed: Promise<StreamClose>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What may wait in the socket before the sender has to. */
+/** Most bytes that wait in the socket before the sender waits. */
 const maxBufferedBytes = 64 * 1024;
 
 /**
@@ -83,7 +83,7 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
   const { clock = systemClock, ca, signal = new AbortController().signal } = options;
   const wsUrl = options.wsUrl ?? wsUrlFor(options.baseUrl);
   if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
-  // A program that only runs an emulator does not wait for what a client needs.
+  // Loaded here, so that a program that only runs an emulator does not load it.
   const { joinService } = await import('../wire/client/join.ts');
   const backpressure = createBackpressure();
   const redactor = createRedactor();
@@ -162,6 +162,6 @@ function requireSafeTransport(url: string): void {
   if (isSafeTransport(url)) return;
   const text = `Refusing to send a key or token to ${new URL(url).host} without TLS`;
   throw new VoicectlError('insecure-target', text, {
-    hint: 'Use https and wss, or allowPlaintext where the network is trusted.',
+    hint: 'Use https and wss, or allowPlaintext on a trusted network.',
   });
 }

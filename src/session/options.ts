@@ -11,40 +11,40 @@ export interface SessionOptions {
   /** Default: over the network. */
   client?: ServiceClient;
   clock: Clock;
-  /** Looks on at all that passes: a recorder. */
+  /** Observes all traffic: a recorder. */
   tap?: Tap | undefined;
   version: string;
   baseUrl: string;
   wsUrl: string;
   device: string;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
   auth: ServiceAuth;
   source: AudioSource;
-  /** What the source is, for people: a path, or "microphone". */
+  /** Name of the source, for people: a path, or "microphone". */
   sourceName: string;
   sinks: readonly AudioSink[];
   pace: Pace;
   frameMs: number;
   /** Silence after the last frame; undefined: until the reply has ended. */
   tailMs: number | undefined;
-  /** How long to wait for a reply that has not begun. */
+  /** How long to wait for a reply to begin. */
   waitMs: number;
   /** A pause this long ends a reply. */
   settleMs: number;
   loop: boolean;
-  /** When it is aborted the source ends, as if there were no more of it: the reply is still heard. */
+  /** Ends the source when aborted, as at its normal end: the session still hears the reply. */
   enough?: AbortSignal;
   /** Stop after this much time of streaming. */
   durationMs: number | undefined;
-  /** What may wait in the socket before the source is paused. */
+  /** Most bytes that wait in the socket before the source pauses. */
   maxBufferedBytes: number;
   expectations: Expectations;
-  /** What is said and must follow, turn by turn: in place of the source. */
+  /** Turns to say, with their expectations, in place of the source. */
   conversation?: ConversationPlan | undefined;
   /** Whether playback is flushed when speech begins in the sent audio. */
   bargeIn?: boolean;
-  /** What the devices have to say while the session runs: told as its warnings. */
+  /** Messages from the devices while the session runs; they become its warnings. */
   notices?: NoticeSource | undefined;
 }
 

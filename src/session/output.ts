@@ -3,36 +3,36 @@ import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
 import type { QueueHandlers } from './backpressure.ts';
 import { type PlaybackFigures, roundMs } from './metrics.ts';
 
-/** Where AI audio is put. A write that is slow makes the session read more slowly from the network. */
+/** Takes AI audio. A slow write makes the session read more slowly from the network. */
 export interface AudioSink {
   write(pcm: Buffer): Promise<void>;
-  /** Finishes what was written; what plays it may leave out the rest where the session has failed. */
+  /** Finishes the written audio. If the session has failed, a player may drop the rest. */
   close(failure?: VoicectlError): Promise<void>;
-  /** Throws away what waits to be heard. A file has nothing of that kind. */
+  /** Drops audio that was not heard yet. A file does not need this. */
   flush?(): void;
-  /** The same, and it leaves out what still comes of the running reply. */
+  /** The same, and drops the rest of the current reply. */
   hold?(): void;
-  /** Resolves when the sink has failed, also while nothing is written. */
+  /** Resolves when the sink has failed, even if nothing is being written. */
   readonly failed?: Promise<VoicectlError>;
-  /** How often what plays it had nothing to play in the middle of a reply. */
+  /** How often playback ran out of audio in the middle of a reply. */
   readonly underruns?: number;
-  /** How long audio takes from its arrival to the ear, about. */
+  /** Time from the arrival of audio to the ear, estimated. */
   readonly delayMs?: number | undefined;
 }
 
-/** AI audio that may wait for the sinks before reading from the network is paused. */
+/** Most AI audio that waits for the sinks before reading from the network pauses. */
 const maxWaitingBytes = 4 * 1024 * 1024;
 
 export interface Output {
   write(pcm: Buffer): void;
-  /** Throws away what waits to be heard: the service was interrupted. */
+  /** Drops audio that was not heard yet: the service was interrupted. */
   flush(): void;
-  /** The same, and leaves out what still comes of the running reply: the user begins to speak. */
+  /** The same, and drops the rest of the current reply: the user begins to speak. */
   hold(): void;
   readonly playback: PlaybackFigures;
   /**
-   * Waits until the sinks have taken what was written, or until the signal says that nobody wants that any more, and
-   * finishes them. The result is the first failure of any. `reason` is what the session has failed with.
+   * Waits until the sinks have taken all written audio, or until the signal aborts the wait, and
+   * finishes them. Returns the first failure of any sink. `reason` is the error of a failed session.
    */
   close(signal: AbortSignal, reason?: VoicectlError): Promise<VoicectlError | undefined>;
 }
@@ -42,7 +42,7 @@ export interface OutputHandlers extends QueueHandlers {
   onFailure: (failure: VoicectlError) => void;
 }
 
-/** Hands AI audio to the sinks, in order. */
+/** Passes AI audio to the sinks, in order. */
 export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandlers): Output {
   let waitingBytes = 0;
   let written: Promise<void> = Promise.resolve();

@@ -4,17 +4,17 @@ import type { Metrics } from './metrics.ts';
 export interface ReplyEndOptions {
   clock: Clock;
   metrics: Metrics;
-  /** How long to wait for a reply that has not begun. */
+  /** How long to wait for a reply to begin. */
   waitMs: number;
   /** A pause this long ends a reply. */
   settleMs: number;
   signal: AbortSignal;
 }
 
-/** How often a reply that has not begun is looked for. */
+/** How often to check whether a reply has begun. */
 const lookEveryMs = 20;
 
-/** Waits, from the end of the sent audio on, until the reply to it has been heard to its end, or has not come. */
+/** Waits after the end of the sent audio until the reply has ended, or has failed to begin. */
 export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended' | 'none'> {
   const { clock, metrics, waitMs, settleMs, signal } = options;
   const giveUpAt = clock.now() + waitMs;

@@ -4,7 +4,7 @@ import type { TokenExchange, WireMessage } from '../wire/exchange.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { Ledger } from './ledger.ts';
 
-/** What passes on the wire, as the notes of a session: the views' language is a function of what the tap tells. */
+/** Turns the traffic on the wire into session events. */
 export function createSessionTap(ledger: Ledger): Tap {
   const attempts: TokenExchange[] = [];
   let presentedAt: number | undefined;

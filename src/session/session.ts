@@ -18,9 +18,9 @@ import { createSessionTap } from './session-tap.ts';
 import { talk } from './talk.ts';
 
 /**
- * One conversation: token, connection, the source streamed at its pace, the reply heard to its end.
- * Yields what happens as it happens; `summary` is always the last event, also of a session that
- * failed. Then throws the `VoicectlError` that it failed with, `expectation-failed` included.
+ * One conversation: gets a token, connects, streams the source at its pace, and hears the reply to its end.
+ * Yields each event as it happens; `summary` is always the last one, even if the session
+ * failed. Then it throws the `VoicectlError` of the failure, `expectation-failed` included.
  */
 export async function* runSession(
   options: SessionOptions,
@@ -64,7 +64,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
   };
   const ledger = createLedger(options, { emit: tell, playback: () => output.playback, conversation });
   const redactor = createRedactor();
-  // Ends whatever is under way when the stream breaks or a sink fails.
+  // Aborts everything in progress when the stream breaks or a sink fails.
   const halt = new AbortController();
   const until = AbortSignal.any([signal, halt.signal]);
   let stream: VoiceStream | undefined;
@@ -121,7 +121,7 @@ type JoinParts = Pick<JoinOptions, 'signal' | 'redactor' | 'onAudio' | 'onMessag
   ledger: Ledger;
 };
 
-/** Connects, and has the ledger note what passes. */
+/** Connects, and records the traffic in the ledger. */
 function join(options: SessionOptions, { ledger, ...parts }: JoinParts): Promise<VoiceStream> {
   const { auth } = options;
   return joinService({
@@ -138,7 +138,7 @@ function join(options: SessionOptions, { ledger, ...parts }: JoinParts): Promise
   });
 }
 
-/** Reasons to stop talking that are no failure. */
+/** Reasons to stop talking without a failure. */
 const closedByService = new VoicectlError('interrupted', 'The service closed the stream');
 const durationReached = new VoicectlError('interrupted', 'The duration is over');
 
@@ -163,7 +163,7 @@ async function talkUntilEnd(
   }
 }
 
-/** Failures that are a close of the service: whether they are any is for `--expect-close` to say, where it is given. */
+/** Failures that mean a close by the service. With `--expect-close` they may be expected. */
 const closes: readonly ErrorCode[] = [
   'stream-refused',
   'too-many-connections',
@@ -171,7 +171,7 @@ const closes: readonly ErrorCode[] = [
   'service-error',
 ];
 
-/** What the session failed with, once its expectations have been judged. */
+/** The failure of the session, after its expectations are judged. */
 function conclude(
   failure: VoicectlError | undefined,
   verdicts: readonly Verdict[],

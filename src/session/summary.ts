@@ -3,7 +3,7 @@ import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { Verdict } from './expectations.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
-/** What a session came to. Times are milliseconds; null where the session did not get that far. */
+/** The result of a session. Times are milliseconds; null if the session did not get that far. */
 export interface SessionSummary extends MetricsSnapshot {
   device: string;
   /** Whether the session ran to its end and every expectation held. */
@@ -11,15 +11,15 @@ export interface SessionSummary extends MetricsSnapshot {
   elapsedMs: number;
   tokenMs: number | null;
   connectMs: number | null;
-  /** From presenting the token to `service_voice_connected`. */
+  /** From sending the token to `service_voice_connected`. */
   authoriseMs: number | null;
-  /** Under-runs of playback; null where nothing was played. */
+  /** Underruns of playback; null if nothing was played. */
   underruns: number | null;
   /** Service messages by kind; those without one under `(none)`. */
   events: Record<string, number>;
   rateLimit: ReadRateLimit | null;
   close: { code: number; reason: string; name: string } | null;
   verdicts: Verdict[];
-  /** What it failed with; null where `ok`. */
+  /** The failure; null if `ok`. */
   failure: Failure | null;
 }

@@ -16,11 +16,11 @@ export interface TalkParts {
   signal: AbortSignal;
 }
 
-/** Sends the source, then silence, until the reply has been heard to its end. Rejects with the signal's reason. */
+/** Sends the source, then silence, until the reply has ended. Rejects with the signal's reason. */
 export async function talk(parts: TalkParts): Promise<void> {
   const { options, ledger, signal } = parts;
   const { pace, source } = options;
-  // What was recorded has its own silence at the end.
+  // A recording has its own silence at the end.
   const tailMs = options.tailMs ?? (source.messages === undefined ? undefined : 0);
   ledger.emit({ type: 'state', state: 'live' });
   const pacer = startPacer(parts, pace);
@@ -28,9 +28,9 @@ export async function talk(parts: TalkParts): Promise<void> {
   else await sendMessages(parts, source.messages);
   ledger.sourceEnded();
   ledger.emit({ type: 'state', state: 'draining' });
-  // A conversation has heard out the reply to its last turn.
+  // A conversation has already waited for the reply to its last turn.
   if (options.conversation !== undefined) return;
-  // Silence is no use before its time: it leaves in real time also where the source did not.
+  // Silence needs real time, even if the source did not.
   const tailPacer = pace === 'max' ? startPacer(parts, 1) : pacer;
   if (tailMs === undefined) {
     await hearReplyOverSilence(parts, tailPacer);
@@ -40,7 +40,7 @@ export async function talk(parts: TalkParts): Promise<void> {
   }
 }
 
-/** Sends messages as they are, each at its own time, `pace` times as fast, until there has been enough of them. */
+/** Sends messages unchanged, each at its own time, `pace` times as fast, until `enough` aborts. */
 async function sendMessages(parts: TalkParts, messages: readonly TimedMessage[]): Promise<void> {
   const { clock, pace, loop, enough = never } = parts.options;
   do {
@@ -57,7 +57,7 @@ async function sendMessages(parts: TalkParts, messages: readonly TimedMessage[])
   } while (loop);
 }
 
-/** Waits; false where there was enough before the moment came. Rejects with the reason of `signal`. */
+/** Waits until a moment; false if `enough` aborted before it. Rejects with the reason of `signal`. */
 async function isReached(
   clock: Clock,
   moment: number,
@@ -78,7 +78,7 @@ async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<voi
   const signal = AbortSignal.any([parts.signal, over.signal]);
   const both = [
     hearReply({ ...parts, signal }),
-    // Ends by itself only by failing.
+    // Without an abort it ends only by failing.
     send({ ...parts, signal }, silence(Number.POSITIVE_INFINITY), pacer),
   ];
   try {

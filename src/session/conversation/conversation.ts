@@ -17,23 +17,23 @@ export interface ConversationOptions {
 }
 
 /**
- * A conversation as it is held: a source that says each turn when its moment has come and is silent between, as a
- * microphone would be. It is told of all that is sent and heard, because that is what the moments depend on.
+ * A running conversation: a source that says each turn at its moment and is silent in between, like a
+ * microphone. It observes all audio and messages in both directions, because the moments depend on them.
  */
 export interface Conversation {
-  /** Ends when the last turn has been answered and nothing is awaited. */
+  /** Ends when the last turn is answered and no expectation is open. */
   readonly source: AudioSource;
   sent(frame: Buffer): void;
   received(pcm: Buffer, level: Level): void;
   message(message: ServiceMessage): void;
-  /** The verdicts of every turn; one that was never said has failed. */
+  /** The verdicts of every turn. A turn that was not said has failed. */
   verdicts(): Verdict[];
 }
 
-/** What is heard before anything is said: a service may speak first. */
+/** Stands for the time before the first turn: a service may speak first. */
 const listening: TurnPlan = { name: undefined, say: undefined, when: 'connected', expect: [], absent: [] };
 
-/** AI audio that is this late is still the same speaking. */
+/** A pause up to this length does not end the AI's speech. */
 const speakingGraceMs = 200;
 
 export function createConversation(
@@ -43,7 +43,7 @@ export function createConversation(
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
   let current: Turn | undefined;
-  /** Why the turn after those that were said was not. */
+  /** Why the next turn was not said. */
   let skippedFor: string | undefined;
 
   const begin = (plan: TurnPlan): Turn => {
@@ -52,7 +52,7 @@ export function createConversation(
     current = createTurn(plan, { beganAt: now, settleMs, waitMs });
     return current;
   };
-  /** Nothing more is awaited, and what was said last has been answered. */
+  /** No expectation is open, and the last turn is answered. */
   const isOver = (last: Turn) => {
     const now = clock.now();
     const state = last.audio.replyState(now);

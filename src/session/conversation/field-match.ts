@@ -2,21 +2,21 @@ import { isRecord } from '../../protocol/error-body.ts';
 
 type Scalar = string | number | boolean | null;
 
-/** What a field must be: this value, or one within limits. */
+/** The expected value of a field, or its limits. */
 export type FieldMatch =
   | Scalar
   | {
       min?: number | undefined;
       max?: number | undefined;
-      /** A regular expression, somewhere in the text. */
+      /** A regular expression that matches anywhere in the text. */
       matches?: string | undefined;
       oneOf?: readonly Scalar[] | undefined;
     };
 
-/** By the path of the field, such as `error.code` or `words.0`. */
+/** Keyed by the path of the field, such as `error.code` or `words.0`. */
 export type FieldMatches = Readonly<Record<string, FieldMatch>>;
 
-/** The fields of a message that are not as they must be, each with what it is. Undefined where all are. */
+/** The fields of a message that do not match, each with its value. Undefined if all match. */
 export function findMismatch(matches: FieldMatches, body: unknown): string | undefined {
   const wrong = Object.entries(matches).flatMap(([path, match]) => {
     const value = valueAt(path, body);
@@ -27,7 +27,7 @@ export function findMismatch(matches: FieldMatches, body: unknown): string | und
   return wrong.length === 0 ? undefined : wrong.join(', ');
 }
 
-/** What the fields must be, for people. */
+/** The expected fields, as text. */
 export function matchesText(matches: FieldMatches): string {
   return Object.entries(matches)
     .map(([path, match]) => `${path} ${matchText(match)}`)
@@ -59,7 +59,7 @@ function matchText(match: FieldMatch): string {
     .join(', ');
 }
 
-/** Own fields only: a service may name one `constructor`. */
+/** Reads own fields only: a service may name one `constructor`. */
 function valueAt(path: string, body: unknown): unknown {
   let value = body;
   for (const key of path.split('.')) {

@@ -5,31 +5,31 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 import { judgeAudio, type Verdict } from '../expectations.ts';
 import { audibleDbfs, createMetrics, type Metrics, roundMs } from '../metrics.ts';
 
-/** How far the reply to a turn has got. */
+/** The progress of the reply to a turn. */
 export type ReplyState = 'awaited' | 'none' | 'begun' | 'ended';
 
 /**
- * What one turn sent and heard: where its speech began and ended, and the reply, which is the AI audio that came after
+ * The audio of one turn: when its speech began and ended, and the reply, which is the AI audio that arrived after
  * the end of its last speech. All times are monotonic milliseconds.
  */
 export interface TurnAudio {
   sent(frame: Buffer, now: number): void;
   received(pcm: Buffer, level: Level, now: number): void;
-  /** The clip has been sent; where nothing is said, at once. */
+  /** The clip has been sent. A turn without a clip calls this at once. */
   clipEnded(now: number): void;
-  /** When its speech began to leave; when the turn began, until that is known. */
+  /** When its speech began to leave; until that is known, when the turn began. */
   readonly speechBeganAt: number;
-  /** When its speech ended, or the clip where there was none in it; undefined until that is known. */
+  /** When its speech ended, or a clip without speech ended; undefined until that is known. */
   readonly speechEndedAt: number | undefined;
   readonly clipEndedAt: number | undefined;
-  /** When the reply came to one of the goals; undefined before. */
+  /** When the reply reached one of the goals; undefined before. */
   reachedAt(goalMs: number): number | undefined;
-  /** When audible AI audio came last in this turn, also of the reply before. */
+  /** When the last audible AI audio arrived in this turn, even if it is of the previous reply. */
   readonly lastAudibleAt: number | undefined;
-  /** When audible AI audio came first after an end of speech, also between two sentences of the turn. */
+  /** When the first audible AI audio arrived after an end of speech, even between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
   replyState(now: number): ReplyState;
-  /** When the reply runs out if it is played as it comes. */
+  /** When the reply runs out if it is played immediately. */
   readonly spokenUntil: number;
   readonly replyBegunAt: number | undefined;
   judge(limits: AudioLimits): Verdict[];
@@ -39,7 +39,7 @@ export interface TurnAudioOptions {
   beganAt: number;
   settleMs: number;
   waitMs: number;
-  /** Lengths of the reply, in milliseconds, whose times are kept; 0: any audio. */
+  /** Lengths of the reply whose times are kept, in milliseconds; 0: any audio. */
   goalsMs: readonly number[];
 }
 
@@ -50,7 +50,7 @@ interface Arrival {
 }
 
 export function createTurnAudio({ beganAt, settleMs, waitMs, goalsMs }: TurnAudioOptions): TurnAudio {
-  /** AI audio that came while speech was open: whether it is of the reply is known when the speech ends. */
+  /** AI audio that arrived during speech. When the speech ends it is known whether it belongs to the reply. */
   const speech = createSentSpeech<Arrival>();
   let began: number | undefined;
   let ended: number | undefined;

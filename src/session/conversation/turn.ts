@@ -6,15 +6,15 @@ import type { Absence, EventMatch, Following, TurnPlan } from './conversation-pl
 import { findMismatch, matchesText } from './field-match.ts';
 import { createTurnAudio, type TurnAudio } from './turn-audio.ts';
 
-/** A turn that is being said or has been: hears what follows, and judges it. */
+/** A current or past turn: observes what follows it, and judges that. */
 export interface Turn {
   readonly audio: TurnAudio;
   sent(frame: Buffer, now: number): void;
   received(pcm: Buffer, level: Level, now: number): void;
   message(message: ServiceMessage, now: number): void;
-  /** Another turn begins: what is heard from now on is not of this one, but for messages that are still awaited. */
+  /** The next turn begins. From now on only messages that this turn still expects belong to it. */
   passOn(now: number): void;
-  /** Whether nothing more is awaited that must follow it. */
+  /** Whether everything that must follow has arrived, or its time is over. */
   isDecided(now: number): boolean;
   verdicts(now: number): Verdict[];
 }
@@ -23,16 +23,16 @@ export interface TurnOptions {
   /** When the turn begins, in monotonic milliseconds. */
   beganAt: number;
   settleMs: number;
-  /** How long is waited where an expectation does not say it. */
+  /** How long to wait if an expectation does not say it. */
   waitMs: number;
 }
 
-/** What became of one thing that must follow. */
+/** The result of one thing that must follow. */
 interface Followed {
   following: Following;
-  /** When it came. */
+  /** When it arrived. */
   at?: number;
-  /** An event of its kind came whose fields were not as they must be. */
+  /** Describes a message of its kind whose fields did not match. */
   mismatch?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
   const goalsMs = plan.expect.flatMap((one) => (one.type === 'audio' ? [one.audioMs] : []));
   const audio = createTurnAudio({ beganAt, settleMs, waitMs, goalsMs });
   const awaited = plan.expect.map((following): Followed => ({ following }));
-  /** How often each thing came that must be absent. */
+  /** How often each thing arrived that must be absent. */
   const intrusions = new Map<Absence, number>();
   let passedOnAt: number | undefined;
 
@@ -54,7 +54,7 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
   const cameAt = ({ following, at }: Followed) =>
     following.type === 'audio' ? audio.reachedAt(following.audioMs) : at;
 
-  /** Silence is found by looking: nothing comes when it begins. */
+  /** Checks for silence: no event marks its beginning. */
   const look = (now: number) => {
     if (passedOnAt !== undefined) return;
     for (const one of awaited) {
@@ -101,7 +101,7 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
         measured: isAudio ? 'AI audio' : times === 1 ? 'once' : `${times} times`,
       });
     }
-    // What a service had no time to do is not absent.
+    // Absence counts only if the service had time to send.
     const isHeardOut = passedOnAt !== undefined || audio.replyState(now) !== 'awaited';
     const measured = isHeardOut ? 'none' : 'none, but the session ended before a reply could come';
     return verdict(name, 'turn-skipped', { ok: isHeardOut, expected, measured });
