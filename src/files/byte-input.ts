@@ -2,19 +2,19 @@ import type { Readable } from 'node:stream';
 import { readFailure } from './refusal.ts';
 
 /**
- * Bytes by offset, from a file (any offset, any order) or from a stream, which cannot go back: there, offsets
- * before what was skipped or consumed are an error of the caller.
+ * Bytes by offset, from a file (any offset, any order) or from a stream. A stream cannot go back: an offset
+ * before the skipped or consumed part is an error of the caller.
  */
 export interface ByteInput {
   /** For messages: a path, or "standard input". */
   readonly name: string;
   /** Undefined for a stream: its length is unknown, and it can be read once. */
   readonly sizeBytes: number | undefined;
-  /** `length` bytes from `offset`, fewer only where the input ends. Does not consume them. */
+  /** `length` bytes from `offset`, fewer only at the end of the input. Does not consume them. */
   read(offset: number, length: number): Promise<Buffer>;
   /** At most `length` bytes from `offset`, in chunks; each chunk belongs to the receiver. */
   chunks(offset: number, length: number): AsyncGenerator<Buffer>;
-  /** Ends a pending read too. Never rejects. */
+  /** Also ends a pending read. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ function toBuffer(chunk: unknown): Buffer {
 
 /** A stream as a forward-only input. Holds no more than one chunk of it. Closing destroys the stream. */
 export function createStreamInput(readable: Readable, name: string): ByteInput {
-  // A stream may fail when nobody reads: the failure is then reported by the next read.
+  // A stream may fail while nobody reads. Then the next read reports the failure.
   readable.on('error', () => {});
   let iterator: AsyncIterator<unknown> | undefined;
   let pending: Buffer = Buffer.alloc(0);

@@ -10,7 +10,7 @@ const chunkBytes = 65_536;
 
 /**
  * A path as an input: a regular file by offset, anything else (pipe, terminal, device) as a stream.
- * Errors: `bad-input` when it is missing, forbidden or a folder; `input-output` when the system fails.
+ * Errors: `bad-input` if it is missing, forbidden or a folder; `input-output` if the system fails.
  */
 export async function openFileInput(path: string): Promise<ByteInput> {
   try {
@@ -25,7 +25,7 @@ export async function openFileInput(path: string): Promise<ByteInput> {
 }
 
 /**
- * A named pipe is read by way of a socket object: `fs` would block a thread in `open` and in `read`, and
+ * A named pipe is read through a socket object: `fs` would block a thread in `open` and in `read`, and
  * Node 20 does not exit, not even by `process.exit`, while a thread is blocked in a read.
  */
 async function openStream(path: string, stats: Stats): Promise<Readable> {
@@ -62,7 +62,7 @@ function createFileInput(handle: FileHandle, name: string, sizeBytes: number): B
       }
     },
     async close() {
-      // Nothing was written: a failing close loses nothing.
+      // Nothing was written, so a failed close loses nothing.
       await handle.close().catch(() => {});
     },
   };

@@ -4,24 +4,24 @@ import { systemClock, waitUntil } from '../kernel/clock.ts';
 import { neverBlocks, writeFully } from '../kernel/write-fully.ts';
 import { writeFailure } from './refusal.ts';
 
-/** A file, named pipe, terminal or device that is written to. No call blocks a thread, whoever reads at the other end. */
+/** A file, named pipe, terminal or device to write to. No call blocks a thread, however slow the reader is. */
 export interface OutputFile {
-  /** Whether it is a file on a disk: only there has a position a meaning. */
+  /** Whether it is a file on a disk. Only there a position has a meaning. */
   readonly isRegular: boolean;
-  /** Writes all of `bytes`, at `position` or behind what was written last. Throws `input-output`. */
+  /** Writes all of `bytes`, at `position` or after the previous write. Throws `input-output`. */
   write(bytes: Uint8Array, position?: number): Promise<void>;
   /** Throws `input-output`. */
   close(): Promise<void>;
 }
 
 export interface OutputFileOptions {
-  /** What is there already is replaced, continued, or left alone: then it is an error. */
+  /** What to do with an existing file: replace it, append to it, or fail. */
   existing?: 'replace' | 'append' | 'refuse';
-  /** Whether the file is for the user alone (mode 0600), also where it was there before. */
+  /** Whether only the user may read the file (mode 0600), even if it existed before. */
   isPrivate?: boolean;
-  /** What messages call it: its path, if nothing else. */
+  /** Its name in messages. Default: its path. */
   name?: string;
-  /** Aborted when nobody waits any longer for a reader of a pipe. */
+  /** Abort it to stop waiting for a reader of a pipe. */
   giveUp?: AbortSignal | undefined;
 }
 
@@ -32,7 +32,7 @@ const flagsFor = {
 };
 
 /**
- * Opens what a user named as an output, and makes the file where there is none. A named pipe is waited for until
+ * Opens an output that the user named, and creates the file if it does not exist. Waits for a named pipe until
  * somebody opens it for reading. Throws `input-output`.
  */
 export async function openOutputFile(path: string, options: OutputFileOptions = {}): Promise<OutputFile> {
@@ -42,7 +42,7 @@ export async function openOutputFile(path: string, options: OutputFileOptions = 
   try {
     handle = await openWhenRead(() => open(path, flags, isPrivate ? 0o600 : 0o666), path, giveUp);
     const isRegular = (await handle.stat()).isFile();
-    // A file that was there has a mode already; a pipe or a terminal keeps its own.
+    // An existing file has a mode already. A pipe or a terminal keeps its own.
     if (isPrivate && isRegular) await handle.chmod(0o600);
     return createOutputFile(handle, { name, isRegular, giveUp });
   } catch (thrown) {
@@ -51,7 +51,7 @@ export async function openOutputFile(path: string, options: OutputFileOptions = 
   }
 }
 
-/** How long to wait before a pipe that nobody has opened for reading is tried again. */
+/** How long to wait before trying a pipe without a reader again. */
 const againAfterMs = 20;
 
 async function openWhenRead(
@@ -103,7 +103,7 @@ function nobodyReads(giveUp: AbortSignal | undefined): Error {
   return new Error('nobody reads from it', { cause: giveUp?.reason });
 }
 
-/** What is at a path; undefined where nothing is, or where that cannot be told. */
+/** What is at a path; undefined if nothing is there, or if the system does not tell. */
 export function lookAt(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
 }

@@ -8,12 +8,12 @@ interface Input {
   signal: AbortSignal;
 }
 
-/** Far more than any text that a user writes; a device that never ends must not fill the memory. */
+/** Far more than any text that a user writes. An endless device must not fill the memory. */
 const mostTextBytes = 16 * 1024 * 1024;
 /** Nine hours of PCM. */
 const mostBytes = 1024 * 1024 * 1024;
 
-/** What `readText` promises. */
+/** Implements `readText`. */
 export async function readAllText(path: string, input: Input): Promise<string> {
   const bytes = await readAll(path, input, mostTextBytes);
   try {
@@ -23,7 +23,7 @@ export async function readAllText(path: string, input: Input): Promise<string> {
   }
 }
 
-/** What `readBytes` promises. */
+/** Implements `readBytes`. */
 export function readAllBytes(path: string, input: Input): Promise<Buffer> {
   return readAll(path, input, mostBytes);
 }

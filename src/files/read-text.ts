@@ -1,20 +1,20 @@
 import { Readable } from 'node:stream';
 
-/** Standard input, and what ends the wait for it. */
+/** Standard input, and the signal that ends the wait for it. */
 export interface Stdin {
   stdin: Readable;
   signal: AbortSignal;
 }
 
-/** For a program that reads files and has no standard input of ours. */
+/** For a program that reads files but not our standard input. */
 export const noStdin: Stdin = { stdin: Readable.from([]), signal: new AbortController().signal };
 
 /**
- * The text (UTF-8) of a file that the user names, or of standard input for `-`. Throws `bad-input` where it cannot be
- * used, `input-output` where the system fails, or the signal's reason.
+ * The text (UTF-8) of a file that the user names, or of standard input for `-`. Throws `bad-input` if it cannot be
+ * used, `input-output` if the system fails, or the signal's reason.
  */
 export async function readText(path: string, input: Stdin): Promise<string> {
-  // Most commands read no file at all.
+  // Loaded here because most commands read no file.
   const { readAllText } = await import('./read-all.ts');
   return readAllText(path, input);
 }

@@ -31,7 +31,7 @@ const plainReasons: Record<string, string> = {
   EPIPE: 'nobody reads from it any more',
 };
 
-/** Codes for which a path is at fault that is read; anything else is a failure of the system. */
+/** Codes that mean a wrong input path. Any other code is a failure of the system. */
 const wrongPaths = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -44,13 +44,13 @@ const wrongPaths = new Set([
   'ERR_INVALID_ARG_VALUE',
 ]);
 
-/** The system's error code of what was thrown, such as ENOENT; undefined where there is none. */
+/** The system's code of an error, such as ENOENT; undefined if it has none. */
 export function systemCode(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
-/** What opening or reading an input threw: `bad-input` where the path is at fault, else `input-output`. */
+/** The error for a failed open or read: `bad-input` if the path is wrong, else `input-output`. */
 export function readFailure(name: string, thrown: unknown): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
   if (wrongPaths.has(systemCode(thrown) ?? '')) return refusal(name, reasonOf(thrown), undefined, thrown);
@@ -60,10 +60,10 @@ export function readFailure(name: string, thrown: unknown): VoicectlError {
   });
 }
 
-/** What creating or writing an output threw: `input-output`, "Cannot write PATH: REASON". */
+/** The error for a failed create or write: `input-output`, "Cannot write PATH: REASON". */
 export function writeFailure(path: string, thrown: unknown): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
-  // Creating a file makes it: what is not there is its folder.
+  // A file that is missing is created. ENOENT means that its folder is missing.
   const reason = systemCode(thrown) === 'ENOENT' ? 'its folder does not exist' : reasonOf(thrown);
   return cannotWrite(path, reason, thrown);
 }
@@ -76,13 +76,13 @@ export function cannotWrite(path: string, reason: string, cause?: unknown): Voic
   });
 }
 
-/** Why the system refused, in plain words where there are any. */
+/** Why the system refused, in plain words if possible. */
 function reasonOf(thrown: unknown): string {
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return plainReasons[systemCode(thrown) ?? ''] ?? message;
 }
 
-/** What a path is called in messages: `-` is standard input. */
+/** The name of a path in messages: `-` is standard input. */
 export function nameOf(path: string): string {
   return path === '-' ? 'standard input' : path;
 }

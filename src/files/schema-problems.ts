@@ -10,15 +10,15 @@ import {
 } from '../protocol/schema-problem.ts';
 import { suggest } from '../protocol/suggestion.ts';
 
-/** A problem of a file, and where it stands: at a value, or at its key. */
+/** A problem in a file, and its place: a value, or its key. */
 export interface FileProblem extends SchemaProblem {
   at: readonly PropertyKey[];
   part: 'key' | 'value';
-  /** For a setting that does not exist: the one that was probably meant. */
+  /** For an unknown setting: the one that was probably meant. */
   meant?: string;
 }
 
-/** All that is wrong with a file: what its schema found, and numbers where a duration needs its unit. */
+/** All problems of a file: those that its schema found, and durations without a unit. */
 export function findProblems(
   issues: readonly z.core.$ZodIssue[],
   input: unknown,
@@ -30,7 +30,7 @@ export function findProblems(
   ];
 }
 
-/** A problem for each unknown key: a schema tells those of one mapping together. */
+/** Makes a problem for each unknown key. A schema reports those of one mapping together. */
 function eachKey(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return issue.code === 'unrecognized_keys' ? issue.keys.map((key) => ({ ...issue, keys: [key] })) : [issue];
 }
@@ -49,7 +49,7 @@ function describe(
   return { ...problem, at, part, ...(meant === undefined ? {} : { meant }) };
 }
 
-/** Nobody can tell seconds from milliseconds. */
+/** Without a unit, seconds and milliseconds look the same. */
 function findBareDurations(
   value: unknown,
   places: SchemaPlaces,

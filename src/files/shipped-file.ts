@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A folder of the package: seen from the built program in `dist/`, or from this file where it runs as it is. */
+/** A folder of the package, relative to the built program in `dist/`, or to this file if it runs unbuilt. */
 export function shippedFolder(name: string): string {
   const roots = ['../', '../../'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const root = roots.find((path) => existsSync(join(path, 'package.json'))) ?? '.';
@@ -11,8 +11,8 @@ export function shippedFolder(name: string): string {
 }
 
 /**
- * The sound that is meant by a name, wherever a WAV is asked for: the user's own file, or where there is none and the
- * name is no path, one that comes with the program, such as `hello.wav`. A relative path starts from `folder`.
+ * Finds the WAV with this name: the user's own file, or if it does not exist and the
+ * name is no path, a shipped one, such as `hello.wav`. A relative path starts from `folder`.
  */
 export async function findSound(name: string, folder = ''): Promise<string> {
   const own = resolveIn(folder, name);
@@ -21,7 +21,7 @@ export async function findSound(name: string, folder = ''): Promise<string> {
   return (await exists(shipped)) ? shipped : own;
 }
 
-/** The path as it was written where there is no folder: messages then show what the user typed. */
+/** Without a folder, keeps the path unchanged, so that messages show what the user typed. */
 function resolveIn(folder: string, name: string): string {
   return name === '-' || folder === '' || isAbsolute(name) ? name : join(folder, name);
 }

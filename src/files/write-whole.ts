@@ -5,15 +5,15 @@ import { writeFailure } from './refusal.ts';
 import { writeText } from './write-text.ts';
 
 export interface WholeOptions {
-  /** Of this text a pipe or device gets nothing: what goes there cannot be replaced. */
+  /** Writes nothing to a pipe or device, because text there cannot be replaced. */
   preliminary?: boolean;
-  /** Aborted when nobody waits any longer for a reader of a pipe. */
+  /** Abort it to stop waiting for a reader of a pipe. */
   giveUp?: AbortSignal | undefined;
 }
 
 /**
- * Writes a file whole: whoever reads the file meanwhile finds the one that was there before. Into a pipe or device
- * the text is written as it is. Throws `input-output`.
+ * Replaces a file in one step: until then a reader finds the old file. To a pipe or device
+ * it writes the text directly. Throws `input-output`.
  */
 export async function writeWhole(
   path: string,
@@ -27,7 +27,7 @@ export async function writeWhole(
 }
 
 async function replaceFile(path: string, text: string): Promise<void> {
-  // A short name of its own: that of the file may leave no room for more.
+  // A short new name: the name of the file may already have the maximum length.
   const draft = join(dirname(path), `.voicectl-${process.pid}-${Math.random().toString(36).slice(2, 10)}`);
   try {
     await writeText(draft, text, { existing: 'refuse', name: path });

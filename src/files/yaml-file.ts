@@ -14,28 +14,28 @@ type Place = {
 
 export interface YamlSchema<Schema extends z.ZodType> {
   schema: Schema;
-  /** Of the error that is thrown: `bad-input` unless said otherwise. */
+  /** Code of the error. Default: `bad-input`. */
   code?: ErrorCode;
-  /** How to mend a wrong file, in one sentence. */
+  /** How to fix an invalid file, in one sentence. */
   hint?: string;
   /** Names of settings whose values are never shown. */
   secrets?: SecretNames;
 }
 
-/** A file that is as its schema wants it. */
+/** A file that matches its schema. */
 export interface YamlFile<Schema extends z.ZodType> {
-  /** What the schema makes of it, defaults filled in. */
+  /** The parsed value, with defaults. */
   value: z.output<Schema>;
-  /** What stands in the file. */
+  /** The content of the file, without defaults. */
   input: z.input<Schema>;
-  /** The error for a value that the schema cannot judge, such as a file that is not there: tells where it stands. */
+  /** The error for a value that the schema cannot check, such as a missing file. Names its place. */
   refuse(path: readonly PropertyKey[], why: string, cause?: unknown): VoicectlError;
 }
 
-/** How many problems a message tells; all are in `details.problems`. */
+/** Most problems in a message. All are in `details.problems`. */
 const problemsTold = 10;
 
-/** Reads a YAML or JSON file (`-`: standard input). Errors: those of `parseYamlFile`, and `bad-input` for no such file. */
+/** Reads a YAML or JSON file (`-`: standard input). Errors: those of `parseYamlFile`, and `bad-input` for a missing file. */
 export async function readYamlFile<Schema extends z.ZodType>(
   path: string,
   input: Stdin,
@@ -45,9 +45,9 @@ export async function readYamlFile<Schema extends z.ZodType>(
 }
 
 /**
- * The content of a YAML or JSON file, held against a schema; an empty file is an empty mapping. Throws the error of
- * `options.code` where it is not YAML or not as the schema wants it: each problem as `file:line:column`, the path of
- * the setting, what stands there and what was expected.
+ * Checks the content of a YAML or JSON file against a schema. An empty file is an empty mapping. Throws the error of
+ * `options.code` if it is not YAML or does not match the schema: each problem as `file:line:column`, the path of
+ * the setting, its value and what was expected.
  */
 export function parseYamlFile<Schema extends z.ZodType>(
   content: string,
@@ -94,7 +94,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
   };
 }
 
-/** The document as plain values. Aliases that would make it huge are refused. */
+/** The document as plain values. Refuses aliases that would make it huge. */
 function toValue(document: Document, file: string, code: ErrorCode): unknown {
   try {
     return document.toJS() ?? {};
@@ -105,7 +105,7 @@ function toValue(document: Document, file: string, code: ErrorCode): unknown {
   }
 }
 
-/** Where in the text the value at this path begins, or its key; of what is not there, what should hold it. */
+/** Where the value at this path, or its key, begins in the text; for a missing one, where its parent begins. */
 function offsetOf(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number {
   let offset = startOf(document.contents) ?? 0;
   let holder: unknown = document.contents;

@@ -1,16 +1,16 @@
 import type { StreamEnd, StreamExchange, TokenExchange, Upgrade, WireMessage } from './exchange.ts';
 import type { Tap } from './tap.ts';
 
-/** A tap that keeps what it is told, as the exchanges that it makes up. */
+/** A tap that keeps everything as exchanges. */
 export interface Collector {
   readonly tap: Tap;
   /** The token requests so far, one for each attempt. */
   readonly tokens: readonly TokenExchange[];
-  /** The stream as far as it has come; undefined before its upgrade was answered. */
+  /** The stream so far; undefined before its upgrade is answered. */
   stream(): StreamExchange | undefined;
 }
 
-/** Keeps a whole conversation, audio included: for conversations that are short. */
+/** Keeps a whole conversation, audio included: only for short conversations. */
 export function createCollector(): Collector {
   const tokens: TokenExchange[] = [];
   const messages: WireMessage[] = [];

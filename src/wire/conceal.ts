@@ -3,8 +3,8 @@ import type { Header, HttpAnswer } from './exchange.ts';
 import { parseJson } from './parse-json.ts';
 
 /**
- * A text from the service without secrets. JSON is judged as a value: with a backslash, and not without one, a secret
- * can be spelled in many ways in its text.
+ * A text from the service without secrets. JSON is searched as a value, because backslashes allow
+ * many spellings of a secret in its text.
  */
 export function concealText(text: string, redactor: Redactor): string {
   const parsed = text.includes('\\') ? parseJson(text) : undefined;
@@ -23,7 +23,7 @@ function concealHeader([name, value]: Header, redactor: Redactor): Header {
   return [name, name.toLowerCase() === 'set-cookie' ? redacted : redactor.text(value)];
 }
 
-/** The text of a token request, which may be no JSON, without its `apiKey`. An empty key is no secret. */
+/** The text of a token request without its `apiKey`. It need not be JSON. An empty key is no secret. */
 export function concealKey(body: string): string {
   return body.replace(/("apiKey"\s*:\s*)"(?:[^"\\]|\\.)+"?/g, `$1"${redacted}"`);
 }

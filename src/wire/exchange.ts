@@ -1,20 +1,20 @@
 import type { ErrorCode } from '../kernel/errors.ts';
 
-/** What passed on the wire of one conversation with a service, as it was seen from one place: the evidence. */
+/** The evidence: the traffic of one conversation with a service, as seen from one side. */
 export type Exchange = TokenExchange | StreamExchange;
 
 /** Which end sent it. */
 export type Side = 'device' | 'service';
 
-/** Name and value of a header, as it stood on the wire: repeated ones are separate, in their order. */
+/** Name and value of a header, as on the wire: repeated ones are separate, in order. */
 export type Header = readonly [name: string, value: string];
 
-/** What is kept of a token. The token itself never is. */
+/** The facts kept about a token. The token itself is never kept. */
 export interface TokenFacts {
-  /** SHA-256 of the token, base64url: tells one token from another, and opens nothing. */
+  /** SHA-256 of the token, base64url: identifies the token, and grants no access. */
   hash: string;
   bytes: number;
-  /** Unverified; undefined where the token is no JWT. */
+  /** Unverified; undefined if the token is no JWT. */
   header: Record<string, unknown> | undefined;
   claims: Record<string, unknown> | undefined;
 }
@@ -29,38 +29,38 @@ export interface HttpRequest {
   method: string;
   url: string;
   headers: readonly Header[];
-  /** As it was sent, without its secrets; empty where there was none. */
+  /** The sent body without secrets; empty if there was none. */
   body: string;
 }
 
 export interface HttpAnswer {
   status: number;
   headers: readonly Header[];
-  /** As it came, without its secrets: a token in it is replaced. Cut at 64 KiB. */
+  /** The received body without secrets: a token in it is replaced. Cut at 64 KiB. */
   body: string;
-  /** From the begin of the request to the first byte of the answer, milliseconds. */
+  /** From the beginning of the request to the first byte of the answer, milliseconds. */
   firstByteMs: number;
 }
 
 /** One HTTP request and its answer. Specification: "POST /api/websocket-voice/token". */
 export interface TokenExchange {
   kind: 'token';
-  /** When the request began: monotonic milliseconds of the clock that the leg was given. */
+  /** When the request began: monotonic milliseconds of the leg's clock. */
   at: number;
   /** The same moment on the wall clock, milliseconds since the epoch. */
   wallAt: number;
   request: HttpRequest;
-  /** Undefined where no answer came. */
+  /** Undefined if no answer arrived. */
   answer: HttpAnswer | undefined;
   /** The token that the answer granted. */
   granted: TokenFacts | undefined;
-  /** What kept the answer from coming, or from being whole. */
+  /** Why the answer is missing or incomplete. */
   breakdown: Breakdown | undefined;
-  /** From the begin of the request to the end of the answer, milliseconds. */
+  /** From the beginning of the request to the end of the answer, milliseconds. */
   totalMs: number;
 }
 
-/** The upgrade of a stream, and how it was answered. */
+/** The upgrade of a stream, and its answer. */
 export interface Upgrade {
   at: number;
   wallAt: number;
@@ -71,12 +71,12 @@ export interface Upgrade {
   totalMs: number;
 }
 
-/** One message as it passed; `at` is monotonic milliseconds of the clock that the leg was given. */
+/** One message; `at` is monotonic milliseconds of the leg's clock. */
 export type WireMessage = { at: number; from: Side } & (
   | { opcode: 'text'; text: string; bytes: number }
-  /** The token that was presented; it may have come in either kind of message. */
+  /** The token that was sent, in either kind of message. */
   | { opcode: 'text' | 'binary'; token: TokenFacts; bytes: number }
-  /** The buffer stays as it is: it may be kept, and must not be changed. */
+  /** The buffer is shared: you may keep it, but must not change it. */
   | { opcode: 'binary'; data: Buffer; bytes: number }
   | { opcode: 'ping' | 'pong'; bytes: number }
 );
@@ -84,12 +84,12 @@ export type WireMessage = { at: number; from: Side } & (
 /** How a stream ended. */
 export interface StreamEnd {
   at: number;
-  /** Which side closed it first; for a cut, which side was found gone. */
+  /** Which side closed it first; for a cut, which side vanished. */
   by: Side;
   /** 1005: a close frame without a code; 1006: no close frame. */
   code: number;
   reason: string;
-  /** What broke, where it was more than a close. */
+  /** What broke, if it was more than a close. */
   breakdown: Breakdown | undefined;
 }
 
@@ -98,6 +98,6 @@ export interface StreamExchange {
   kind: 'stream';
   upgrade: Upgrade;
   messages: readonly WireMessage[];
-  /** Undefined while it is open, and where it never was. */
+  /** Undefined while it is open, and if it never was. */
   end: StreamEnd | undefined;
 }

@@ -1,4 +1,4 @@
-/** A text as JSON; undefined where it is not JSON. */
+/** A text as JSON; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,11 +1,11 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 
-/** Calls every member once a period. One timer serves them all: a timer for each costs several times more. */
+/** Calls every member once per period. One timer serves all members: separate timers cost several times more. */
 export interface Ticker {
-  /** Adds a member; the result takes it away again. */
+  /** Adds a member. Call the result to remove it. */
   add(tick: () => void): () => void;
   close(): void;
-  /** Periods that were left out because the process was late by more than the catch-up bound. */
+  /** Periods skipped because the process was late by more than the catch-up bound. */
   readonly skipped: number;
 }
 
@@ -37,7 +37,7 @@ export function createTicker({ clock, periodMs }: { clock: Clock; periodMs: numb
 
   const run = () => {
     timer = undefined;
-    // Taken once: ticks that cost more than a period must not keep the loop from yielding.
+    // Read the time once, so that ticks longer than a period cannot keep the loop busy.
     const now = clock.now();
     const latePeriods = Math.floor((now - deadline(next)) / periodMs);
     if (latePeriods > maxCatchUpPeriods) {
@@ -47,14 +47,14 @@ export function createTicker({ clock, periodMs }: { clock: Clock; periodMs: numb
     running = true;
     for (; deadline(next) <= now; next += 1) {
       const slot = slotAt(next);
-      // A copy: who joins during a tick begins a period later, and who leaves is not called any more.
+      // A copy: a member that joins during a tick starts one period later, and one that leaves is not called again.
       for (const tick of [...slot]) if (slot.has(tick)) tick();
     }
     running = false;
     if (!isIdle()) arm();
   };
 
-  /** The emptiest slot; of several, the one that comes first. */
+  /** The emptiest slot; of several, the next one. */
   const chooseSlot = () => {
     let best = slotAt(next);
     for (let index = next + 1; index < next + slotsPerPeriod; index += 1) {

@@ -1,8 +1,8 @@
 import type { Exchange, StreamEnd, Upgrade, WireMessage } from './exchange.ts';
 
 /**
- * Looks on as one conversation passes, on whichever side: client leg, emulator and proxy all tell one. It never changes
- * what passes; by `ready` it may slow the source down. Nothing is made for a tap where there is none.
+ * Observes one conversation on any side: client leg, emulator and proxy all report to one. It never changes
+ * the traffic; with `ready` it may slow the source down. Without a tap nothing is created.
  */
 export interface Tap {
   /** A token request has ended, granted or not: one for each attempt. */
@@ -11,11 +11,11 @@ export interface Tap {
   opened?(upgrade: Upgrade): void;
   message?(message: WireMessage): void;
   closed?(end: StreamEnd): void;
-  /** Resolves when it can take more; undefined where it can at once. */
+  /** Resolves when it can take more; undefined if it can at once. */
   ready?(): Promise<void> | undefined;
 }
 
-/** Several taps as one, told in their order. */
+/** Several taps as one, called in order. */
 export function joinTaps(...taps: readonly (Tap | undefined)[]): Tap {
   const present = taps.filter((tap) => tap !== undefined);
   return {

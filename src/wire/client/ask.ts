@@ -5,27 +5,27 @@ import type { HttpRequest, TokenExchange } from '../exchange.ts';
 import { parseJson } from '../parse-json.ts';
 import { type HttpLeg, type HttpOutcome, isSuccess, sendRequest } from './http.ts';
 
-/** A leg whose evidence holds no secret. */
+/** A leg that keeps secrets out of its evidence. */
 export interface AskLeg extends HttpLeg {
-  /** Takes out what it knows; it learns the token of the answer. */
+  /** Removes known secrets, and learns the token of the answer. */
   redactor: Redactor;
 }
 
-/** What came of one request to the service. */
+/** The result of one request to the service. */
 export interface Asked {
   /** The answer is without secrets. */
   outcome: HttpOutcome;
-  /** The body as JSON, without secrets; undefined where it is not JSON. */
+  /** The body as JSON, without secrets; undefined if it is not JSON. */
   json: unknown;
   /** The token that was granted. */
   token: string | undefined;
-  /** The request and its answer as evidence. Hashing a token loads Node's crypto, so it is made when it is wanted. */
+  /** The request and its answer as evidence. Made on demand, because hashing a token loads Node's crypto. */
   evidence(): Promise<TokenExchange>;
 }
 
 /**
- * Asks the service over HTTP and takes whatever comes as an observation: a refusal, a redirect and a hang-up are
- * results too. Throws the reason of an aborted signal, and nothing else.
+ * Sends a request to the service over HTTP. Every outcome is an observation: a refusal, a redirect and a hang-up are
+ * results too. Throws only the reason of an aborted signal.
  */
 export async function ask(request: HttpRequest, leg: AskLeg): Promise<Asked> {
   const { redactor } = leg;

@@ -3,15 +3,15 @@ import { VoicectlError } from '../../kernel/errors.ts';
 /** Far more than any answer of the service needs. */
 const maxBodyBytes = 64 * 1024;
 
-/** The body of an HTTP answer, and what kept the rest of it from coming. */
+/** The body of an HTTP answer, and the error that cut it off. */
 export interface ReadBody {
   /** As UTF-8, at most 64 KiB of it. */
   text: string;
-  /** `protocol-violation` where it is longer, else what reading it threw. */
+  /** `protocol-violation` if it is longer, else the error of reading it. */
   failure: unknown;
 }
 
-/** Reads a body as far as it comes. Never throws. */
+/** Reads as much of a body as arrives. Never throws. */
 export async function readBody(body: AsyncIterable<Buffer>, host: string): Promise<ReadBody> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -14,45 +14,45 @@ import { trusting } from './trusting.ts';
 
 export interface ConnectOptions {
   url: string;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
-  /** Keeps keys and tokens out of all that is told. */
+  /** Removes keys and tokens from all reports. */
   redactor: Redactor;
   tap?: Tap | undefined;
   /** For the handshake. Default 10 s. */
   timeoutMs?: number | undefined;
-  /** Headers of the upgrade beside those of the handshake. */
+  /** Additional headers of the upgrade. */
   headers?: Record<string, string>;
-  /** What is offered. Default: neither sub-protocols nor compression. */
+  /** What the handshake offers. Default: neither sub-protocols nor compression. */
   protocols?: readonly string[];
   compression?: boolean;
   /** Takes each text message, without secrets. */
   onText: (text: string) => void;
-  /** Takes each binary message as it came. */
+  /** Takes each binary message, unchanged. */
   onBinary: (data: Buffer) => void;
 }
 
-/** An open WebSocket to a service, and what passes on it told to the tap. */
+/** An open WebSocket to a service. Reports its traffic to the tap. */
 export interface Connection {
   readonly socket: WebSocket;
   readonly reading: Pick<Reading, 'isPaused' | 'pause' | 'resume'>;
-  /** Sends the token; the tap is told what is kept of it. */
+  /** Sends the token. The tap gets only the facts about it. */
   present(token: string, opcode?: 'text' | 'binary'): void;
   sendText(text: string): void;
-  /** `onWritten` is called when the system has taken it. */
+  /** Calls `onWritten` when the system has taken the message. */
   sendBinary(data: Buffer, onWritten?: () => void): void;
   ping(): void;
-  /** The service has given, or may have given, a sign of life. */
+  /** Call it when the service has shown, or may have shown, that it is alive. */
   beat(): void;
-  /** Sends a close frame, with 1000 unless told otherwise. Resolves as `closed`. */
+  /** Sends a close frame, by default with 1000. Resolves like `closed`. */
   close(code?: number): Promise<StreamEnd>;
-  /** Ends the connection without a close frame. `why` is what is said to have broken. */
+  /** Ends the connection without a close frame. `why` is the reported reason. */
   cut(why?: VoicectlError): void;
   /** Resolves when it has ended from either side. */
   readonly closed: Promise<StreamEnd>;
-  /** Why it cannot go on, where more is known than its close code. */
+  /** Why it cannot go on, if more is known than its close code. */
   readonly failure: VoicectlError | undefined;
 }
 
@@ -91,7 +91,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     onText(text);
   };
 
-  // From the beginning: what comes in one packet with the answer to the upgrade is here before `open` is awaited.
+  // Listen from the start: messages in one packet with the answer to the upgrade arrive before `open` resolves.
   const inOrder = createHold();
   const reading = createReading(socket);
   socket.on('message', (data: RawData, isBinary) => {
@@ -99,7 +99,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     inOrder.pass(() => take(data as Buffer, isBinary));
   });
   if (tell !== undefined) tellPings(socket, (call) => inOrder.pass(() => call(tell)));
-  // Also after the handshake: a bad frame is an error here, and then a close.
+  // Listen after the handshake too: a bad frame causes an error, then a close.
   socket.on('error', (thrown) => {
     failure ??= protocolError(thrown);
   });
@@ -164,7 +164,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 
 type Teller = NonNullable<ReturnType<typeof createTeller>>;
 
-/** Tells a tap what passes; undefined where there is none, so that nothing is made for it. */
+/** Reports traffic to a tap. Undefined without a tap, so that nothing is created for it. */
 function createTeller({ clock, redactor, tap }: Pick<ConnectOptions, 'clock' | 'redactor' | 'tap'>) {
   if (tap?.message === undefined) return undefined;
   const tell = (message: WireMessage) => tap.message?.(message);
@@ -197,7 +197,7 @@ function tellPings(socket: WebSocket, pass: (call: (tell: Teller) => void) => vo
   );
 }
 
-/** Holds calls back until it is released, then makes them in their order, and each later one at once. */
+/** Holds calls back until release, then makes them in order, and makes each later one at once. */
 function createHold(): { pass(call: () => void): void; release(): void } {
   let held: (() => void)[] | undefined = [];
   return {
@@ -214,7 +214,7 @@ function createHold(): { pass(call: () => void): void; release(): void } {
 }
 
 function deadError(): VoicectlError {
-  return new VoicectlError('timed-out', 'The service has stopped answering pings');
+  return new VoicectlError('timed-out', 'The service stopped answering pings');
 }
 
 function protocolError(thrown: Error): VoicectlError {

@@ -1,6 +1,6 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 
-/** What the system's error codes mean to a user. */
+/** The system's error codes in plain words. */
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -17,7 +17,7 @@ const reasons: Record<string, string> = {
 const tlsCodes =
   /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
 
-/** A failure to reach `host`, as an error that says which of DNS, network or TLS it was. */
+/** The error for a failure to reach `host`. Says whether DNS, network or TLS failed. */
 export function connectionError(thrown: unknown, host: string): VoicectlError {
   const code = systemCode(thrown);
   if (tlsCodes.test(code)) {
@@ -41,7 +41,7 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
   });
 }
 
-/** The code of an error, or of the first inside it: Node tries several addresses and bundles what went wrong. */
+/** The code of an error, or of the first one inside it: Node tries several addresses and bundles their errors. */
 function systemCode(thrown: unknown): string {
   const { code, errors, cause } = (thrown ?? {}) as { code?: unknown; errors?: unknown[]; cause?: unknown };
   if (typeof code === 'string' && code !== '') return code;

@@ -21,23 +21,23 @@ import { trusting } from './trusting.ts';
 
 export interface ControlTarget {
   baseUrl: string;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
-  /** Bearer secret, where the emulator asks for one. */
+  /** Bearer secret, if the emulator asks for one. */
   secret: string | undefined;
   signal: AbortSignal;
 }
 
 export interface ControlCall {
   query?: Record<string, string | number | undefined>;
-  /** Sent as JSON, or as it is where it is bytes. */
+  /** Sent as JSON; bytes are sent unchanged. */
   body?: unknown;
 }
 
 /**
  * Calls one operation of an emulator's control API and returns its answer. Fields that a newer emulator adds are
- * left out. Throws `VoicectlError`:
- * `insecure-target` (not this machine), `connect-failed`, `auth-refused` (the secret), `usage` (refused as wrong), `protocol-violation`.
+ * dropped. Throws `VoicectlError`:
+ * `insecure-target` (not this machine), `connect-failed`, `auth-refused` (the secret), `usage` (invalid call), `protocol-violation`.
  */
 export async function callControl<Name extends keyof ControlAnswers>(
   target: ControlTarget,
@@ -58,7 +58,7 @@ export async function callControl<Name extends keyof ControlAnswers>(
   }
 }
 
-/** Whatever answers may say the secret back. */
+/** An answer may repeat the secret. */
 function redactorFor({ secret }: ControlTarget): Redactor {
   const redactor = createRedactor();
   if (secret !== undefined) redactor.conceal(secret);
@@ -101,7 +101,7 @@ function parseEntry(data: string, target: ControlTarget): unknown {
   return entry;
 }
 
-/** The chunks of a body that has no end of its own: it is over when the connection is. Throws the signal's reason. */
+/** The chunks of a body that ends only with its connection. Throws the signal's reason. */
 async function* untilCut(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -112,7 +112,7 @@ async function* untilCut(body: AsyncIterable<Uint8Array>, signal: AbortSignal): 
 
 interface Answer {
   body: Dispatcher.ResponseData['body'];
-  /** Ends the connection, whether or not the body was read. */
+  /** Ends the connection, even if the body was not read. */
   end(): Promise<void>;
 }
 
@@ -136,7 +136,7 @@ async function send(
     );
   }
   const isBytes = body instanceof Uint8Array;
-  // A journal that is followed is silent for as long as nothing happens.
+  // A followed journal is silent while nothing happens.
   const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
   const end = () => client.destroy();
   try {

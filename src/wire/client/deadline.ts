@@ -4,11 +4,11 @@ import { VoicectlError } from '../../kernel/errors.ts';
 export interface Deadline {
   clock: Clock;
   ms: number;
-  /** What has not happened then, as the beginning of a sentence. */
+  /** What has not happened by then, as the beginning of a sentence. */
   what: string;
 }
 
-/** The promise, or `timed-out` where that comes first. */
+/** Settles like the promise, or rejects with `timed-out` if that comes first. */
 export async function withDeadline<T>(promise: Promise<T>, { clock, ms, what }: Deadline): Promise<T> {
   let timer: ClockTimer | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -20,12 +20,12 @@ export interface HandshakeOptions {
   signal: AbortSignal;
   redactor: Redactor;
   timeoutMs?: number | undefined;
-  /** Called when the handshake is over, before anything that follows it is. */
+  /** Called when the handshake is over, before any message. */
   onUpgrade?: ((upgrade: Upgrade) => void) | undefined;
 }
 
 /**
- * Waits until the socket is open; where it does not open, the connection is cut. Throws what `openVoiceStream` throws.
+ * Waits until the socket is open, and cuts the connection if it does not open. Throws what `openVoiceStream` throws.
  */
 export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions): Promise<void> {
   const { url, clock, signal, redactor, timeoutMs = handshakeTimeoutMs, onUpgrade } = options;
@@ -51,7 +51,7 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
   const opened = new Promise<void>((resolve, reject) => {
     onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    // Only now is all of the request known.
+    // Only now the whole request is known.
     if (onUpgrade !== undefined) requestHeaders = sentHeaders(socket);
     socket.once('upgrade', (response) => note(response, '', clock.now() - at));
     socket.once('open', resolve);

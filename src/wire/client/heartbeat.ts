@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 const pingEveryMs = 15_000;
 
 export interface Heartbeat {
-  /** The peer has given, or may have given, a sign of life. */
+  /** Call it when the peer has shown, or may have shown, that it is alive. */
   beat(): void;
   stop(): void;
 }
@@ -15,7 +15,7 @@ export interface HeartbeatOptions {
   onDead(): void;
 }
 
-/** Pings the peer every 15 s, and calls `onDead` when nothing at all came from it between two pings. */
+/** Pings the peer every 15 s, and calls `onDead` if nothing arrived from it between two pings. */
 export function startHeartbeat(socket: WebSocket, { clock, ping, onDead }: HeartbeatOptions): Heartbeat {
   let isAlive = true;
   const beat = () => {
@@ -23,7 +23,7 @@ export function startHeartbeat(socket: WebSocket, { clock, ping, onDead }: Heart
   };
   for (const event of ['pong', 'ping', 'message']) socket.on(event, beat);
   const look = () => {
-    // While we do not read ourselves, no answer can be seen.
+    // While reading is paused, no answer can arrive.
     if (!isAlive && !socket.isPaused) {
       onDead();
       return;

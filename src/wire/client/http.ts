@@ -9,19 +9,19 @@ import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
 import { trusting } from './trusting.ts';
 
-/** How a leg reaches the service, and what ends its waiting. */
+/** How a leg reaches the service, and how long it waits. */
 export interface HttpLeg {
   clock: Clock;
   signal: AbortSignal;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
-  /** For everything, from connecting to the last byte: a service may also drip. Default 15 s. */
+  /** For the whole request, from connecting to the last byte: a service may send slowly. Default 15 s. */
   timeoutMs?: number | undefined;
 }
 
-/** What came of one request. Both an answer and a failure: the answer was cut, or too long. */
+/** The result of one request. With both an answer and a failure, the answer was cut or too long. */
 export interface HttpOutcome {
-  /** When the request began, on the leg's clock and on the wall. */
+  /** When the request began, on the leg's clock and on the wall clock. */
   at: number;
   wallAt: number;
   answer: HttpAnswer | undefined;
@@ -32,7 +32,7 @@ export interface HttpOutcome {
 const connectTimeoutMs = 10_000;
 const answerTimeoutMs = 15_000;
 
-/** Whether a status says that the request was granted. */
+/** Whether a status means success. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
@@ -50,14 +50,14 @@ export function flattenHeaders(headers: readonly Header[]): Record<string, strin
 }
 
 /**
- * Sends one request on a connection of its own and reads the whole answer, whatever it is. Redirects are not followed:
- * the body may hold a key. What the service does never throws; the reason of an aborted signal does.
+ * Sends one request on a new connection and reads the whole answer. Does not follow redirects:
+ * the body may hold a key. Throws only the reason of an aborted signal; failures of the service are results.
  */
 export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<HttpOutcome> {
   const { clock, signal, ca, timeoutMs = answerTimeoutMs } = leg;
   signal.throwIfAborted();
   const { origin, pathname, search, host } = new URL(sent.url);
-  // The deadline below takes the place of undici's own timers, which no clock moves.
+  // The deadline below replaces undici's own timers, which do not follow our clock.
   const client = new Client(origin, {
     connect: { timeout: connectTimeoutMs, ...trusting(ca) },
     headersTimeout: 0,
@@ -107,7 +107,7 @@ function toFailure(thrown: unknown, host: string): VoicectlError {
   return connectionError(thrown, host);
 }
 
-/** undici's raw headers: names and values in turns, which its types do not know. */
+/** undici's raw headers: a flat list of names and values, which its types do not include. */
 function pairs(raw: unknown): Header[] {
   const flat = (raw as (string | Buffer)[]).map(String);
   return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));

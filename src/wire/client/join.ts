@@ -6,7 +6,7 @@ import type { Tap } from '../tap.ts';
 import { requestToken, type TokenGrant, type TokenOptions } from './token.ts';
 import { openVoiceStream, type VoiceStream, type VoiceStreamOptions } from './voice-stream.ts';
 
-/** The two calls that a service is reached by. */
+/** The two calls to a service. */
 export interface ServiceClient {
   requestToken(options: TokenOptions): Promise<TokenGrant>;
   openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream>;
@@ -15,10 +15,10 @@ export interface ServiceClient {
 /** The calls over the network. */
 export const networkClient: ServiceClient = { requestToken, openVoiceStream };
 
-/** How to come by a token: ask for it with a key, or use the one given. */
+/** How to get a token: request it with a key, or use the given one. */
 export type ServiceAuth = Pick<TokenOptions, 'apiKey' | 'apiVersion' | 'retries'> | { token: string };
 
-/** What is under way on the way to a confirmed stream. */
+/** The steps to a confirmed stream. */
 export type JoinStep = 'token' | 'connecting' | 'authorising';
 
 export interface JoinOptions {
@@ -27,24 +27,24 @@ export interface JoinOptions {
   wsUrl: string;
   device: string;
   auth: ServiceAuth;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
-  /** Keeps key and token out of all that is told of the conversation, on every way. */
+  /** Removes key and token from all reports of the conversation. */
   redactor: Redactor;
   tap?: Tap | undefined;
   onRetry?: TokenOptions['onRetry'];
   onStep?: (step: JoinStep) => void;
-  /** The stream is open and not yet confirmed: what comes on it may already have to be held back. */
+  /** The stream is open but not confirmed yet. Reading from it may already have to pause. */
   onOpen?: (stream: VoiceStream) => void;
   onAudio: (pcm: Buffer) => void;
   onMessage: (message: ServiceMessage) => void;
 }
 
 /**
- * Token, connection, presentation: the one way to a stream that the service has confirmed. Specification: "What the
- * service does", steps 1 to 5. A stream that is refused is closed. Throws what `requestToken`, `openVoiceStream` and
+ * Gets a token, connects and sends the token: the only way to a confirmed stream. Specification: "What the
+ * service does", steps 1 to 5. Closes a refused stream. Throws what `requestToken`, `openVoiceStream` and
  * `present` throw, or the signal's reason.
  */
 export async function joinService(options: JoinOptions): Promise<VoiceStream> {

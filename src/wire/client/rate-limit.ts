@@ -3,8 +3,8 @@ import type { HttpAnswer } from '../exchange.ts';
 import { headerValue } from './http.ts';
 
 /**
- * What an answer says of the limit, and the moment that it says it: the service's own time where it tells it, since a
- * reset is a moment of that and our clock may be wrong. `wallMs` is ours, milliseconds since the epoch.
+ * What an answer says about the limit, and when: in the service's own time if it gives it, since a
+ * reset is in that time and our clock may be wrong. `wallMs` is our time, milliseconds since the epoch.
  */
 export function readRateLimit(
   { headers }: HttpAnswer,

@@ -8,16 +8,16 @@ export interface Reached {
   status: number;
   /** To the first byte of the answer. */
   ms: number;
-  /** How far the service's clock is ahead of ours, to about a second; undefined where it does not tell the time. */
+  /** How far the service's clock is ahead of ours, to about a second; undefined if it does not send the time. */
   skewMs: number | undefined;
 }
 
-/** The header tells whole seconds: on average it is half of one old. */
+/** The header has whole seconds: on average it is half a second old. */
 const dateResolutionMs = 1_000;
 
 /**
- * Asks the token endpoint for nothing: whatever it answers, it is there. No key is sent, and no request of a device
- * counted. Throws as `requestToken` does where there is no answer.
+ * Sends a request without content to the token endpoint: any answer shows that it is reachable. Sends no key, and does not
+ * count as a request of a device. Without an answer it throws what `requestToken` throws.
  */
 export async function reachService({
   baseUrl,

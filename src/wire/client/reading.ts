@@ -1,19 +1,19 @@
 import type { WebSocket } from 'ws';
 import { atTurnEnd } from '../../kernel/clock.ts';
 
-/** After so many messages everything else gets its turn: keys, timers, other sockets. */
+/** After this many messages everything else gets its turn: keys, timers, other sockets. */
 const messagesAtOnce = 256;
 
-/** Reads from a socket: as long as nobody pauses it, and never so long at once that nothing else is done. */
+/** Reads from a socket until it is paused, in batches that leave time for other work. */
 export interface Reading {
   readonly isPaused: boolean;
   pause(): void;
   resume(): void;
-  /** A message has come. */
+  /** A message has arrived. */
   took(): void;
 }
 
-/** A service that floods would else be read for as long as it has something to say. */
+/** Without batches, a flood from the service would keep all other work waiting. */
 export function createReading(socket: Pick<WebSocket, 'pause' | 'resume'>): Reading {
   let count = 0;
   let isPaused = false;

@@ -5,11 +5,11 @@ import type { HttpAnswer } from '../exchange.ts';
 
 /**
  * What a refusal of the stream means. Specification: the behaviour for bad tokens, the limit's code and
- * the close codes are "not shown", so a limit is told by any of the signs that services give.
+ * the close codes are "not shown", so any sign that services give for a limit counts.
  */
 
 const limitWords = /limit|too.?many|concurren|quota/i;
-/** Codes by which a service says that it, and not the token, is the reason. */
+/** Codes that mean a failure of the service, not of the token. */
 const serviceSide: readonly number[] = [
   closeCodes.goingAway,
   closeCodes.protocolError,
@@ -20,7 +20,7 @@ const serviceSide: readonly number[] = [
   closeCodes.tryAgainLater,
 ];
 
-/** The error for an upgrade that was answered with something other than 101, and with what the body said. */
+/** The error for an upgrade with an answer other than 101. Includes the text of its body. */
 export function upgradeError(received: HttpAnswer, url: string, said: ReadError): VoicectlError {
   const { status } = received;
   const details = { status, serviceCode: said.code, serviceMessage: said.message, answer: received };
@@ -48,7 +48,7 @@ export function upgradeError(received: HttpAnswer, url: string, said: ReadError)
   });
 }
 
-/** What the service said of an error, in one line; empty where it said nothing. */
+/** The service's text about an error, in one line; empty if there is none. */
 function textOf(error: ReadError | undefined): string {
   return [error?.code, error?.message].filter((text) => text !== undefined).join(': ');
 }
@@ -59,8 +59,8 @@ export interface CloseFacts {
 }
 
 /**
- * The error for a close that was not asked for, before or after the token was accepted. `serviceError` is the error
- * message that was the service's last word before it.
+ * The error for a close that we did not request, before or after the token was accepted. `serviceError` is the error
+ * message that the service sent just before it.
  */
 export function closeError(
   { code, reason }: CloseFacts,

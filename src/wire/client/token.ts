@@ -16,13 +16,13 @@ export interface TokenOptions extends TokenRequest {
   apiVersion?: ApiVersion | undefined;
   /** Attempts after the first. */
   retries: number;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
-  /** Looks on at each attempt. */
+  /** Observes each attempt. */
   tap?: Tap | undefined;
-  /** Learns the key and the token, and keeps them out of all that is told. Default: one of its own. */
+  /** Learns the key and the token, and removes them from all reports. Default: a new one. */
   redactor?: Redactor;
   /** Called before each wait for a further attempt. */
   onRetry?: (retry: TokenRetry) => void;
@@ -37,7 +37,7 @@ export interface TokenRetry {
   error: VoicectlError;
 }
 
-/** A token and all that came with it. */
+/** A token and the rest of its answer. */
 export interface TokenGrant {
   token: string;
   status: number;
@@ -48,13 +48,13 @@ export interface TokenGrant {
 
 const firstBackoffMs = 250;
 const longestBackoffMs = 8_000;
-/** A service that asks for more patience than this is given up on. */
+/** Longest wait that a service may ask for. Beyond it the request fails. */
 const longestWaitMs = 120_000;
 
 /**
  * Asks for a token. Specification: "POST /api/websocket-voice/token". Rate limits, timeouts of the
  * service (408) and connection failures are retried with exponential backoff and jitter, never sooner
- * than `Retry-After` or the reset header say; nothing else is.
+ * than `Retry-After` or the reset header say. Nothing else is retried.
  *
  * Throws `VoicectlError`: `auth-refused`, `rate-limited`, `connect-failed`, `tls-failed`, `redirected`,
  * `protocol-violation`, `timed-out`, or the signal's reason.
@@ -78,7 +78,7 @@ export async function requestToken(options: TokenOptions): Promise<TokenGrant> {
   }
 }
 
-/** Full backoff less up to half of it; where the service asked for patience that, and a little more. */
+/** The backoff minus up to half of it; or, if the service asked for a wait, that wait and a little more. */
 function delayBefore(
   attempt: number,
   { details: { retryAfterMs } }: VoicectlError,
@@ -98,7 +98,7 @@ async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Prom
   const asked = await ask({ method: 'POST', url, headers: tokenRequestHeaders, body }, options);
   if (tap?.token !== undefined) tap.token(await asked.evidence());
   const { answer, failure } = asked.outcome;
-  // A refusal is one whatever its body is, also where that is cut, endless, or does not come.
+  // A refusal stays a refusal, even if its body is cut, endless or missing.
   if (answer === undefined || (failure !== undefined && isSuccess(answer.status))) throw failure;
   const { status, firstByteMs } = answer;
   const { rateLimit, nowMs } = readRateLimit(answer, clock.wall());

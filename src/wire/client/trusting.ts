@@ -1,4 +1,4 @@
-/** TLS options that trust what is in the PEM text, and nobody else; without any, whom Node trusts. */
+/** TLS options that trust only the certificates in the PEM text; without it, those that Node trusts. */
 export function trusting(ca: string | undefined): { ca?: string } {
   return ca === undefined ? {} : { ca };
 }

@@ -1,6 +1,6 @@
 /**
- * The parts of undici that a request needs, by themselves: its index loads fetch, WebSocket, caches and mocks as
- * well, which takes longer than asking for a token. undici types its index only.
+ * Only the parts of undici that a request needs: its index also loads fetch, WebSocket, caches and
+ * mocks, which takes longer than a token request. undici has types only for its index.
  */
 declare module 'undici/lib/dispatcher/client.js' {
   import { Client } from 'undici';
@@ -10,7 +10,7 @@ declare module 'undici/lib/dispatcher/client.js' {
 declare module 'undici/lib/api/api-request.js' {
   import type { Client, Dispatcher } from 'undici';
 
-  /** What the index makes a method of each client. */
+  /** The function behind the method of each client. */
   function request(this: Client, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData>;
   export = request;
 }

@@ -19,13 +19,13 @@ export interface StreamClose {
 
 export interface VoiceStreamOptions {
   wsUrl: string;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
-  /** Looks on, and may slow sending down. */
+  /** Observes the traffic, and may slow sending down. */
   tap?: Tap | undefined;
-  /** Keeps keys and tokens out of all that is told. Default: one that learns the token that is presented. */
+  /** Removes keys and tokens from all reports. Default: a new one that learns the sent token. */
   redactor?: Redactor;
   /** AI audio: any number of bytes, odd ones included. */
   onAudio: (pcm: Buffer) => void;
@@ -41,21 +41,21 @@ export interface VoiceStream {
   present(token: string): Promise<void>;
   sendAudio(pcm: Buffer): void;
   /**
-   * Resolves once at most `bytes` wait in the socket and the tap takes more. Throws `timed-out` where the peer takes
-   * nothing for 10 s, and whatever the tap throws.
+   * Resolves when at most `bytes` wait in the socket and the tap takes more. Throws `timed-out` if the peer takes
+   * nothing for 10 s, and any error of the tap.
    */
   drained(bytes: number): Promise<void>;
-  /** Stops and resumes reading from the network, where the audio cannot be put away fast enough. */
+  /** Pauses and resumes reading from the network, when the sinks are too slow for the audio. */
   pause(): void;
   resume(): void;
   /**
-   * Closes with 1000, and waits for the peer's answer for at most 2 s. Audio that is still on its way is delivered,
-   * unless reading is paused: then it is given up, so that the answer behind it can be read.
+   * Closes with 1000, and waits at most 2 s for the peer's answer. Audio that is still on its way is delivered,
+   * unless reading is paused: then it is dropped, so that the answer behind it can be read.
    */
   close(): Promise<StreamClose>;
   /** Resolves when the stream has ended from either side. */
   readonly closed: Promise<StreamClose>;
-  /** The error that a close means which we did not ask for; undefined for one by which the service just ends the talk. */
+  /** The error for a close that we did not request; undefined if the service ended the conversation normally. */
   breakage(close: StreamClose): VoicectlError | undefined;
 }
 
@@ -69,7 +69,7 @@ const stallTimeoutMs = 10_000;
  */
 export async function openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream> {
   const { wsUrl, ca, clock, signal, tap, redactor = createRedactor(), onAudio, onMessage } = options;
-  /** Set while the last thing that came from the service is an error. */
+  /** Set while the last message from the service is an error. */
   let lastWord: ReadError | undefined;
   let isClosing = false;
   let isDeaf = false;
@@ -107,7 +107,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       const ended = closed.then((close) => {
         throw connection.failure ?? closeError(close, lastWord, 'authorising');
       });
-      // Handled also where the stream ends only later, when nobody waits here any more.
+      // Also handles a stream that ends later, when nobody waits here any more.
       ended.catch(() => {});
       await withDeadline(Promise.race([confirmed, ended]), {
         clock,
@@ -135,7 +135,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   };
 }
 
-/** What waits in the socket, and who waits for it to get less. */
+/** The bytes that wait in the socket, and the callers that wait for fewer. */
 function createOutbox(
   { socket, closed }: Connection,
   { clock, tap }: Pick<VoiceStreamOptions, 'clock' | 'tap'>,

@@ -15,7 +15,7 @@ export function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
 
-/** The addresses of this machine in its networks. Link-local ones of IPv6 cannot be written in a URL and are left out. */
+/** The network addresses of this machine. Omits link-local IPv6 addresses, which a URL cannot contain. */
 export function lanAddresses(family?: 'IPv4' | 'IPv6'): string[] {
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -24,7 +24,7 @@ export function lanAddresses(family?: 'IPv4' | 'IPv6'): string[] {
     .map(({ address }) => address);
 }
 
-/** The addresses to call from this machine, and those to type on others where it listens on all of its addresses. */
+/** The addresses for this machine, and those for other machines if the server listens on all interfaces. */
 export function addressesOf(
   { address, family, port }: AddressInfo,
   protocol: 'http' | 'https',

@@ -5,11 +5,11 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { type RequestTarget, readHost } from './request-target.ts';
 
 export interface AdmissionOptions {
-  /** Host names that are served beside loopback. */
+  /** Host names that are allowed besides loopback. */
   allowHosts: readonly string[];
-  /** Origins that are served beside loopback ones. */
+  /** Origins that are allowed besides loopback ones. */
   allowOrigins: readonly string[];
-  /** Whether an address that the emulator is bound to may stand for its name. */
+  /** Whether a bound address is allowed as the host name. */
   boundAddresses: boolean;
   /** Whether a link on a page of another site may lead here. */
   links: boolean;
@@ -26,8 +26,8 @@ export const maxHeaders = 100;
 const hostHeader = 'host';
 
 /**
- * Decides from the request line and the headers alone whether a request may be read at all. A web page that has its own
- * name resolve to this machine (DNS rebinding), or that just posts here, is turned away.
+ * Decides from the request line and the headers alone whether to read a request. Refuses a web page whose own
+ * name resolves to this machine (DNS rebinding), or that just posts here.
  */
 export function admit(
   request: IncomingMessage,
@@ -46,7 +46,7 @@ function shapeProblem(request: IncomingMessage, target: RequestTarget | undefine
     return { ok: false, cause: 'headersTooLarge', why: `More than ${maxHeaders} headers` };
   // Node's parser takes the first line of HTTP/2.0 and 0.9 as well.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return invalid('The request is not HTTP/1.1 or 1.0');
-  // Node lets a duplicate Host through and keeps the first; only the raw headers show it.
+  // Node accepts a duplicate Host and keeps the first; only the raw headers show both.
   if (countHosts(rawHeaders) !== 1) return invalid('Exactly one Host header is required');
   const isTarget =
     target !== undefined && (target.authority === undefined || readHost(target.authority) !== undefined);
@@ -63,7 +63,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** The host of the absolute form counts as well: by RFC 9112 (section 3.2.2) it is the one that is meant. */
+/** The host of the absolute form counts too: RFC 9112 (section 3.2.2) gives it precedence. */
 function hostProblem(
   request: IncomingMessage,
   target: RequestTarget | undefined,
@@ -90,7 +90,7 @@ function isOurs(
   return boundAddresses && isBoundAddress(name, request);
 }
 
-/** Browsers name the page that asks: by Origin, and where they leave that out, by Sec-Fetch-Site (Fetch Metadata). */
+/** Browsers name the page that asks: by Origin, or without it by Sec-Fetch-Site (Fetch Metadata). */
 function pageProblem(
   { headers, method }: IncomingMessage,
   { allowOrigins, links }: AdmissionOptions,
@@ -124,7 +124,7 @@ function isBoundAddress(name: string, { socket }: IncomingMessage): boolean {
   );
 }
 
-/** An address in the one form in which two can be compared: IPv6 has many, and a zone is no part of it. */
+/** An address in a canonical form, for comparison: IPv6 has many forms, and a zone does not count. */
 function canonical(address: string): string {
   const url = `http://[${address.replace(/%.*/, '')}]`;
   return isIP(address) === 6 && URL.canParse(url) ? new URL(url).hostname : address;

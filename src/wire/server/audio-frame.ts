@@ -1,14 +1,14 @@
 /** A whole binary message, in RFC 6455's first byte: final fragment, opcode 2. */
 const binaryMessage = 0x82;
-/** The lengths that do not fit into 7 bits are announced by these, and follow in 16 or 64 bits. */
+/** Markers for lengths that do not fit into 7 bits: the length follows in 16 or 64 bits. */
 const length16 = 126;
 const length64 = 127;
-/** Lengths whose header is remembered: streams send messages of one length, or of a few. */
+/** Most headers that are cached: streams send messages of one length, or a few. */
 const maxLengths = 64;
 
 /**
  * Headers of binary messages, as a server sends them (RFC 6455, section 5.2), by the length of the payload. One header
- * serves all messages of its length: nothing is made, and nothing copied, on the way of a message.
+ * serves all messages of its length, so that sending creates and copies nothing.
  */
 export function createAudioHeaders(): (length: number) => Buffer {
   const made = new Map<number, Buffer>();

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { atTickEnd } from '../../kernel/clock.ts';
 
-/** This much waits for no end: the socket would else seem not to take it. */
+/** Beyond this size a batch is written at once; else the socket would seem not to take it. */
 const maxHeldBytes = 64 * 1024;
 
 /**
- * A socket to which everything that is sent while one event is dealt with goes at once, when it has been: one write
- * for all the frames that answer what one read has brought. A class, as all that every frame passes: see
+ * A socket that collects everything sent during one event and writes it after the event: one write
+ * for all frames that answer one read. A class, because every frame passes it: see
  * ARCHITECTURE.md.
  */
 export class BatchedSocket {
@@ -19,7 +19,7 @@ export class BatchedSocket {
     this.schedule = schedule;
   }
 
-  /** Writes a header and its payload, of which neither is copied. */
+  /** Writes a header and its payload without copying. */
   write(header: Buffer, payload: Buffer): void {
     if (!this.isHeld) {
       this.isHeld = true;
@@ -31,7 +31,7 @@ export class BatchedSocket {
     if (this.socket.writableLength >= maxHeldBytes) this.release();
   }
 
-  /** Lets go what waits, at once. */
+  /** Writes all waiting data now. */
   release(): void {
     if (!this.isHeld) return;
     this.isHeld = false;

@@ -11,7 +11,7 @@ export interface TlsCertificate {
   key: string;
 }
 
-/** Names by which clients of this machine and of its network may call an emulator that listens on `host`. */
+/** Names under which clients on this machine and its network may reach an emulator that listens on `host`. */
 export function certificateNames(host: string, allowHosts: readonly string[]): string[] {
   const own = hostname();
   const names = ['localhost', '127.0.0.1', '::1', ...lanAddresses(), own];
@@ -19,10 +19,10 @@ export function certificateNames(host: string, allowHosts: readonly string[]): s
   return [...new Set([...names, ...(isAnyAddress(host) ? [] : [host]), ...allowHosts])];
 }
 
-/** Throws `bad-input` where no server can use them: not PEM, a key with a passphrase, a key of another certificate. */
+/** Throws `bad-input` if no server can use them: not PEM, a key with a passphrase, a key of another certificate. */
 export function checkCertificate({ cert, key }: TlsCertificate): void {
   try {
-    // Empty ones would pass the last of these: a server without a certificate.
+    // Empty ones would pass the last check and make a server without a certificate.
     new X509Certificate(cert);
     createPrivateKey(key);
     createSecureContext({ cert, key });
@@ -35,7 +35,7 @@ export function checkCertificate({ cert, key }: TlsCertificate): void {
   }
 }
 
-/** Whether a client that calls `host` (a name or an IP address) finds it in the certificate. */
+/** Whether the certificate contains `host`, a name or an IP address. */
 export function certificateCovers(cert: string, host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '');
   const x509 = new X509Certificate(cert);

@@ -4,18 +4,18 @@ import type { ErrorBody } from '../../protocol/error-body.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { cacheControl, type TokenResponse } from '../../protocol/token-response.ts';
 
-/** An answer of the service: none may be cached, and every one is JSON, unless a fault makes it something else. */
+/** An answer of the service. It may not be cached, and is JSON unless a fault changes it. */
 export interface HttpAnswer {
   status: number;
-  /** Text is sent as it is. */
+  /** Text is sent unchanged. */
   body: ErrorBody | TokenResponse | string;
   mediaType?: string;
   headers?: readonly (readonly [name: string, value: string])[];
-  /** Whether the connection ends with it, because not all of the request was read. */
+  /** Whether the connection ends after it, because part of the request was not read. */
   hangUp?: boolean;
 }
 
-/** Names and values of the headers in turns, as Node takes them. */
+/** The headers as a flat list of names and values, as Node takes them. */
 export function answerHead(
   { headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer,
   text: string,
@@ -27,7 +27,7 @@ export function answerHead(
   return all;
 }
 
-/** The body as it is sent. */
+/** The body as text. */
 export function answerText({ body }: HttpAnswer): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
@@ -47,6 +47,6 @@ export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
   const head = answerHead({ ...answer, hangUp: true }, text);
   for (let at = 0; at < head.length; at += 2) lines.push(`${head[at]}: ${head[at + 1]}`);
   lines.push('', text);
-  // Node allows half-open sockets here and watches this one no more: a peer that stays would hold it for ever.
+  // Node allows half-open sockets here and no longer watches this one: a peer that stays would hold it forever.
   socket.end(lines.join('\r\n'), () => socket.destroy());
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The whole body of a request; undefined where it is larger than `maxBytes`. */
+/** The whole body of a request; undefined if it is larger than `maxBytes`. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve(undefined);
   const chunks: Buffer[] = [];

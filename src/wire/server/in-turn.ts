@@ -1,10 +1,10 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests that may wait on one connection for the answers before theirs; with more it is cut. */
+/** Most requests that wait on one connection for earlier answers. With more, the connection is cut. */
 const maxWaiting = 1_000;
 
-/** A response that knows when the answers before it have left its connection. */
+/** A response that knows when all earlier answers of its connection are sent. */
 export class ServiceResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
@@ -20,8 +20,8 @@ export class ServiceResponse<
 const waiting = new WeakMap<Socket, number>();
 
 /**
- * Answers a request when all before it on its connection are answered and sent: a client that sends one after the other
- * (pipelining) and reads no answer has one made, and its connection is not read meanwhile.
+ * Answers a request after all earlier ones of its connection are answered and sent. A client that pipelines requests
+ * and reads no answers gets only one answer prepared, and its connection is not read meanwhile.
  */
 export function inTurn(
   request: IncomingMessage,

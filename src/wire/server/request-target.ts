@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 
-/** What a request asks for (RFC 9112, section 3.2). */
+/** The target of a request (RFC 9112, section 3.2). */
 export interface RequestTarget {
   path: string;
-  /** Without its question mark; empty where there is none. */
+  /** Without the question mark; empty if there is none. */
   query: string;
-  /** `host:port` of the absolute form, which proxies are sent. */
+  /** `host:port` of the absolute form, which clients send to proxies. */
   authority: string | undefined;
 }
 
-/** Undefined where the target has none of the forms of a request. */
+/** Undefined if the target has none of the forms of a request. */
 export function readTarget(url: string): RequestTarget | undefined {
   if (url.startsWith('/') || url === '*') return splitQuery(url, undefined);
   const [, authority, path] = /^(?:http|ws)s?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
@@ -24,8 +24,8 @@ function splitQuery(url: string, authority: string | undefined): RequestTarget {
 }
 
 /**
- * `host` of `host:port` in lower case, without the brackets of an IPv6 literal; undefined where it is not of the grammar
- * (RFC 9110, section 7.2; of the registered names of RFC 3986 only those that a machine can have).
+ * `host` of `host:port` in lower case, without the brackets of an IPv6 literal; undefined if it does not follow the grammar
+ * (RFC 9110, section 7.2; of the registered names of RFC 3986, only those that a machine can have).
  */
 export function readHost(authority: string): string | undefined {
   const parts = /^(?:\[([\da-f:.]+)\]|([\w.~-]+))(?::(\d*))?$/i.exec(authority);

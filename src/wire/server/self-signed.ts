@@ -6,19 +6,19 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { TlsCertificate } from './certificate.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Devices' clocks are wrong: what is valid from now on would not be valid for all of them. */
+/** Some devices' clocks are wrong: a certificate valid from now on would not be valid for all of them. */
 const validSinceDays = 1;
-/** What the strictest of platforms accept (Apple: 398). */
+/** Longest validity that the strictest platforms accept (Apple: 398). */
 const validDays = 365;
 
 /**
- * Makes a key pair, and a certificate for `names` (host names and IP addresses) that is signed by nobody else: a
- * client trusts it by taking it for a certificate authority's.
+ * Makes a key pair and a self-signed certificate for `names` (host names and IP addresses). A
+ * client trusts it by treating it as a certificate authority.
  */
 export async function createCertificate(names: readonly string[]): Promise<TlsCertificate> {
-  // By the machine's own time: those who check it do not know of a clock that was moved.
+  // In the machine's own time: clients that check it do not follow a moved clock.
   const now = systemClock.wall();
-  // A name of its own: of two trusted certificates with one name OpenSSL would find the first alone.
+  // A unique name: of two trusted certificates with the same name OpenSSL finds only the first.
   const value = `voicectl emulator ${randomBytes(4).toString('hex')}`;
   const { cert, private: key } = await generate([{ name: 'commonName', value }], {
     keyType: 'ec',

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 const offered = Symbol('offered');
 
 /**
- * A request of which only WebSocket is an upgrade. Where an `upgrade` listener stands, Node 20 hands it every
+ * A request that only WebSocket upgrades. If there is an `upgrade` listener, Node 20 passes it every
  * request that offers any other protocol, with the body unread. Java's HttpClient offers h2c with plain
  * requests, as `curl --http2` does, and an offer may be ignored (RFC 9110, section 7.8).
  */

@@ -4,10 +4,10 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { TlsCertificate } from './certificate.ts';
 
-/** As long as the headers may take without TLS. */
+/** The same limit as for headers without TLS. */
 const handshakeDeadlineMs = 5_000;
 
-/** What OpenSSL's reasons mean to the developer of a device; others are told as they are. */
+/** OpenSSL's reasons in plain words for the developer of a device. Others are shown unchanged. */
 const reasons: [pattern: RegExp, meaning: string][] = [
   [/ERR_SSL_HTTP_REQUEST/, 'it speaks plain HTTP, but this port requires TLS'],
   [/UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/, 'it does not trust the certificate'],
@@ -19,20 +19,20 @@ const reasons: [pattern: RegExp, meaning: string][] = [
   [/ECONNRESET|EPIPE/, 'it hung up in the handshake'],
 ];
 
-/** A TLS handshake that failed: the address of the peer, and why, in words for the developer of a device. */
+/** A failed TLS handshake: the address of the peer, and the reason in words for the developer of a device. */
 export interface HandshakeFailure {
   remote: string;
   why: string;
 }
 
-/** HTTP over TLS. Reports each handshake that fails: the device itself often says less about it. */
+/** HTTP over TLS. Reports each failed handshake: the device itself often says less about it. */
 export function createTlsServer(
   settings: ServerOptions,
   { cert, key }: TlsCertificate,
   onFailure: (failure: HandshakeFailure) => void,
 ): Server {
   const server = createServer({ ...settings, cert, key, handshakeTimeout: handshakeDeadlineMs });
-  // Without a listener Node would have it answered in HTTP, as a bad request.
+  // Without a listener Node would answer it in HTTP, as a bad request.
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
     onFailure({ remote: socket.remoteAddress ?? '', why: meaning(error) });
     socket.destroy();
@@ -47,7 +47,7 @@ function meaning({ code = '', message }: NodeJS.ErrnoException): string {
 }
 
 /**
- * Makes good what Node's TLS sockets cannot: `closeAllConnections` does not know of a connection before its handshake
+ * Works around two limits of Node's TLS sockets: `closeAllConnections` does not know a connection before its handshake
  * is over, and `resetAndDestroy` throws (ERR_INVALID_HANDLE_TYPE). The TCP socket beneath can do both.
  */
 function reachBeneath(server: Server): void {
