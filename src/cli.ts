@@ -10,12 +10,12 @@ export { createProcessIo };
 const issuesUrl = 'https://github.com/voicectl/voicectl/issues';
 
 /**
- * Runs one command line. The result is the exit code; nothing is thrown. This is the only place where an
+ * Runs one command line. Returns the exit code and never throws. This is the only place where an
  * error becomes a message.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const exitCode = await runAndReport(argv, io);
-  // Output that nobody takes keeps a process alive.
+  // Unread output keeps a process alive.
   const leave = () => io.exit(exitCode);
   if (io.giveUp.aborted) leave();
   io.giveUp.addEventListener('abort', leave, { once: true });
@@ -43,7 +43,7 @@ async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
   } catch (thrown) {
     const error = toVoicectlError(thrown);
     const exitCode = await report(error, form, io);
-    // After a bug nobody knows what is still open and would keep the process.
+    // After a bug, unknown open handles could keep the process alive.
     if (error.code === 'internal') io.exit(exitCode);
     return exitCode;
   }
@@ -51,13 +51,13 @@ async function runAndReport(argv: readonly string[], io: Io): Promise<number> {
 
 async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<number> {
   const exitCode = error.details.exitCode ?? error.exitCode;
-  // Whoever closes a pipe has read enough of it.
+  // A reader that closes a pipe has read enough.
   if (error.code === 'closed-pipe' && !form.debug) return exitCode;
   const lines = [`voicectl: ${escapeText(error.message)}`];
   if (error.hint !== undefined) lines.push(`  ${escapeText(error.hint)}`);
   if (error.code === 'internal') lines.push(`  This is a bug in voicectl. Please report it: ${issuesUrl}`);
   if (error.code === 'internal' || form.debug) lines.push(...stackLines(error));
-  // Where even these cannot be written there is nobody left to tell.
+  // If these lines cannot be written either, nothing more can be done.
   await io.stderr.write(`${lines.join('\n')}\n`).catch(() => {});
   if (form.json) {
     const { failureKind } = await import('./kernel/failure-kind.ts');
@@ -69,7 +69,7 @@ async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<n
   return exitCode;
 }
 
-/** Where an error was thrown, one call a line. A message may be a service's: it stays on its line. */
+/** The stack of an error, one call per line. The message may come from a service: it stays on one line. */
 function stackLines(error: VoicectlError): string[] {
   const { cause } = error;
   const thrown = error.code === 'internal' && cause instanceof Error ? cause : error;
