@@ -5,7 +5,7 @@ import type { OutputStream } from '../kernel/output-stream.ts';
 import type { OutputName } from '../report/output-form.ts';
 import type { Style } from '../report/style.ts';
 
-/** What a command works with: its settings, and the way to the world outside. */
+/** The context of a command: its settings, input and output. */
 export interface CommandContext<Names extends OptionName> extends ResolvedSettings<Names> {
   io: Io;
   /** Positional arguments. */
@@ -15,60 +15,60 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
   /** Takes the lines of the result: standard output, or with `--out -` standard error. */
   lines: OutputStream;
   json: boolean;
-  /** How a command that can have a screen answers. */
+  /** The form of the output of a command that can have a screen. */
   output: OutputName;
-  /** Whether text may have colour. */
+  /** Whether text may have colours. */
   colour: boolean;
   quiet: boolean;
   verbose: boolean;
   style: Style;
-  /** A line on standard error, for people; not with `--quiet`. */
+  /** Writes a line for people to standard error; not with `--quiet`. */
   note(text: string): Promise<void>;
-  /** A warning on standard error, with `--quiet` too. */
+  /** Writes a warning to standard error, even with `--quiet`. */
   warn(text: string): Promise<void>;
 }
 
-/** What the command line has to know of a command. Light: it is loaded for every `--help`. */
+/** Describes a command to the command line. Keep it light: every `--help` loads it. */
 export interface CommandSpec<Names extends OptionName = OptionName> {
   name: string;
   summary: string;
-  /** Positional arguments, as Commander takes them, each with what it is. */
+  /** Positional arguments in Commander's form, each with a description. */
   args?: readonly (readonly [name: string, help: string])[];
-  /** Whether the arguments may hold flags that are not ours. */
+  /** Whether the arguments may contain flags of another program. */
   passThrough?: true;
-  /** In the order of the help: what is used most comes first. */
+  /** In the order of the help: the most used options first. */
   options: readonly Names[];
-  /** Headings of the help, each before the option that it is given for. */
+  /** Headings of the help, keyed by the option that follows. */
   headings?: Readonly<Partial<Record<OptionName, string>>>;
   /** Shown below the help. */
   examples: readonly string[];
 }
 
-/** Keeps the names of the settings apart in the type of the spec. */
+/** Keeps the names of the settings in the type of the spec. */
 export function defineSpec<const Names extends OptionName>(spec: CommandSpec<Names>): CommandSpec<Names> {
   return spec;
 }
 
-/** What the `run` of a command with this spec is given. */
+/** The context for the `run` of a command with this spec. */
 export type ContextOf<Spec> = Spec extends CommandSpec<infer Names> ? CommandContext<Names> : never;
 
-/** Does what a command is for. The result is the exit code, 0 if none. */
+/** Runs a command. Returns the exit code, by default 0. */
 export type Run<Names extends OptionName> = (context: CommandContext<Names>) => Promise<number | undefined>;
 
-/** A spec, and where what it describes is loaded from when it is used. */
+/** A spec, and the loader of its command. */
 export interface Command {
   spec: CommandSpec;
   load(): Promise<Run<OptionName>>;
 }
 
-/** A command that only holds others. */
+/** A command that only has sub-commands. */
 export interface CommandGroup {
   name: string;
   summary: string;
   subcommands: readonly Command[];
 }
 
-/** Joins a spec with its `run`, which must take the settings that the spec names. */
+/** Joins a spec with its `run`, which must take the settings of the spec. */
 export function defineCommand<Names extends OptionName>(
   spec: CommandSpec<Names>,
   load: () => Promise<Run<Names>>,

@@ -29,7 +29,7 @@ const emulatorGroup: CommandGroup = {
   ],
 };
 
-/** Every command, in the order of the help, and where it is loaded from when it is used. */
+/** Every command with its loader, in the order of the help. */
 export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand(serveSpec, async () => (await import('./serve/run.ts')).run),
   defineCommand(execSpec, async () => (await import('./exec/run.ts')).run),

@@ -1,11 +1,11 @@
 import { VoicectlError } from '../kernel/errors.ts';
 
-/** Names the help of the command that was used; of the program where there is none. */
+/** Names the help of the used command, or of the program. */
 export function helpHint(command?: string): string {
   return `See ${['voicectl', command].filter(Boolean).join(' ')} --help.`;
 }
 
-/** A `usage` error that does not say yet how to mend it names the help of its command. */
+/** Gives a `usage` error without a hint the help of its command as a hint. */
 export function withHelpHint(thrown: unknown, command: string): unknown {
   if (!(thrown instanceof VoicectlError) || thrown.code !== 'usage' || thrown.hint !== undefined)
     return thrown;

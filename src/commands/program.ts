@@ -12,7 +12,7 @@ import { helpHint } from './help-hint.ts';
 /** A command, by its whole name, such as `emulator fault`. */
 export type UsedCommand = CommandEntry & { name: string };
 
-/** Runs a command with the flags and arguments that were read for it. */
+/** Runs a command with its parsed flags and arguments. */
 export type RunCommand = (command: UsedCommand, flags: Flags, args: readonly string[]) => Promise<number>;
 
 /** The command tree. The help goes to `write`. */
@@ -109,7 +109,7 @@ function buildOpposite(name: OptionName): Option {
   return new Option(flag.replace('--', '--no-'), `the opposite of ${flag}`);
 }
 
-/** Reads the command line and runs what it asks for. Throws `usage` where it cannot be read. */
+/** Parses the command line and runs the command. Throws `usage` if it is invalid. */
 export async function runProgram(argv: readonly string[], io: Io, run: RunCommand): Promise<number> {
   let help = '';
   const program = buildProgram((text) => {
@@ -132,7 +132,7 @@ function missingCommand(group: string, names: readonly string[]): VoicectlError 
   });
 }
 
-/** What Commander could not read, with what may have been meant, and the help of the command. */
+/** The error for an invalid command line, with Commander's suggestion and the help of the command. */
 function usageError(thrown: CommanderError, command?: string): VoicectlError {
   const [message = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n');
   const meant = suggestion === undefined ? '' : `${suggestion.replace(/^\(|\)$/g, '')} `;

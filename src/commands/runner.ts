@@ -8,8 +8,8 @@ import { withHelpHint } from './help-hint.ts';
 import type { RunCommand } from './program.ts';
 
 /**
- * Gives a command its settings, its signal and its way to the world, and runs it. `onForm` is told how the
- * settings, those of a config file included, want it to be answered.
+ * Gives a command its settings, signal, input and output, and runs it. Calls `onForm` with the form of
+ * output that the settings, including the config file, ask for.
  */
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
   return async ({ name, spec, load }, flags, args) => {
@@ -22,9 +22,9 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const json = resolved.settings.json === true || output === 'json';
     const lines = out === '-' ? io.stderr : io.stdout;
     onForm({ json, lines, debug });
-    // What cannot be told is no reason to fail: the result does not depend on it.
+    // A failed note is no reason to fail: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
-    // Ctrl-C in a terminal goes to the command that we run as well: what it does then is its own affair.
+    // Ctrl-C in a terminal also reaches the child command, which decides what to do.
     const ending = createEnding(io, { sharesCtrlC: spec.passThrough === true && io.stdin.isTTY === true });
     const limit =
       timeout === undefined ? undefined : io.clock.after(timeout, () => ending.end(timedOut(timeout)));
@@ -46,20 +46,20 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         note: async (text) => (quiet ? undefined : tell(text)),
         warn: tell,
       });
-      // A command that ends well when it is asked to end still fails where a bug asks it.
+      // A command that ends cleanly still fails if a bug made it end.
       if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;
       return code ?? 0;
     } finally {
       limit?.cancel();
       ending.stop();
       if (codeOf(ending.signal.reason) === 'hung-up') io.die('SIGHUP');
-      // Nobody reads it any more, and while it is open the process would not end.
+      // Nobody reads it any more, and an open stream would keep the process alive.
       io.stdin.destroy();
     }
   };
 }
 
-/** Whether a setting names standard input or output: a screen would take the keys that are to be read there. */
+/** Whether a setting uses standard input or output, which a screen needs for itself. */
 function usesStandardStreams(settings: object): boolean {
   return Object.entries(settings).some(([name, value]) => value === '-' && name !== 'device');
 }
@@ -80,7 +80,7 @@ const endReasons = {
   SIGHUP: { code: 'hung-up', message: 'The terminal hung up' },
 } as const satisfies Record<EndSignal, { code: ErrorCode; message: string }>;
 
-/** Asks the command to end when the user, the system or a crash wants it to; the second request ends at once. */
+/** Asks the command to end on a request of the user or the system, or after a crash. A second request ends it at once. */
 function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   const controller = new AbortController();
   const end = (reason: VoicectlError) => {

@@ -8,7 +8,7 @@ import { sendRequest } from '../../wire/client/http.ts';
 import { readSpeech } from '../conformance/speech.ts';
 import type { CheckContext } from './context.ts';
 
-/** What a check reads before it asks anything: what it says, known failures and published keys. */
+/** What a check reads at the start: the audio to say, known failures and published keys. */
 export async function readInputs({
   settings,
   io,

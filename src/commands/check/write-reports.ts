@@ -11,7 +11,7 @@ interface Checked {
   result: CheckResult;
 }
 
-/** Writes what was asked for: JUnit and a page; annotations and a step summary within GitHub Actions. */
+/** Writes the requested reports: JUnit and a page; in GitHub Actions also annotations and a step summary. */
 export async function writeReports(
   context: CheckContext,
   { name, startedAt, result }: Checked,

@@ -6,7 +6,7 @@ import { buildProgram } from '../program.ts';
 
 const parseShell = parseChoice(['bash', 'zsh', 'fish']);
 
-/** The one function of the bash-completion package that the script calls, for a bash without that package. */
+/** A replacement for the only function of the bash-completion package that the script calls. */
 const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
   _get_comp_words_by_ref() {
     words=("\${COMP_WORDS[@]}")
@@ -19,7 +19,7 @@ fi
 
 /**
  * `voicectl completion SHELL` prints the script; the script calls `voicectl complete -- WORDS…` for what
- * fits. Both come from the command tree, so that they cannot fall behind it.
+ * fits. Both come from the command tree, so that they are always up to date.
  */
 export async function runCompletion(argv: readonly string[], io: Io): Promise<number> {
   const [name, shell, ...rest] = argv;
@@ -35,7 +35,7 @@ export async function runCompletion(argv: readonly string[], io: Io): Promise<nu
     () => {},
     async () => 0,
   );
-  // The tree shows the command; here the library puts its own in that place.
+  // The library replaces this command of the tree by its own.
   (program.commands as typeof program.commands & unknown[]).splice(
     program.commands.findIndex((command) => command.name() === 'completion'),
     1,
@@ -43,7 +43,7 @@ export async function runCompletion(argv: readonly string[], io: Io): Promise<nu
   if (name === 'completion' && shell === 'bash') await io.stdout.write(bashWords);
   tab(program, { completionCommandName: 'completion' });
   await program.parseAsync([...argv], { from: 'user' });
-  // The library prints without looking whether it could: after a failure this fails too.
+  // The library ignores print failures. After one, this write fails too.
   await io.stdout.write('');
   return 0;
 }

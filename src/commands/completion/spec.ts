@@ -1,4 +1,4 @@
-/** Not read as the other commands are: the library for completion takes its place in the tree. */
+/** Only described here: the completion library replaces this command in the tree. */
 export const completionSpec = {
   name: 'completion',
   summary: 'print a completion script',

@@ -4,7 +4,7 @@ import type { ConformanceContext } from './context.ts';
 
 const clearLine = '\r\u001b[K';
 
-/** What is being asked now, as one line on standard error that is replaced; nothing where that is no terminal. */
+/** Shows the current step as a changing line on standard error; nothing if that is no terminal. */
 export function createProgress({ io, quiet, json }: ConformanceContext, total: number) {
   const isShown = io.stderr.isTTY && !quiet && !json;
   const columns = (io.stderr as { columns?: number }).columns ?? 80;

@@ -7,7 +7,7 @@ export interface MessageInput {
   json: string | undefined;
 }
 
-/** The one message that the flags and the argument of `emulator send` ask for. Throws `usage`. */
+/** The message that the flags and the argument of `emulator send` describe. Throws `usage`. */
 export function parseMessage({ status, errorCode, message, json }: MessageInput) {
   const given = [status, errorCode, json].filter((one) => one !== undefined);
   if (given.length !== 1) {

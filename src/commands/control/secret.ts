@@ -1,7 +1,7 @@
 import { readText } from '../../files/read-text.ts';
 import type { CommandContext } from '../command.ts';
 
-/** The secret of the control API: from the file, else from VOICECTL_CONTROL_SECRET; undefined where there is none. */
+/** The secret of the control API: from the file, else from VOICECTL_CONTROL_SECRET; else undefined. */
 export async function readControlSecret({
   settings,
   io,

@@ -13,7 +13,7 @@ import type { doctorSpec } from './spec.ts';
 
 export type DoctorContext = ContextOf<typeof doctorSpec>;
 
-/** The oldest Node that the package is made for. */
+/** The oldest supported Node version. */
 const leastNode = [20, 18, 1] as const;
 
 export function checkNode(version = process.versions.node): Check {
@@ -25,15 +25,15 @@ export function checkNode(version = process.versions.node): Check {
     : { name: 'node', state: 'ok', found: `${version} on ${process.platform} ${process.arch}` };
 }
 
-/** What the jitter buffer holds where the network is even. */
+/** Length of the jitter buffer on a steady network. */
 const bufferMs = 25;
 
-/** A token lives for a minute: a clock that is off by more than this spoils that. */
+/** Largest harmless clock difference: a token is valid for only a minute. */
 const maxSkewMs = 5_000;
 
 const localHint = '`voicectl serve` starts a local one; token and stream have their own with --local.';
 
-/** Whether the service is there, and what time it has there. */
+/** Checks whether the service is reachable, and its clock. */
 export async function checkTarget({
   io,
   settings,
@@ -62,7 +62,7 @@ export async function checkTarget({
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message, hint } = toVoicectlError(thrown);
-    // Nobody has said that a service should be there.
+    // The user did not name a service.
     const isDefault = origin('baseUrl') === 'default';
     const mend = isDefault ? localHint : hint;
     const mended = mend === undefined ? {} : { mend };
@@ -81,7 +81,7 @@ function checkSkew(skewMs: number | undefined): Check {
     : { name: 'clock', state: 'warning', found, mend: 'Set this machine’s clock: tokens live for 60 s.' };
 }
 
-/** Every backend as it is tried, and last whether there is sound at all, and by which backend. */
+/** Every tried backend, and at last whether sound works and with which backend. */
 export async function* checkAudio({
   io,
   signal,

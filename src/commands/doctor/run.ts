@@ -10,7 +10,7 @@ export async function run(context: DoctorContext): Promise<number> {
   const tell = async (...found: Check[]) => {
     signal.throwIfAborted();
     checks.push(...found);
-    // As soon as it is known: some backends take seconds to fail.
+    // Write each line at once: some backends take seconds to fail.
     if (!json) await io.stdout.write(`${doctorLines(found, style).join('\n')}\n`);
   };
   await tell(checkNode());
@@ -21,6 +21,6 @@ export async function run(context: DoctorContext): Promise<number> {
   const broken = checks.filter(({ state }) => state === 'broken');
   if (json) await io.stdout.write(jsonLines({ version, ok: broken.length === 0, checks }));
   if (broken.length === 0) return 0;
-  // The lines name the failure already; the exit code is that of the failure.
+  // The lines already name the failure. Only the exit code is left.
   return new VoicectlError(target.find(({ code }) => code !== undefined)?.code ?? 'usage', '').exitCode;
 }

@@ -2,7 +2,7 @@ import { parseDuration } from '../../config/parse.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { call, print, type ReachContext } from './control-call.ts';
 
-/** Shows the time of the emulator; with `advance DURATION` moves it forward first. */
+/** Shows the time of the emulator. With `advance DURATION`, moves it forward first. */
 export async function clock(context: ReachContext): Promise<undefined> {
   const [action, duration] = context.args;
   const answer =

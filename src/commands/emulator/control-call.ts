@@ -8,10 +8,10 @@ import { readControlSecret } from '../control/secret.ts';
 import type { eventSpec, reachOptions } from './spec.ts';
 
 export type ReachContext = CommandContext<(typeof reachOptions)[number]>;
-/** Of the commands that act on streams. */
+/** Settings of the commands that act on streams. */
 type StreamContext = ContextOf<typeof eventSpec>;
 
-/** Calls an operation of the emulator that the flags name. */
+/** Calls an operation of the selected emulator. */
 export async function call<Name extends keyof ControlAnswers>(
   context: ReachContext,
   name: Name,

@@ -9,7 +9,7 @@ import type { faultSpec } from './spec.ts';
 
 type FaultContext = ContextOf<typeof faultSpec>;
 
-/** Lists, adds, shows or clears faults. Throws `usage` for another action, or for what an action does not take. */
+/** Lists, adds, shows or clears faults. Throws `usage` for an unknown action, or for an argument that the action does not take. */
 export async function fault(context: FaultContext): Promise<undefined> {
   const [action = '', argument] = context.args;
   if (!isAction(action))
@@ -25,7 +25,7 @@ function isAction(name: string): name is Action {
   return Object.hasOwn(actions, name);
 }
 
-/** What was given that the action does not use: to clear the faults of a device must not clear all of them. */
+/** Names a flag or argument that the action does not take. Ignoring it would be dangerous: clearing a device's faults would clear all. */
 function needlessOf(action: Action, { args, settings }: FaultContext): string | undefined {
   if (action === 'add') return undefined;
   if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;

@@ -3,21 +3,21 @@ import { constants } from 'node:os';
 import { VoicectlError } from '../../kernel/errors.ts';
 
 export interface ChildOptions {
-  /** When it is aborted the child is asked to end, with the signal that we were. */
+  /** When aborted, the child gets the signal that we got. */
   signal: AbortSignal;
-  /** Whether a terminal sends its Ctrl-C to the child as well as to us. */
+  /** Whether a terminal also sends its Ctrl-C to the child. */
   onTerminal: boolean;
   cwd: string;
   env: NodeJS.ProcessEnv;
 }
 
-/** What shells answer for a command that is not there, and for one that cannot be run. */
+/** The exit codes of shells for a missing command, and for one that cannot be run. */
 const notFound = 127;
 const notExecutable = 126;
 
 /**
- * Runs a command with our own streams; the result is its status, or 128 and the number of the signal that ended it.
- * Throws the signal's reason where it is aborted before the command runs, `usage` where it cannot be run.
+ * Runs a command with our streams. Returns its exit status, or 128 plus the number of the signal that ended it.
+ * Throws the signal's reason if it aborts before the command runs, and `usage` if it cannot run.
  */
 export async function runChild(
   [command = '', ...args]: readonly string[],
@@ -29,7 +29,7 @@ export async function runChild(
     const name = signalOf(signal.reason);
     if (!(name === 'SIGINT' && onTerminal)) child.kill(name);
   };
-  // Where we are ended at once, nobody is left to wait for it.
+  // If we are killed, nothing can wait for the child.
   const kill = () => void child.kill('SIGKILL');
   signal.addEventListener('abort', stop, { once: true });
   process.once('exit', kill);

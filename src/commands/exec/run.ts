@@ -11,7 +11,7 @@ import { type TrustFiles, writeTrustFiles } from './trust-files.ts';
 export async function run(context: ContextOf<typeof execSpec>): Promise<number> {
   const { settings, args, io, verbose, signal, note } = context;
   const options = await emulatorSettings(context);
-  // A note is escaped as a whole, colours included.
+  // A note is escaped whole, even its colours.
   const style = createStyle(false);
   const emulator = await createEmulator({
     ...options,

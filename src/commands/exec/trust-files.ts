@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeFailure } from '../../files/refusal.ts';
 
-/** Files by which a child process trusts a certificate; `remove` is called when it has ended. */
+/** Files that make a child process trust a certificate. Call `remove` when the child has ended. */
 export interface TrustFiles {
   env: Record<string, string>;
   remove(): Promise<void>;
 }
 
 /**
- * Writes the certificate where a child finds it: VOICECTL_CA for ours and for `curl --cacert`, NODE_EXTRA_CA_CERTS for
- * whatever runs on Node, together with what that names already. Throws `input-output`.
+ * Writes the certificate for a child: VOICECTL_CA for voicectl and for `curl --cacert`, NODE_EXTRA_CA_CERTS for
+ * Node programs, together with the file that it already names. Throws `input-output`.
  */
 export async function writeTrustFiles(
   certificate: string,
@@ -21,7 +21,7 @@ export async function writeTrustFiles(
   const remove = () => rm(folder, { recursive: true, force: true });
   const [own, all] = [join(folder, 'cert.pem'), join(folder, 'with-others.pem')];
   try {
-    // Node warns of a file that is not there and goes on.
+    // Node only warns about a missing file.
     const others = before ? await readFile(before, 'utf8').catch(() => '') : '';
     await writeFile(own, certificate);
     await writeFile(all, `${certificate}\n${others}`);

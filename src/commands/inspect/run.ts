@@ -32,7 +32,7 @@ export async function run(context: InspectContext): Promise<number> {
   return 0;
 }
 
-/** Writes what `--html` and `--har` ask for; the paths of both. */
+/** Writes the files of `--html` and `--har`. Returns their paths. */
 async function writeExports(
   { settings: { html, har }, io: { giveUp } }: InspectContext,
   recording: Recording,

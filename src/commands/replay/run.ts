@@ -2,7 +2,7 @@ import type { ContextOf } from '../command.ts';
 import { run as serve } from '../serve/run.ts';
 import type { replaySpec } from './spec.ts';
 
-/** The emulator of `serve`, with the recording as what it replies. */
+/** Runs the emulator of `serve` with the recording as its reply. */
 export function run(context: ContextOf<typeof replaySpec>): Promise<number> {
   const settings = { ...context.settings, reply: `replay:${context.args[0]}`, scenario: undefined };
   return serve({ ...context, settings });

@@ -3,11 +3,11 @@ import { serveSpec } from '../serve/spec.ts';
 
 type ServeOption = (typeof serveSpec.options)[number];
 
-/** The recording speaks: neither of these would be heard. */
+/** Options of `serve` that have no effect here, because the recording speaks. */
 type Unheard = 'reply' | 'scenario';
 
 const { reply: service, ...others } = serveSpec.headings ?? {};
-/** Under the same headings, the first of which has lost its first option. */
+/** The same headings; the first one moves to another option, because its own is gone. */
 const headings = { ...others, ...(service === undefined ? {} : { fault: service }) };
 
 export const replaySpec = defineSpec({

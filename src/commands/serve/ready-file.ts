@@ -1,7 +1,7 @@
 import type { Emulator } from '../../emulator/emulator.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 
-/** Writes the URLs, and with TLS what to trust, as JSON. */
+/** Writes the URLs, and with TLS the certificate, as JSON. */
 export async function writeReadyFile(path: string, emulator: Emulator, giveUp: AbortSignal): Promise<void> {
   const { baseUrl, wsUrl, port, lan, certificate } = emulator;
   const ready = {

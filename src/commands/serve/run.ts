@@ -28,7 +28,7 @@ export async function run(context: ContextOf<typeof serveSpec>): Promise<number>
     ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
   try {
-    // Whoever reads the first line may look for the files at once: until they are there nothing is said.
+    // Print the first line only when the files exist: its reader may open them at once.
     const held: EmulatorEvent[] = [];
     let show = (event: EmulatorEvent): unknown => held.push(event);
     const emulator = await createEmulator({

@@ -18,7 +18,7 @@ import { runOwnAction } from '../terminal/screen-actions.ts';
 import { speaksUnicode } from '../terminal/speaks-unicode.ts';
 import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
-/** How often the emulator as a whole is looked at. */
+/** How often the state of the emulator is read. */
 const lookEveryMs = 250;
 
 /** The emulator on the whole terminal, and keys that act on it. */
@@ -72,11 +72,11 @@ export function createServeScreen(
       .catch(() => {});
   }
 
-  /** What the user asked for. Throws what stands against it. */
+  /** Performs an action of the user. Throws if it is not possible. */
   async function act(action: Action) {
     switch (action.type) {
       case 'quit':
-        // The second time nothing is waited for.
+        // The second time it does not wait.
         if (isEnding) io.exit(exitCodes.interrupted);
         isEnding = true;
         end();
@@ -117,7 +117,7 @@ export function createServeScreen(
     showState();
   }
 
-  /** A session without a token is not reached, nor one that has gone meanwhile. */
+  /** Reports success, or that the session has no token yet or has ended. */
   function tellReached(streams: readonly number[], { done, stream }: { done: string; stream: number }) {
     tell(streams.length > 0 ? done : `Session ${stream} was not reached: it has no token yet, or has ended`);
   }

@@ -5,7 +5,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { certificateCovers, type TlsCertificate } from '../../wire/server/certificate.ts';
 
 /**
- * What the flags ask for: plain HTTP, TLS with a certificate made at start, or with the given one. Throws `usage` for
+ * The TLS settings of the flags: plain HTTP, TLS with a new certificate, or with the given one. Throws `usage` for
  * half of a pair, `bad-input` for a file that cannot be read.
  */
 export async function tlsSettings(
@@ -25,7 +25,7 @@ export async function tlsSettings(
   return { cert: await readText(cert, input), key: await readText(key, input) };
 }
 
-/** How curl can check an emulator: with the file that holds its certificate, where that names the address. */
+/** How curl can verify an emulator: with the file of its certificate, if that contains the address. */
 export function curlTrust(
   { certificate, baseUrl }: Emulator,
   file: string | undefined,

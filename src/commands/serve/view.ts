@@ -10,23 +10,23 @@ import type { CommandContext } from '../command.ts';
 
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
-/** What is known of an emulator before it starts. */
+/** The facts about an emulator before it starts. */
 export type ServeFacts = Pick<StartFacts, 'key' | 'forwarded'>;
 
-/** Shows an emulator to whoever started it: on a screen, as lines, or as JSON. */
+/** Shows an emulator to the user: on a screen, as lines, or as JSON. */
 export interface ServeView {
   show(event: EmulatorEvent): void;
-  /** Something that the user has to know, beside the events. */
+  /** Shows a message for the user that is not an event. */
   note(text: string): Promise<void>;
   /** Called once the emulator runs, before its first event is shown. `trust`: how curl may trust its certificate. */
   attach(emulator: Emulator, trust: StartFacts['trust']): void;
-  /** Resolves when the view wants the emulator to end, and rejects with what then is wrong. */
+  /** Resolves when the view wants the emulator to end; rejects if it ends with an error. */
   readonly ended: Promise<unknown>;
-  /** Called when the emulator is closed. Throws what could not be shown. */
+  /** Called when the emulator is closed. Throws if something could not be shown. */
   close(): Promise<void>;
 }
 
-/** To be asked to end is no failure of `serve`, but lines that nobody has read are. */
+/** A request to end is no failure of `serve`, but unread lines are. */
 function refuseLoss(thrown: unknown): never {
   const { code } = toVoicectlError(thrown);
   if (code === 'input-output' || code === 'closed-pipe') throw thrown;
@@ -35,7 +35,7 @@ function refuseLoss(thrown: unknown): never {
   });
 }
 
-/** One line an event; with `--json` its object. */
+/** One line per event; with `--json` its object. */
 export function createServeLines(context: ServeContext, facts: ServeFacts): ServeView {
   const { settings, io, json, quiet, style, warn } = context;
   const printer = createPrinter(io.stdout, (count) =>
@@ -43,7 +43,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
       ? jsonLine({ type: 'left-out', count })
       : `(${count} lines dropped: standard output is read too slowly)\n`,
   );
-  // A warning is escaped as a whole, colours included.
+  // A warning is escaped whole, even its colours.
   const plain = createStyle(false);
   const speakers = { reply: settings.reply, scenario: settings.scenario };
   let trust: StartFacts['trust'];

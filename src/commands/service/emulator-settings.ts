@@ -8,12 +8,12 @@ type EmulatorSetting = (typeof emulatorOptions)[number];
 type EmulatorContext = Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>;
 
 type LocalSetting = (typeof localOptions)[number];
-/** Of a command with `--local`; it may know only some of the settings. */
+/** Settings of a command with `--local`, which may have only some of them. */
 export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'signal'> {
   settings: Partial<CommandContext<LocalSetting>['settings']>;
 }
 
-/** What the flags of `serve` and `exec` ask of the emulator. Reads the dialect, the scenario and the accepted keys. */
+/** The emulator's options from the flags of `serve` and `exec`. Reads the dialect, the scenario and the accepted keys. */
 export async function emulatorSettings({ settings, io, signal }: EmulatorContext): Promise<EmulatorOptions> {
   return {
     ...(await localSettings({ settings, io, signal })),
@@ -23,7 +23,7 @@ export async function emulatorSettings({ settings, io, signal }: EmulatorContext
   };
 }
 
-/** What an emulator does, whoever may connect to it. Reads the dialect and the scenario. */
+/** The options for an emulator's behaviour, without its access rules. Reads the dialect and the scenario. */
 export async function localSettings({ settings, io, signal }: LocalContext): Promise<EmulatorOptions> {
   const { reply, speed, rateLimit, maxConnections, seed, fault, scenario, dialect } = settings;
   const input = { stdin: io.stdin, signal };
@@ -57,7 +57,7 @@ async function acceptedKeys(
   if (acceptKeyFile === undefined) return acceptKey;
   const lines = (await readText(acceptKeyFile, input)).split('\n').map((line) => line.trim());
   const keys = lines.filter((line) => line !== '');
-  // Without a key any would be accepted, which is not what was asked for.
+  // An empty list would accept any key, which the user did not ask for.
   if (keys.length === 0) throw new VoicectlError('bad-input', `There is no API key in ${acceptKeyFile}`);
   return [...acceptKey, ...keys];
 }

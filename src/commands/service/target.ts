@@ -40,7 +40,7 @@ async function openLocal(context: ConnectionContext): Promise<Target & { close()
   return { baseUrl, wsUrl, device, apiKey: developmentKey, ca: undefined, close };
 }
 
-/** Throws `usage` for a flag of the emulator where no emulator is started. */
+/** Throws `usage` for a flag of the emulator if no emulator is started. */
 function requireLocal({ origin }: ConnectionContext): void {
   const needless = localOptions.find((name) => (origin as (name: OptionName) => unknown)(name) === 'flag');
   if (needless === undefined) return;

@@ -23,7 +23,7 @@ type LiveContext = Pick<
 
 const host: Host = { platform: process.platform, arch: process.arch };
 
-/** Where sound devices are looked for. The device host is built beside this file. */
+/** How to find sound devices. The device host is built beside this file. */
 export function deviceSurroundings({ env }: Io): Surroundings {
   return { host, env, hostFile: fileURLToPath(new URL('./device-host.js', import.meta.url)) };
 }
@@ -42,7 +42,7 @@ export function deviceChoices({
   };
 }
 
-/** Opens what the flags ask for, both at once. Throws `audio-device`; then neither stays open. */
+/** Opens the devices of the flags in parallel. Throws `audio-device`, and then closes both. */
 export async function openDevices(
   context: LiveContext,
   { microphone, playback, notices }: { microphone: boolean; playback: boolean; notices: Notices },

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { cutText } from '../../kernel/escape.ts';
 
-/** A session can go on for days, and a service can say anything at any length. */
+/** Bounds, because a session can last for days and a service can send texts of any length. */
 const maxLines = 100;
 const maxCharacters = 500;
 
-/** The last lines of a session, for when its screen is gone; the oldest make room, and are counted. */
+/** Keeps the last lines of a session, to print when its screen closes. Counts the dropped older ones. */
 export interface KeptLines {
   add(lines: readonly string[]): void;
   clear(): void;
@@ -30,7 +30,7 @@ export function createKeptLines(): KeptLines {
   };
 }
 
-/** Colours go with the end of the line, which would set them back. */
+/** Removes colours, because the cut end of the line would have reset them. */
 function cutLine(line: string): string {
   return line.length <= maxCharacters ? line : `${cutText(stripVTControlCharacters(line), maxCharacters)}…`;
 }

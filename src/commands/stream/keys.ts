@@ -5,20 +5,20 @@ const interrupt = '\u0003';
 
 export interface Keys {
   microphone: MuteSwitch;
-  /** Called when the microphone was muted or is on again. */
+  /** Called when the microphone is muted or unmuted. */
   onMute: (muted: boolean) => void;
 }
 
 /**
- * Keys in a terminal, as far as there is one: `m` mutes the microphone, Ctrl-C ends. Returns what gives the terminal
- * back; Node does that too where the process ends on another way.
+ * Handles keys, if there is a terminal: `m` mutes the microphone, Ctrl-C ends. Returns a function that restores the
+ * terminal; Node also restores it if the process ends in another way.
  */
 export function listenForKeys({ stdin }: Pick<Io, 'stdin'>, { microphone, onMute }: Keys): () => void {
   const terminal = stdin as Io['stdin'] & { setRawMode?(on: boolean): void };
   if (!terminal.isTTY || terminal.setRawMode === undefined) return () => {};
   const onKeys = (bytes: Buffer) => {
     for (const key of bytes.toString()) {
-      // In raw mode the terminal does not make a signal of it.
+      // In raw mode the terminal sends no signal for it.
       if (key === interrupt) process.kill(process.pid, 'SIGINT');
       if (key !== 'm') continue;
       microphone.mute(!microphone.muted);

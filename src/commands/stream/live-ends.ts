@@ -10,20 +10,20 @@ import { listenForKeys } from './keys.ts';
 
 type StreamContext = CommandContext<(typeof streamOptions)[number]>;
 
-/** Both ends of a session that are sound devices. */
+/** The sound devices of a session. */
 export interface LiveEnds {
-  /** Undefined where the source is a file. */
+  /** Undefined if the source is a file. */
   microphone: (NamedSource & { switch: MuteSwitch }) | undefined;
-  /** The loudspeaker, where there is one. */
+  /** The loudspeaker, if there is one. */
   sinks: AudioSink[];
   notices: Notices;
-  /** From now on keys of the terminal act on the microphone. */
+  /** Lets keys of the terminal control the microphone. */
   listenForKeys(): void;
-  /** Lets both go; also where no session came about. */
+  /** Closes both devices, even if no session began. */
   close(): Promise<void>;
 }
 
-/** Whether the AI is to be heard: on with the microphone. */
+/** Whether to play the AI audio. Default: yes with a microphone. */
 function isPlayed({ mic, play }: StreamContext['settings']): boolean {
   return play ?? mic ?? false;
 }

@@ -17,7 +17,7 @@ import type { Expectations } from '../../session/expectations.ts';
 
 export interface ConversationFile {
   plan: ConversationPlan;
-  /** What the file asks of the whole session. */
+  /** The expectations of the file for the whole session. */
   expectations: Expectations;
 }
 
@@ -26,7 +26,7 @@ interface OpenOptions extends Stdin {
 }
 
 /**
- * Reads a conversation file (`-`: standard input) and opens its clips. Throws `bad-input` with line and column, also
+ * Reads a conversation file (`-`: standard input) and opens its clips. Throws `bad-input` with line and column, even
  * for a clip that cannot be read.
  */
 export async function openConversation(

@@ -24,12 +24,12 @@ type SourceSettings = Settings<
 interface OpenedSource {
   source: AudioSource;
   name: string;
-  /** Of `--expect-file`: then the source is empty. */
+  /** The conversation of `--expect-file`. Then the source is empty. */
   conversation?: ConversationFile;
 }
 
 /**
- * The file that the flags name, opened; undefined where they name the microphone. Throws `usage` for no source or two,
+ * Opens the file of the flags; undefined if they name the microphone. Throws `usage` for no source or several,
  * `bad-input` for one that cannot be read.
  */
 export async function openSource(
@@ -76,7 +76,7 @@ export async function openSource(
   }
 }
 
-/** In the place of a source where a conversation has its own. */
+/** Stands in for the source when a conversation provides the audio. */
 const nothing: AudioSource = {
   description: describeFormat(wireFormat),
   durationMs: 0,

@@ -6,7 +6,7 @@ import type { CommandContext } from '../command.ts';
 
 type Output = Pick<CommandContext<never>, 'io' | 'lines' | 'json' | 'quiet' | 'verbose' | 'style'>;
 
-/** Writes an event to where the output was asked to go, as JSON or as lines for people. */
+/** Writes an event to the chosen output, as JSON or as lines for people. */
 export async function printEvent(
   event: RepeatEvent,
   { io, lines, json, quiet, verbose, style }: Output,
@@ -19,7 +19,7 @@ export async function printEvent(
     if (!quiet) for (const line of repeatLines(event, style)) await lines.write(`${line}\n`);
     return;
   }
-  // Of one session among several its line alone is of interest, unless all of it was asked for.
+  // For one of several sessions print only its line, unless the user asked for everything.
   const isWanted = !('run' in event) || verbose;
   if (isWarning(event) && quiet) {
     for (const line of sessionLines(event, style)) await io.stderr.write(`${line}\n`);

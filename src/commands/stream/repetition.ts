@@ -2,7 +2,7 @@ import type { AudioSource } from '../../audio/source.ts';
 import type { Settings } from '../../config/options.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 
-/** Throws `usage` where several sessions are asked for with what serves one only. */
+/** Throws `usage` if several sessions are requested with a source or file for only one. */
 export function requireRepeatable(
   {
     repeat,

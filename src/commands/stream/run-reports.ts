@@ -5,9 +5,9 @@ import type { RepeatSummary, RunResult } from '../../runs/repeat.ts';
 import type { CommandContext } from '../command.ts';
 
 export interface RunReports {
-  /** Told of each run that counts. */
+  /** Called for each run that counts. */
   ran(result: RunResult): void;
-  /** Told what several runs came to. */
+  /** Called with the result of several runs. */
   total(summary: RepeatSummary): void;
 }
 
@@ -20,10 +20,10 @@ interface ReportOptions {
 }
 
 /**
- * Holds the runs, and writes what pipelines read of them: JUnit where it was asked for, annotations and a step summary
- * within GitHub Actions. All is written also where the runs failed, or could not begin. The JUnit file is there from
- * the start and says that the run is not done, so that a run that is killed is not taken for none. Rejects with what
- * `body` threw, else with `input-output` where the JUnit file cannot be written.
+ * Runs `body`, and writes the reports for pipelines: JUnit on request, annotations and a step summary
+ * in GitHub Actions. It writes them even if the runs fail or cannot begin. The JUnit file exists from
+ * the start and says that the run is not done, so that a killed run leaves a failure. Rejects with the error of
+ * `body`, else with `input-output` if the JUnit file cannot be written.
  */
 export async function withReports(
   context: Pick<CommandContext<never>, 'io' | 'warn'>,
@@ -65,7 +65,7 @@ export async function withReports(
   } catch (thrown) {
     failure = toVoicectlError(thrown);
   }
-  // What failed outside of any run is a run of its own.
+  // A failure outside of any run counts as a run.
   if (failure !== undefined && runs.every((run) => run.failure === null)) runs.push(asRun(failure));
   await tellGithub(context, { name, runs, total });
   try {

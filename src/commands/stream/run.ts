@@ -6,7 +6,7 @@ export async function run(context: StreamContext): Promise<number> {
   const { settings } = context;
   const { junit } = settings;
   await withReports(context, { command: 'stream', subject: subjectOf(context), junit }, async (reports) => {
-    // First of all: the thread that draws starts while all else is loaded.
+    // First, so that the drawing thread starts while the rest is loaded.
     const view = await openView(context);
     try {
       const { runSessions } = await import('./run-sessions.ts');
@@ -18,7 +18,7 @@ export async function run(context: StreamContext): Promise<number> {
   return 0;
 }
 
-/** What is streamed, in a word. */
+/** Short name of the source. */
 function subjectOf({ settings: { file, raw, replay, expectFile, mic } }: StreamContext): string {
   return basename(file ?? raw ?? replay ?? expectFile ?? (mic ? 'microphone' : ''));
 }
@@ -26,13 +26,13 @@ function subjectOf({ settings: { file, raw, replay, expectFile, mic } }: StreamC
 async function openView(context: StreamContext): Promise<StreamView> {
   const { settings, io, output } = context;
   const { repeat, warmup, tokenFrom, out, record, mic, play } = settings;
-  // A screen is for one session: of several the figures count, and lines tell them.
+  // A screen shows one session. For several, lines show the figures.
   if (output !== 'tui' || io.terminal === undefined || repeat + warmup > 1) {
     const { createStreamLines } = await import('./view.ts');
     return createStreamLines(context);
   }
   const { createStreamScreen } = await import('./screen.ts');
-  // Another session needs a token of its own and a source from its beginning, and must not write over the first.
+  // Another session needs a new token and a source that can restart, and must not overwrite files of the first.
   const once = tokenFrom ?? out ?? record;
   return createStreamScreen(context, {
     device: io.terminal,

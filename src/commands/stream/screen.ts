@@ -19,17 +19,17 @@ import type { BeginSession, StreamContext, StreamView } from './view.ts';
 
 export interface StreamScreenOptions {
   device: TerminalDevice;
-  /** What is streamed, for people. */
+  /** Name of the source, for people. */
   sourceName: string;
-  /** Whether another session can be had: another token asked for, and nothing lost of what the first has written. */
+  /** Whether the user can start another session: it can get a token, and does not overwrite files of the first. */
   canReconnect: boolean;
   /** Whether there is a microphone. */
   canMute: boolean;
 }
 
 /**
- * Sessions on the whole terminal, one after the other. A session that nobody has touched a key during closes the
- * screen when it ends, as it would end without one; else the screen stays until it is told to quit.
+ * Sessions in full screen, one after the other. If no key is pressed during a session, the screen closes
+ * at its end, as without a screen. Otherwise it stays until the user quits.
  */
 export function createStreamScreen(context: StreamContext, options: StreamScreenOptions): StreamView {
   const { settings, io, style, signal, colour } = context;
@@ -63,14 +63,14 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
     onEnd,
   });
   const tell = (text: string) => screen.show({ type: 'notice', text });
-  /** Lines that stay behind when the screen is gone. */
+  /** Lines to print after the screen closes. */
   const kept = createKeptLines();
   let isOnScreen = true;
   let microphone: MuteSwitch | undefined;
-  /** What the screen says of the microphone, also before there is one. */
+  /** The state of the microphone on the screen, even before it is open. */
   let isMuted = false;
   let session: LiveSession | undefined;
-  /** The user has left before a session began. */
+  /** The user quit before a session began. */
   let leaving: VoicectlError | undefined;
   let announced: { baseUrl: string; device: string } | undefined;
   /** There while the user is asked. */
@@ -177,13 +177,13 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   }
 }
 
-/** A session that runs, and how it is asked to end. */
+/** A running session, and how to end it. */
 interface LiveSession {
   readonly signal: AbortSignal;
   readonly enough: AbortSignal;
   readonly isQuitting: boolean;
   follow(event: SessionEvent): void;
-  /** The first time lets the reply be heard, where there is a conversation; the second ends at once. */
+  /** The first call lets the current reply finish; the second ends the session at once. */
   quit(): void;
   abort(reason: VoicectlError): void;
 }

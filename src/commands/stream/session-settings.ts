@@ -20,12 +20,12 @@ export interface SessionParts {
   target: Target;
   /** A file, or the microphone. */
   source: NamedSource;
-  /** Of `--expect-file`, in place of the source. */
+  /** The conversation of `--expect-file`, in place of the source. */
   conversation?: ConversationFile | undefined;
   live: LiveEnds | undefined;
 }
 
-/** What the flags of `stream` ask of the session, but for where its audio goes. */
+/** The session's options from the flags of `stream`, except the outputs. */
 export async function sessionOptions(
   { settings, io, signal }: StreamContext,
   parts: SessionParts,
@@ -45,7 +45,7 @@ export async function sessionOptions(
         : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) },
     source: parts.source.source,
     sourceName: parts.source.name,
-    // A microphone sets the pace itself: by its own clock, which another would fall behind or run ahead of.
+    // A microphone sets the pace with its own clock, from which any other clock would drift.
     pace: settings.mic ? 'max' : settings.pace,
     frameMs: settings.frameMs,
     tailMs: settings.tail,
@@ -61,7 +61,7 @@ export async function sessionOptions(
   };
 }
 
-/** What the flags ask for, and where they say nothing the file. */
+/** The settings of the flags, and for missing ones those of the file. */
 function expectationsOf(flags: StreamContext['settings'], file: Expectations = {}): Expectations {
   return {
     ...Object.fromEntries(audioLimitNames.map((name) => [name, flags[limitSetting(name)] ?? file[name]])),
@@ -80,7 +80,7 @@ async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promi
 
 async function readTokenFile(path: string, input: Stdin): Promise<string> {
   if (path !== '-' && !(await exists(path))) {
-    // Some give the token itself: it must not be shown.
+    // Some users give the token itself. Do not show it.
     throw new VoicectlError('bad-input', '--token-from: no variable and no file has this name', {
       hint: 'It takes the name of a variable or a file, not the token itself.',
     });

@@ -4,7 +4,7 @@ import type { AudioSink } from '../../session/output.ts';
 import { runSession } from '../../session/session.ts';
 
 export interface StartOptions {
-  /** Where to record to; undefined: nowhere. */
+  /** Folder of the recording; undefined: no recording. */
   folder: string | undefined;
   openSinks(): Promise<AudioSink[]>;
   signal: AbortSignal;
@@ -16,7 +16,7 @@ export async function startSession(
   { folder, openSinks, signal }: StartOptions,
 ): Promise<AsyncIterable<SessionEvent>> {
   const recorder = folder === undefined ? undefined : await openRecorder(options, folder);
-  // Last of all: a file that is there is emptied only for a session that begins.
+  // Last, so that an existing file is emptied only when the session begins.
   const sinks = await openSinks().catch(async (thrown) => {
     await recorder?.abandon();
     throw thrown;

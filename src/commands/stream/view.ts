@@ -6,23 +6,23 @@ import { printEvent } from './print-event.ts';
 
 export type StreamContext = CommandContext<(typeof streamOptions)[number]>;
 
-/** Begins a session, or several. `enough` ends its source early; the signal ends all of it. */
+/** Starts one session or several. `enough` ends the source early; the signal ends the session. */
 export type BeginSession = (signal: AbortSignal, enough?: AbortSignal) => AsyncIterable<RepeatEvent>;
 
-/** Shows a session to whoever asked for it: on a screen, as lines, or as JSON. */
+/** Shows a session to the user: on a screen, as lines, or as JSON. */
 export interface StreamView {
-  /** Whether the events of single frames are wanted. */
+  /** Whether the view needs the events of single frames. */
   readonly isDetailed: boolean;
-  /** Runs a session to its end, and throws what it failed with. */
+  /** Runs a session to its end. Throws its failure. */
   run(begin: BeginSession): Promise<void>;
-  /** The devices of the session, where it has any: keys act on them from now on. */
+  /** Gives the view the devices of the session, so that keys control them. */
   attach(live: LiveEnds | undefined): void;
-  /** Something for people that is no event. */
+  /** Shows a message for people that is not an event. */
   note(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** One line, or a few, an event; with `--json` its object. */
+/** One or a few lines per event; with `--json` its object. */
 export function createStreamLines(context: StreamContext): StreamView {
   const { verbose, signal } = context;
   return {

@@ -4,7 +4,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type { Action } from '../../ui/port.ts';
 
-/** What a screen offers of its own, whatever it shows. */
+/** The actions that every screen offers. */
 type OwnAction = Extract<Action, { type: 'copy' | 'copyCurl' | 'save' }>;
 
 export interface OwnActionOptions {
@@ -15,7 +15,7 @@ export interface OwnActionOptions {
   tell: (text: string) => void;
 }
 
-/** Copies or saves what the user asked for, and tells how that went. */
+/** Copies or saves text for the user, and reports the result. */
 export async function runOwnAction(
   action: OwnAction,
   { cwd, curl, copy, tell }: OwnActionOptions,

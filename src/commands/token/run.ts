@@ -30,7 +30,7 @@ export async function run(context: TokenContext): Promise<number> {
   }
 
   const target = await openTarget(context);
-  // Learns key and token: a service may repeat the key in the claims.
+  // It learns key and token, because a service may repeat the key in the claims.
   const redactor = createRedactor();
   try {
     const grant = await requestToken({
@@ -47,14 +47,14 @@ export async function run(context: TokenContext): Promise<number> {
         void note(`${error.message}; again in ${(delayMs / 1000).toFixed(1)} s`),
     });
     const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
-    // What reads a token is loaded where the token is to be read.
+    // Loaded only when a token has to be read.
     const decoded =
       json || decode || isTold
         ? redactor.value((await import('../../wire/read-token.ts')).readToken(grant.token))
         : undefined;
     if (json) await io.stdout.write(jsonLine(tokenObject(grant, decoded)));
     else if (decode) await io.stdout.write(jsonLines(decoded ?? null));
-    // No token has a character that would be escaped; what a hostile service sends in its place may.
+    // A real token needs no escaping, but a hostile service may send something else.
     else await io.stdout.write(`${escapeText(grant.token)}\n`);
     if (isTold) {
       for (const line of tokenLines(grant, decoded)) await note(line);
