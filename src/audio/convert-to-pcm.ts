@@ -5,14 +5,14 @@ import type { AudioSource } from './source.ts';
 const defaultMaxMs = 10 * 60_000;
 
 export interface ConvertOptions {
-  /** The longest audio that is taken into memory: 10 minutes, about 19 MB, unless said otherwise. */
+  /** The longest audio to read into memory. Default: 10 minutes, about 19 MB. */
   maxMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * All of a source in memory, as 16 kHz s16le mono.
- * Errors: `bad-input` when it is longer than `maxMs`, and what reading the source throws.
+ * Reads a whole source into memory, as 16 kHz s16le mono.
+ * Errors: `bad-input` if it is longer than `maxMs`, and the errors of reading the source.
  */
 export async function convertToPcm(source: AudioSource, options: ConvertOptions = {}): Promise<Buffer> {
   const maxMs = options.maxMs ?? defaultMaxMs;

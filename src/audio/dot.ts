@@ -1,6 +1,6 @@
 /**
- * The sum of the products of `length` numbers, a multiple of 4, from each start on. Four sums side by side: the processor
- * need not wait for one addition before the next.
+ * The sum of the products of `length` numbers, a multiple of 4, from each start. Four parallel sums: the processor
+ * does not wait for one addition before the next.
  */
 export function dot(
   a: Float32Array,

@@ -1,6 +1,6 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
-/** Samples of −1 to 1 as s16le, rounded, and clamped where they are louder. */
+/** Samples of −1 to 1 as s16le, rounded; louder ones are clamped. */
 export function encodeS16le(samples: Float32Array): Buffer {
   const pcm = Buffer.allocUnsafeSlow(samples.length * bytesPerSample);
   let offset = 0;

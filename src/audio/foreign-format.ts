@@ -1,4 +1,4 @@
-/** Beginnings of files that are taken for WAV files by mistake. */
+/** First bytes of formats that users mistake for WAV. */
 const signatures: readonly { at: number; text: string; format: string }[] = [
   { at: 0, text: 'ID3', format: 'an MP3 file' },
   { at: 0, text: '\xff\xfb', format: 'an MP3 file' },
@@ -16,7 +16,7 @@ const signatures: readonly { at: number; text: string; format: string }[] = [
   { at: 0, text: 'RIFX', format: 'a big-endian WAV file (RIFX)' },
 ];
 
-/** What a file is by its first bytes, such as "an MP3 file"; undefined where they say nothing. */
+/** What a file is by its first bytes, such as "an MP3 file"; undefined if they do not show it. */
 export function recognizeForeignFormat(start: Buffer): string | undefined {
   const text = start.toString('latin1');
   return signatures.find((entry) => text.startsWith(entry.text, entry.at))?.format;

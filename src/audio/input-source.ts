@@ -3,7 +3,7 @@ import { openFileInput } from '../files/file-input.ts';
 import { refusal } from '../files/refusal.ts';
 import type { AudioSource, SourceFormat } from './source.ts';
 
-/** What was learnt from the beginning of an input, and how to read the rest of it. */
+/** The facts from the beginning of an input, and how to read the rest. */
 export interface ReadingPlan {
   readonly description: SourceFormat;
   readonly durationMs: number | undefined;
@@ -12,8 +12,8 @@ export interface ReadingPlan {
 }
 
 /**
- * An input as a source. A file is closed here and opened anew for every reading; a stream stays open and is
- * read once. When the plan fails or the signal aborts, the input is closed.
+ * An input as a source. A file is closed here and reopened for every reading; a stream stays open and is
+ * read once. If the plan fails or the signal aborts, the input is closed.
  */
 export async function createInputSource(
   input: ByteInput,

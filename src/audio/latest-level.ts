@@ -2,13 +2,13 @@ import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import { measureLevel } from './level.ts';
 
-/** So much audio passes before a message is kept again: what is kept costs the collector. */
+/** Audio between two kept messages: each kept one costs garbage collection. */
 const passedBytes = bytesForMs(60);
-/** Audio that is older than this is heard no more. */
+/** Older audio does not count. */
 const heardMs = 250;
 const silenceDbfs = -100;
 
-/** How loud a voice is right now. Audio that passes costs next to nothing: it is measured only when somebody asks. */
+/** The current level of a voice. Passing audio costs almost nothing: it is measured only on request. */
 export class LatestLevel {
   private readonly clock: Pick<Clock, 'now'>;
   private latest: { pcm: Buffer; at: number } | undefined;
@@ -25,7 +25,7 @@ export class LatestLevel {
     this.latest = { pcm, at: this.clock.now() };
   }
 
-  /** RMS of a message of late, in dBFS; -100 where there was none. */
+  /** RMS of a recent message, in dBFS; -100 if there was none. */
   read(): number {
     if (this.latest === undefined || this.clock.now() - this.latest.at > heardMs) return silenceDbfs;
     return Math.round(measureLevel(this.latest.pcm).rmsDbfs * 10) / 10;

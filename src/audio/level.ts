@@ -1,14 +1,14 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
-/** What stands for silence, in place of −∞. */
+/** The level of silence, in place of −∞. */
 const floorDbfs = -100;
 
-/** How loud a stretch of PCM is. */
+/** The level of a stretch of PCM. */
 export interface Level {
   /** 0 is a square wave at full scale, −3 a sine at full scale. */
   readonly rmsDbfs: number;
   readonly peakDbfs: number;
-  /** Whether a sample stands at either end of the scale. */
+  /** Whether a sample is at either end of the scale. */
   readonly clipped: boolean;
 }
 

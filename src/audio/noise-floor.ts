@@ -1,5 +1,5 @@
 /**
- * How loud the background is: the quietest frame of the last few seconds, kept as the minima of eight stretches.
+ * The level of the background: the quietest frame of the last few seconds, kept as the minima of eight stretches.
  * Plain data: there is one for each of a thousand sessions.
  */
 export interface NoiseFloor {
@@ -13,8 +13,8 @@ export interface NoiseFloor {
 const stretches = 8;
 
 /**
- * A noise floor over `frames` frames. Until that many were heard it is at most `initialDbfs`: speech that begins at
- * once must not be taken for noise.
+ * A noise floor over `frames` frames. Before that many frames it is at most `initialDbfs`, so that speech at the
+ * very start does not count as noise.
  */
 export function createNoiseFloor(frames: number, initialDbfs: number): NoiseFloor {
   return {
@@ -28,7 +28,7 @@ export function createNoiseFloor(frames: number, initialDbfs: number): NoiseFloo
 /** Takes the level of the next frame, in dBFS, and returns the floor with it. */
 export function updateNoiseFloor(floor: NoiseFloor, dbfs: number): number {
   const { minima, stretch } = floor;
-  // The first frame of a stretch replaces the oldest one, so that none is ever empty.
+  // The first frame of a stretch replaces the oldest one, so that no stretch is empty.
   minima[stretch] = floor.framesInStretch === 0 ? dbfs : Math.min(minima[stretch] ?? dbfs, dbfs);
   floor.framesInStretch += 1;
   if (floor.framesInStretch === floor.framesPerStretch) {

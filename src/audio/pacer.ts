@@ -1,22 +1,22 @@
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 
-/** How fast audio leaves: 1 is real time, 2 twice as fast; `max` as fast as it is taken. */
+/** Speed of sending: 1 is real time, 2 is twice as fast; `max` is as fast as possible. */
 export type Pace = number | 'max';
 
 export interface PacerOptions {
   pace: Pace;
   frameMs: number;
   clock: Clock;
-  /** Told how late each frame was let go, in milliseconds after its deadline. */
+  /** Called with the delay of each frame, in milliseconds after its deadline. */
   onFrame?: (lateMs: number) => void;
-  /** The pacer was so late that it began to count from now, leaving out this much time. */
+  /** The pacer was so late that it skipped this much time and restarted from now. */
   onReanchor?: (skippedMs: number) => void;
 }
 
-/** A late pacer lets this many frames go at once; later than that it starts counting from now. */
+/** Most frames that a late pacer releases at once. If it is later than that, it restarts from now. */
 const maxCatchUpFrames = 10;
 
-/** Lets frames go against a monotonic deadline: the delay of one frame is not added to those after it. */
+/** Releases frames at monotonic deadlines, so that the delay of one frame does not add to later ones. */
 export interface Pacer {
   /** Resolves when the next frame is due; rejects with the signal's reason. */
   next(signal: AbortSignal): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * PCM in frames of exactly `frameBytes`, whatever the sizes of the chunks; the last frame is filled up with
- * silence. A frame within one chunk is a view of it, not a copy. Nothing comes out of an empty input.
+ * PCM in frames of exactly `frameBytes`, for chunks of any size; the last frame is padded with
+ * silence. A frame within one chunk is a view of it, not a copy. An empty input gives no frame.
  */
 export async function* reframe(chunks: AsyncIterable<Buffer>, frameBytes: number): AsyncGenerator<Buffer> {
   if (!Number.isInteger(frameBytes) || frameBytes < 1)

@@ -4,7 +4,7 @@ export interface FilterBank {
   readonly taps: number;
   /** Rows that divide the distance between two input samples. */
   readonly phases: number;
-  /** `phases` rows; one more, to interpolate towards, where `exact` is false. */
+  /** `phases` rows; one more, for interpolation, if `exact` is false. */
   readonly coefficients: Float32Array;
   /** Whether there is a row for every position that occurs. */
   readonly exact: boolean;
@@ -16,7 +16,7 @@ const beta = 10.06;
 const halfLength = 64;
 /** Middle of the transition, in units of the lower Nyquist frequency. */
 const cutoff = 0.95;
-/** The most coefficients that are made for exact rows: 1 MiB. */
+/** Most coefficients for exact rows: 1 MiB. */
 const maxExactCoefficients = 262_144;
 /** Rows per sample of the lower rate for interpolation: its error is then about −118 dB. */
 const interpolatedPhases = 1024;
@@ -42,7 +42,7 @@ export function designFilterBank(up: number, down: number, length = halfLength):
       row[tap] = value;
       sum += value;
     }
-    // Every row passes a constant unchanged, so that the rows differ in delay alone.
+    // Every row passes a constant unchanged, so that rows differ only in delay.
     coefficients.set(
       row.map((value) => value / sum),
       index * taps,

@@ -5,14 +5,14 @@ import { designFilterBank, type FilterBank } from './resample-filter.ts';
 export const minRate = 1_000;
 export const maxRate = 384_000;
 
-/** New samples of the window that are taken in before it is moved. */
+/** Samples added to the window before it moves. */
 const windowSamples = 4096;
 
 /** Changes the rate of a stream of mono samples. State is one window, whatever the length of the stream. */
 export interface Resampler {
-  /** Takes any number of samples, and returns those that are ready. What comes out does not depend on how the input is cut. */
+  /** Takes any number of samples, and returns those that are ready. The output does not depend on the chunk sizes. */
   push(samples: Float32Array): Float32Array;
-  /** The last samples: call it once, at the end. */
+  /** Returns the last samples. Call it once, at the end. */
   flush(): Float32Array;
 }
 

@@ -1,28 +1,28 @@
 import { createSpeechGate, type GateEvent, gateDelayMs } from './speech-gate.ts';
 
-/** A turn of speech begins or ends in audio that is sent. */
+/** A turn of speech begins or ends in sent audio. */
 export type SpeechMoment = GateEvent & {
-  /** When the message left that carries this moment, in monotonic milliseconds. */
+  /** When the message that carries this moment left, in monotonic milliseconds. */
   readonly leftAt: number;
 };
 
 /**
- * Finds speech in sent audio, and when its moments left. The gate tells an end of speech only after a pause, so what
- * comes in the meantime is held. The memory is a length of sent audio: it holds at any pace.
+ * Finds speech in sent audio, and when it left. The gate reports an end of speech only after a pause, so items that
+ * arrive meanwhile are held. The memory is a length of sent audio, so it works at any pace.
  */
 export interface SentSpeech<Item> {
   /** Takes 16 kHz s16le mono of any number of bytes. */
   push(pcm: Buffer, now: number): SpeechMoment[];
-  /** Ends a turn that is open. */
+  /** Ends an open turn. */
   end(): SpeechMoment[];
   readonly speaking: boolean;
-  /** Holds what came while speech is open. Returns what came before any end of speech that may still be told. */
+  /** Holds items that arrive during speech. Returns those that are older than any end of speech still to come. */
   hold(item: Item): Item[];
-  /** Returns what is held, oldest first, and forgets it. */
+  /** Returns the held items, oldest first, and clears them. */
   release(): Item[];
 }
 
-/** Sending may stop while speech is open, and what comes then never expires: beyond this the older half does. */
+/** Most held items. If sending stops during speech they never expire; beyond this the older half is dropped. */
 const maxHeld = 4_000;
 
 export function createSentSpeech<Item>(): SentSpeech<Item> {

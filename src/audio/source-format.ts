@@ -1,7 +1,7 @@
 import { bytesPerSample, channels, sampleRate } from '../protocol/audio-format.ts';
 import type { SampleFormat, SourceFormat } from './source.ts';
 
-/** The audio format of the protocol, as a source is described. */
+/** The audio format of the protocol, in the form of a source format. */
 export const wireFormat: SampleFormat = {
   encoding: 'pcm',
   sampleRate,
@@ -9,7 +9,7 @@ export const wireFormat: SampleFormat = {
   bitsPerSample: bytesPerSample * 8,
 };
 
-/** Whether audio in this format can be sent as it is. */
+/** Whether audio in this format can be sent unchanged. */
 function isWireFormat(format: SampleFormat): boolean {
   return (
     format.encoding === wireFormat.encoding &&

@@ -1,7 +1,7 @@
 /** How samples are stored. A-law and µ-law are the two companded encodings of ITU-T G.711. */
 export type SampleEncoding = 'pcm' | 'float' | 'alaw' | 'mulaw';
 
-/** How audio is laid out where it comes from, before any conversion. */
+/** The format of audio before any conversion. */
 export interface SampleFormat {
   readonly encoding: SampleEncoding;
   /** Samples per second and channel. */
@@ -10,7 +10,7 @@ export interface SampleFormat {
   readonly bitsPerSample: number;
 }
 
-/** What a source was before it became 16 kHz s16le mono. */
+/** The original format of a source. */
 export interface SourceFormat extends SampleFormat {
   /** Whether the samples had to be changed: resampled, mixed to mono or decoded. */
   readonly converted: boolean;
@@ -18,16 +18,16 @@ export interface SourceFormat extends SampleFormat {
   readonly text: string;
 }
 
-/** A message of its own, and when it is sent, in milliseconds from the begin of the talk. */
+/** A message and the time to send it, in milliseconds from the beginning of the talk. */
 export interface TimedMessage {
   readonly atMs: number;
   readonly pcm: Buffer;
 }
 
-/** Audio to send: wherever it came from, it reads as 16 kHz s16le mono. */
+/** Audio to send, from any origin; it reads as 16 kHz s16le mono. */
 export interface AudioSource {
   readonly description: SourceFormat;
-  /** Undefined where the length is unknown until the end: a stream. */
+  /** Undefined for a stream, whose length is unknown until the end. */
   readonly durationMs: number | undefined;
   /**
    * 16 kHz s16le mono, in chunks of any whole number of samples, at the pace of the consumer. Ending the
@@ -38,13 +38,13 @@ export interface AudioSource {
   /** Whether `read` may be called again for the same audio. */
   readonly repeatable: boolean;
   /**
-   * Set where the audio has messages and a timing of its own, such as a recording: it is sent like that, in place
-   * of frames at an even pace, and the silence at its end is part of it.
+   * Set if the audio has its own messages and timing, such as a recording. It is sent with these, in place
+   * of frames at an even pace, and includes its final silence.
    */
   readonly messages?: readonly TimedMessage[];
 }
 
-/** A source, and what it is called. */
+/** A source and its name. */
 export interface NamedSource {
   source: AudioSource;
   name: string;

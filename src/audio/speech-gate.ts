@@ -6,7 +6,7 @@ import { createBlockJoiner } from './whole-samples.ts';
 /** The pause was long enough, the turn was too long, or the audio ended. */
 type GateEndReason = 'silence' | 'max-turn' | 'ended';
 
-/** A turn of speech begins or ends. Times are of the audio: milliseconds from the first byte that was pushed. */
+/** A turn of speech begins or ends. Times are audio time: milliseconds from the first pushed byte. */
 export type GateEvent =
   | { readonly type: 'speech-start' /** Begin of the first voiced frame. */; readonly atMs: number }
   | {
@@ -17,26 +17,26 @@ export type GateEvent =
     };
 
 export interface SpeechGateOptions {
-  /** The pause that ends a turn. 700 ms unless said otherwise. */
+  /** The pause that ends a turn. Default 700 ms. */
   hangOverMs?: number | undefined;
-  /** The longest turn. 30 s unless said otherwise. */
+  /** The longest turn. Default 30 s. */
   maxTurnMs?: number | undefined;
-  /** How far above the noise floor a voiced frame is. 10 dB unless said otherwise. */
+  /** How far above the noise floor a voiced frame is. Default 10 dB. */
   aboveNoiseDb?: number | undefined;
-  /** How loud a voiced frame is at least. −45 dBFS unless said otherwise. */
+  /** Lowest level of a voiced frame. Default −45 dBFS. */
   minimumDbfs?: number | undefined;
   /**
-   * A sound that never dips by `aboveNoiseDb` for so long is background, not speech. 4 s unless said otherwise:
-   * a noise above −38 dBFS that sets in is taken for one turn of about this length, and then for what it is.
+   * A sound that does not dip by `aboveNoiseDb` for this long is background, not speech. Default 4 s:
+   * a new noise above −38 dBFS counts as one turn of about this length, then as background.
    */
   noiseWindowMs?: number | undefined;
 }
 
 /** Finds turns of speech in one stream of audio. State: about a kilobyte. */
 export interface SpeechGate {
-  /** Takes 16 kHz s16le mono in pieces of any number of bytes. What it finds does not depend on how the audio is cut. */
+  /** Takes 16 kHz s16le mono in pieces of any number of bytes. The result does not depend on their sizes. */
   push(pcm: Buffer): GateEvent[];
-  /** Ends a turn that is open; the gate may be used on. */
+  /** Ends an open turn. The gate can still be used. */
   end(): GateEvent[];
   readonly speaking: boolean;
   /** How much audio was pushed. */
@@ -45,15 +45,15 @@ export interface SpeechGate {
 
 const frameMs = 20;
 const defaultHangOverMs = 700;
-/** A gate with the default hang-over tells a moment at most this much audio after it. */
+/** Longest delay, in audio time, of an event from a gate with the default pause. */
 export const gateDelayMs = defaultHangOverMs + frameMs;
 const frameSamples = bytesForMs(frameMs) / bytesPerSample;
 /** A turn begins with 4 voiced frames among 6. */
 const onsetFrames = 6;
 const onsetVoiced = 4;
 /**
- * The loudest background that is believed before 4 s were heard: louder sounds from the first frame are speech,
- * softer ones have to rise above themselves.
+ * The loudest possible background in the first 4 s. From the first frame on, louder sounds are speech;
+ * softer ones must rise above the measured floor.
  */
 const initialNoiseDbfs = -38;
 
@@ -67,7 +67,7 @@ interface Limits {
 interface GateState {
   readonly noise: NoiseFloor;
   bytesPushed: number;
-  // Of the frame under way.
+  // Of the current frame.
   samples: number;
   sum: number;
   squares: number;
@@ -79,7 +79,7 @@ interface GateState {
   lastVoicedMs: number;
 }
 
-/** A gate by level: adaptive to noise, one decision for every 20 ms. */
+/** A gate by level. It adapts to noise, and decides every 20 ms. */
 export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   const limits: Limits = {
     hangOverMs: options.hangOverMs ?? defaultHangOverMs,
@@ -122,7 +122,7 @@ function takeSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent
   for (let index = 0; index < count; ) {
     const until = Math.min(count, index + frameSamples - state.samples);
     state.samples += until - index;
-    // Summed in variables: a number that changes in an object is allocated anew every time.
+    // Sum in variables: each change of a number in an object allocates memory.
     let { sum, squares } = state;
     for (; index < until; index += 1) {
       const sample = view.getInt16(index * bytesPerSample, true);
@@ -138,7 +138,7 @@ function takeSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent
   return events;
 }
 
-/** The level of the frame that is full, in dBFS. Without its mean: a microphone's constant offset is no sound. */
+/** The level of the full frame, in dBFS. Subtracts the mean: a microphone's constant offset is no sound. */
 function closeFrame(state: GateState): number {
   const mean = state.sum / frameSamples;
   const power = state.squares / frameSamples - mean * mean;

@@ -3,10 +3,10 @@ import { designFilterBank } from './resample-filter.ts';
 
 /**
  * Plays mono samples a little faster or slower, as a tape would: for two clocks that differ by parts of a percent.
- * What comes out is 25 samples late.
+ * The output is 25 samples late.
  */
 export interface Stretcher {
-  /** How many new samples the next `count` are made of, at this speed. */
+  /** How many new samples the next `count` need, at this speed. */
   needed(count: number, speed: number): number;
   /** The next `count` samples. Takes exactly `needed(count, speed)` new ones. */
   stretch(samples: Float32Array, count: number, speed: number): Float32Array;
@@ -20,7 +20,7 @@ export function createStretcher(): Stretcher {
   // A fraction of numbers so large that there are 1,024 rows, and one more: any position occurs.
   const { coefficients, taps, phases } = designFilterBank(8192, 8191, halfLength);
   let history = new Float32Array(taps);
-  /** How far the next output stands after the sample that it begins from: 0 to 1. */
+  /** Position of the next output after its first sample: 0 to 1. */
   let part = 0;
 
   return {
@@ -33,7 +33,7 @@ export function createStretcher(): Stretcher {
       for (let index = 0; index < count; index += 1) {
         const at = part + index * speed;
         const start = Math.floor(at);
-        // The nearest row will do: its error is below −65 dB up to 4 kHz.
+        // The nearest row is good enough: its error is below −65 dB up to 4 kHz.
         const row = Math.round((at - start) * phases);
         output[index] = dot(coefficients, row * taps, window, start, taps);
       }

@@ -7,11 +7,11 @@ export interface MessagePair {
   at: number;
   /** Audio in the first of them. */
   audioMs: number;
-  /** Silence that a listener hears between them, who plays audio as it comes. */
+  /** Silence between them if the audio is played immediately. */
   silenceMs: number;
 }
 
-/** A shorter pause within a reply is no gap to a listener. */
+/** A listener does not notice a shorter pause within a reply. */
 const shortestGapMs = 100;
 
 /** Whether a listener hears a gap between two messages of one reply. */
@@ -20,36 +20,36 @@ export function isGap({ silenceMs }: MessagePair): boolean {
 }
 
 export interface TurnTakingOptions {
-  /** AI audio that pauses for this long is another reply. */
+  /** A pause this long begins another reply. */
   settleMs: number;
-  /** Told of each pair once it is certain that both messages are of one reply. */
+  /** Called for each pair when it is certain that both messages belong to one reply. */
   onPair: (pair: MessagePair) => void;
 }
 
 /**
- * Who speaks when: the end of sent speech, the first AI audio after it, and which AI messages are of one reply. A new
+ * Who speaks when: the end of sent speech, the first AI audio after it, and which AI messages belong to one reply. A new
  * reply begins after a long pause, after the end of sent speech (the AI hears the user, falls silent and answers
- * anew), and after an interruption. Times are monotonic milliseconds.
+ * again), and after an interruption. Times are monotonic milliseconds.
  */
 export interface TurnTaking {
-  /** Takes audio that was sent; returns the speech found in it. */
+  /** Takes sent audio; returns the speech in it. */
   sent(pcm: Buffer, now: number): SpeechMoment[];
-  /** Nothing but silence will follow: speech that is open has ended. */
+  /** Only silence follows: open speech has ended. */
   finishSpeech(): SpeechMoment[];
   /** Takes the size of an AI message. */
   received(bytes: number, now: number): void;
-  /** The service says that audio which was not heard yet is void. */
+  /** The service cancels audio that was not heard yet. */
   interrupted(): void;
   readonly speaking: boolean;
   readonly speechEndedAt: number | undefined;
-  /** When the first AI audio came after the last end of speech, or any audio where nobody spoke. */
+  /** When the first AI audio arrived after the last end of speech, or the first of all if nobody spoke. */
   readonly firstAudioAt: number | undefined;
   /** When received audio runs out if it is played immediately. */
   readonly playedUntil: number;
 }
 
 export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnTaking {
-  /** AI audio that came while speech is open: whether the speech ended before it is not known yet. */
+  /** AI audio that arrived during open speech. It is not known yet whether the speech ended before it. */
   const speech = createSentSpeech<{ at: number; pair: MessagePair | undefined }>();
   let speechEndedAt: number | undefined;
   let firstAudioAt: number | undefined;
@@ -80,7 +80,7 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
     sent: (pcm, now) => follow(speech.push(pcm, now)),
     finishSpeech: () => follow(speech.end()),
     received(bytes, now) {
-      // An empty message is no audio.
+      // An empty message has no audio.
       if (bytes === 0) return;
       const pair = pairWith(now);
       const audioMs = msForBytes(bytes);

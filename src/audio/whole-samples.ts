@@ -1,10 +1,10 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
-/** Makes whole blocks of chunks that end anywhere. */
+/** Joins chunks of any length into whole blocks. */
 export interface BlockJoiner {
-  /** All whole blocks so far, maybe none. What is left over is copied: the chunk may be reused. */
+  /** All whole blocks so far, maybe none. Copies the remainder, so that the chunk may be reused. */
   push(chunk: Buffer): Buffer;
-  /** Forgets what is left over. */
+  /** Drops the remainder. */
   clear(): void;
 }
 

@@ -5,14 +5,14 @@ import { PaceCheck, type PaceReport } from './pace-check.ts';
 import { PcmCheck, type PcmFinding } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
 
-/** Something that a device does which the real service may not put up with. */
+/** A mistake of a device that the real service may not tolerate. */
 export type DeviceFinding = PcmFinding | PaceFinding | 'odd-sizes' | 'base64-text' | 'json-text';
 
-/** What the emulator has to say to the developer of a device. */
+/** The emulator's advice to the developer of a device. */
 export interface DeviceVerdict {
   pace: PaceReport;
   findings: DeviceFinding[];
-  /** The same in words, most useful first; empty where all is well. */
+  /** The same in words, most useful first; empty if all is well. */
   remarks: string[];
 }
 
@@ -34,7 +34,7 @@ const remarks: Record<Exclude<DeviceFinding, PaceFinding>, string> = {
   mulaw: 'this looks like G.711 µ-law: decode it to 16-bit integers',
   alaw: 'this looks like G.711 A-law: decode it to 16-bit integers',
   'swapped-bytes': 'the bytes of each sample are swapped: send little-endian',
-  'byte-shift': 'the samples are shifted by one byte: an odd number of bytes came before them',
+  'byte-shift': 'the samples are shifted by one byte: an odd number of bytes precedes them',
   stereo: 'this looks like stereo: send one channel',
   clipping: 'the audio clips: lower the gain',
   'dc-offset': 'the samples are not centred on zero: remove the DC offset',
@@ -43,17 +43,17 @@ const remarks: Record<Exclude<DeviceFinding, PaceFinding>, string> = {
   'odd-sizes': 'messages end within a sample: send whole samples',
 };
 
-/** The pace is judged after this much time, and again each time it has passed. */
+/** Interval at which the pace is judged. */
 const judgeEveryMs = 2_000;
 
-/** For nearly every message: nothing is made for it. */
+/** Shared result for messages without findings, so that most messages create nothing. */
 const nothing: readonly never[] = [];
 
 type Found = Exclude<DeviceFinding, PaceFinding>;
 
-/** Judges what one device sends. A class, as all that every frame passes: see ARCHITECTURE.md. */
+/** Judges what one device sends. A class, because every frame passes it: see ARCHITECTURE.md. */
 export class DeviceCheck {
-  /** How loud the device is. */
+  /** The level of the device. */
   readonly level: LatestLevel;
   /** Whether it is time for `judgePace`. */
   isDue = false;
@@ -63,7 +63,7 @@ export class DeviceCheck {
   private readonly found = new Set<Found>();
   /** Whole milliseconds; −1 before the first message. */
   private nextJudgeAt = -1;
-  /** What was told last of the pace, and what the time before this one showed. */
+  /** The last reported pace, and the result of the previous interval. */
   private told: string | undefined;
   private seen = '';
 
@@ -73,7 +73,7 @@ export class DeviceCheck {
     this.level = new LatestLevel(clock);
   }
 
-  /** Takes a message as it came; returns what was found for the first time. */
+  /** Takes a message; returns new findings. */
   push(message: Buffer): readonly { finding: DeviceFinding; remark: string }[] {
     const now = this.clock.now();
     const ms = Math.round(now);
@@ -88,14 +88,14 @@ export class DeviceCheck {
     return findings.flatMap((finding) => this.note(finding));
   }
 
-  /** Notes what is not seen in binary messages; returns it where it is new. */
+  /** Records a finding from outside binary messages; returns it if it is new. */
   note(finding: Found): readonly { finding: DeviceFinding; remark: string }[] {
     if (this.found.has(finding)) return nothing;
     this.found.add(finding);
     return [{ finding, remark: remarks[finding] }];
   }
 
-  /** The verdict on the pace of late, where it has changed: the first one always, each other where it shows twice. */
+  /** The verdict on the recent pace if it has changed: the first one at once, each later one when seen twice. */
   judgePace(): DeviceVerdict | undefined {
     this.isDue = false;
     this.nextJudgeAt = Math.round(this.clock.now()) + judgeEveryMs;
@@ -114,7 +114,7 @@ export class DeviceCheck {
     return verdictOf(report, judgePace(report, this.sizes()), [...this.found]);
   }
 
-  /** Bytes per sample of the format that was found, over those of the right one. */
+  /** Bytes per sample of the detected format, relative to the right one. */
   private sizes(): number {
     for (const finding of this.found) {
       const sizes = formatSizes[finding];
@@ -124,12 +124,12 @@ export class DeviceCheck {
   }
 }
 
-/** What a verdict on the rate names, without its figure, which is never twice the same. */
+/** A verdict on the rate without its figure, which varies, for comparison. */
 function rateOf(remark: string): string {
   return /looks like ([^:]+)/.exec(remark)?.[1] ?? '';
 }
 
-/** Cause before symptom: what the samples are, then how they come. */
+/** Cause before symptom: the format of the samples, then their timing. */
 function verdictOf(pace: PaceReport, judged: JudgedPace, found: Found[]): DeviceVerdict {
   return {
     pace,

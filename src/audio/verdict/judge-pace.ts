@@ -6,7 +6,7 @@ export type PaceFinding = 'too-fast' | 'too-slow' | 'bursts' | 'gaps' | 'wrong-r
 /** Findings with the same in words, cause before symptom. */
 export type JudgedPace = { finding: PaceFinding; remark: string }[];
 
-/** Sample rates that, sent as they are, make a device look this many times too fast or too slow. */
+/** How many times too fast or too slow a device looks if it sends at these sample rates. */
 const lookalikes: [times: number, format: string][] = [
   [48_000 / sampleRate, '48 kHz'],
   [44_100 / sampleRate, '44.1 kHz'],
@@ -20,12 +20,12 @@ const lookalikes: [times: number, format: string][] = [
   [96_000 / sampleRate, '48 kHz stereo'],
 ];
 const closeTo = 0.02;
-/** Pace within these is real time, measured over seconds on a machine that does other things too. */
+/** A pace within these bounds is real time, measured over seconds on a busy machine. */
 const slowest = 0.95;
 const fastest = 1.05;
 const longestQuietMs = 500;
 
-/** Judges how a device sends. `sizes`: bytes per sample of the format that its audio shows, over those of the right one. */
+/** Judges how a device sends. `sizes`: bytes per sample of its format, relative to the right one. */
 export function judgePace(
   { timesRealTime, longestGapMs, burstMessages }: PaceReport,
   sizes: number,
@@ -37,14 +37,14 @@ export function judgePace(
   if (burstMessages > 0)
     judged.push({
       finding: 'bursts',
-      remark: `${burstMessages} messages came in bursts: spread them over time`,
+      remark: `${burstMessages} messages arrived in bursts: spread them over time`,
     });
   if (hasGap)
     judged.push({ finding: 'gaps', remark: `a gap of ${Math.round(longestGapMs)} ms between messages` });
   return judged;
 }
 
-/** `times`: with the format taken into account. A gap explains why a device is slow. */
+/** `times`: corrected for the format. A gap explains why a device is slow. */
 function judgeRate(sent: number, times: number, hasGap: boolean): JudgedPace {
   const isRealTime = (pace: number) => pace >= slowest && pace <= fastest;
   if (isRealTime(sent) || isRealTime(times) || (times < slowest && hasGap)) return [];

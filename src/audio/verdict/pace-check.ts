@@ -2,24 +2,24 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 
 /** How a device sends, in time. Milliseconds are of the machine's clock. */
 export interface PaceReport {
-  /** Audio sent over time passed: 1 is real time. Null before it can be told. */
+  /** Sent audio divided by elapsed time: 1 is real time. Null before it is known. */
   timesRealTime: number | null;
-  /** How far, on average, the time between two messages was from the audio in the first. */
+  /** Mean difference between the time from one message to the next, and the audio in the first. */
   meanJitterMs: number;
   /** Longest time between two messages. */
   longestGapMs: number;
-  /** Messages that came on the heels of another, more than a device has reason to send at once. */
+  /** Messages that arrived together with others, beyond the number that a delayed device sends at once. */
   burstMessages: number;
 }
 
-/** The pace is told once this much time has passed. */
+/** The pace is known after this time. */
 const shortestMs = 2_000;
-/** Messages closer than this came together; a device that was held up may send so many at once. */
+/** Messages closer than this arrived together. A delayed device may send so many at once. */
 const togetherMs = 2;
 const tolerated = 3;
 const ticksPerMs = 100;
 
-/** Sums over some time. In whole 10 µs: whole numbers are part of their object, and a fraction is an object of its own. */
+/** Sums over some time, in whole 10 µs: unlike fractions, whole numbers in objects need no allocation. */
 class Span {
   startAt = 0;
   gaps = 0;
@@ -30,7 +30,7 @@ class Span {
 
   add(gap: number, bytes: number, isBurst: boolean): void {
     this.gaps += 1;
-    // What the last message held has been played when the next is due.
+    // The next message is due when the audio of the last one is over.
     this.sentBytes += bytes;
     this.jitter += Math.abs(gap - Math.round(msForBytes(bytes) * ticksPerMs));
     if (gap > this.longestGap) this.longestGap = gap;
@@ -57,7 +57,7 @@ class Span {
   }
 }
 
-/** Measures the pace of one device: over the whole stream, and of late. */
+/** Measures the pace of one device: over the whole stream, and recently. */
 export class PaceCheck {
   private isFirst = true;
   private lastAt = 0;
@@ -66,7 +66,7 @@ export class PaceCheck {
   private readonly whole = new Span();
   private readonly latest = new Span();
 
-  /** Takes the length of a message that came at `now`, in milliseconds. */
+  /** Takes the length of a message that arrived at `now`, in milliseconds. */
   push(bytes: number, now: number): void {
     const at = Math.round(now * ticksPerMs);
     if (this.isFirst) {
@@ -88,7 +88,7 @@ export class PaceCheck {
     return this.whole.report(this.lastAt);
   }
 
-  /** The report on the time since this was called before. */
+  /** The report on the time since the previous call. */
   takeLatest(): PaceReport {
     const report = this.latest.report(this.lastAt);
     this.latest.begin(this.lastAt);

@@ -2,12 +2,12 @@ import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-for
 import { type Container, recogniseContainer } from './recognise-container.ts';
 import { recogniseFormat, type SampleFormat } from './recognise-format.ts';
 
-/** What is wrong with the audio that a device sends, as far as the audio itself shows it. */
+/** Mistakes of a device that its audio shows. */
 export type PcmFinding = Container | SampleFormat | 'stereo' | 'clipping' | 'dc-offset' | 'silence' | 'quiet';
 
-/** Sums over one second of audio, in which a decision is made. */
+/** Sums over one second of audio, after which a decision follows. */
 interface Window {
-  /** Samples that passed, and those among them that were looked at. */
+  /** All samples, and those that were examined. */
   samples: number;
   seen: number;
   sum: number;
@@ -22,25 +22,25 @@ interface Window {
 }
 
 const windowSamples = sampleRate;
-/** Quieter than this, −60 dBFS, there is nothing to judge but silence. */
+/** Audio below this level, −60 dBFS, is silence. */
 const audiblePeak = 33;
 /** Speech is louder than this, −40 dBFS. */
 const speechPeak = 330;
-/** This much time without any sound, or without any that is loud enough, is a microphone that is not there, or far away. */
+/** After this time without sound, or without loud enough sound, the microphone is missing or far away. */
 const patienceMs = 5_000;
-/** After a message that was looked at, so many of its length pass unseen, up to a bound: that is cheap, and enough for sums. */
+/** After each examined message, so many times its length are skipped, up to a bound: cheap, and enough for sums. */
 const unseenLengths = 7;
 const maxUnseenBytes = bytesForMs(140);
-/** Windows that are looked at from the start; after them only each so-manieth, which keeps the cost down. */
+/** The first windows are all examined, later ones only at intervals, to keep the cost low. */
 const denseWindows = 10;
 const sparseStep = 8;
-/** So many messages that say the same decide on a format; after so many that say nothing it is given up. */
+/** So many messages with the same result decide on a format. After so many without a result the search ends. */
 const enoughVotes = 4;
 const mostProbes = 150;
 
 const nothing: readonly never[] = [];
 
-/** Looks for what firmware gets wrong. State: a few dozen numbers. */
+/** Looks for typical firmware mistakes. State: a few dozen numbers. */
 export class PcmCheck {
   private readonly found = new Set<PcmFinding>();
   private readonly window = openWindow();
@@ -48,10 +48,10 @@ export class PcmCheck {
   private isFirst = true;
   /** Whether the stream is cut within a sample: the next one begins with the second byte of a message. */
   private isCut = false;
-  /** Bytes that pass unseen from now on, and that did since a message was looked at. */
+  /** Bytes still to skip, and bytes skipped since the last examined message. */
   private unseen = 0;
   private passed = 0;
-  /** Messages whose format is still to be asked for, and what the others said. */
+  /** How many messages to test for their format, and the results so far. */
   private probes = mostProbes;
   private isDecided = false;
   private readonly votes = new Map<SampleFormat | 'pcm', number>();
@@ -61,7 +61,7 @@ export class PcmCheck {
   private audibleSince = -1;
   private windowSince = -1;
 
-  /** Takes the audio as it came, at `now` in whole milliseconds; returns what was found for the first time. */
+  /** Takes audio that arrived at `now`, in whole milliseconds; returns new findings. */
   push(message: Buffer, now: number): readonly PcmFinding[] {
     const start = this.isCut ? 1 : 0;
     if (message.length % bytesPerSample !== 0) this.isCut = !this.isCut;
@@ -87,7 +87,7 @@ export class PcmCheck {
     if (this.isFirst) {
       this.isFirst = false;
       const container = recogniseContainer(message);
-      // A text has no format beside it; what follows a header has.
+      // Text has no other format; audio after a header has.
       if (container !== undefined && container !== 'riff-header') this.probes = 0;
       if (container !== undefined) return this.note(container, true);
     }
@@ -100,7 +100,7 @@ export class PcmCheck {
     return format.length === 0 ? findings : [...format, ...findings];
   }
 
-  /** Asks one message for its format, until enough of them have said the same. */
+  /** Tests the format of one message, until enough results agree. */
   private probe(message: Buffer, start: number): readonly PcmFinding[] {
     this.probes -= 1;
     const format = recogniseFormat(message, start);
@@ -120,15 +120,15 @@ export class PcmCheck {
     this.silentSince = -1;
     if (peak >= speechPeak) this.isHeard = true;
     if (this.audibleSince < 0) this.audibleSince = this.windowSince;
-    // Samples of another format say nothing by their size.
+    // The values of samples in another format mean nothing.
     if (this.hasOtherFormat()) return [];
     const quiet = this.note('quiet', !this.isHeard && now - this.audibleSince >= patienceMs);
     if (this.probes > 0) return quiet;
-    // Noise may be samples that are read wrongly from here on; and what was too quiet to tell may be loud now.
+    // Noise may mean that samples are misread from here on, and audio that was too quiet to test may be loud now.
     if (steps > sizes || !this.isDecided) this.probes = mostProbes;
     const isClipped = clipped > seen / 200;
     return [
-      // Left and right are close to each other, and the next pair is not that close.
+      // Left and right are close to each other; the next pair is further away.
       ...this.note('stereo', stepsBetween > 4 * stepsWithin),
       ...this.note('clipping', isClipped),
       // Clipped audio is cut unevenly, which moves its mean.
@@ -178,7 +178,7 @@ function openWindow(): Window {
   };
 }
 
-/** Looks at a whole message. Pairs of samples are counted from the start of the window, what was left out included. */
+/** Examines a whole message. Counts pairs of samples from the start of the window, including skipped ones. */
 function addMessage(window: Window, message: Buffer, start: number): void {
   const count = Math.floor((message.length - start) / bytesPerSample);
   if (count <= 0) return;

@@ -1,4 +1,4 @@
-/** What a stream is whose first message does not begin with samples. */
+/** The kind of a stream whose first message does not begin with samples. */
 export type Container = 'riff-header' | 'compressed' | 'base64' | 'json';
 
 const compressed = [
@@ -9,17 +9,17 @@ const compressed = [
   Buffer.from([0xff, 0xfb]),
   Buffer.from([0xff, 0xf1]),
 ];
-/** Fewer characters may be samples by chance. */
+/** Fewer characters may be samples by coincidence. */
 const fewestCharacters = 32;
 
-/** What the first binary message of a stream is, where it is not samples. */
+/** The kind of the first binary message of a stream, if it is not samples. */
 export function recogniseContainer(message: Buffer): Container | undefined {
   if (message.toString('latin1', 0, 4) === 'RIFF') return 'riff-header';
   if (compressed.some((magic) => message.subarray(0, magic.length).equals(magic))) return 'compressed';
   return recogniseText(message.toString('latin1'));
 }
 
-/** What audio that was made into text is; undefined where it is neither. */
+/** The kind of audio sent as text; undefined if it is no audio. */
 export function recogniseText(text: string): 'base64' | 'json' | undefined {
   if (text.length < fewestCharacters) return undefined;
   const isVaried = [/[A-Z]/, /[a-z]/, /\d/].every((kind) => kind.test(text));

@@ -1,6 +1,6 @@
 import { alawSamples, mulawSamples } from '../g711.ts';
 
-/** What a message holds instead of 16-bit little-endian samples, as far as the samples themselves show it. */
+/** A wrong sample format that the samples themselves show. */
 export type SampleFormat =
   | 'float32'
   | 'int32'
@@ -14,7 +14,7 @@ export type SampleFormat =
   | 'swapped-bytes'
   | 'byte-shift';
 
-/** Bytes per sample of each format, over those of the right one. */
+/** Bytes per sample of each format, relative to the right one. */
 export const formatSizes: Readonly<Partial<Record<string, number>>> = {
   float32: 2,
   int32: 2,
@@ -27,7 +27,7 @@ export const formatSizes: Readonly<Partial<Record<string, number>>> = {
   alaw: 0.5,
 };
 
-/** Bytes that are looked at, and the fewest in which anything can be seen. */
+/** Bytes to examine, and the minimum for a result. */
 const mostBytes = 2_048;
 const fewestBytes = 128;
 /** Read as 16-bit samples every other format is louder than this; quieter audio has bytes that look like many things. */

@@ -6,12 +6,12 @@ import { wireFormat } from '../source-format.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
 
-/** How much audio may be missing from the header after a kill. */
+/** How much audio the header may lack after a kill. */
 const headerEveryBytes = bytesForMs(1000);
-/** Audio of writes that were not awaited: about two minutes. Beyond it a write is refused. */
+/** Most audio in writes that are not awaited: about two minutes. Beyond it a write is refused. */
 const maxWaitingBytes = bytesForMs(120_000);
 
-/** A WAV that is being written: 16 kHz s16le mono. */
+/** A WAV file to write: 16 kHz s16le mono. */
 export interface WavFile {
   readonly path: string;
   /**
@@ -26,15 +26,15 @@ export interface WavFile {
 }
 
 export interface WavFileOptions {
-  /** For the user alone (mode 0600), and only where no file is there yet. */
+  /** Only the user may read it (mode 0600), and no file may exist yet. */
   isPrivate?: boolean;
-  /** Aborted when nobody waits any longer for a reader of a pipe. */
+  /** Abort it to stop waiting for a reader of a pipe. */
   giveUp?: AbortSignal | undefined;
 }
 
 /**
- * Creates a WAV file, or empties the one that is there. At every moment it is a valid WAV of all audio but the last
- * second, also when the process is killed. Into a pipe or device goes one header that says "until the end".
+ * Creates a WAV file, or empties an existing one. It is always a valid WAV of all audio except the last
+ * second, even if the process is killed. A pipe or device gets one header that says "until the end".
  * Errors: `input-output` when it cannot be created.
  */
 export async function createWavFile(

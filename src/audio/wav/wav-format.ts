@@ -22,7 +22,7 @@ const encodings: Record<number, { encoding: SampleEncoding; bits: readonly numbe
   7: { encoding: 'mulaw', bits: [8] },
 };
 
-/** Names of format tags that are met in practice, from the registry of RFC 2361 and from Microsoft's headers. */
+/** Names of common format tags, from the registry of RFC 2361 and from Microsoft's headers. */
 const codecNames: Record<number, string> = {
   2: 'Microsoft ADPCM',
   16: 'OKI ADPCM',

@@ -3,7 +3,7 @@ import { convertHint, refusal } from '../../files/refusal.ts';
 import { recognizeForeignFormat } from '../foreign-format.ts';
 import { formatChunkBytes, parseFormat, type WavFormat } from './wav-format.ts';
 
-/** Where the audio of a WAV lies, and what it is. */
+/** Position and format of the audio of a WAV. */
 export interface WavLayout {
   readonly format: WavFormat;
   readonly dataOffset: number;
@@ -31,7 +31,7 @@ const knownIds = new Set([
   'smpl',
   'id3 ',
 ]);
-/** More chunks before the audio than any file has: where an endless row of empty ones is given up. */
+/** More chunks before the audio than any real file has: the limit for an endless row of empty ones. */
 const maxChunks = 4096;
 
 /**

@@ -17,7 +17,7 @@ import { probeWav } from './wav-probe.ts';
 import { readThroughWav } from './wav-reader.ts';
 
 export interface WavSourceOptions {
-  /** Refuse whatever is not 16 kHz, 16-bit, mono already, in place of converting it. */
+  /** Refuse audio that is not 16 kHz, 16-bit, mono, instead of converting it. */
   strictFormat?: boolean | undefined;
   /** Ends the wait for the header. */
   signal?: AbortSignal | undefined;
@@ -44,8 +44,8 @@ export async function openWavStream(
 }
 
 /**
- * All of a WAV file in memory, as 16 kHz s16le mono: for a reply that is read once, at start.
- * Errors: those of `openWavFile`, and `bad-input` when it is longer than `maxMs` (10 minutes).
+ * Reads a whole WAV file into memory, as 16 kHz s16le mono: for a reply that is read once, at the start.
+ * Errors: those of `openWavFile`, and `bad-input` if it is longer than `maxMs` (10 minutes).
  */
 export async function loadPcm(path: string, options: ConvertOptions = {}): Promise<Buffer> {
   return convertToPcm(await openWavFile(path, { signal: options.signal }), options);
