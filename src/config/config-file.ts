@@ -100,13 +100,18 @@ function asFound(result: { filepath: string; config: unknown } | null) {
   return result === null ? undefined : { path: result.filepath, config: result.config ?? {} };
 }
 
+/** A name as it stands in the file. What is no word may be a key that was put in its place. */
+function shownName(name: string): string {
+  return /^[A-Za-z][A-Za-z-]{0,40}$/.test(name) ? `"${name}"` : 'with such a name';
+}
+
 /** Throws `bad-config` naming each setting that does not exist, with the one that was probably meant. */
 async function checkNames(values: Record<string, unknown>, source: string): Promise<ConfigLayer['values']> {
   const known = Object.keys(options).filter((name) => !optionSpec(name as OptionName).flagOnly);
   const unknown = Object.keys(values).filter((name) => !known.includes(name));
   if (unknown.length === 0) return values;
   const { didYouMean } = await import('../protocol/suggestion.ts');
-  const problems = unknown.map((name) => `there is no setting "${name}"${didYouMean(name, known)}`);
+  const problems = unknown.map((name) => `there is no setting ${shownName(name)}${didYouMean(name, known)}`);
   throw new VoicectlError('bad-config', `${source}: ${problems.join('; ')}`);
 }
 

@@ -57,11 +57,11 @@ describe('bash', () => {
 
   test('completes flags', async () => {
     expect(await complete(['voicectl', 'stream', '--expect-'])).toEqual([
+      '--expect-file',
       '--expect-audio',
       '--expect-audible',
       '--expect-event',
       '--expect-close',
-      '--expect-file',
     ]);
     expect(await complete(['voicectl', 'token', '--dec'])).toEqual(['--decode']);
   });

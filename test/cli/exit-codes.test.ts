@@ -16,8 +16,8 @@ const broken = (statement: string) => ({
 
 describe('an error', () => {
   test.each([
-    ['an unknown command', ['strem'], 'usage', 2, '(Did you mean stream?)'],
-    ['an unknown flag', ['token', '--retires', '1'], 'usage', 2, '(Did you mean --retries?)'],
+    ['an unknown command', ['strem'], 'usage', 2, 'Did you mean stream?'],
+    ['an unknown flag', ['token', '--retires', '1'], 'usage', 2, 'Did you mean --retries?'],
     ['a flag without its value', ['token', '--device'], 'usage', 2, '--device'],
     [
       'a value that is not valid',

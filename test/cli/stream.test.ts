@@ -450,7 +450,7 @@ describe('expectations', () => {
     ['any AI audio', ['--expect-audio'], 'expect-audio', /^\d+(\.\d+)? ms$/],
     ['this much AI audio', ['--expect-audio', '900ms'], 'expect-audio', /^\d+(\.\d+)? ms$/],
     ['the first audio in time', ['--max-first-audio', '30s'], 'max-first-audio', /^-?\d+(\.\d+)? ms$/],
-    ['a kind of message', ['--expect-event', 'service_voice_connected'], 'expect-event', /^1 times$/],
+    ['a kind of message', ['--expect-event', 'service_voice_connected'], 'expect-event', /^once$/],
     ['a kind of message that is not to come', ['--forbid-event', 'error'], 'forbid-event', /^0 times$/],
     ['no long gap', ['--max-gap', '30s'], 'max-gap', /^\d+(\.\d+)? ms$/],
     ['a close code', ['--expect-close', '1000'], 'expect-close', /^1000$/],
@@ -470,7 +470,7 @@ describe('expectations', () => {
       'a kind of message that is not to come',
       ['--forbid-event', 'service_voice_connected'],
       'forbid-event',
-      '1 times',
+      'once',
     ],
     ['no long gap', ['--max-gap', '30s'], 'max-gap', 'nothing to measure'],
     ['a close code', ['--expect-close', '4000'], 'expect-close', '1000'],
@@ -630,8 +630,8 @@ describe('how it ends', () => {
 });
 
 test.each([
-  [['--local', '--base-url', 'http://127.0.0.1:1'], '--base-url and --local name two services'],
-  [['--local', '--ws-url', 'ws://127.0.0.1:1'], '--ws-url and --local name two services'],
+  [['--local', '--base-url', 'http://127.0.0.1:1'], '--base-url cannot be combined with --local'],
+  [['--local', '--ws-url', 'ws://127.0.0.1:1'], '--ws-url cannot be combined with --local'],
   [['--reply', 'echo'], '--reply is for the emulator of --local'],
 ])('stream %j asks for two things at once: exit 2', async (flags, reason) => {
   const { code, stderr } = await sandbox.run(['stream', '--file', fixture('hello.wav'), ...flags]);

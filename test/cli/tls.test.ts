@@ -38,7 +38,7 @@ describe('serve --tls', () => {
     expect(baseUrl).toBe(serve.baseUrl);
     expect(certificate).toBe(sandbox.read('cert.pem'));
     const [response] = await once(request(serve.baseUrl, { ca: certificate }).end(), 'response');
-    expect(response.statusCode).toBe(404);
+    expect(response.statusCode).toBe(200);
     response.resume();
   });
 
@@ -219,7 +219,7 @@ describe('exec --tls', () => {
     ].join('; ');
     const { code, stdout, stderr } = await sandbox.run(['exec', '--tls', '--', 'sh', '-c', script]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^voicectl\n404\n404\nwss:\/\/127\.0\.0\.1:\d+ \/\S+\n$/);
+    expect(stdout).toMatch(/^voicectl\n200\n200\nwss:\/\/127\.0\.0\.1:\d+ \/\S+\n$/);
     const file = stdout.trim().split(' ').at(-1);
     expect((await sandbox.shell(`ls ${file}`)).code).not.toBe(0);
   });
@@ -230,6 +230,6 @@ describe('exec --tls', () => {
     const { stdout } = await sandbox.run(['exec', '--tls', '--', 'sh', '-c', script], {
       env: { NODE_EXTRA_CA_CERTS: sandbox.path('cert.pem') },
     });
-    expect(stdout).toBe('404\n');
+    expect(stdout).toBe('200\n');
   });
 });

@@ -21,7 +21,7 @@ const causes: Partial<
     steps: ['S3'],
     find: (view) => (hasText(view) ? serviceEnd(view.stream('S3')) : undefined),
   },
-  oddBytes: { steps: ['S3'], find: (view) => (hasText(view) ? undefined : serviceEnd(view.stream('S3'))) },
+  oddBytes: { steps: ['S3'], find: oddBytesEnd },
   sessionExpired: { steps: ['A55', 'A55-end'], find: expiryEnd },
 };
 
@@ -85,6 +85,13 @@ function firstRefusal(view: View, ids: readonly string[]): ServiceEnd | undefine
     if (end !== undefined) return end;
   }
   return undefined;
+}
+
+/** The close that follows 641 bytes on a stream that was confirmed, before any text was sent. */
+function oddBytesEnd(view: View): ServiceEnd | undefined {
+  const stream = view.stream('S3');
+  if (stream === undefined || confirmedAt(stream) === undefined || hasText(view)) return undefined;
+  return serviceEnd(stream);
 }
 
 /** Whether text had been sent on S3 before it ended. */

@@ -29,9 +29,15 @@ const values = fc.constantFrom<unknown>(
 );
 const isDevice = (value: unknown) => typeof value === 'object' && value !== null && '$device' in value;
 const fields = fc.dictionary(fc.constantFrom('a1', 'b2', 'c3'), values, { maxKeys: 3 });
-const messages = (kinds: string[]) =>
+/** Where no token has been accepted yet, no device is known. */
+const early = fc.dictionary(
+  fc.constantFrom('a1', 'b2', 'c3'),
+  values.filter((value) => !isDevice(value)),
+  { maxKeys: 3 },
+);
+const messages = (kinds: string[], more = fields) =>
   fc.array(
-    fc.tuple(fc.constantFrom(...kinds), fields).map(([about, more]) => ({ about, ...more })),
+    fc.tuple(fc.constantFrom(...kinds), more).map(([about, more]) => ({ about, ...more })),
     { maxLength: 2 },
   );
 
@@ -95,18 +101,13 @@ const status2 = fc
 
 const stream = fc.record({
   kindField: fc.constantFrom('type', 'kind', 'event', 'name', '@type'),
-  greeting: messages(['hello', 'motd']),
+  greeting: messages(['hello', 'motd'], early),
   connected: fc.record({ fields, before: messages(['queue']), after: messages(['limits', 'tip']) }),
   status: status2,
   error: fc.record({
     kind: fc.constantFrom('error', 'failure', 'session.error'),
     shape: fc.constantFrom('nested', 'flat'),
-    // A device is not known where a token is refused.
-    fields: fc.dictionary(
-      fc.constantFrom('a1', 'b2', 'c3'),
-      values.filter((value) => !isDevice(value)),
-      { maxKeys: 3 },
-    ),
+    fields: early,
   }),
   errorBeforeClose: fc.boolean(),
   binaryToken: fc.constantFrom('audio', 'accept', 'refuse'),
