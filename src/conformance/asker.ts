@@ -12,12 +12,12 @@ import { type Line, openLine } from './line.ts';
 import type { Pace } from './pace.ts';
 import type { StopWatch } from './stop.ts';
 
-/** Where the service is, and who asks. */
+/** The address of the service, and the credentials. */
 export interface Subject {
   baseUrl: string;
   wsUrl: string;
   apiKey: string;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM certificates to trust in place of the built-in authorities. */
   ca: string | undefined;
 }
 
@@ -30,18 +30,18 @@ export interface Conduct {
   budget: Budget;
   pace: Pace;
   stop: StopWatch;
-  /** Verifies a token with a published key, where one was given. */
+  /** Verifies a token with a published key, if one was given. */
   verify?: ((token: string) => Promise<Seen['signature']>) | undefined;
-  /** What is said: PCM. */
+  /** The audio to say: PCM. */
   speech: Buffer;
-  /** How long a connection is watched that does not answer, milliseconds. */
+  /** How long to watch a connection that does not answer, milliseconds. */
   waitMs: number;
-  /** Told of each exchange when it has ended. */
+  /** Called when an exchange has ended. */
   onSeen: (seen: Seen) => void;
 }
 
 export interface Provoked {
-  /** Set where a refusal is what is asked for. */
+  /** Set if the exchange should be refused. */
   provoked?: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface TokenOptions extends Provoked {
   accept?: boolean;
   device?: DeviceRole;
   mediaType?: string;
-  /** Takes the place of the usual body. */
+  /** Replaces the usual body. */
   body?: (fields: { apiKey: string; deviceId: string }) => string;
   /** How much faster than usual. Default 1. */
   hurry?: number;
@@ -67,23 +67,23 @@ export interface OpenOptions extends Provoked {
   path?: string;
 }
 
-/** Asks the service and keeps what it saw; one for each try. */
+/** Sends the requests of one try and keeps the observations. */
 export interface Asker extends Pick<Conduct, 'subject' | 'clockwork' | 'signal' | 'speech' | 'waitMs'> {
   token(id: string, options?: TokenOptions): Promise<Seen>;
   /** A request without a key. */
   plain(id: string, request: PlainRequest): Promise<Seen>;
-  /** Opens a voice stream on which nothing is sent yet. Throws `NotAsked` where the run was stopped. */
+  /** Opens a voice stream on which nothing is sent yet. Throws `NotAsked` if the run was stopped. */
   open(id: string, options?: OpenOptions): Promise<Line>;
-  /** The token that an exchange was granted. Throws `NotAsked` where there was none. */
+  /** The token that an exchange was granted. Throws `NotAsked` if there was none. */
   tokenOf(...ids: readonly string[]): string;
-  /** Throws `NotAsked` where it was not opened. */
+  /** Throws `NotAsked` if it was not opened. */
   lineOf(id: string): Line;
   deviceOf(role: DeviceRole): string | undefined;
   /** Whether `check` comes to hold within `ms` of the service's time; `expected`: it should, and soon. */
   wait(line: Line, check: () => boolean, ms: number, expected?: boolean): Promise<boolean>;
-  /** Something that the specification promises did not come: the second time the run stops. */
+  /** Reports that something promised by the specification did not arrive. The second time stops the run. */
   miss(what: string): void;
-  /** What has been seen, in the order in which it was begun. */
+  /** The exchanges so far, in the order in which they began. */
   seen(): Seen[];
   settle(): Promise<void>;
   /** Closes every line that is still open. */

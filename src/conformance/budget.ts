@@ -1,12 +1,12 @@
 import { addCosts, type Cost, totalOf } from './cost.ts';
 
-/** Why something planned is not asked. */
+/** Why a planned step is skipped. */
 export class NotAsked extends Error {}
 
-/** Counts what is sent, and keeps it within what was planned. */
+/** Counts requests, and keeps them within the plan. */
 export interface Budget {
   readonly spent: Cost;
-  /** Counts one request or connection; throws `NotAsked` where it would be one more than planned. */
+  /** Counts one request or connection; throws `NotAsked` if that exceeds the plan. */
   take(kind: keyof Cost): void;
   /** A request that was none of the service. */
   giveBack(kind: keyof Cost): void;

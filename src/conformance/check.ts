@@ -14,7 +14,7 @@ export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'wa
   expected?: ReadonlyMap<string, string>;
   /** Whether `warn` and `unknown` count as failures. */
   strict?: boolean;
-  /** Told of each rule when its verdict is settled. */
+  /** Called with each rule when its verdict is final. */
   onJudged?: (judged: Judged) => void;
 }
 
@@ -34,7 +34,7 @@ export const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observ
 /** Rules that count: a second try asks for devices that nobody has used. */
 const countingRules: readonly string[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
 
-/** Holds the planned exchanges, judges them by every rule, and tries again what failed. Throws the signal's reason. */
+/** Runs the planned exchanges, judges them by every rule, and repeats what failed. Throws the signal's reason. */
 export async function checkService(options: CheckOptions): Promise<CheckResult> {
   const { scope, clock, expected = new Map(), onJudged } = options;
   const startedAt = clock.now();
@@ -72,7 +72,7 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
   }
 }
 
-/** Whether devices that were made up are accepted. */
+/** Whether the service accepts invented devices. */
 function knowsOthers(seen: readonly Seen[], { isAlone }: PlanOptions): boolean {
   return !isAlone && grants(seen).some(({ id }) => id === 'E3');
 }

@@ -1,6 +1,6 @@
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 
-/** Time for a run: that of the machine, or that of an emulator whose clock is moved in place of waiting. */
+/** Time for a run: the machine's time, or the time of an emulator whose clock moves instead of waiting. */
 export interface Clockwork {
   /** For those who speak with the service: timestamps follow moved time, deadlines the machine's. */
   readonly clock: Clock;
@@ -20,14 +20,14 @@ export interface MovedClockworkOptions {
   aheadMs: number;
   /** Moves the emulator's clock. */
   advance(ms: number): Promise<void>;
-  /** How far it is moved at once over short spans, so that what happens on the way is seen at its time. Default: all the way. */
+  /** Size of one move over short spans, so that events on the way happen at their time. Default: the whole span. */
   grainMs?: number | undefined;
 }
 
 /** Over longer spans than this nothing is seen at its time. */
 const longestFineMs = 40_000;
 
-/** Moves the emulator's clock where another one waits. */
+/** Moves the emulator's clock instead of waiting. */
 export function createMovedClockwork(options: MovedClockworkOptions): Clockwork {
   const { base, aheadMs, advance, grainMs } = options;
   let moved = 0;

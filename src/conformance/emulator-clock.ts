@@ -23,14 +23,14 @@ export interface TakeOverOptions {
 }
 
 export interface TakenOver {
-  /** Undefined where time cannot be moved. */
+  /** Undefined if time cannot be moved. */
   clockwork: Clockwork | undefined;
   /** The step that was answered on the way. */
   answered: string | undefined;
 }
 
 /**
- * Finds out whether the service is an emulator of this machine whose clock may be moved. Where that is not known, the
+ * Finds out whether the service is an emulator of this machine whose clock may be moved. If that is not known, the
  * unknown path that is asked anyway is that of an emulator's clock: it costs nothing more.
  */
 export async function takeOverClock(options: TakeOverOptions): Promise<TakenOver> {

@@ -20,7 +20,7 @@ export function readExpected(text: string, file: string): Map<string, string> {
   return expected;
 }
 
-/** The id of a rule as the catalogue writes it. Throws what `refuse` makes of what is wrong. */
+/** The id of a rule in the form of the catalogue. Throws the error that `refuse` makes. */
 export function findRule(id: string, refuse: (what: string) => Error): string {
   const rule = serviceRules.find((one) => one.id.toLowerCase() === id.toLowerCase());
   if (rule === undefined) throw refuse(`there is no rule ${id}; rules are R1 to R${serviceRules.length}`);

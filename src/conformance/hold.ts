@@ -24,23 +24,23 @@ export interface HoldOptions {
   /** PCM that is said. */
   speech: Buffer;
   waitMs: number;
-  /** Where time cannot be moved. Default 2. */
+  /** If time cannot be moved. Default 2. */
   requestsPerSecond?: number;
   clock: Clock;
   signal: AbortSignal;
   redactor: Redactor;
-  /** Set where the service is known to be an emulator whose clock may be moved. */
+  /** Set if the service is known to be an emulator whose clock may be moved. */
   isEmulator?: boolean;
-  /** How finely an emulator's clock is moved over short spans. */
+  /** Size of one move of an emulator's clock over short spans. */
   grainMs?: number | undefined;
   verify?: Conduct['verify'];
-  /** Told of each step before it is asked. */
+  /** Called before each step. */
   onStep?: (step: Step, tryNumber: 1 | 2) => void;
   onWait?: (ms: number) => void;
   onSeen?: (seen: Seen) => void;
 }
 
-/** What came of the exchanges of one try. */
+/** The result of the exchanges of one try. */
 export interface Try {
   seen: readonly Seen[];
   leftOut: LeftOut;

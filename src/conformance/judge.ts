@@ -5,16 +5,16 @@ import type { Plan } from './plan.ts';
 import type { Level, Step } from './steps/step.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
 
-/** A rule and what was found, with the exchanges that show it. */
+/** A rule and its verdict, with the exchanges that show it. */
 export interface Judged {
   rule: Rule;
   finding: Finding;
   evidence: readonly Seen[];
-  /** Why it is known to fail, where that was said. */
+  /** Why it is known to fail, if the user said so. */
   expected?: string | undefined;
 }
 
-/** What the first try says of a rule. */
+/** The verdict of the first try on a rule. */
 export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Step[]): Finding {
   const finding = rule.judge(first.seen);
   if (finding !== undefined) return finding;
@@ -45,7 +45,7 @@ function levelText(step: Step | undefined): string {
   return flags[step?.level ?? 'base'];
 }
 
-/** A fail counts when it was seen twice, independently. */
+/** A failure counts if it was seen twice, independently. */
 export function judgeTwice(
   rule: Rule,
   first: Finding,
@@ -61,7 +61,7 @@ export function judgeTwice(
   return { verdict: 'unknown', message: `seen once and not confirmed: ${first.message}`, evidence };
 }
 
-/** A second look that sees more may know better; else what failed once is unusual. */
+/** A second try that sees more wins; otherwise a single failure is unusual. */
 function secondThoughts(first: Finding, second: Finding, evidence: readonly string[]): Finding {
   if (second.verdict === 'warn') return { ...second, evidence };
   return {

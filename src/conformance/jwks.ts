@@ -6,7 +6,7 @@ import type { Seen } from '../rules/rule.ts';
 /** Verifies a token with published keys. */
 export type Verify = (token: string) => Promise<NonNullable<Seen['signature']>>;
 
-/** Reads a JWK Set (RFC 7517). Throws `bad-input` where the text is none. */
+/** Reads a JWK Set (RFC 7517). Throws `bad-input` if the text is not one. */
 export function readKeySet(text: string, name: string): Verify {
   const keys = createSet(text, name);
   return async (token) => {

@@ -10,14 +10,14 @@ export interface Line {
   readonly isOpen: boolean;
   /** Whether the service has confirmed the token. */
   readonly isConfirmed: boolean;
-  /** Of the service: text messages, audio, and when the last of the audio came. */
+  /** From the service: text messages, audio, and when the last audio arrived. */
   readonly heard: { readonly texts: number; readonly bytes: number; readonly lastAt: number };
   /** What has passed so far. */
   exchange(): StreamExchange;
   present(token: string, opcode?: 'text' | 'binary'): void;
   sendText(text: string): void;
   sendAudio(pcm: Buffer): void;
-  /** Whether `check` holds within `ms` of the machine's time; false also where the line ends without it. */
+  /** Whether `check` holds within `ms` of the machine's time; false also if the line ends without it. */
   until(check: () => boolean, ms: number): Promise<boolean>;
   /** Resolves when all that the service sent before has come: it has answered a ping. At most a second. */
   settle(): Promise<void>;
@@ -85,7 +85,7 @@ export async function openLine({ clock, ...options }: LineOptions): Promise<Line
       onBinary: () => {},
     });
   } catch (thrown) {
-    // The tap was told what the service did; anything else is ours.
+    // The tap has the service's failures. Any other error is ours.
     if (options.signal.aborted || !(thrown instanceof VoicectlError) || upgrade === undefined) throw thrown;
   }
   const opened = connection;

@@ -11,7 +11,7 @@ import { exhaustSteps, windowSteps } from './steps/window-steps.ts';
 
 export interface PlanOptions {
   levels: ReadonlySet<Level>;
-  /** Only what these rules need; every step of the levels where there are none. */
+  /** Only the steps for these rules; without rules, every step of the levels. */
   rules: readonly string[];
   /** Only one device is used, and none exhausted. */
   isAlone: boolean;
@@ -21,7 +21,7 @@ export interface PlanOptions {
   waitMs: number;
 }
 
-/** What will be asked, in its order, and what it costs at most. */
+/** The planned steps, in order, and their maximum cost. */
 export interface Plan {
   steps: readonly Step[];
   cost: Cost;
@@ -56,7 +56,7 @@ export function allSteps({ waitMs }: Pick<PlanOptions, 'waitMs'>): readonly Step
 export function planRun(options: PlanOptions): Plan {
   const all = allSteps(options);
   const wanted = options.rules.length === 0 ? all.map(({ id }) => id) : options.rules.flatMap(stepsFor);
-  // A rule that is asked for is asked whatever its level.
+  // A selected rule is checked at any level.
   const levels: ReadonlySet<Level> =
     options.rules.length === 0 ? options.levels : new Set(['base', 'standard', 'exhaust', 'thorough']);
   const steps = withUsed(all, wanted).filter((step) => levels.has(step.level) && isPossible(step, options));
@@ -107,7 +107,7 @@ function isPossible({ id, device, once }: Step, { isAlone, wrongKey, isSecure }:
 
 const perSecond = 2;
 
-/** Requests one after the other, and never sooner than what a step waits for. */
+/** Requests one after the other, and each after the wait of its step. */
 function estimateMs(steps: readonly Step[]): number {
   const begins = new Map<string, number>();
   let now = 0;

@@ -65,7 +65,7 @@ export async function runSteps(options: RunStepsOptions): Promise<LeftOut> {
     pending.splice(pending.indexOf(next), 1);
     await Promise.all((next.uses ?? []).map((used) => running.get(used)));
     const done = start(next);
-    // Where time is moved, a step must not be hit by what another one waits for.
+    // If time is moved, the wait of one step must not affect another.
     if (next.background && !clockwork.isMoved) running.set(next.id, done);
     else await done;
   }

@@ -23,7 +23,7 @@ export interface Stop {
 /** Watches answers for a service that is in trouble or does not want us, and stops the run. */
 export interface StopWatch {
   readonly stopped: Stop | undefined;
-  /** Looks at what was seen; `again`: the same request is to be sent once more, at once, to be sure. */
+  /** Examines an exchange; `again` means: repeat the same request at once, to be sure. */
   look(seen: Seen): 'again' | undefined;
   /** Something that the specification promises did not come. */
   miss(what: string): void;

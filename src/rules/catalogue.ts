@@ -8,7 +8,7 @@ import { streamRules } from './stream.ts';
 import { tokenAnswerRules } from './token-answer.ts';
 import { transportRules } from './transport.ts';
 
-/** What the specification says of the service, as far as it shows from outside: R1 to R44, in their order. */
+/** The sentences of the specification that can be checked from outside: R1 to R44, in order. */
 export const serviceRules: readonly Rule[] = [
   ...tokenAnswerRules,
   ...claimRules,

@@ -43,7 +43,7 @@ function emptyRule(id: string, field: string): Rule {
   };
 }
 
-/** Requests that are not as they should be, and what every error looks like. */
+/** Invalid requests, and the form of every error. */
 export const invalidRequestRules: readonly Rule[] = [
   missingRule('R15', 'apiKey'),
   missingRule('R16', 'deviceId'),
@@ -132,7 +132,7 @@ function detailsProblem(one: SeenAnswer, field: string): string | undefined {
   return `details are ${show(details)}`;
 }
 
-/** Where something in front of the service may have answered in a shape of its own. */
+/** Statuses with which something in front of the service may answer in its own format. */
 const inFront: readonly number[] = [408, 411, 413, 414, 415, 431, 502, 503, 504];
 
 function judgeShape(seen: readonly Seen[]): Finding | undefined {

@@ -19,7 +19,7 @@ import {
 
 const section = 'Limits';
 
-/** The rate limit of a device, by its headers and by what is refused. */
+/** The rate limit of a device: its headers and its refusals. */
 export const rateLimitRules: readonly Rule[] = [
   {
     id: 'R23',
@@ -119,13 +119,13 @@ function judgeEach(
 interface Pair {
   first: SeenGrant;
   second: SeenGrant;
-  /** By how much Remaining fell from the one to the other. */
+  /** By how much Remaining fell from the first to the second. */
   fall: number;
   /** Whether any other request came between. */
   isAdjacent: boolean;
 }
 
-/** Pairs of granted requests within one window, each with the next of its device and where nothing stood between. */
+/** Pairs of successive granted requests of a device within one window. */
 function pairs(seen: readonly Seen[]): Pair[] {
   const answers = tokenAnswers(seen).sort((a, b) => a.exchange.at - b.exchange.at);
   const granted = grants(answers);
@@ -159,7 +159,7 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
   const evidence = [wrong.first, wrong.second];
   if (wrong.fall > 1)
     return unknown(`${fallText(wrong)}: another user of the device, or a larger step`, evidence);
-  // Each path may count for itself: that is another rule.
+  // Each path may have its own count: that is another rule.
   if (falling !== undefined) return pass(fallText(falling), [falling.first, falling.second]);
   return fail(fallText(wrong), evidence);
 }

@@ -2,7 +2,7 @@ import { rateLimitWindowMs, readRateLimitHeaders } from '../protocol/rate-limit.
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import { byDevice, grants, headerOf, type SeenAnswer, type SeenGrant } from './token-seen.ts';
 
-/** What is left after this request; undefined where it does not say. */
+/** The requests left after this one; undefined if the answer does not say. */
 export function remainingOf(one: SeenAnswer): number | undefined {
   return limitsOf(one).remaining;
 }

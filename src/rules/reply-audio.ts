@@ -4,14 +4,14 @@ import { audioOf, type SeenStream } from './stream-seen.ts';
 
 /** First bytes of containers and codecs. */
 const magics: Record<string, string> = { RIFF: 'WAV', OggS: 'Ogg', ID3: 'MP3', fLaC: 'FLAC' };
-/** A pause this long says that the reply has ended, and with it its last sample. */
+/** A pause this long means that the reply, with its last sample, has ended. */
 const quietMs = 500;
 /** Less audio than this shows nothing. */
 const leastMs = 60;
 /** Quieter than −60 dBFS there is nothing to judge. */
 const audiblePeak = 33;
 
-/** What the audio of the service is, as far as its bytes and its pace show it. */
+/** Judges the format of the service's audio by its bytes and its pace. */
 export function judgeAudio(stream: SeenStream): Finding | undefined {
   const messages = audioOf(stream, 'service');
   const audio = Buffer.concat(messages.map(({ data }) => data));
@@ -20,7 +20,7 @@ export function judgeAudio(stream: SeenStream): Finding | undefined {
   if (magic !== undefined) return fail(`it begins with ${magic}: ${magics[magic]}, no raw PCM`, stream);
   const last = messages.at(-1)?.at ?? 0;
   const hasEnded = (stream.exchange.end?.at ?? last) - last >= quietMs;
-  // A service that says everything back says half a sample back too.
+  // A service that echoes everything also echoes half a sample.
   const heardWhole = audioOf(stream, 'device').every(({ bytes }) => bytes % bytesPerSample === 0);
   if (heardWhole && audio.length % bytesPerSample !== 0 && hasEnded)
     return fail(`${audio.length} bytes: half a sample too much`, stream);
@@ -35,7 +35,7 @@ export function judgeAudio(stream: SeenStream): Finding | undefined {
   );
 }
 
-/** How far neighbours are from one another, summed: as they are, swapped, within pairs and between them. */
+/** Sums of the steps between neighbours: unchanged, swapped, within pairs and between pairs. */
 function measureSteps(audio: Buffer) {
   const sums = { peak: 0, steps: 0, swappedSteps: 0, within: 0, between: 0 };
   for (let at = bytesPerSample; at + 1 < audio.length; at += bytesPerSample) {
@@ -55,7 +55,7 @@ const otherRates: readonly number[] = [8_000, 22_050, 24_000, 44_100, 48_000];
 const shortestPaceMs = 1_500;
 const paceTolerance = 0.02;
 
-/** Only where audio comes in real time does its pace tell its rate. */
+/** The pace shows the sample rate only if audio arrives in real time. */
 function judgePace(stream: SeenStream): Finding | undefined {
   const messages = audioOf(stream, 'service');
   const [first] = messages;

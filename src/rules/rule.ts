@@ -3,37 +3,37 @@ import type { Exchange } from '../wire/exchange.ts';
 /** What a rule found. `skipped`: nothing was asked, or the rule does not apply here. */
 export type Verdict = 'pass' | 'fail' | 'warn' | 'observed' | 'unknown' | 'skipped';
 
-/** An exchange as evidence: what it is called, and what a look at it alone does not tell. */
+/** An exchange as evidence, with its name and facts that the exchange alone does not show. */
 export interface Seen {
   /** `E1`, `S3`; of a second try `E1/2`. */
   id: string;
   exchange: Exchange;
-  /** Set where a refusal is what was asked for, such as by a wrong key. */
+  /** Set if the exchange should be refused, for example because of a wrong key. */
   provoked?: boolean;
-  /** The service's own time when the exchange began, milliseconds since the epoch, where it is known better than by `Date`. */
+  /** The service's own time when the exchange began, milliseconds since the epoch, if a better source than `Date` is known. */
   serviceAt?: number | undefined;
-  /** Whether a published key verifies the token that was granted, or why not; undefined where no key was given. */
+  /** Whether a published key verifies the granted token, or why not; undefined without a key. */
   signature?: 'valid' | { refused: string } | undefined;
 }
 
 export interface Finding {
   verdict: Verdict;
-  /** What was seen, in one sentence, with the values. */
+  /** The observation, in one sentence with the values. */
   message: string;
   /** Names of the exchanges that show it. */
   evidence: readonly string[];
 }
 
-/** One sentence of the specification, judged by what passed on the wire. */
+/** One sentence of the specification, checked against the traffic on the wire. */
 export interface Rule {
   id: string;
   /** The section of the specification. */
   section: string;
   /** Short: a row of a list. */
   title: string;
-  /** The sentence, in the words of the specification where they are one sentence. */
+  /** The sentence, in the words of the specification if possible. */
   says: string;
-  /** Undefined where none of the exchanges is about the rule. Pure. */
+  /** Undefined if none of the exchanges is about the rule. Pure. */
   judge(seen: readonly Seen[]): Finding | undefined;
 }
 

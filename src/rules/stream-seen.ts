@@ -51,7 +51,7 @@ export interface Presentation {
   ageMs: number;
   /** What the service sent afterwards. */
   answers: readonly WireMessage[];
-  /** The confirmation, where one came. */
+  /** The confirmation, if one arrived. */
   confirmed: WireMessage | undefined;
   /** Other streams of the device that were confirmed and open. */
   openBefore: readonly SeenStream[];
@@ -108,7 +108,7 @@ export function freshPresentations(seen: readonly Seen[]): Presentation[] {
   );
 }
 
-/** How a stream that was not confirmed came to its end. */
+/** How an unconfirmed stream ended. */
 export function endText({ exchange: { upgrade, end } }: SeenStream): string {
   if (upgrade.answer !== undefined && upgrade.answer.status !== 101)
     return `the upgrade was answered with ${upgrade.answer.status}`;

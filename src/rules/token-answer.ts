@@ -18,7 +18,7 @@ import {
 
 const section = `POST ${tokenPath()}`;
 
-/** The answer to a request that is as it should be. */
+/** The answer to a valid request. */
 export const tokenAnswerRules: readonly Rule[] = [
   {
     id: 'R1',
@@ -93,7 +93,7 @@ function isVersioned(path: string): boolean {
   return path.endsWith(tokenPath('v1'));
 }
 
-/** What each granted answer must be like; `problemOf` says what is wrong with one. */
+/** Checks each granted answer; `problemOf` names the problem of one. */
 function judgeGrants(
   seen: readonly Seen[],
   problemOf: (grant: SeenGrant) => string | undefined,
@@ -130,7 +130,7 @@ function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
     return unknown(`answered ${status} with a page, not by the service`, refused);
   if (notThere.includes(status)) return fail(`answered ${status}`, refused);
   if (status >= 300 && status < 400) return unknown(`redirected with ${status}: not followed`, refused);
-  // Where every request without Accept is refused, it is that and not the path.
+  // If every request without Accept is refused, Accept is the cause and not the path.
   const isForAccept = lacksAccept(refused) && !grants(seen).some(lacksAccept);
   const isOddRefusal = status === 400 || status === 422;
   if (!isForAccept && (isOddRefusal || elsewhere)) return fail(`answered ${status}`, refused);
@@ -139,7 +139,7 @@ function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
 
 const cacheStepMs = 1_100;
 
-/** Without a `jti`, tokens of one second may well be the same: only later ones tell. */
+/** Without a `jti`, tokens of the same second may be equal: only later ones must differ. */
 function judgeCaching(seen: readonly Seen[]): Finding | undefined {
   const granted = grants(seen);
   const aged = granted.filter(({ exchange }) => headerOf(exchange.answer.headers, 'Age') !== undefined);
@@ -183,7 +183,7 @@ function judgeAccept(seen: readonly Seen[]): Finding | undefined {
   if (granted.length > 0) return pass('granted without Accept', granted);
   const [first] = without;
   if (first === undefined) return undefined;
-  // One path may not be there: that says nothing of Accept.
+  // A missing path says nothing about Accept.
   const paths = new Set(without.map(pathOf));
   const withAccept = grants(seen).filter((one) => !lacksAccept(one) && paths.has(pathOf(one)));
   const { status } = first.exchange.answer;

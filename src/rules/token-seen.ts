@@ -30,12 +30,12 @@ export function grants(seen: readonly Seen[]): SeenGrant[] {
   );
 }
 
-/** Answers to requests that are as they should be, and that should have been granted. */
+/** Answers to valid requests that should be granted. */
 export function properAnswers(seen: readonly Seen[]): SeenAnswer[] {
   return tokenAnswers(seen).filter((one) => !one.provoked && isProper(one));
 }
 
-/** Whether a request has everything that it must have; the key may still be a wrong one. */
+/** Whether a request is complete. The key may still be wrong. */
 export function isProper(one: SeenToken): boolean {
   const fields = requestFields(one);
   return isFilled(fields?.apiKey) && isFilled(fields?.deviceId);
@@ -45,7 +45,7 @@ function isFilled(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-/** The body of a token request; undefined where it is no JSON object. */
+/** The body of a token request; undefined if it is no JSON object. */
 export function requestFields({ exchange }: SeenToken): Record<string, unknown> | undefined {
   const body = parseJson(exchange.request.body);
   return isRecord(body) ? body : undefined;
@@ -88,7 +88,7 @@ export function mediaTypeOf({ headers }: HttpAnswer): string | undefined {
   return headerOf(headers, 'Content-Type')?.split(';')[0]?.trim().toLowerCase();
 }
 
-/** Parsed JSON; undefined where the text is none. */
+/** Parsed JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -97,7 +97,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** What the answer says of an error, read tolerantly: `details` too may stand beside the code. */
+/** The error in an answer, read tolerantly: `details` may also be beside the code. */
 export function errorOf({ exchange: { answer } }: SeenAnswer) {
   const body = parseJson(answer.body);
   const inner = isRecord(body) && isRecord(body.error) ? body.error : body;
@@ -109,12 +109,12 @@ const pageStart = /^\s*<(!doctype|html|head|body|\?xml)/i;
 const gateways =
   /cloudflare|cloudfront|awselb|akamai|varnish|fastly|big-?ip|imperva|sucuri|bunny|vercel|envoy/i;
 
-/** Whether a page for people was answered: by whatever stands before the service. */
+/** Whether the answer is an HTML page, from something in front of the service. */
 export function isPage(answer: HttpAnswer): boolean {
   return /html|xml/.test(mediaTypeOf(answer) ?? '') || pageStart.test(answer.body);
 }
 
-/** Whether a gateway answered in the place of the service, as far as that shows: granted tokens come from the service itself. */
+/** Whether a gateway seems to have answered in place of the service. Granted tokens come from the service itself. */
 export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
   const { answer } = one.exchange;
   if (isPage(answer)) return true;
@@ -126,14 +126,14 @@ export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
 /** Statuses of a path or method that a service does not have. */
 export const notThere: readonly number[] = [404, 405, 410, 501];
 
-/** Whether a path is missing where another form of it works: what it answers says nothing of other rules. */
+/** Whether a path is missing while another form of it works. Then its answers say nothing about other rules. */
 export function isMissingPath(one: SeenAnswer, seen: readonly Seen[]): boolean {
   const granted = grants(seen);
   const hasOwn = granted.some((grant) => pathOf(grant) === pathOf(one));
   return notThere.includes(one.exchange.answer.status) && granted.length > 0 && !hasOwn;
 }
 
-/** The service's time when it answered, milliseconds: its own clock where that is known, else `Date`. */
+/** The service's time when it answered, milliseconds: from its own clock if that is known, else from `Date`. */
 export function serviceTime({ exchange, serviceAt }: SeenAnswer): number | undefined {
   if (serviceAt !== undefined) return serviceAt + exchange.totalMs;
   const date = Date.parse(headerOf(exchange.answer.headers, 'Date') ?? '');

@@ -67,7 +67,7 @@ function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: stri
     : known(value, evidence);
 }
 
-/** Where text after the token is answered and not a reason to close, the answer has the words of the close. */
+/** If text after the token gets an answer and no close, the answer has the words of the close. */
 function wordOf(view: View, field: (typeof fields)[number]) {
   const stream = view.stream('S3');
   const sentAt = stream && textSentAt(stream);

@@ -6,15 +6,15 @@ import type { LearnOptions, LearnResult } from './learn.ts';
 import { learnDialect } from './learn.ts';
 import { type Difference, differences, learnedDialect } from './learned-dialect.ts';
 
-/** What came of asking an emulator of the learned dialect the same. */
+/** The result of the same exchanges with an emulator of the learned dialect. */
 export interface Comparison {
   /** What it still answers differently: `expected` of the service, `found` at the emulator. */
   differences: readonly Difference[];
 }
 
 /**
- * Starts an emulator with what was learned, asks it the same, and says what it still answers differently. Its clock is
- * moved, so that nothing waits. Throws `bad-dialect` where the service does what a dialect cannot say.
+ * Starts an emulator with the learned dialect, repeats the exchanges, and lists the remaining differences. Its clock is
+ * moved, so that nothing waits. Throws `bad-dialect` if the service does something that a dialect cannot express.
  */
 export async function compareWithEmulator(learned: LearnResult, options: LearnOptions): Promise<Comparison> {
   const { apiKey } = options.subject;
@@ -38,7 +38,7 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
   return { differences: differAs(learned, again) };
 }
 
-/** Where both tell a value, and not the same. */
+/** The settings with a value on both sides that differs. */
 function differAs(service: Lesson, emulator: Lesson): Difference[] {
   const parsed = parseDialect(learnedDialect(service));
   if (!parsed.ok) return [];

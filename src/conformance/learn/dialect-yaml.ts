@@ -12,8 +12,8 @@ export interface DialectHead {
 const width = 100;
 
 /**
- * A lesson as a dialect file: a comment for each value says what shows it, and what was not told stands as a comment,
- * with the reason. `base` keeps what was not told.
+ * A lesson as a dialect file. A comment gives the evidence for each value; unknown settings are comments
+ * with the reason. `base` keeps its unknown settings.
  */
 export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: DialectInput = {}): string {
   const document = new Document(learnedDialect(lesson, base));
@@ -43,7 +43,7 @@ function commentBlock(lines: readonly string[]): string {
   return lines.map((line) => (line === '' ? '#\n' : `# ${safe(line)}\n`)).join('');
 }
 
-/** A comment ends with its line, whatever a service said. */
+/** Keeps a comment on one line, even with text from a service. */
 function safe(text: string): string {
   return JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
 }

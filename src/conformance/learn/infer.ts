@@ -13,7 +13,7 @@ import { streamSettings } from './stream-settings.ts';
 import { tokenRemarks, tokenSettings } from './token-settings.ts';
 import { createView, type View } from './view.ts';
 
-/** For each setting of the dialect the exchanges that decide it, and how. */
+/** For each setting of the dialect: the exchanges that decide it, and how. */
 export const settings: readonly Setting[] = [
   ...tokenSettings,
   ...refusalSettings,
@@ -25,7 +25,7 @@ export const settings: readonly Setting[] = [
 
 const remarks = [...tokenRemarks, ...refusalRemarks, ...messageRemarks];
 
-/** What a run told of a service where the specification is silent. */
+/** What a run shows about a service where the specification is silent. */
 export interface Lesson {
   /** Of every setting, in the order of the dialect. */
   settings: readonly { setting: Setting; learned: Learned }[];

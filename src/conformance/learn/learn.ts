@@ -14,14 +14,14 @@ export interface LearnResult extends Lesson {
   stopped: Stop | undefined;
 }
 
-/** A close is seen at its time to within this, where time is moved. */
+/** Precision of the time of a close if time is moved. */
 const grainMs = 250;
 
-/** Holds the exchanges of `check` once and draws the conclusions of what the service does. Throws the signal's reason. */
+/** Runs the exchanges of `check` once and draws the conclusions. Throws the signal's reason. */
 export async function learnDialect(options: LearnOptions): Promise<LearnResult> {
   const { scope } = options;
   const plan = planRun(scope);
-  // Nothing is asked a second time: a dialect tells what was seen.
+  // No second try: a dialect describes what was seen.
   const once = { ...plan, confirmCost: { tokens: 0, plain: 0, connections: 0 } };
   const holding = createHolding({
     ...options,

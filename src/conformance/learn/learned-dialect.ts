@@ -12,7 +12,7 @@ export interface Difference {
   evidence: string;
 }
 
-/** The dialect that a lesson amounts to; what was not told is that of `base`, else left out. */
+/** The dialect of a lesson. Unknown settings come from `base`, or are omitted. */
 export function learnedDialect({ settings }: Lesson, base: DialectInput = {}): DialectInput {
   const dialect = structuredClone(base) as Record<string, unknown>;
   for (const { setting, learned } of settings) {
@@ -22,7 +22,7 @@ export function learnedDialect({ settings }: Lesson, base: DialectInput = {}): D
   return dialect;
 }
 
-/** What a lesson says otherwise than a dialect, defaults filled in. What was not told differs from nothing. */
+/** The differences between a lesson and a dialect with its defaults. An unknown setting never differs. */
 export function differences({ settings }: Lesson, dialect: Dialect): Difference[] {
   return settings.flatMap(({ setting: { path }, learned }) => {
     if (!('value' in learned)) return [];
@@ -32,7 +32,7 @@ export function differences({ settings }: Lesson, dialect: Dialect): Difference[
   });
 }
 
-/** Whether a value would show itself as what was seen. */
+/** Whether a value agrees with the observations. */
 function shows({ value, range }: Told, expected: unknown): boolean {
   const [from = Number.NaN, to = Number.NaN] = range ?? [];
   if (typeof expected === 'number' && expected >= from && expected <= to) return true;
@@ -44,7 +44,7 @@ function read(value: unknown, [name, ...rest]: readonly string[]): unknown {
   return isRecord(value) ? read(value[name], rest) : undefined;
 }
 
-/** Undefined takes the setting away. */
+/** Undefined removes the setting. */
 function assign(holder: Record<string, unknown>, [name, ...rest]: readonly string[], value: unknown): void {
   if (name === undefined) return;
   if (rest.length === 0) {

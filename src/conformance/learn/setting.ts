@@ -1,31 +1,31 @@
 import type { View } from './view.ts';
 
-/** The numbers that what was seen allows, both ends included. */
+/** The range of numbers that the observations allow, both ends included. */
 export type Range = readonly [from: number, to: number];
 
-/** What was found out of one setting: a value of the dialect with what shows it, or why there is none. */
+/** The finding about one setting: a value with its evidence, or why there is none. */
 export type Learned = Told | { unknown: string };
 
-/** A value of the dialect, and what shows it. */
+/** A value of the dialect, and its evidence. */
 export interface Told {
   value: unknown;
   evidence: string;
   range?: Range | undefined;
 }
 
-/** How one setting of the dialect is found out. */
+/** How to find out one setting of the dialect. */
 export interface Setting {
-  /** Where it stands in the dialect: `token.algorithm`. */
+  /** Its path in the dialect, such as `token.algorithm`. */
   path: string;
-  /** The steps that decide it; none where no exchange tells it. */
+  /** The steps that decide it; none if no exchange shows it. */
   steps: readonly string[];
-  /** How, or why it cannot be told. */
+  /** How, or why it cannot be found out. */
   how: string;
-  /** Undefined where what was seen does not tell it. Pure. */
+  /** Undefined if the observations do not show it. Pure. */
   infer?: (view: View) => Learned | undefined;
 }
 
-/** What a service does that the dialect has no word for. */
+/** Behaviour of a service that the dialect cannot express. */
 export interface Remark {
   steps: readonly string[];
   find(view: View): string | undefined;
@@ -40,7 +40,7 @@ export function untold(why: string): Learned {
   return { unknown: why };
 }
 
-/** A setting that no exchange tells. */
+/** A setting that no exchange shows. */
 export function notProbed(path: string, how: string): Setting {
   return { path, steps: [], how };
 }
