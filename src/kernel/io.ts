@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from './clock.ts';
 import type { VoicectlError } from './errors.ts';
+import { createKeyboard, type Keyboard } from './keyboard.ts';
 import { createOutputStream, type OutputStream } from './output-stream.ts';
 import { createTerminalDevice, type TerminalDevice } from './terminal-device.ts';
 
@@ -12,6 +13,8 @@ export interface Io {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** The keys of standard input, if that is a terminal. */
+  readonly keyboard?: Keyboard | undefined;
   /** The terminal, if standard input and standard output both are one. */
   readonly terminal?: TerminalDevice | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,6 +46,7 @@ export function createProcessIo(): Io {
     stdin: process.stdin,
     stdout: createOutputStream(process.stdout, 'standard output', giveUp),
     stderr: createOutputStream(process.stderr, 'standard error', giveUp),
+    keyboard: createKeyboard(process.stdin),
     terminal: createTerminalDevice(process.stdin, process.stdout, giveUp),
     env: process.env,
     cwd: process.cwd(),

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { passKeys } from '../kernel/keyboard.ts';
 import type { TerminalDevice } from '../kernel/terminal-device.ts';
 import { boundEvent } from './bounded-event.ts';
 import { createFrameLimiter } from './frame-limiter.ts';
@@ -38,9 +39,6 @@ export interface Screen<Event> {
 
 /** A frame that takes longer counts as lost. */
 const frameDeadlineMs = 10_000;
-const ctrlC = '\u0003';
-const ctrlZ = '\u001a';
-const ctrlBackslash = '\u001c';
 
 /**
  * Draws events on the whole terminal. A thread of its own draws the frames, so that audio leaves on time;
@@ -127,15 +125,11 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
   const limiter = createFrameLimiter({ clock, draw });
   const stopListening = device.listen({
     onInput(text) {
-      for (const key of text.match(/[\u0003\u001a\u001c]|[^\u0003\u001a\u001c]+/g) ?? []) {
-        if (key === ctrlC) device.raise('SIGINT');
-        else if (key === ctrlBackslash) device.raise('SIGQUIT');
-        else if (key === ctrlZ) suspend(true);
-        else {
-          isTouched = true;
-          input += key;
-        }
-      }
+      const onKeys = (keys: string) => {
+        isTouched = true;
+        input += keys;
+      };
+      passKeys(text, { keyboard: device, suspend: () => suspend(true), onKeys });
       limiter.request({ urgent: true });
     },
     onResize() {

@@ -20,12 +20,12 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
   const terminals = setUpTerminals();
 
   /** Runs voicectl between two looks at the settings of the terminal, and notes its exit code. */
-  function run(words: string, size = { columns: 100, rows: 30 }): PseudoTerminal {
+  function run(words: string, variables = ''): PseudoTerminal {
     const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
-    const node = `${process.execPath} --import "${breaking}" ${bin}`;
+    const node = `${variables} ${process.execPath} --import "${breaking}" ${bin}`;
     return terminals.start(
       `set -m; ulimit -c 0; stty -a >before; ${node} ${words}; echo $? >code; stty -a >after; echo it" is over"`,
-      { ...size, cwd: sandbox.dir, env: { HOME: sandbox.dir, CI: '' } },
+      { columns: 100, rows: 30, cwd: sandbox.dir, env: { HOME: sandbox.dir, CI: '' } },
     );
   }
   const stream = `stream --file ${fixture('two-turns.wav')} --local --loop --wait 1s --settle 300ms`;
@@ -42,6 +42,14 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
   function pidOf(terminal: PseudoTerminal): number {
     const children = readFileSync(`/proc/${terminal.pid}/task/${terminal.pid}/children`, 'utf8');
     return Number(children.trim().split(' ').at(-1));
+  }
+
+  /** A session in plain lines, with a program in place of the microphone. */
+  function runWithMicrophone(): PseudoTerminal {
+    const capture = 'setInterval(() => process.stdout.write(Buffer.alloc(640)), 20)';
+    sandbox.write('bin/parec', `#!${process.execPath}\n${capture}\n`, 0o755);
+    const flags = '--mic --no-play --audio-backend pulse --local --output plain';
+    return run(`stream ${flags}`, 'PATH="$PWD/bin:$PATH"');
   }
 
   async function expectRestored(terminal: PseudoTerminal, code: number) {
@@ -189,6 +197,34 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     terminal.type('stty -a >after');
     terminal.press('Enter');
     await eventually(() => sandbox.read('after')).toBe(sandbox.read('before'));
+  });
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGQUIT', 131],
+    ['SIGALRM', 142],
+  ] as const)('%s gives the terminal back from plain lines with a microphone', async (signal, code) => {
+    const terminal = runWithMicrophone();
+    await eventually(() => terminal.screen()).toContain('· live');
+    process.kill(pidOf(terminal), signal);
+    await expectRestored(terminal, code);
+  });
+
+  test('Ctrl-Z stops plain lines with a microphone, fg continues them, and keys work again', async () => {
+    const terminal = runWithMicrophone();
+    await eventually(() => terminal.screen()).toContain('· live');
+    terminal.press('m');
+    await eventually(() => terminal.screen()).toContain('microphone muted');
+    terminal.press('C-z');
+    await expectRestored(terminal, 148);
+    terminal.type('clear; fg; stty -a >after; echo all" is over"');
+    terminal.press('Enter');
+    await eventually(() => terminal.screen()).toMatch(/↑ \d+ frames/);
+    terminal.press('m');
+    await eventually(() => terminal.screen()).toContain('microphone on');
+    terminal.press('C-\\');
+    await eventually(() => terminal.screen()).toContain('all is over');
+    expect(sandbox.read('after')).toBe(sandbox.read('before'));
   });
 
   test('a terminal that is closed ends the program', async () => {

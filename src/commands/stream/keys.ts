@@ -1,7 +1,5 @@
 import type { MuteSwitch } from '../../devices/microphone.ts';
-import type { Io } from '../../kernel/io.ts';
-
-const interrupt = '\u0003';
+import { type Keyboard, passKeys } from '../../kernel/keyboard.ts';
 
 export interface Keys {
   microphone: MuteSwitch;
@@ -9,26 +7,31 @@ export interface Keys {
   onMute: (muted: boolean) => void;
 }
 
-/**
- * Handles keys, if there is a terminal: `m` mutes the microphone, Ctrl-C ends. Returns a function that restores the
- * terminal; Node also restores it if the process ends in another way.
- */
-export function listenForKeys({ stdin }: Pick<Io, 'stdin'>, { microphone, onMute }: Keys): () => void {
-  const terminal = stdin as Io['stdin'] & { setRawMode?(on: boolean): void };
-  if (!terminal.isTTY || terminal.setRawMode === undefined) return () => {};
-  const onKeys = (bytes: Buffer) => {
-    for (const key of bytes.toString()) {
-      // In raw mode the terminal sends no signal for it.
-      if (key === interrupt) process.kill(process.pid, 'SIGINT');
+/** Handles keys without a screen: `m` mutes the microphone. Returns a function that restores the terminal. */
+export function listenForKeys(keyboard: Keyboard, { microphone, onMute }: Keys): () => void {
+  const leave = () => keyboard.setRaw(false);
+  const suspend = (group: boolean) => {
+    leave();
+    keyboard.suspend({ group });
+    keyboard.setRaw(true);
+  };
+  const onKeys = (keys: string) => {
+    for (const key of keys) {
       if (key !== 'm') continue;
       microphone.mute(!microphone.muted);
       onMute(microphone.muted);
     }
   };
-  terminal.setRawMode(true);
-  terminal.on('data', onKeys);
+  const stop = keyboard.listen({
+    onInput: (text) => passKeys(text, { keyboard, suspend: () => suspend(true), onKeys }),
+    // The system sends SIGHUP as well, which ends the session.
+    onGone() {},
+    onSuspend: () => suspend(false),
+    onExit: leave,
+  });
+  keyboard.setRaw(true);
   return () => {
-    terminal.off('data', onKeys);
-    terminal.setRawMode?.(false);
+    stop();
+    leave();
   };
 }

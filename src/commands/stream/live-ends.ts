@@ -54,8 +54,9 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
     sinks: playback === undefined ? [] : [playback],
     notices,
     listenForKeys() {
-      if (microphone === undefined) return;
-      release = listenForKeys(context.io, {
+      const { keyboard } = context.io;
+      if (microphone === undefined || keyboard === undefined) return;
+      release = listenForKeys(keyboard, {
         microphone,
         onMute: (muted) => void context.note(muted ? 'microphone muted (m: on)' : 'microphone on (m: mute)'),
       });

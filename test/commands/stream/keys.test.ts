@@ -1,12 +1,19 @@
-import { PassThrough } from 'node:stream';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { listenForKeys } from '../../../src/commands/stream/keys.ts';
+import type { KeyboardHandlers } from '../../../src/kernel/keyboard.ts';
 
-afterEach(() => vi.restoreAllMocks());
-
-function createTerminal({ isTTY = true } = {}) {
-  const modes: boolean[] = [];
-  const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: (on: boolean) => void modes.push(on) });
+function startListening() {
+  const calls: string[] = [];
+  let handlers: KeyboardHandlers | undefined;
+  const keyboard = {
+    setRaw: (raw: boolean) => void calls.push(raw ? 'raw' : 'lines'),
+    listen(given: KeyboardHandlers) {
+      handlers = given;
+      return () => void calls.push('stop');
+    },
+    raise: (signal: string) => void calls.push(signal),
+    suspend: ({ group }: { group: boolean }) => void calls.push(group ? 'suspend the job' : 'suspend'),
+  };
   const microphone = {
     muted: false,
     mute(on: boolean) {
@@ -14,44 +21,40 @@ function createTerminal({ isTTY = true } = {}) {
     },
   };
   const told: boolean[] = [];
-  const release = listenForKeys({ stdin }, { microphone, onMute: (muted) => told.push(muted) });
-  const press = async (keys: string) => {
-    stdin.write(keys);
-    await new Promise(setImmediate);
-  };
-  return { microphone, told, modes, release, press };
+  const release = listenForKeys(keyboard, { microphone, onMute: (muted) => told.push(muted) });
+  return { calls, handlers: handlers as KeyboardHandlers, microphone, told, release };
 }
 
-test('m mutes the microphone, and switches it on again', async () => {
-  const { microphone, told, press } = createTerminal();
-  await press('m');
+test('m mutes the microphone, and switches it on again', () => {
+  const { handlers, microphone, told } = startListening();
+  handlers.onInput('m');
   expect(microphone.muted).toBe(true);
-  await press('xm');
+  handlers.onInput('xm');
   expect(microphone.muted).toBe(false);
-  await press('mm');
+  handlers.onInput('mm');
   expect(told).toEqual([true, false, true, false]);
 });
 
-test('Ctrl-C is the signal that it would be without us', async () => {
-  const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
-  const { press } = createTerminal();
-  await press('\u0003');
-  expect(kill.mock.calls).toEqual([[process.pid, 'SIGINT']]);
+test.each([
+  ['Ctrl-C', '\u0003', ['SIGINT']],
+  ['Ctrl-\\', '\u001c', ['SIGQUIT']],
+  ['Ctrl-Z', '\u001a', ['lines', 'suspend the job', 'raw']],
+])('%s does what it does in a terminal that reads lines', (_name, key, expected) => {
+  const { calls, handlers } = startListening();
+  handlers.onInput(key);
+  expect(calls).toEqual(['raw', ...expected]);
 });
 
-test('the terminal is given back as it was, and keys do nothing any more', async () => {
-  const { microphone, modes, release, press } = createTerminal();
-  expect(modes).toEqual([true]);
-  release();
-  expect(modes).toEqual([true, false]);
-  await press('m');
-  expect(microphone.muted).toBe(false);
+test('a request to suspend stops the process with the terminal as it was', () => {
+  const { calls, handlers } = startListening();
+  handlers.onSuspend();
+  expect(calls).toEqual(['raw', 'lines', 'suspend', 'raw']);
 });
 
-test('what is no terminal is left alone', async () => {
-  const { microphone, modes, release, press } = createTerminal({ isTTY: false });
-  await press('m');
+test('the terminal is given back when the session ends, and when the process does', () => {
+  const { calls, handlers, release } = startListening();
+  handlers.onExit();
+  expect(calls).toEqual(['raw', 'lines']);
   release();
-  expect(modes).toEqual([]);
-  expect(microphone.muted).toBe(false);
+  expect(calls).toEqual(['raw', 'lines', 'stop', 'lines']);
 });
