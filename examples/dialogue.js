@@ -3,7 +3,7 @@
  *
  *   npx voicectl serve --reply module:examples/dialogue.js
  *
- * It answers each turn with as many beeps as turns were taken, and the fourth with what was said.
+ * It answers each of the first three turns with as many beeps as there were turns, and the fourth by repeating it.
  */
 import { playPcm, takeTurns } from 'voicectl';
 

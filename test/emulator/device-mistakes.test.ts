@@ -254,7 +254,7 @@ test('every mistake of the page is made here, and every one that is made here st
 });
 
 describe('a device mistake', () => {
-  test.each(rows)('is told in words: %s', async (mistake, line) => {
+  test.each(rows)('is reported in words: %s', async (mistake, line) => {
     const { make, options = {} } = mistakes[mistake] as Mistake;
     const clock = createManualClock();
     const emulator = await startEmulator({ reply: 'silence', clock, ...options });

@@ -35,7 +35,7 @@ test('on every address, with keys, the URL that it says is one that works', asyn
   await emulator.connect();
 });
 
-test('a port that is taken is told, and nothing is left running', async () => {
+test('a port in use is reported, and nothing is left running', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as { port: number };
@@ -54,7 +54,7 @@ test('an address of another machine is a usage error', async () => {
   await expect(starting).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('a wrong dialect is told by path and expectation, and a secret is not', async () => {
+test('an invalid dialect is reported by path and expectation, without secrets', async () => {
   const secret = 'short canary';
   const starting = createEmulator({
     dialect: { token: { secret }, rateLimit: { window: 'fixed' as 'sliding' } },

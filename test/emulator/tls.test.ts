@@ -42,7 +42,7 @@ function run(
 const body = JSON.stringify({ apiKey: 'key-1', deviceId: 'd1' });
 
 describe('an emulator with TLS', () => {
-  test('speaks HTTPS and WSS, to whoever trusts its certificate', async () => {
+  test('speaks HTTPS and WSS to clients that trust its certificate', async () => {
     const emulator = await startEmulator({ tls: true, reply: 'echo' });
     expect(emulator.baseUrl).toBe(`https://127.0.0.1:${emulator.port}`);
     expect(emulator.wsUrl).toBe(`wss://127.0.0.1:${emulator.port}`);

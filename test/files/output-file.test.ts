@@ -21,6 +21,6 @@ test.each([
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('where it cannot be written, that is told', async () => {
+test('a file that cannot be written is reported', async () => {
   await expect(writeText(join(folder, 'no', 'file'), '')).rejects.toMatchObject({ code: 'input-output' });
 });

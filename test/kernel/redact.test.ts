@@ -37,7 +37,7 @@ test('numbers and short texts are no secrets', () => {
   });
 });
 
-test('an error is told without secrets, and is the same error where it has none', () => {
+test('an error is reported without secrets, and is the same error if it has none', () => {
   const redactor = createRedactor();
   redactor.conceal('key-canary');
   const cause = new Error('why');
@@ -168,7 +168,7 @@ test('a text of nothing but backslashes takes no long time, whatever the key', (
   expect(redactor.text(text)).toBe(text);
 });
 
-test('an error that is none of ours is told without secrets too, and so are its causes', () => {
+test('a foreign error is reported without secrets too, and so are its causes', () => {
   const redactor = createRedactor();
   redactor.conceal('key-canary');
   const told = redactor.thrown(new TypeError('no key-canary', { cause: new Error('key-canary') }));
@@ -180,7 +180,7 @@ test('an error that is none of ours is told without secrets too, and so are its 
   expect(redactor.thrown(harmless)).toBe(harmless);
 });
 
-test('a cause is told without secrets, and so is the cause of that', () => {
+test('a cause is reported without secrets, and so is its cause', () => {
   const redactor = createRedactor();
   redactor.conceal('key-canary');
   const inner = new TypeError('inner key-canary');

@@ -31,7 +31,7 @@ const state: EmulatorState = {
   faults: [{ id: 1, name: `drop${evil}`, struck: 4, device: evil }],
 };
 
-test('the state of an emulator is told without what a terminal would obey', () => {
+test('the state of an emulator is shown without control characters', () => {
   const lines = stateLines(state).join('\n');
   expect(lines).not.toMatch(/\u001b|\u0007/);
   for (const text of ['1.2.3', 'd1', 'stereo', 't1', 'drop'])

@@ -23,7 +23,7 @@ test('audio of both directions that comes within a frame is one event each, and 
   expect(pending.take().events).toEqual([]);
 });
 
-test('a screen that takes nothing costs bounded memory, and is told what it missed', () => {
+test('a screen that takes nothing costs bounded memory, and learns what it missed', () => {
   const pending = createPendingEvents<{ type: string; index: number }>(() => undefined);
   for (let index = 0; index < 10_000; index += 1) pending.add({ type: 'message', index });
   expect(pending.size).toBeLessThanOrEqual(4_000);

@@ -73,7 +73,7 @@ describe('a device that does all well', () => {
   });
 });
 
-describe('a device that sends the wrong samples is told', () => {
+describe('a device that sends the wrong samples is reported', () => {
   test.each([
     ['riff-header', 'WAV header', fixture('hello.wav')],
     ['swapped-bytes', 'little-endian', Buffer.from(speech).swap16()],
@@ -110,7 +110,7 @@ describe('a device that sends the wrong samples is told', () => {
   });
 });
 
-describe('a device that sends at the wrong pace is told', () => {
+describe('a device that sends at the wrong pace is reported', () => {
   test('how many times real time it sends', () => {
     expect(judge(Buffer.concat([speech, speech]), { every: () => 20 / 1.7 })).toMatchObject({
       pace: { timesRealTime: 1.7 },

@@ -51,7 +51,7 @@ test('a fault with a probability strikes about as often, and the same with the s
   expect(strikes(7)).not.toEqual(strikes(8));
 });
 
-test('each strike is told, but of one stream’s audio only the first', () => {
+test('each strike is reported, but for the audio of one stream only the first', () => {
   const { take, told } = create([{ name: 'token-hang' }, { name: 'drop' }]);
   take('token', { device: 'd1' });
   take('token', { device: 'd1' });

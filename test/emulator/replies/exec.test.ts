@@ -71,7 +71,7 @@ test('what it says at once leaves in frames, at real-time pace, as one reply', a
   expect(ended - began).toBeGreaterThanOrEqual(380);
 });
 
-test('a command that fails is told of to its client, with its standard error, and the stream goes on', async () => {
+test('a command that fails is reported to its client, with its standard error, and the stream goes on', async () => {
   const { emulator, socket, texts, events } = await converseWith('echo no such voice >&2; exit 3');
   await expect
     .poll(() => texts.at(-1))
@@ -89,7 +89,7 @@ test('a command that fails is told of to its client, with its standard error, an
   await expect.poll(() => emulator.control.state().streams[0]?.framesIn).toBe(1);
 });
 
-test('a command that is not there is told of as well', async () => {
+test('a missing command is reported as well', async () => {
   const { texts } = await converseWith('voicectl-no-such-command');
   await expect.poll(() => JSON.stringify(texts.at(-1))).toContain('REPLY_FAILED');
 });
