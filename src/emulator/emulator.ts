@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { version } from '../kernel/version.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
-import { createTicker } from '../wire/pulse.ts';
+import { createPulse } from '../wire/pulse.ts';
 import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
 import { createControl } from './control/control.ts';
 import { createControlApi } from './control/control-api.ts';
@@ -61,7 +61,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const initialFaults = [...(scenario?.faults ?? []), ...(options.faults ?? [])];
   const faults = createFaults({ initial: initialFaults, random, events });
   const createReply = scenario?.cast(faults, settled.reply) ?? settled.reply;
-  const ticker = createTicker({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
+  const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
   const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });
   const voice = createVoiceEndpoint({
@@ -73,7 +73,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     maxConnections,
     authority,
     state,
-    ticker,
+    pulse,
     faults,
     createReply,
     tap: options.tap,
@@ -118,7 +118,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
       const stopped = new Promise((resolve) => server.close(resolve));
       await voice.close();
       upgradeFaults.close();
-      ticker.close();
+      pulse.close();
       server.closeAllConnections();
       await stopped;
       gone.abort();

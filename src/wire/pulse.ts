@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 
 /** Calls every member once per period. One timer serves all members: separate timers cost several times more. */
-export interface Ticker {
+export interface Pulse {
   /** Adds a member. Call the result to remove it. */
   add(tick: () => void): () => void;
   close(): void;
@@ -11,10 +11,10 @@ export interface Ticker {
 
 /** The members are spread over this many moments of a period, so that they do not all send in one burst. */
 const slotsPerPeriod = 4;
-/** A late ticker catches up by at most this many periods, then starts counting from now. */
+/** A late pulse catches up by at most this many periods, then starts counting from now. */
 const maxCatchUpPeriods = 10;
 
-export function createTicker({ clock, periodMs }: { clock: Clock; periodMs: number }): Ticker {
+export function createPulse({ clock, periodMs }: { clock: Clock; periodMs: number }): Pulse {
   const slots = Array.from({ length: slotsPerPeriod }, () => new Set<() => void>());
   const slotMs = periodMs / slotsPerPeriod;
   let anchor = 0;

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { createTicker } from '../../src/wire/pulse.ts';
+import { createPulse } from '../../src/wire/pulse.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
 const periodMs = 20;
 
 function start() {
   const clock = createManualClock();
-  return { clock, ticker: createTicker({ clock, periodMs }) };
+  return { clock, pulse: createPulse({ clock, periodMs }) };
 }
 
 test('a member is called 50 times a second', () => {
-  const { clock, ticker } = start();
+  const { clock, pulse } = start();
   let calls = 0;
-  ticker.add(() => {
+  pulse.add(() => {
     calls += 1;
   });
   clock.advance(0);
@@ -23,10 +23,10 @@ test('a member is called 50 times a second', () => {
 });
 
 test('calls are a period apart, and the first one comes within a period', () => {
-  const { clock, ticker } = start();
+  const { clock, pulse } = start();
   const at: number[] = [];
   clock.advance(1_234.5);
-  ticker.add(() => at.push(clock.now()));
+  pulse.add(() => at.push(clock.now()));
   clock.advance(200);
   expect(at[0]).toBeLessThanOrEqual(1_234.5 + periodMs);
   const gaps = at.slice(1).map((time, i) => time - at[i]!);
@@ -34,11 +34,11 @@ test('calls are a period apart, and the first one comes within a period', () => 
 });
 
 test('a hundred members are each called 50 times a second, at four moments of a period', () => {
-  const { clock, ticker } = start();
+  const { clock, pulse } = start();
   const calls = new Map<number, number>();
   const moments = new Set<number>();
   for (let member = 0; member < 100; member += 1) {
-    ticker.add(() => {
+    pulse.add(() => {
       calls.set(member, (calls.get(member) ?? 0) + 1);
       moments.add(Math.round((clock.now() % periodMs) * 1000) % (periodMs * 1000));
     });
@@ -52,11 +52,11 @@ test('a hundred members are each called 50 times a second, at four moments of a 
 });
 
 test('who joins during a call is called from the next period on, once a period', () => {
-  const { clock, ticker } = start();
+  const { clock, pulse } = start();
   const at: number[] = [];
-  const leave = ticker.add(() => {
+  const leave = pulse.add(() => {
     leave();
-    for (let i = 0; i < 8; i += 1) ticker.add(() => at.push(clock.now()));
+    for (let i = 0; i < 8; i += 1) pulse.add(() => at.push(clock.now()));
   });
   clock.advance(0);
   expect(at).toEqual([]);
@@ -67,12 +67,12 @@ test('who joins during a call is called from the next period on, once a period',
 });
 
 test('who leaves during a call is not called any more, though its turn was still to come', () => {
-  const { clock, ticker } = start();
+  const { clock, pulse } = start();
   const calls: string[] = [];
   const leaves: (() => void)[] = [];
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
     leaves.push(
-      ticker.add(() => {
+      pulse.add(() => {
         calls.push(name);
         for (const leave of leaves) leave();
       }),
@@ -82,7 +82,7 @@ test('who leaves during a call is not called any more, though its turn was still
   expect(calls).toEqual(['a']);
 });
 
-test('leaving twice is harmless, and an empty ticker sets no timer', () => {
+test('leaving twice is harmless, and an empty pulse sets no timer', () => {
   let timers = 0;
   const clock = createManualClock();
   const counted = {
@@ -92,8 +92,8 @@ test('leaving twice is harmless, and an empty ticker sets no timer', () => {
       return clock.after(...args);
     },
   };
-  const ticker = createTicker({ clock: counted, periodMs });
-  const leave = ticker.add(() => {});
+  const pulse = createPulse({ clock: counted, periodMs });
+  const leave = pulse.add(() => {});
   leave();
   leave();
   const before = timers;
@@ -101,19 +101,19 @@ test('leaving twice is harmless, and an empty ticker sets no timer', () => {
   expect(timers).toBe(before);
 });
 
-test('a closed ticker calls nobody', () => {
-  const { clock, ticker } = start();
+test('a closed pulse calls nobody', () => {
+  const { clock, pulse } = start();
   let calls = 0;
-  ticker.add(() => {
+  pulse.add(() => {
     calls += 1;
   });
-  ticker.close();
+  pulse.close();
   clock.advance(1_000);
   expect(calls).toBe(0);
 });
 
 describe('a late process', () => {
-  /** A ticker whose timers fire only when the test says so: late. */
+  /** A pulse whose timers fire only when the test says so: late. */
   function startLate() {
     let now = 0;
     let due: (() => void) | undefined;
@@ -125,35 +125,35 @@ describe('a late process', () => {
         return { cancel: () => {} };
       },
     };
-    const ticker = createTicker({ clock, periodMs });
+    const pulse = createPulse({ clock, periodMs });
     const fireAt = (ms: number) => {
       now = ms;
       due?.();
     };
-    return { ticker, fireAt };
+    return { pulse, fireAt };
   }
 
   test('catches up with what it missed', () => {
-    const { ticker, fireAt } = startLate();
+    const { pulse, fireAt } = startLate();
     let calls = 0;
-    ticker.add(() => {
+    pulse.add(() => {
       calls += 1;
     });
     fireAt(0);
     fireAt(200);
-    expect([calls, ticker.skipped]).toEqual([11, 0]);
+    expect([calls, pulse.skipped]).toEqual([11, 0]);
   });
 
   test('catches up by at most ten periods, and counts what it left out', () => {
-    const { ticker, fireAt } = startLate();
+    const { pulse, fireAt } = startLate();
     let calls = 0;
-    ticker.add(() => {
+    pulse.add(() => {
       calls += 1;
     });
     fireAt(0);
     fireAt(10_000);
     expect(calls).toBeLessThanOrEqual(12);
-    expect(ticker.skipped).toBeGreaterThan(480);
+    expect(pulse.skipped).toBeGreaterThan(480);
     const before = calls;
     fireAt(10_020);
     expect(calls).toBe(before + 1);

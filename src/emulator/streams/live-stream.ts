@@ -3,7 +3,7 @@ import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeError, writeStatus } from '../../protocol/messages.ts';
-import type { Ticker } from '../../wire/pulse.ts';
+import type { Pulse } from '../../wire/pulse.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { createFaultyAudio } from '../faults/faulty-audio.ts';
@@ -30,7 +30,7 @@ export interface LiveStreamOptions {
   clock: Clock;
   /** The machine's: audio keeps its pace when the clock is moved. */
   baseClock: Clock;
-  ticker: Ticker;
+  pulse: Pulse;
   dialect: Dialect;
   events: EmulatorEvents;
   faults: Faults;
@@ -86,7 +86,7 @@ function startReply({
   connection,
   claims,
   baseClock,
-  ticker,
+  pulse,
   dialect,
   events,
   faults,
@@ -99,7 +99,7 @@ function startReply({
   const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, out: connection.audio });
   connection.onEnding(audio.close);
   const speaker = createSpeaker({
-    ticker,
+    pulse,
     frameBytes: bytesForMs(dialect.stream.replyFrameMs),
     send: audio.send,
     onEnd() {

@@ -1,4 +1,4 @@
-import type { Ticker } from '../../wire/pulse.ts';
+import type { Pulse } from '../../wire/pulse.ts';
 import type { Playable } from '../replies/playable.ts';
 
 /** Says one playable after the other, one frame per tick. */
@@ -10,7 +10,7 @@ export interface Speaker {
 }
 
 export interface SpeakerOptions {
-  ticker: Ticker;
+  pulse: Pulse;
   frameBytes: number;
   send: (pcm: Buffer) => void;
   /** The queue has run empty; not called after `stop`. */
@@ -20,7 +20,7 @@ export interface SpeakerOptions {
 /** Most playables that wait behind the current one; beyond it the oldest is dropped. */
 const maxWaiting = 64;
 
-export function createSpeaker({ ticker, frameBytes, send, onEnd }: SpeakerOptions): Speaker {
+export function createSpeaker({ pulse, frameBytes, send, onEnd }: SpeakerOptions): Speaker {
   const queue: Playable[] = [];
   let leave: (() => void) | undefined;
 
@@ -51,7 +51,7 @@ export function createSpeaker({ ticker, frameBytes, send, onEnd }: SpeakerOption
     say(playable) {
       if (queue.length > maxWaiting) queue.shift();
       queue.push(playable);
-      leave ??= ticker.add(tick);
+      leave ??= pulse.add(tick);
     },
     stop() {
       queue.length = 0;

@@ -6,7 +6,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { writeGiven } from '../../protocol/messages.ts';
 import { streamPath } from '../../protocol/paths.ts';
-import type { Ticker } from '../../wire/pulse.ts';
+import type { Pulse } from '../../wire/pulse.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import type { Tap } from '../../wire/tap.ts';
@@ -65,7 +65,7 @@ export interface VoiceEndpointOptions {
   maxConnections: number;
   authority: TokenAuthority;
   state: Pick<State, 'leaseSlot' | 'spendToken'>;
-  ticker: Ticker;
+  pulse: Pulse;
   faults: Faults;
   createReply: ReplyMode;
   /** Gives a tap for each stream. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { playPcm } from '../../../src/emulator/replies/playable.ts';
 import { createSpeaker } from '../../../src/emulator/streams/speaker.ts';
-import { createTicker } from '../../../src/wire/pulse.ts';
+import { createPulse } from '../../../src/wire/pulse.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 function start() {
@@ -9,7 +9,7 @@ function start() {
   const sent: { at: number; pcm: Buffer }[] = [];
   const ends: number[] = [];
   const speaker = createSpeaker({
-    ticker: createTicker({ clock, periodMs: 20 }),
+    pulse: createPulse({ clock, periodMs: 20 }),
     frameBytes: 640,
     send: (pcm) => sent.push({ at: clock.now(), pcm }),
     onEnd: () => ends.push(clock.now()),
