@@ -1,9 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { LatestLevel } from '../latest-level.ts';
-import { type JudgedPace, judgePace, type PaceFinding } from './judge-pace.ts';
-import { PaceCheck, type PaceReport } from './pace-check.ts';
+import { type JudgedPace, judgePace, type PaceFinding, patientMs } from './judge-pace.ts';
+import { type LostTime, PaceCheck } from './pace-check.ts';
 import { PcmCheck, type PcmFinding } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
+import type { PaceReport } from './span.ts';
 
 /** A mistake of a device that the real service may not tolerate. */
 export type DeviceFinding = PcmFinding | PaceFinding | 'odd-sizes' | 'base64-text' | 'json-text';
@@ -58,7 +59,7 @@ export class DeviceCheck {
   /** Whether it is time for `judgePace`. */
   isDue = false;
   private readonly clock: Pick<Clock, 'now'>;
-  private readonly pace = new PaceCheck();
+  private readonly pace: PaceCheck;
   private readonly pcm = new PcmCheck();
   private readonly found = new Set<Found>();
   /** Whole milliseconds; −1 before the first message. */
@@ -68,8 +69,9 @@ export class DeviceCheck {
   private seen = '';
 
   /** @param clock The machine's. */
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now'>, own: LostTime = { lostMs: 0 }) {
     this.clock = clock;
+    this.pace = new PaceCheck(own);
     this.level = new LatestLevel(clock);
   }
 
@@ -95,12 +97,17 @@ export class DeviceCheck {
     return [{ finding, remark: remarks[finding] }];
   }
 
-  /** The verdict on the recent pace if it has changed: the first one at once, each later one when seen twice. */
+  /**
+   * The verdict on the recent pace if it has changed: the first one at once, each later one when seen twice. If late
+   * messages leave it open, it is judged over a longer time.
+   */
   judgePace(): DeviceVerdict | undefined {
     this.isDue = false;
     this.nextJudgeAt = Math.round(this.clock.now()) + judgeEveryMs;
-    const report = this.pace.takeLatest();
-    const judged = judgePace(report, this.sizes());
+    const report = this.pace.latestReport();
+    const { judged, isSure } = judgePace(report, this.sizes());
+    if (isSure || report.passedMs >= patientMs) this.pace.forget();
+    if (!isSure && judged.length === 0) return undefined;
     const now = judged.map(({ finding, remark }) => finding + rateOf(remark)).join();
     const isNew = this.told === undefined || (now !== this.told && now === this.seen);
     this.seen = now;
@@ -111,7 +118,7 @@ export class DeviceCheck {
 
   verdict(): DeviceVerdict {
     const report = this.pace.report();
-    return verdictOf(report, judgePace(report, this.sizes()), [...this.found]);
+    return verdictOf(report, judgePace(report, this.sizes()).judged, [...this.found]);
   }
 
   /** Bytes per sample of the detected format, relative to the right one. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
+import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
@@ -77,6 +78,8 @@ export interface ConnectionOptions {
   clock: Clock;
   /** The machine's: audio is heard when it arrives. */
   baseClock: Clock;
+  /** Time in which the emulator did not run. */
+  own: LostTime;
   dialect: Dialect;
   events: EmulatorEvents;
   /** Makes an observer of the stream. */
@@ -100,7 +103,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   const startedAt = baseClock.now();
   const durationMs = () => Math.round(baseClock.now() - startedAt);
   const endings: (() => void)[] = [];
-  const device = new DeviceCheck(baseClock);
+  const device = new DeviceCheck(baseClock, options.own);
   const batched = new BatchedSocket(transport);
   let ended = false;
   let pingPending = false;

@@ -24,6 +24,7 @@ import { sendConnected } from './connected-message.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { createEarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
+import { createOwnLateness } from './lost-time.ts';
 import { tapStream } from './tap-stream.ts';
 import { createTokenUses } from './token-uses.ts';
 
@@ -93,6 +94,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const live = new WeakMap<Connection, LiveStream>();
   const headerOf = createAudioHeaders();
   const heartbeat = startHeartbeat(connections, baseClock);
+  const own = createOwnLateness(baseClock);
   const uses = createTokenUses();
   const earlyBytes = createEarlyBytes(dialect.stream.earlyAudioBytes);
   let awaitingToken = 0;
@@ -180,6 +182,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           headerOf,
           clock,
           baseClock,
+          own,
           dialect,
           events,
           watch:
@@ -187,7 +190,11 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
             ((isOurEnd) => tapStream({ tap, request, answerLines, socket: webSocket, clock, isOurEnd })),
         });
         connections.add(connection);
-        webSocket.once('close', () => connections.delete(connection));
+        const unwatch = own.watch();
+        webSocket.once('close', () => {
+          connections.delete(connection);
+          unwatch();
+        });
         events.emit({ type: 'stream-opened', stream: connection.id, remote });
         for (const message of dialect.stream.greeting)
           connection.sendText(writeGiven(message, connection.values));

@@ -1,0 +1,136 @@
+import { msForBytes } from '../../protocol/audio-format.ts';
+
+/** How a device sends, in time. Milliseconds are of the machine's clock. */
+export interface PaceReport {
+  /** Time from the first message to the last. */
+  passedMs: number;
+  /** Sent audio divided by elapsed time: 1 is real time. Null before it is known. */
+  timesRealTime: number | null;
+  /** How far `timesRealTime` may be off, because messages arrived late: 0.02 is 2 %. */
+  uncertainty: number;
+  /** Mean difference between the time from one message to the next, and the audio in the first. */
+  meanJitterMs: number;
+  /** Longest time between two messages, without the time in which the emulator itself did not run. */
+  longestGapMs: number;
+  /** Messages that arrived together with more others than a delayed device sends at once. */
+  burstMessages: number;
+  messages: number;
+  /** Time in which the emulator did not run. */
+  lostMs: number;
+  /** Sum of the long delays of messages. */
+  lateMs: number;
+}
+
+/** The pace is known after this time. */
+const shortestMs = 2_000;
+export const ticksPerMs = 100;
+/** A longer delay is an incident: a clock that is slow delays each message a little. */
+const lateTicks = 60 * ticksPerMs;
+
+/** Indexes of `sums`. Fractions are in an array: in a field each new one would be allocated. */
+const meanAudio = 0;
+const meanTime = 1;
+const audioAudio = 2;
+const audioTime = 3;
+/** Squares of the time by which messages were late. */
+const lateSquares = 4;
+
+/** Sums over some time, in whole 10 µs: unlike fractions, whole numbers in objects need no allocation. */
+export class Span {
+  private startAt = 0;
+  private messages = 0;
+  private sentBytes = 0;
+  private jitter = 0;
+  private longestGap = 0;
+  private longestLate = 0;
+  private lateSum = 0;
+  private burstMessages = 0;
+  private lost = 0;
+  private readonly sums = new Float64Array(5);
+
+  /** Takes a message: the time since the previous one, how much of it the emulator did not run, and the bytes of the previous one. */
+  add(at: number, gap: number, lost: number, bytes: number): void {
+    // A message is due when the audio of the previous one is over.
+    const audio = Math.round(msForBytes(bytes) * ticksPerMs);
+    this.sentBytes += bytes;
+    this.jitter += Math.abs(gap - audio);
+    this.lost += lost;
+    if (gap - lost > this.longestGap) this.longestGap = gap - lost;
+    const late = gap - audio;
+    if (late > 0) this.noteLate(late);
+    this.note(at);
+  }
+
+  addBurst(messages: number): void {
+    this.burstMessages += messages;
+  }
+
+  begin(at: number): void {
+    this.startAt = at;
+    this.messages = 0;
+    this.sentBytes = 0;
+    this.jitter = 0;
+    this.longestGap = 0;
+    this.longestLate = 0;
+    this.lateSum = 0;
+    this.burstMessages = 0;
+    this.lost = 0;
+    this.sums.fill(0);
+    this.note(at);
+  }
+
+  report(lastAt: number): PaceReport {
+    const passedMs = (lastAt - this.startAt) / ticksPerMs;
+    const isKnown = passedMs >= shortestMs;
+    const { times, uncertainty } = this.measure(passedMs);
+    return {
+      passedMs: round(passedMs),
+      timesRealTime: isKnown ? round(times) : null,
+      uncertainty: isKnown ? Math.round(uncertainty * 10_000) / 10_000 : 1,
+      meanJitterMs: round(this.jitter / ticksPerMs / Math.max(1, this.messages - 1)),
+      longestGapMs: round(this.longestGap / ticksPerMs),
+      burstMessages: this.burstMessages,
+      messages: this.messages,
+      lostMs: round(this.lost / ticksPerMs),
+      lateMs: round(this.lateSum / ticksPerMs),
+    };
+  }
+
+  private noteLate(late: number): void {
+    if (late > this.longestLate) this.longestLate = late;
+    if (late > lateTicks) this.lateSum += late;
+    const sums = this.sums;
+    sums[lateSquares] = (sums[lateSquares] as number) + late * late;
+  }
+
+  /** Adds a point to the line of arrivals: so much audio came before this time. */
+  private note(at: number): void {
+    const sums = this.sums;
+    this.messages += 1;
+    const audio = msForBytes(this.sentBytes);
+    const time = (at - this.startAt) / ticksPerMs;
+    const fromMean = audio - (sums[meanAudio] as number);
+    sums[meanAudio] = (sums[meanAudio] as number) + fromMean / this.messages;
+    sums[meanTime] = (sums[meanTime] as number) + (time - (sums[meanTime] as number)) / this.messages;
+    sums[audioAudio] = (sums[audioAudio] as number) + fromMean * (audio - (sums[meanAudio] as number));
+    sums[audioTime] = (sums[audioTime] as number) + fromMean * (time - (sums[meanTime] as number));
+  }
+
+  /**
+   * Messages that arrive late, and then together, hide the pace. Two measures of it: the first and the last message,
+   * wrong by the longest delay at most; or the line through all of them, which n delays of d ms in T ms turn by about
+   * 3nd²/T². The better one counts.
+   */
+  private measure(passedMs: number): { times: number; uncertainty: number } {
+    const sums = this.sums;
+    const ofEnds = this.longestLate / ticksPerMs / passedMs;
+    const ofLine = (3 * (sums[lateSquares] as number)) / (ticksPerMs * passedMs) ** 2;
+    return ofLine < ofEnds
+      ? { times: (sums[audioAudio] as number) / (sums[audioTime] as number), uncertainty: ofLine }
+      : { times: msForBytes(this.sentBytes) / passedMs, uncertainty: ofEnds };
+  }
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { DeviceCheck } from '../../../src/audio/verdict/device-verdict.ts';
+import { speechPcm } from '../../helpers/device-audio.ts';
+
+/** A stall: nothing is handled from `at` for `ms`, and then everything at once. */
+interface Stall {
+  at: number;
+  ms: number;
+}
+interface Sending {
+  /** Samples a second of the device. */
+  rate?: number;
+  seconds?: number;
+  stalls?: Stall[];
+  /** Whether the emulator itself stalls, and knows. */
+  own?: boolean;
+  /** Whether the device loses its audio in a stall, instead of sending it later. */
+  loses?: boolean;
+  frameBytes?: number;
+}
+
+const busy = (everyMs: number, ms: number, seconds = 60): Stall[] =>
+  Array.from({ length: Math.floor((seconds * 1_000) / everyMs) }, (_, index) => ({
+    at: 137 + index * everyMs + ((index * 7_919) % 97),
+    ms: ms * (0.5 + ((index * 31) % 11) / 10),
+  }));
+
+/** What is said of the pace of a device while it runs, in order, and at its end. */
+function run({
+  rate = 16_000,
+  seconds = 12,
+  stalls = [],
+  own = false,
+  loses = false,
+  frameBytes = 640,
+}: Sending) {
+  let now = 0;
+  const lost = { lostMs: 0 };
+  const check = new DeviceCheck({ now: () => now }, lost);
+  const told: string[][] = [];
+  const everyMs = (frameBytes / 32) * (16_000 / rate);
+  const audio = Buffer.concat(Array.from({ length: 8 }, () => speechPcm));
+  let skippedMs = 0;
+  let over = 0;
+  for (let index = 0; index * everyMs < seconds * 1_000; index += 1) {
+    const sent = index * everyMs + skippedMs;
+    for (const { at, ms } of stalls) {
+      if (over > at || sent < at || sent >= at + ms) continue;
+      over = at + ms;
+      if (own) lost.lostMs += ms;
+      if (loses) skippedMs += over - sent;
+    }
+    now = Math.max(sent, over, now + 0.05);
+    const offset = (index * frameBytes) % (audio.length - frameBytes);
+    check.push(audio.subarray(offset, offset + frameBytes));
+    if (!check.isDue) continue;
+    const verdict = check.judgePace();
+    if (verdict !== undefined) told.push(verdict.remarks);
+  }
+  return { told, atEnd: check.verdict().remarks };
+}
+
+const afterWell = { told: [[]], atEnd: [] };
+
+describe('a device in real time gets no remark', () => {
+  test.each<[string, Sending]>([
+    ['with one delay of 140 ms as the first verdict is due', { stalls: [{ at: 1_900, ms: 140 }] }],
+    ['with one delay of 400 ms at the start', { stalls: [{ at: 5, ms: 400 }] }],
+    ['with one delay of 400 ms as the first verdict is due', { stalls: [{ at: 1_700, ms: 400 }] }],
+    ['on a machine that is late by 100 ms four times a second', { stalls: busy(250, 100) }],
+    ['on a machine that is late by 250 ms twice a second', { stalls: busy(500, 250) }],
+    ['of an emulator that stands still for 900 ms', { stalls: [{ at: 3_000, ms: 900 }], own: true }],
+    ['of an emulator that is late all the time', { stalls: busy(200, 150), own: true }],
+    [
+      'that loses what it recorded while the whole machine stood still',
+      {
+        stalls: [{ at: 1_200, ms: 300 }],
+        own: true,
+        loses: true,
+      },
+    ],
+    ['whose clock is 2 % fast, with delays', { rate: 16_320, stalls: busy(500, 100) }],
+    ['in messages of 100 ms, with delays', { frameBytes: 3_200, stalls: busy(700, 120) }],
+  ])('%s', (_, sending) => {
+    const { told, atEnd } = run(sending);
+    expect(told.flat()).toEqual([]);
+    expect(atEnd).toEqual([]);
+  });
+
+  test('and is found to be well', () => {
+    expect(run({ stalls: busy(500, 60) })).toEqual(afterWell);
+  });
+});
+
+describe('a sample rate is recognised', () => {
+  const delays: [string, Stall[]][] = [
+    ['without delays', []],
+    ['with one delay of 100 ms as the first verdict is due', [{ at: 1_930, ms: 100 }]],
+    ['with one delay of 300 ms at the start', [{ at: 3, ms: 300 }]],
+    ['on a machine that is late by 60 ms five times a second', busy(200, 60)],
+    ['on a machine that is late by 200 ms twice a second', busy(500, 200)],
+  ];
+  const rates: [number, string][] = [
+    [44_100, '44.1 kHz'],
+    [48_000, '48 kHz'],
+    [43_700, '44.1 kHz'],
+    [48_400, '48 kHz'],
+    [32_000, '32 kHz, or 16 kHz stereo'],
+    [24_000, '24 kHz'],
+    [8_000, '8 kHz'],
+    [88_200, '44.1 kHz stereo'],
+  ];
+  test.each(
+    rates.flatMap(([rate, words]) => delays.map(([how, stalls]) => [rate, words, how, stalls] as const)),
+  )('at %d samples a second: %s, %s', (rate, words, _how, stalls) => {
+    const { told, atEnd } = run({ rate, stalls, seconds: 15 });
+    const seen = told.flat().filter((remark) => !remark.includes('arrived in bursts'));
+    expect(seen).toEqual([expect.stringContaining(`looks like ${words}:`)]);
+    expect(atEnd).toContainEqual(expect.stringContaining(`looks like ${words}:`));
+  });
+});
+
+describe('a wrong pace is told in spite of delays', () => {
+  test.each([0.8, 0.9, 1.15, 1.7])('of %d × real time', (times) => {
+    const { told } = run({ rate: 16_000 * times, stalls: busy(500, 60), seconds: 15 });
+    expect(told).toHaveLength(1);
+    expect(Number(/sends ([\d.]+) ×/.exec(told.flat()[0] ?? '')?.[1])).toBeCloseTo(times, 1);
+  });
+
+  test('of a device that loses audio again and again', () => {
+    const { told } = run({ stalls: busy(1_000, 200), loses: true, seconds: 25 });
+    expect(told.flat()).toEqual([expect.stringMatching(/^device sends 0\.8\d? × real time$/)]);
+  });
+});

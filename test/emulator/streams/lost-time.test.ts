@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { createOwnLateness } from '../../../src/emulator/streams/lost-time.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
+
+/** A clock whose timers fire as late as the test says. */
+function lateClock() {
+  let now = 0;
+  let pending: (() => void) | undefined;
+  const clock: Clock = {
+    now: () => now,
+    wall: () => now,
+    after(_delayMs, call) {
+      pending = call;
+      return { cancel: () => (pending = undefined) };
+    },
+  };
+  return {
+    clock,
+    fire(afterMs: number) {
+      now += afterMs;
+      pending?.();
+    },
+    isIdle: () => pending === undefined,
+  };
+}
+
+test('time in which the process did not run is lost; the lateness of any timer is not', () => {
+  const { clock, fire } = lateClock();
+  const own = createOwnLateness(clock);
+  own.watch();
+  for (const ms of [50, 52, 55]) fire(ms);
+  expect(own.lostMs).toBe(0);
+  fire(350);
+  fire(50);
+  expect(own.lostMs).toBe(300);
+});
+
+test('nothing is measured before the first stream and after the last', () => {
+  const { clock, fire, isIdle } = lateClock();
+  const own = createOwnLateness(clock);
+  expect(isIdle()).toBe(true);
+  const [end, endOther] = [own.watch(), own.watch()];
+  end();
+  expect(isIdle()).toBe(false);
+  endOther();
+  expect(isIdle()).toBe(true);
+  fire(5_000);
+  own.watch();
+  fire(50);
+  expect(own.lostMs).toBe(0);
+});
+
+test('a clock that a test moves loses nothing', () => {
+  const clock = createManualClock();
+  const own = createOwnLateness(clock);
+  own.watch();
+  clock.advance(60_000);
+  expect(own.lostMs).toBe(0);
+});
