@@ -18,37 +18,25 @@ const settleMs = 250;
 /** A device that is late again after so many corrections in this time has become slower, as one that is exchanged for another. */
 const corrections = 5;
 const correctionsMs = 10_000;
-/** That is tried again after this time, then after twice as long, and so on. */
-const retryMs = 15_000;
 
 /** Only values from a device that plays may be noted. */
 export function createLag(): Lag {
   const recent = createMinimum(values);
   let leastMs = Number.POSITIVE_INFINITY;
-  /** What is accepted as the device's own delay, beyond the least that it had. */
-  let slowerMs = 0;
   let judgeAt = Number.NEGATIVE_INFINITY;
-  let retryAt = Number.POSITIVE_INFINITY;
-  let patienceMs = retryMs;
   let corrected: number[] = [];
   return {
     note(behindMs, now) {
       if (now < judgeAt) return 0;
       recent.add(behindMs);
       if (!recent.isFull) return 0;
-      if (now >= retryAt) {
-        slowerMs = 0;
-        retryAt = Number.POSITIVE_INFINITY;
-      }
       leastMs = Math.min(leastMs, recent.value);
-      const overMs = recent.value - leastMs - slowerMs;
+      const overMs = recent.value - leastMs;
       if (overMs < lagMs) return 0;
       corrected = corrected.filter((at) => now - at < correctionsMs);
       if (corrected.length >= corrections) {
-        slowerMs += overMs;
+        leastMs = recent.value;
         corrected = [];
-        retryAt = now + patienceMs;
-        patienceMs *= 2;
         return 0;
       }
       corrected.push(now);

@@ -4,6 +4,7 @@ import type { Notices } from '../notices.ts';
 import { createRecovery } from '../process/recovery.ts';
 import { createHold } from './hold.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
+import { createRenewal } from './renewal.ts';
 import type { Speaker } from './speaker.ts';
 
 /** The AI's voice on a loudspeaker: takes audio as it comes and never makes the receiving side wait. */
@@ -52,6 +53,9 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
   const recover = createRecovery({ ...options, what: 'loudspeaker', signal: until });
+  const renewal = createRenewal({ open, clock, signal: until });
+  /** The loudspeaker that was replaced plays what it has. */
+  let leaving = Promise.resolve();
   let isClosing = false;
   let isCut = false;
   let isAway = false;
@@ -100,6 +104,14 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       wake = resolve;
       void speaker.lost.catch(resolve);
     });
+  const renew = (frame: Buffer | undefined) => {
+    const renewed = isClosing || silenced !== undefined ? undefined : renewal.next(speaker, frame);
+    if (renewed === undefined) return;
+    const late = speaker;
+    holesBefore += late.holes;
+    speaker = renewed;
+    leaving = late.finish().catch(() => late.stop());
+  };
   /** Until nothing more is to be played. */
   const play = async () => {
     for (;;) {
@@ -108,6 +120,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       const now = clock.now();
       buffer.leaveOut(speaker.takeLateMs());
       const frame = buffer.pull(now);
+      renew(frame);
       if (frame !== undefined) {
         speaker.write(frame);
         wroteAt = now;
@@ -174,7 +187,11 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       // A device that is away is waited for no longer than the session.
       await (isUrgent ? speaker.stop() : playing);
       signal.removeEventListener('abort', cut);
-      await (isCut || failure !== undefined ? speaker.stop() : speaker.finish());
+      await Promise.all([
+        isCut || failure !== undefined ? speaker.stop() : speaker.finish(),
+        renewal.close(),
+        leaving,
+      ]);
     },
     get underruns() {
       return buffer.stats.underruns + holesBefore + speaker.holes;

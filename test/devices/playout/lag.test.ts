@@ -31,11 +31,12 @@ describe('the lag of a device', () => {
     expect(found[0]!.at).toBeLessThan(500);
   });
 
-  test('that comes back after five corrections is its new delay; 15 s later it is tried again', () => {
+  test('that comes back after five corrections is its new delay', () => {
     const lag = createLag();
     tell(lag, () => 60, 40);
     expect(tell(lag, () => 260, 240, 2_000)).toHaveLength(5);
-    expect(tell(lag, () => 260, 400, 14_000)).toHaveLength(5);
+    expect(tell(lag, () => 260, 400, 14_000)).toEqual([]);
+    expect(tell(lag, (i) => (i < 12 ? 560 : 260), 60, 34_000)).toHaveLength(1);
   });
 
   test('is found again each time that the device is held up', () => {

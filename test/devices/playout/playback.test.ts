@@ -17,11 +17,14 @@ function createFakeSpeaker(clock: ReturnType<typeof createCountedClock>, mustReo
   });
   lost.catch(() => {});
   let nextAt = 0;
+  let holes = 0;
   const speaker: Speaker = {
     backend: 'fake',
     lost,
     delayMs: 0,
-    holes: 0,
+    get holes() {
+      return holes;
+    },
     takeLateMs: () => 0,
     mustReopen,
     flush: () => void calls.push('flush'),
@@ -43,6 +46,9 @@ function createFakeSpeaker(clock: ReturnType<typeof createCountedClock>, mustReo
     calls,
     get audible() {
       return frames.filter((frame) => frame.some((byte) => byte !== 0 && byte !== 255)).length;
+    },
+    holdUp() {
+      holes += 1;
     },
     lose(message: string, details = {}) {
       failure = new VoicectlError('audio-device', message, { details });
@@ -168,6 +174,79 @@ describe('playback', () => {
     expect(speakers[1]!.audible).toBeGreaterThan(15);
     expect({ told, attempts }).toEqual({ told: [], attempts: 2 });
     await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+  });
+
+  describe('on a device that was held up', () => {
+    async function heldUp(reopened: (attempt: number) => Promise<Speaker>) {
+      const clock = createCountedClock();
+      const late = createFakeSpeaker(clock);
+      let attempts = 0;
+      const opened = await open({
+        clock,
+        open: () => {
+          attempts += 1;
+          return attempts === 1 ? Promise.resolve(late.speaker) : reopened(attempts);
+        },
+      });
+      await opened.playback.write(speech(1_000));
+      await clock.run(100);
+      late.holdUp();
+      await clock.run(60);
+      return {
+        ...opened,
+        clock,
+        late,
+        get attempts() {
+          return attempts;
+        },
+      };
+    }
+
+    test('goes on with a new one in the next pause, and lets the late one play what it has', async () => {
+      const fresh = createFakeSpeaker(createCountedClock());
+      const { playback, clock, late, told } = await heldUp(async () => fresh.speaker);
+      await clock.run(400);
+      expect(fresh.frames).toEqual([]);
+      expect(late.calls).toEqual([]);
+      // The rest of the reply, its pause, and the next reply.
+      await clock.run(3_000);
+      await playback.write(speech(200));
+      await clock.run(100);
+      expect(late.calls).toEqual(['finish']);
+      expect(fresh.audible).toBeGreaterThan(0);
+      expect(playback.underruns).toBe(1);
+      expect(told).toEqual([]);
+      await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+      expect(fresh.calls).toContain('stop');
+    });
+
+    test('does not wait for a pause longer than two seconds', async () => {
+      const fresh = createFakeSpeaker(createCountedClock());
+      const { playback, clock, late } = await heldUp(async () => fresh.speaker);
+      await playback.write(speech(5_000));
+      await clock.run(2_200);
+      expect(late.calls).toEqual(['finish']);
+      await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+    });
+
+    test('keeps it where it cannot be opened twice, and tries again 15 s later', async () => {
+      const scene = await heldUp(() => Promise.reject(new VoicectlError('audio-device', 'busy')));
+      await scene.playback.write(speech(30_000));
+      await scene.clock.run(14_000);
+      expect(scene.attempts).toBe(2);
+      await scene.clock.run(2_000);
+      expect(scene.attempts).toBe(3);
+      expect(scene.late.calls).toEqual([]);
+      await scene.playback.close(new VoicectlError('interrupted', 'Interrupted'));
+    });
+
+    test('ends the new one too where the session ends before it was used', async () => {
+      const fresh = createFakeSpeaker(createCountedClock());
+      const { playback, late } = await heldUp(async () => fresh.speaker);
+      await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+      expect(late.calls).toContain('stop');
+      expect(fresh.calls).toContain('stop');
+    });
   });
 
   test('fails when the device is lost, also while nothing is played', async () => {

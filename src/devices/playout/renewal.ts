@@ -1,0 +1,68 @@
+import { measureLevel } from '../../audio/level.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Speaker } from './speaker.ts';
+
+/**
+ * Replaces a loudspeaker that was held up. Sound servers and libraries keep the audio of a stall in their own buffers,
+ * so that the device plays late from then on. A device that is opened anew does not.
+ */
+export interface Renewal {
+  /** Takes the frame that is played next. Returns the loudspeaker to play it, if that is another one from now on. */
+  next(current: Speaker, frame: Buffer | undefined): Speaker | undefined;
+  /** Ends the loudspeaker that waits for its turn. */
+  close(): Promise<void>;
+}
+
+export interface RenewalOptions {
+  open: (signal: AbortSignal) => Promise<Speaker>;
+  clock: Clock;
+  /** Ends the opening. */
+  signal: AbortSignal;
+}
+
+/** Minimum time between two attempts. */
+const restMs = 15_000;
+/** The change is made in a pause of the reply, if one comes within this time. */
+const patienceMs = 2_000;
+const quietDbfs = -45;
+
+export function createRenewal({ open, clock, signal }: RenewalOptions): Renewal {
+  let fresh: { speaker: Speaker; since: number } | undefined;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let opening: Promise<void> | undefined;
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+
+  const openBeside = async () => {
+    // A device that only one program can use stays with the one that has it.
+    const speaker = await open(until).catch(() => undefined);
+    opening = undefined;
+    if (speaker === undefined) return;
+    if (over.signal.aborted) return speaker.stop();
+    const waiting = { speaker, since: clock.now() };
+    fresh = waiting;
+    speaker.lost.catch(() => {
+      if (fresh === waiting) fresh = undefined;
+    });
+  };
+  return {
+    next(current, frame) {
+      const now = clock.now();
+      if (fresh === undefined) {
+        if (current.holes === 0 || opening !== undefined || now - triedAt < restMs) return undefined;
+        triedAt = now;
+        opening = openBeside();
+        return undefined;
+      }
+      const isLoud = frame !== undefined && measureLevel(frame).peakDbfs > quietDbfs;
+      if (isLoud && now - fresh.since < patienceMs) return undefined;
+      const { speaker } = fresh;
+      fresh = undefined;
+      return speaker;
+    },
+    async close() {
+      over.abort();
+      await Promise.all([opening, fresh?.speaker.stop()]);
+    },
+  };
+}
