@@ -23,7 +23,7 @@ function recordingSchema(): object {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A recording of voicectl',
     description:
-      'The folder that `voicectl stream --record` writes: recording.json (manifest), events.jsonl (an event a line), wire.jsonl (a wire a line), summary.json, and the voices you.wav and ai.wav (16 kHz, 16-bit, mono) on the time axis of `t`.',
+      'The folder that `voicectl stream --record` writes: recording.json (manifest), events.jsonl (an event a line), wire.jsonl (a wire a line), summary.json, and the voices you.wav and ai.wav (16 kHz, 16-bit, mono) and both.wav (the same in stereo) on the time axis of `t`.',
     $defs,
     anyOf: Object.keys(parts).map((name) => ({ $ref: `#/$defs/${name}` })),
   };

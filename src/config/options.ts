@@ -135,6 +135,7 @@ export const streamOptions = [
   ...expectationOptions,
   'out',
   'record',
+  'recordBoth',
   'play',
   'ascii',
   ...deviceOptions,

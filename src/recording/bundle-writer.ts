@@ -12,16 +12,12 @@ import {
   recordingFiles,
   type WireLine,
 } from './format.ts';
-import { createTrack } from './track.ts';
+import { createStereo, type StereoPart } from './stereo.ts';
+import { createTrack, slackMs } from './track.ts';
+import { writeParts } from './write-parts.ts';
 
-/**
- * How late a message may be and still follow the one before directly. Sent audio is continuous, and a
- * sender catches up after a delay of up to 200 ms; received audio is heard at once.
- */
-const slackMs = { out: 250, in: 60 } as const;
 /** Most data that waits for the disk before the session has to wait. */
 const maxWaitingBytes = 4 * 1024 * 1024;
-const silenceChunk = Buffer.alloc(bytesForMs(1_000));
 
 /** A recording that is being written. Each part waits only for the parts before it. */
 export interface BundleWriter {
@@ -41,12 +37,13 @@ interface Batch {
   /** PCM, or how many bytes of silence. */
   out: (Buffer | number)[];
   in: (Buffer | number)[];
+  both: StereoPart[];
   wire: string[];
   events: string[];
   bytes: number;
 }
 
-const emptyBatch = (): Batch => ({ out: [], in: [], wire: [], events: [], bytes: 0 });
+const emptyBatch = (): Batch => ({ out: [], in: [], both: [], wire: [], events: [], bytes: 0 });
 
 /**
  * Makes the folder, for its owner only, and starts the recording. Throws `usage` if the path exists,
@@ -66,6 +63,7 @@ export async function createBundle(folder: string, manifest: Manifest): Promise<
     return createWriter(folder, {
       out: keep(await createWavFile(join(folder, recordingFiles.out), { isPrivate: true })),
       in: keep(await createWavFile(join(folder, recordingFiles.in), { isPrivate: true })),
+      both: keep(await createWavFile(join(folder, recordingFiles.both), { isPrivate: true, channels: 2 })),
       wire: keep(await openLines(join(folder, recordingFiles.wire))),
       events: keep(await openLines(join(folder, recordingFiles.events))),
     });
@@ -91,12 +89,14 @@ async function makeFolder(folder: string): Promise<void> {
 interface Files {
   out: WavFile;
   in: WavFile;
+  both: WavFile;
   wire: LineFile;
   events: LineFile;
 }
 
 function createWriter(folder: string, files: Files): BundleWriter {
   const tracks = { out: createTrack(slackMs.out), in: createTrack(slackMs.in) };
+  const stereo = createStereo();
   let waiting = emptyBatch();
   let writingBytes = 0;
   let failure: VoicectlError | undefined;
@@ -104,7 +104,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
 
   /** Audio first: no line refers to bytes that are missing. */
   const write = async (batch: Batch) => {
-    for (const direction of ['out', 'in'] as const) await writeAudio(files[direction], batch[direction]);
+    for (const voice of ['out', 'in', 'both'] as const) await writeParts(files[voice], batch[voice]);
     await files.wire.append(batch.wire.join(''));
     await files.events.append(batch.events.join(''));
   };
@@ -143,6 +143,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
       const { at, silenceBytes } = tracks[direction].place(t, pcm.length);
       if (silenceBytes > 0) waiting[direction].push(silenceBytes);
       waiting[direction].push(pcm);
+      waiting.both.push(...stereo.add(direction, t, pcm));
       wake(pcm.length);
       addLine('wire', { t, type: 'audio', direction, bytes: pcm.length, at });
     },
@@ -155,10 +156,12 @@ function createWriter(folder: string, files: Files): BundleWriter {
       // A WAV contains whole samples: half a sample at the end is completed.
       const endBytes = longest + (longest % 2);
       for (const direction of ['out', 'in'] as const) {
-        const missing = endBytes - tracks[direction].endBytes;
-        if (missing > 0) waiting[direction].push(missing);
+        const missing = tracks[direction].fill(endBytes);
+        waiting[direction].push(missing);
         wake(missing);
       }
+      waiting.both.push(...stereo.end(endMs));
+      wake(1);
       await settled().catch(() => {});
       const closings = await Promise.allSettled(Object.values(files).map((file) => file.close()));
       if (failure !== undefined) throw failure;
@@ -175,22 +178,6 @@ async function writeSummary(folder: string, line: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-async function writeAudio(file: WavFile, parts: readonly (Buffer | number)[]): Promise<void> {
-  let pcm: Buffer[] = [];
-  for (const part of parts) {
-    if (typeof part !== 'number') {
-      pcm.push(part);
-      continue;
-    }
-    await file.write(Buffer.concat(pcm));
-    pcm = [];
-    for (let left = part; left > 0; left -= silenceChunk.length) {
-      await file.write(silenceChunk.subarray(0, Math.min(left, silenceChunk.length)));
-    }
-  }
-  await file.write(Buffer.concat(pcm));
 }
 
 interface LineFile {

@@ -14,6 +14,8 @@ export const recordingFiles = {
   wire: 'wire.jsonl',
   out: 'you.wav',
   in: 'ai.wav',
+  /** Both on one time axis: the client left, the AI right. */
+  both: 'both.wav',
   summary: 'summary.json',
 } as const;
 

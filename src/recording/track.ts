@@ -1,9 +1,17 @@
 import { bytesForMs } from '../protocol/audio-format.ts';
 
+/**
+ * How late a message may be and still follow the one before directly. Sent audio is continuous, and a
+ * sender catches up after a delay of up to 200 ms; received audio is heard at once.
+ */
+export const slackMs = { out: 250, in: 60 } as const;
+
 /** Places the messages of one voice on the time axis: byte 0 is `t` 0. */
 export interface Track {
   /** Where the audio of a message from time `t` starts, and how much silence precedes it. */
   place(t: number, bytes: number): { at: number; silenceBytes: number };
+  /** Fills up with silence until there are so many bytes. Returns how many are missing. */
+  fill(toBytes: number): number;
   /** Bytes so far, silence included. */
   readonly endBytes: number;
 }
@@ -19,6 +27,11 @@ export function createTrack(slackMs: number): Track {
   return {
     get endBytes() {
       return endBytes;
+    },
+    fill(toBytes) {
+      const silenceBytes = Math.max(0, toBytes - endBytes);
+      endBytes += silenceBytes;
+      return silenceBytes;
     },
     place(t, bytes) {
       const missing = bytesForMs(t) - endBytes;

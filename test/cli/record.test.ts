@@ -12,9 +12,17 @@ const sent = Buffer.concat([pcm, Buffer.alloc(640 - (pcm.length % 640))]);
 const quick = ['--pace', 'max', '--tail', '0', '--settle', '200ms'];
 const local = ['--local', '--reply', 'echo', ...quick];
 
+/** One channel of 16-bit stereo. */
+function channelOf(stereo: Buffer, channel: number): Buffer {
+  const mono = Buffer.alloc(stereo.length / 2);
+  for (let at = 0; at < mono.length; at += 2) mono.writeInt16LE(stereo.readInt16LE(at * 2 + channel * 2), at);
+  return mono;
+}
+
 describe('stream --record', () => {
   test('keeps what was sent and received, the events and the summary', async () => {
-    const ended = await sandbox.run(['stream', ...file, ...local, '--record', 'r', '--json']);
+    const flags = ['--record', 'r', '--record-both', 'both.wav', '--json'];
+    const ended = await sandbox.run(['stream', ...file, ...local, ...flags]);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const { wire, audio, events, summary, problems } = await readRecording(sandbox.path('r'));
     expect(problems).toEqual([]);
@@ -30,6 +38,10 @@ describe('stream --record', () => {
     expect(events).toEqual(lines.filter(({ type }) => type !== 'audio' && type !== 'summary'));
     const { t: _t, type: _type, ...told } = summaryOf(ended.stdout);
     expect(summary).toEqual(told);
+    for (const name of ['both.wav', 'r/both.wav']) {
+      const both = readFileSync(sandbox.path(name)).subarray(44);
+      for (const channel of [0, 1]) expect(channelOf(both, channel).includes(sent)).toBe(true);
+    }
   });
 
   test('a session that fails is recorded up to its failure', async () => {
@@ -59,7 +71,7 @@ describe('stream --record', () => {
       );
       expect(ended.code).toBe(0);
       const names = readdirSync(sandbox.path(folder));
-      expect(names).toHaveLength(6);
+      expect(names).toHaveLength(7);
       for (const name of names) {
         const content = readFileSync(join(sandbox.path(folder), name), 'latin1');
         for (const secret of [key, token, token.split('.')[2] ?? '', 'eyJ'])
@@ -129,9 +141,9 @@ test.each(Array.from({ length: rounds }, (_, index) => [index + 1]))(
     expect(totals.bytesOut - bytes.in).toBeLessThanOrEqual(32_000);
     expect(audio.out.length).toBeGreaterThanOrEqual(bytes.out);
     // Other programs go by the header.
-    for (const name of ['you.wav', 'ai.wav']) {
+    for (const name of ['you.wav', 'ai.wav', 'both.wav']) {
       const wav = readFileSync(join(sandbox.path('r'), name));
-      expect(wav.length - 44 - wav.readUInt32LE(40)).toBeLessThanOrEqual(32_000);
+      expect(wav.length - 44 - wav.readUInt32LE(40)).toBeLessThanOrEqual(32_000 * wav.readUInt16LE(22));
     }
   },
 );

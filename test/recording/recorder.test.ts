@@ -43,7 +43,10 @@ test('every message of both directions is kept byte for byte, with the time at w
   expect(ai.subarray(3_840, 4_481)).toEqual(pcm(641, 3));
   expect(ai.subarray(19_839, 19_846)).toEqual(pcm(7, 4));
   // One axis: silence where nothing came, and both end with the session.
-  expect([you.length, ai.length]).toEqual([32_000, 32_000]);
+  const both = wavData(folder, 'both.wav');
+  expect([you.length, ai.length, both.length]).toEqual([32_000, 32_000, 64_000]);
+  expect(both.subarray(6_400, 6_404)).toEqual(Buffer.concat([pcm(2, 1), pcm(2, 0)]));
+  expect(both.subarray(7_680, 7_684)).toEqual(Buffer.concat([pcm(2, 2), pcm(2, 3)]));
   expect(ai.subarray(4_481, 19_839)).toEqual(pcm(15_358, 0));
 });
 
@@ -89,7 +92,7 @@ test('only its owner can read it', async () => {
   await session.finish();
   const mode = (path: string) => statSync(path).mode & 0o777;
   expect(mode(folder)).toBe(0o700);
-  for (const name of ['recording.json', 'events.jsonl', 'wire.jsonl', 'you.wav', 'ai.wav'])
+  for (const name of ['recording.json', 'events.jsonl', 'wire.jsonl', 'you.wav', 'ai.wav', 'both.wav'])
     expect(mode(join(folder, name))).toBe(0o600);
 });
 

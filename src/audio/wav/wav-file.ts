@@ -2,6 +2,7 @@ import { type OutputFile, openOutputFile } from '../../files/output-file.ts';
 import { writeFailure } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
+import type { SampleFormat } from '../source.ts';
 import { wireFormat } from '../source-format.ts';
 import { createBlockJoiner } from '../whole-samples.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
@@ -11,7 +12,7 @@ const headerEveryBytes = bytesForMs(1000);
 /** Most audio in writes that are not awaited: about two minutes. Beyond it a write is refused. */
 const maxWaitingBytes = bytesForMs(120_000);
 
-/** A WAV file to write: 16 kHz s16le mono. */
+/** A WAV file to write: 16 kHz s16le. */
 export interface WavFile {
   readonly path: string;
   /**
@@ -28,6 +29,8 @@ export interface WavFile {
 export interface WavFileOptions {
   /** Only the user may read it (mode 0600), and no file may exist yet. */
   isPrivate?: boolean;
+  /** 1 by default. */
+  channels?: 1 | 2;
   /** Abort it to stop waiting for a reader of a pipe. */
   giveUp?: AbortSignal | undefined;
 }
@@ -39,23 +42,24 @@ export interface WavFileOptions {
  */
 export async function createWavFile(
   path: string,
-  { isPrivate = false, giveUp }: WavFileOptions = {},
+  { isPrivate = false, channels = 1, giveUp }: WavFileOptions = {},
 ): Promise<WavFile> {
   const file = await openOutputFile(path, {
     existing: isPrivate ? 'refuse' : 'replace',
     isPrivate,
     giveUp,
   });
+  const format = { ...wireFormat, channels };
   try {
-    await file.write(makeWavHeader(wireFormat, file.isRegular ? 0 : Number.POSITIVE_INFINITY));
-    return createWriter(file, path);
+    await file.write(makeWavHeader(format, file.isRegular ? 0 : Number.POSITIVE_INFINITY));
+    return createWriter(file, path, format);
   } catch (thrown) {
     await file.close().catch(() => {});
     throw thrown;
   }
 }
 
-function createWriter(file: OutputFile, path: string): WavFile {
+function createWriter(file: OutputFile, path: string, format: SampleFormat): WavFile {
   let dataBytes = 0;
   let headerDataBytes = 0;
   const samples = createBlockJoiner();
@@ -67,7 +71,7 @@ function createWriter(file: OutputFile, path: string): WavFile {
 
   const writeHeader = async () => {
     if (!file.isRegular || headerDataBytes === dataBytes) return;
-    await file.write(makeWavHeader(wireFormat, dataBytes), 0);
+    await file.write(makeWavHeader(format, dataBytes), 0);
     headerDataBytes = dataBytes;
   };
   const append = async (pcm: Buffer) => {

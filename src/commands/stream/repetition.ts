@@ -4,22 +4,21 @@ import { VoicectlError } from '../../kernel/errors.ts';
 
 /** Throws `usage` if several sessions are requested with a source or file for only one. */
 export function requireRepeatable(
-  {
-    repeat,
-    warmup,
-    out,
-    play,
-    record,
-    tokenFrom,
-  }: Settings<'repeat' | 'warmup' | 'out' | 'play' | 'record' | 'tokenFrom'>,
+  settings: Settings<'repeat' | 'warmup' | 'out' | 'play' | 'record' | 'recordBoth' | 'tokenFrom'>,
   source: AudioSource | undefined,
 ): void {
+  const { repeat, warmup, tokenFrom } = settings;
   if (repeat + warmup === 1) return;
   const flag = repeat > 1 ? '--repeat' : '--warmup';
   if (!source?.repeatable) {
     throw new VoicectlError('usage', `${flag} needs a file that can be read again; this source cannot`);
   }
-  const kept = out !== undefined ? '--out' : record !== undefined ? '--record' : play ? '--play' : undefined;
+  const kept = [
+    settings.out !== undefined && '--out',
+    settings.record !== undefined && '--record',
+    settings.recordBoth !== undefined && '--record-both',
+    settings.play && '--play',
+  ].find((flag) => typeof flag === 'string');
   if (kept !== undefined) {
     throw new VoicectlError('usage', `${kept} is for one session, but ${flag} runs several`);
   }

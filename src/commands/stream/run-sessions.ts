@@ -40,6 +40,10 @@ export async function runSessions(
           { ...options, ...(enough === undefined ? {} : { enough }) },
           {
             folder: settings.record,
+            both:
+              settings.recordBoth === undefined
+                ? undefined
+                : { path: settings.recordBoth, giveUp: io.giveUp },
             openSinks: async () => [...(await openSinks(settings.out, io)), ...heard],
             signal: until,
           },

@@ -25,7 +25,7 @@ function subjectOf({ settings: { file, raw, replay, expectFile, mic } }: StreamC
 
 async function openView(context: StreamContext): Promise<StreamView> {
   const { settings, io, output } = context;
-  const { repeat, warmup, tokenFrom, out, record, mic, play } = settings;
+  const { repeat, warmup, tokenFrom, out, record, recordBoth, mic, play } = settings;
   // A screen shows one session. For several, lines show the figures.
   if (output !== 'tui' || io.terminal === undefined || repeat + warmup > 1) {
     const { createStreamLines } = await import('./view.ts');
@@ -33,7 +33,7 @@ async function openView(context: StreamContext): Promise<StreamView> {
   }
   const { createStreamScreen } = await import('./screen.ts');
   // Another session needs a new token and a source that can restart, and must not overwrite files of the first.
-  const once = tokenFrom ?? out ?? record;
+  const once = tokenFrom ?? out ?? record ?? recordBoth;
   return createStreamScreen(context, {
     device: io.terminal,
     sourceName: subjectOf(context),

@@ -128,6 +128,12 @@ export const streamSettings = {
     flagOnly: true,
     help: 'record the session into this new folder, for inspect and replay',
   }),
+  recordBoth: define({
+    flag: '--record-both <FILE>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'both voices as one stereo WAV on one time axis: you left, the AI right',
+  }),
   loop: define({ flag: '--loop', parse: parseFlag, flagOnly: true, help: 'repeat the file' }),
   duration: define({
     flag: '--duration <DURATION>',
