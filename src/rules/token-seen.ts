@@ -65,8 +65,9 @@ export function byDevice<One extends SeenToken>(all: readonly One[]): One[][] {
   return [...groups.values()];
 }
 
+/** The path that was asked for. A service sees no host in the URL. */
 export function pathOf({ exchange }: SeenToken): string {
-  return new URL(exchange.request.url).pathname;
+  return new URL(exchange.request.url, 'http://service').pathname;
 }
 
 export function isSuccess({ exchange: { answer } }: SeenToken): boolean {
@@ -84,7 +85,7 @@ export function headerOf(headers: readonly Header[], name: string): string | und
   return values.length === 0 ? undefined : values.join(', ');
 }
 
-export function mediaTypeOf({ headers }: HttpAnswer): string | undefined {
+export function mediaTypeOf({ headers }: Pick<HttpAnswer, 'headers'>): string | undefined {
   return headerOf(headers, 'Content-Type')?.split(';')[0]?.trim().toLowerCase();
 }
 

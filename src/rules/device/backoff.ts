@@ -1,0 +1,44 @@
+/** How a device spreads its attempts while they fail. Times are milliseconds. */
+
+/** So many attempts within so long are a storm, whatever comes later. */
+const stormAttempts = 7;
+const stormMs = 10_000;
+/** Attempts that stay this far apart need not spread further. */
+const restfulMs = 10_000;
+/** The later waits are longer than the earlier ones by this factor: less than two, because of jitter. */
+const leastGrowth = 1.3;
+/** Fewer waits show no growth. */
+const leastWaits = 3;
+
+/** The first storm among attempts at these times: how many within how long. */
+export function findStorm(times: readonly number[]): { attempts: number; ms: number } | undefined {
+  for (const [index, first] of times.entries()) {
+    const last = times[index + stormAttempts - 1];
+    if (last !== undefined && last - first <= stormMs) return { attempts: stormAttempts, ms: last - first };
+  }
+  return undefined;
+}
+
+/** Whether the waits between attempts grow; undefined if there are too few to tell. */
+export function growsApart(times: readonly number[]): boolean | undefined {
+  const waits = waitsBetween(times);
+  if (waits.length < leastWaits) return undefined;
+  const half = Math.floor(waits.length / 2);
+  const [early, late] = [mean(waits.slice(0, half)), mean(waits.slice(half))];
+  return late >= restfulMs || late >= leastGrowth * early;
+}
+
+export function waitsBetween(times: readonly number[]): number[] {
+  return times.slice(1).map((at, index) => at - (times[index] ?? at));
+}
+
+/** The waits for people: `0.5 s, 1.1 s, 2.0 s`. */
+export function waitsText(times: readonly number[]): string {
+  return waitsBetween(times)
+    .map((ms) => `${(ms / 1000).toFixed(1)} s`)
+    .join(', ');
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}

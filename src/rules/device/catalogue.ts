@@ -1,0 +1,16 @@
+import type { Rule } from '../rule.ts';
+import { audioRules } from './audio.ts';
+import { endingRules } from './endings.ts';
+import { requestRules } from './requests.ts';
+import { tokenRules } from './tokens.ts';
+
+/**
+ * What the specification, or good sense, asks of a device, as far as traffic alone shows it. The others of D1 to D14
+ * are about situations that must be brought about first: see `conformance/drill`.
+ */
+export const deviceRules: readonly Rule[] = [
+  ...requestRules,
+  ...tokenRules,
+  ...audioRules,
+  ...endingRules,
+].sort((a, b) => Number(a.id.slice(1)) - Number(b.id.slice(1)));

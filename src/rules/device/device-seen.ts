@@ -1,0 +1,88 @@
+import type { StreamEnd, WireMessage } from '../../wire/exchange.ts';
+import type { Seen } from '../rule.ts';
+import {
+  isOpened,
+  type PresentedToken,
+  readText,
+  type SeenStream,
+  serviceMessages,
+  streams,
+} from '../stream-seen.ts';
+import { isSuccess, type SeenGrant, type SeenToken } from '../token-seen.ts';
+
+/** What a device sent to the token endpoint, by any method; a browser's preflight is not of the device. */
+export function deviceRequests(seen: readonly Seen[]): SeenToken[] {
+  return seen
+    .filter((one): one is SeenToken => one.exchange.kind === 'token')
+    .filter(({ exchange }) => exchange.request.method !== 'OPTIONS')
+    .sort((a, b) => a.exchange.at - b.exchange.at);
+}
+
+/** When the answer was complete. */
+export function answeredAt({ exchange }: SeenToken): number {
+  return exchange.at + exchange.totalMs;
+}
+
+/** Whether the request brought a token. */
+export function isGranted(one: SeenToken): one is SeenGrant {
+  return isSuccess(one) && one.exchange.granted !== undefined;
+}
+
+/** Opened connections of a device, in the order of time. */
+export function connections(seen: readonly Seen[]): SeenStream[] {
+  return streams(seen)
+    .filter(isOpened)
+    .sort((a, b) => a.exchange.upgrade.at - b.exchange.upgrade.at);
+}
+
+/** Messages of the device, pings aside. */
+export function deviceMessages({ exchange }: SeenStream): WireMessage[] {
+  return exchange.messages.filter(
+    ({ from, opcode }) => from === 'device' && (opcode === 'text' || opcode === 'binary'),
+  );
+}
+
+/** A token that a device presented. */
+export interface Shown {
+  stream: SeenStream;
+  message: PresentedToken;
+  /** Whether the stream was confirmed. */
+  confirmed: boolean;
+  /** Whether the service ended the stream in place of confirming it. */
+  refused: boolean;
+}
+
+/** Every token that was presented, in the order of time. */
+export function shownTokens(seen: readonly Seen[]): Shown[] {
+  return connections(seen).flatMap((stream) => {
+    const message = deviceMessages(stream).find((one): one is PresentedToken => 'token' in one);
+    if (message === undefined) return [];
+    const confirmed = confirmationOf(stream) !== undefined;
+    const refused = !confirmed && stream.exchange.end?.by === 'service';
+    return [{ stream, message, confirmed, refused }];
+  });
+}
+
+/** The confirmation of a stream, if it came. */
+export function confirmationOf(stream: SeenStream): WireMessage | undefined {
+  return serviceMessages(stream).find((message) => readText(message)?.category === 'connected');
+}
+
+/** A token by its `jti`, or if it has none by the start of its hash. */
+export function tokenName({ token }: PresentedToken): string {
+  const jti = token.claims?.jti;
+  return typeof jti === 'string' ? `jti ${jti}` : `token ${token.hash.slice(0, 8)}…`;
+}
+
+/** Confirmed streams that the service ended, or that broke. */
+export function interruptions(seen: readonly Seen[]): (SeenStream & { exchange: { end: StreamEnd } })[] {
+  return connections(seen).filter(
+    (stream): stream is SeenStream & { exchange: { end: StreamEnd } } =>
+      stream.exchange.end?.by === 'service' && confirmationOf(stream) !== undefined,
+  );
+}
+
+/** A duration for people: `0.3 s`. */
+export function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,72 @@
+import { closeCodes } from '../../protocol/close-codes.ts';
+import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
+import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
+import { endText, type SeenStream } from '../stream-seen.ts';
+import { findStorm, growsApart, waitsText } from './backoff.ts';
+import { confirmationOf, connections, deviceRequests, interruptions, secondsText } from './device-seen.ts';
+
+/** How a device ends its streams, and goes on when one is ended. */
+export const endingRules: readonly Rule[] = [
+  {
+    id: 'D9',
+    section: 'States and transitions',
+    title: 'reconnects when a stream is interrupted',
+    says: 'A new token is requested for each WebSocket connection.',
+    judge: judgeReturn,
+  },
+  {
+    id: 'D13',
+    section: 'Limits',
+    title: 'closes its streams, and holds ten at most',
+    says: 'Concurrent connections: 10 per device.',
+    judge: (seen) => gravest([judgeNumber(seen), ...connections(seen).map(judgeClose)]),
+  },
+];
+
+function judgeReturn(seen: readonly Seen[]): Finding | undefined {
+  const broken = interruptions(seen);
+  const [first] = broken;
+  if (first === undefined) return undefined;
+  const asked = deviceRequests(seen);
+  const returns = broken.flatMap((stream) => {
+    const next = asked.find(({ exchange }) => exchange.at >= stream.exchange.end.at);
+    return next === undefined ? [] : [{ stream, next, afterMs: next.exchange.at - stream.exchange.end.at }];
+  });
+  const times = [...new Set(returns.map(({ next }) => next.exchange.at))];
+  const evidence = returns.flatMap(({ stream, next }) => [stream, next]);
+  const storm = findStorm(asked.map(({ exchange }) => exchange.at));
+  if (storm !== undefined)
+    return fail(`${storm.attempts} attempts in ${secondsText(storm.ms)}, after ${endText(first)}`, evidence);
+  if (growsApart(times) === false)
+    return fail(
+      `interrupted again and again, it came back after ${waitsText(times)}: the waits do not grow`,
+      evidence,
+    );
+  const [back] = returns;
+  if (back === undefined) return unknown(`${endText(first)}, and it did not come back`, first);
+  return pass(`${endText(first)}, it came back after ${secondsText(back.afterMs)}`, evidence);
+}
+
+function judgeNumber(seen: readonly Seen[]): Finding | undefined {
+  const confirmed = connections(seen).filter((stream) => confirmationOf(stream) !== undefined);
+  for (const stream of confirmed) {
+    const { at } = stream.exchange.upgrade;
+    const open = confirmed.filter(
+      ({ exchange }) => exchange.upgrade.at <= at && (exchange.end?.at ?? Number.POSITIVE_INFINITY) > at,
+    );
+    if (open.length > connectionsPerDevice) return fail(`${open.length} connections were open at once`, open);
+  }
+  return undefined;
+}
+
+function judgeClose(stream: SeenStream): Finding | undefined {
+  const { end } = stream.exchange;
+  if (end?.by !== 'device' || confirmationOf(stream) === undefined) return undefined;
+  if (end.code === closeCodes.normal) return pass(`it closed with ${closeCodes.normal}`, stream);
+  if (end.code === closeCodes.goingAway)
+    return warn(`it closed with ${end.code}, expected ${closeCodes.normal}`, stream);
+  if (end.code === closeCodes.noStatus)
+    return fail(`it closed without a code, expected ${closeCodes.normal}`, stream);
+  if (end.code === closeCodes.abnormal) return fail('it cut the connection, without a close', stream);
+  return fail(`it closed with ${end.code}, expected ${closeCodes.normal}`, stream);
+}

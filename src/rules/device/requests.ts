@@ -1,0 +1,149 @@
+import { tokenPath } from '../../protocol/paths.ts';
+import {
+  rateLimitHeaderNames,
+  readMoment,
+  readRateLimitHeaders,
+  retryAfterHeaderName,
+} from '../../protocol/rate-limit.ts';
+import { jsonMediaType } from '../../protocol/token-request.ts';
+import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
+import type { SeenStream } from '../stream-seen.ts';
+import { headerOf, mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
+import { findStorm, growsApart, waitsText } from './backoff.ts';
+import { answeredAt, connections, deviceRequests, isGranted, secondsText } from './device-seen.ts';
+
+const section = `POST ${tokenPath()}`;
+
+/** How a device asks for tokens. */
+export const requestRules: readonly Rule[] = [
+  {
+    id: 'D1',
+    section,
+    title: 'asks for a token as specified',
+    says: 'POST, Content-Type: application/json; JSON object with apiKey (string, required) and deviceId (string, required).',
+    judge: (seen) => gravest(deviceRequests(seen).map(judgeRequest)),
+  },
+  {
+    id: 'D6',
+    section: 'Limits',
+    title: 'backs off when rate limited',
+    says: 'Clients are advised to retry rate-limited token requests with exponential backoff.',
+    judge: judgeLimited,
+  },
+  {
+    id: 'D7',
+    section: 'Errors',
+    title: 'takes a refused token request for what it is',
+    says: 'A client treats any non-200 token response as an authentication failure.',
+    judge: judgeRefused,
+  },
+];
+
+function judgeRequest(one: SeenToken): Finding {
+  const { method, headers } = one.exchange.request;
+  if (method !== 'POST') return fail(`it asks with ${method}, expected POST`, one);
+  const type = mediaTypeOf({ headers });
+  if (type !== jsonMediaType)
+    return fail(
+      `Content-Type is ${type === undefined ? 'missing' : show(type)}, expected ${jsonMediaType}`,
+      one,
+    );
+  const fields = requestFields(one);
+  if (fields === undefined) return fail('the body is not a JSON object', one);
+  const wrong = ['apiKey', 'deviceId'].find(
+    (name) => typeof fields[name] !== 'string' || fields[name] === '',
+  );
+  if (wrong === undefined) return pass('POST, JSON, both fields', one);
+  const value = fields[wrong];
+  return fail(`${wrong} is ${value === undefined ? 'missing' : `${show(value)}, expected a string`}`, one);
+}
+
+const rateLimited = 429;
+/** A device may be this early: its clock and ours are read at different moments. */
+const earlyMs = 150;
+
+function judgeLimited(seen: readonly Seen[]): Finding | undefined {
+  const asked = deviceRequests(seen);
+  const limited = asked.filter(({ exchange }) => exchange.answer?.status === rateLimited);
+  const [first] = limited;
+  if (first === undefined) return undefined;
+  const waits = limited.map((one) => judgeWait(one, asked[asked.indexOf(one) + 1]));
+  const last = limited.at(-1) ?? first;
+  const times = [...limited, asked[asked.indexOf(last) + 1]].flatMap((one) => one?.exchange.at ?? []);
+  return gravest([judgeSpread(limited, times), ...waits]);
+}
+
+/** The time between a refusal and the next request, against what the refusal said. */
+function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
+  const told = toldWait(one);
+  if (next === undefined) return unknown(`it did not ask again after ${rateLimited}`, one);
+  const waitedMs = next.exchange.at - answeredAt(one);
+  const waited = `after ${rateLimited} it asked again in ${secondsText(waitedMs)}`;
+  if (told === undefined) return pass(waited, [one, next]);
+  const text = `${waited}; ${told.name} said ${secondsText(told.ms)}`;
+  return waitedMs < told.ms - earlyMs ? fail(text, [one, next]) : pass(text, [one, next]);
+}
+
+/** How long a refusal asks to wait: the longest of what it says. */
+function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
+  if (answer === undefined) return undefined;
+  const nowMs = wallAt + totalMs;
+  const header = (name: string) => headerOf(answer.headers, name);
+  const moments = [
+    { name: retryAfterHeaderName, at: readMoment(header(retryAfterHeaderName), nowMs) },
+    { name: rateLimitHeaderNames.reset, at: readRateLimitHeaders(header, nowMs).resetAtMs },
+  ];
+  const waits = moments.flatMap(({ name, at }) => (at === undefined ? [] : [{ name, ms: at - nowMs }]));
+  // A reset is told in whole seconds, rounded up; Retry-After is the more exact of the two.
+  return waits.find(({ name }) => name === retryAfterHeaderName) ?? waits[0];
+}
+
+/** Whether the requests spread out, where no refusal said how long to wait. */
+function judgeSpread(limited: readonly SeenToken[], times: readonly number[]): Finding | undefined {
+  const storm = findStorm(times);
+  if (storm !== undefined)
+    return fail(`${storm.attempts} requests in ${secondsText(storm.ms)}, while it was rate limited`, limited);
+  if (limited.some((one) => toldWait(one) !== undefined)) return undefined;
+  const grows = growsApart(times);
+  if (grows === undefined) return undefined;
+  const waits = `it waited ${waitsText(times)}`;
+  return grows ? pass(waits, limited) : fail(`${waits}: the waits do not grow`, limited);
+}
+
+/** Refusals of any other kind. */
+function judgeRefused(seen: readonly Seen[]): Finding | undefined {
+  const asked = deviceRequests(seen);
+  const refused = asked.filter((one) => !isGranted(one) && one.exchange.answer?.status !== rateLimited);
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const connected = tokenlessConnection(asked, connections(seen));
+  if (connected !== undefined) return connected;
+  const storm = findStorm(refused.map(({ exchange }) => exchange.at));
+  if (storm !== undefined)
+    return fail(`${storm.attempts} requests in ${secondsText(storm.ms)}, all of them refused`, refused);
+  const next = asked[asked.indexOf(first) + 1];
+  const after = `after ${answerText(first)} it`;
+  if (next === undefined) return pass(`${after} did not connect`, refused);
+  return pass(`${after} asked again in ${secondsText(next.exchange.at - answeredAt(first))}`, refused);
+}
+
+/** A connection that follows a refusal, with no token to present. */
+function tokenlessConnection(
+  asked: readonly SeenToken[],
+  opened: readonly SeenStream[],
+): Finding | undefined {
+  const granted = asked.filter(isGranted);
+  for (const [index, stream] of opened.entries()) {
+    const { at } = stream.exchange.upgrade;
+    const last = asked.findLast((one) => answeredAt(one) <= at);
+    const hasToken = granted.filter((one) => answeredAt(one) <= at).length > index;
+    if (last !== undefined && !isGranted(last) && !hasToken)
+      return fail(`it connected after ${answerText(last)}`, [last, stream]);
+  }
+  return undefined;
+}
+
+function answerText({ exchange: { answer } }: SeenToken): string {
+  if (answer === undefined) return 'no answer';
+  return answer.status === 200 ? '200 without a token' : String(answer.status);
+}

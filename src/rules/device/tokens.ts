@@ -1,0 +1,129 @@
+import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown } from '../rule.ts';
+import type { PresentedToken, SeenStream } from '../stream-seen.ts';
+import { grants, type SeenGrant } from '../token-seen.ts';
+import {
+  answeredAt,
+  connections,
+  deviceMessages,
+  deviceRequests,
+  isGranted,
+  type Shown,
+  secondsText,
+  shownTokens,
+  tokenName,
+} from './device-seen.ts';
+
+const section = 'Authentication';
+
+/** How a device uses its tokens. */
+export const tokenRules: readonly Rule[] = [
+  {
+    id: 'D2',
+    section,
+    title: 'presents the JWT first, as it is',
+    says: 'The JWT is presented as the first message after the WebSocket connection opens: the JWT, as a string.',
+    judge: (seen) => gravest(connections(seen).map((stream) => judgeFirstMessage(stream, seen))),
+  },
+  {
+    id: 'D3',
+    section,
+    title: 'takes a token of its own for each connection',
+    says: 'It is meant for a single connection, is to be used immediately, and is not to be cached or stored.',
+    judge: judgeUse,
+  },
+  {
+    id: 'D8',
+    section,
+    title: 'asks anew when a token is refused',
+    says: 'A token cannot be renewed; a new token is requested for each WebSocket connection.',
+    judge: judgeRefusal,
+  },
+];
+
+function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding | undefined {
+  const [first] = deviceMessages(stream);
+  if (first === undefined) {
+    const isTold = stream.exchange.end?.by === 'service';
+    return isTold ? fail('it connected and presented no JWT', stream) : undefined;
+  }
+  if (!('token' in first))
+    return fail(`its first message is ${first.opcode} of ${first.bytes} bytes, and no JWT`, stream);
+  if (first.opcode === 'binary') return fail('the JWT is a binary message, expected text', stream);
+  const granted = grants(seen).filter(({ exchange }) => exchange.at <= first.at);
+  if (granted.some(({ exchange }) => exchange.granted.hash === first.token.hash))
+    return pass('the JWT comes first, as text', stream);
+  if (first.token.claims !== undefined) return pass('a JWT comes first, as text', stream);
+  return fail(wrapText(first, granted.at(-1)), stream);
+}
+
+/** What stands around a token, told by its length: the text itself is a secret. */
+function wrapText(first: PresentedToken, grant: SeenGrant | undefined): string {
+  const more = grant === undefined ? 0 : first.bytes - grant.exchange.granted.bytes;
+  if (more === 2) return 'the first message is the JWT with 2 more bytes, as in quotes: send it alone';
+  if (more === 'Bearer '.length)
+    return 'the first message is the JWT with 7 more bytes, such as “Bearer ”: send it alone';
+  if (more > 0) return `the first message is the JWT with ${more} more bytes around it: send it alone`;
+  return `the first message (${first.bytes} bytes) is not a JWT`;
+}
+
+/** "Used immediately." */
+const longestAgeMs = 10_000;
+
+function judgeUse(seen: readonly Seen[]): Finding | undefined {
+  const shown = shownTokens(seen).filter(({ message }) => message.token.claims !== undefined);
+  const [first] = shown;
+  if (first === undefined) return undefined;
+  const again = shown.find((one, index) => firstUse(one, shown.slice(0, index)) !== undefined);
+  if (again !== undefined) {
+    const before = firstUse(again, shown) ?? again;
+    return fail(`the token of an earlier connection was presented again (${tokenName(again.message)})`, [
+      before.stream,
+      again.stream,
+    ]);
+  }
+  const ages = shown.flatMap(({ message, stream }) => {
+    const grant = grants(seen).find(({ exchange }) => exchange.granted.hash === message.token.hash);
+    return grant === undefined ? [] : [{ ms: message.at - answeredAt(grant), grant, stream }];
+  });
+  const old = ages.find(({ ms }) => ms > longestAgeMs);
+  if (old !== undefined)
+    return fail(`a token was presented ${secondsText(old.ms)} after it was issued`, [old.grant, old.stream]);
+  const count =
+    shown.length === 1 ? 'one connection, one token' : `${shown.length} connections, each with its own token`;
+  const slowest = Math.max(0, ...ages.map(({ ms }) => ms));
+  return pass(
+    `${count}, used within ${secondsText(slowest)}`,
+    shown.map(({ stream }) => stream),
+  );
+}
+
+/** An earlier use of the same token, which the service did not refuse. */
+function firstUse({ message, stream }: Shown, before: readonly Shown[]): Shown | undefined {
+  return before.find(
+    (one) => one.stream !== stream && !one.refused && one.message.token.hash === message.token.hash,
+  );
+}
+
+function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
+  const shown = shownTokens(seen);
+  return gravest(
+    shown.flatMap((one, index) => {
+      const { message, stream } = one;
+      const later = shown.slice(index + 1);
+      const same = later.find((other) => other.message.token.hash === message.token.hash);
+      if (!one.refused) return [];
+      if (same !== undefined)
+        return [fail(`the refused token was presented again (${tokenName(message)})`, [stream, same.stream])];
+      const endedAt = stream.exchange.end?.at ?? stream.exchange.upgrade.at;
+      const next = deviceRequests(seen).find(({ exchange }) => exchange.at >= endedAt);
+      if (next === undefined) return [unknown('it did not come back after its token was refused', stream)];
+      const after = secondsText(next.exchange.at - endedAt);
+      return [
+        pass(`it asked for a new token after ${after}${isGranted(next) ? '' : ', which was not granted'}`, [
+          stream,
+          next,
+        ]),
+      ];
+    }),
+  );
+}
