@@ -41,8 +41,8 @@ export const references: Record<string, string> = {
   ),
   general: optionTable(generalOptions),
   keys: table(
-    ['key', 'screen', 'what it does'],
-    bindings.map(({ shown, screen, help }) => [`\`${shown}\``, screen ?? 'both', help]),
+    ['key', 'screens', 'what it does'],
+    bindings.map(({ shown, screens, help }) => [`\`${shown}\``, screens?.join(', ') ?? 'all', help]),
   ),
   control: table(
     ['operation', 'what it does'],

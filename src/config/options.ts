@@ -182,6 +182,7 @@ export const checkOptions = [
   'strict',
   'junit',
   'html',
+  'ascii',
 ] as const satisfies OptionName[];
 
 /** Where `learn` puts what it finds. */

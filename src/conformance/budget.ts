@@ -14,7 +14,15 @@ export interface Budget {
   fits(cost: Cost): boolean;
 }
 
-export function createBudget(planned: Cost, maxRequests = Number.POSITIVE_INFINITY): Budget {
+export interface BudgetOptions {
+  maxRequests?: number | undefined;
+  onSpent?: ((spent: Cost) => void) | undefined;
+}
+
+export function createBudget(
+  planned: Cost,
+  { maxRequests = Number.POSITIVE_INFINITY, onSpent = () => {} }: BudgetOptions = {},
+): Budget {
   let spent: Cost = { tokens: 0, plain: 0, connections: 0 };
   const fits = (cost: Cost) => {
     const sum = addCosts([spent, cost]);
@@ -28,11 +36,13 @@ export function createBudget(planned: Cost, maxRequests = Number.POSITIVE_INFINI
     fits,
     giveBack(kind) {
       spent = { ...spent, [kind]: spent[kind] - 1 };
+      onSpent(spent);
     },
     take(kind) {
       const one = { tokens: 0, plain: 0, connections: 0, [kind]: 1 };
       if (!fits(one)) throw new NotAsked('the budget is used up');
       spent = addCosts([spent, one]);
+      onSpent(spent);
     },
   };
 }

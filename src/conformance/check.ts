@@ -3,19 +3,20 @@ import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
 import type { Cost } from './cost.ts';
+import { createEarlyVerdicts, type EarlyVerdictOptions } from './early-verdicts.ts';
 import { createHolding, type HoldOptions, type Try } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { allSteps, type PlanOptions, planRun, planSecondTry } from './plan.ts';
 import type { Stop } from './stop.ts';
 
-export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> {
+export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
   scope: PlanOptions;
   /** Rules that are known to fail, with the reason. */
   expected?: ReadonlyMap<string, string>;
   /** Whether `warn` and `unknown` count as failures. */
   strict?: boolean;
-  /** Called with each rule when its verdict is final. */
-  onJudged?: (judged: Judged) => void;
+  /** Called with each rule as soon as there is a verdict, and once more when it is final. */
+  onJudged?: (judged: Judged, isFinal: boolean) => void;
 }
 
 export interface CheckResult {
@@ -39,22 +40,24 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
   const { scope, clock, expected = new Map(), onJudged } = options;
   const startedAt = clock.now();
   const plan = planRun(scope);
-  const holding = createHolding({ ...options, plan, isAlone: scope.isAlone, waitMs: scope.waitMs });
-  const rules = serviceRules.filter(({ id }) => scope.rules.length === 0 || scope.rules.includes(id));
+  const rules = rulesIn(scope);
+  const judge = (rule: Rule, finding: Finding, seen: readonly Seen[]): Judged => {
+    const evidence = seen.filter(({ id }) => finding.evidence.includes(id));
+    return { rule, finding, evidence, expected: expected.get(rule.id) };
+  };
+  const tell: EarlyVerdictOptions['tell'] = (...found) => onJudged?.(judge(...found), false);
+  const onHeld = onJudged && createEarlyVerdicts({ rules, plan, tell });
+  const { isAlone, waitMs } = scope;
+  const holding = createHolding({ ...options, plan, isAlone, waitMs, onHeld });
   const first = await holding.hold(plan.steps);
   const found = rules.map((rule) => ({ rule, finding: judgeFirst(rule, first, plan, allSteps(scope)) }));
-  const settle = (rule: Rule, finding: Finding, seen: readonly Seen[]): Judged => {
-    const evidence = seen.filter(({ id }) => finding.evidence.includes(id));
-    const judged = { rule, finding, evidence, expected: expected.get(rule.id) };
-    onJudged?.(judged);
-    return judged;
-  };
   const failed = found.filter(({ finding }) => finding.verdict === 'fail').map(({ rule }) => rule.id);
   const again = await tryAgain(failed);
   const seen = [...first.seen, ...(again?.seen ?? [])];
   const judged = found.map(({ rule, finding }) =>
-    settle(rule, finding.verdict === 'fail' ? judgeTwice(rule, finding, again, first.seen) : finding, seen),
+    judge(rule, finding.verdict === 'fail' ? judgeTwice(rule, finding, again, first.seen) : finding, seen),
   );
+  for (const one of judged) onJudged?.(one, true);
   const { stopped, spent } = holding;
   return {
     rules: judged,
@@ -70,6 +73,11 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
     const fresh = ids.some((id) => countingRules.includes(id)) && knowsOthers(first.seen, scope);
     return holding.hold(planSecondTry(ids, scope), { fresh });
   }
+}
+
+/** The rules that are judged, in their order. */
+export function rulesIn({ rules }: Pick<PlanOptions, 'rules'>): readonly Rule[] {
+  return serviceRules.filter(({ id }) => rules.length === 0 || rules.includes(id));
 }
 
 /** Whether the service accepts invented devices. */

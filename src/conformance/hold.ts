@@ -37,6 +37,10 @@ export interface HoldOptions {
   /** Called before each step. */
   onStep?: (step: Step, tryNumber: 1 | 2) => void;
   onWait?: (ms: number) => void;
+  /** Called after each step of the first try, with a look at the exchanges so far. */
+  onHeld?: ((step: Step, seen: () => readonly Seen[]) => void) | undefined;
+  /** Called when another request or connection was begun. */
+  onSpent?: ((spent: Cost) => void) | undefined;
   onSeen?: (seen: Seen) => void;
 }
 
@@ -59,10 +63,10 @@ export interface Holding {
  * its clock be moved, waiting moves it.
  */
 export function createHolding(options: HoldOptions): Holding {
-  const { clock, signal, plan, maxRequests } = options;
+  const { clock, signal, plan, maxRequests, onSpent } = options;
   const stop = createStopWatch();
   const devices = createDevices(options.devices, options.isAlone);
-  const budget = createBudget(addCosts([plan.cost, plan.confirmCost]), maxRequests);
+  const budget = createBudget(addCosts([plan.cost, plan.confirmCost]), { maxRequests, onSpent });
   const pace = createPace(clock, options.requestsPerSecond);
   let clockwork: Clockwork | undefined;
   let tries = 0;
@@ -110,6 +114,7 @@ export function createHolding(options: HoldOptions): Holding {
         isStopped: () => stop.stopped !== undefined,
         onStep: (step) => options.onStep?.(step, number),
         onWait: (ms) => options.onWait?.(ms),
+        onHeld: (step) => number === 1 && options.onHeld?.(step, ask.seen),
       });
     } finally {
       await ask.end();

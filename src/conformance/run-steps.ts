@@ -14,6 +14,8 @@ export interface RunStepsOptions {
   /** Told of each step before it is asked, and of each wait. */
   onStep: (step: Step) => void;
   onWait: (ms: number) => void;
+  /** Told of each step that is over, or was left out. */
+  onHeld: (step: Step) => void;
 }
 
 /** Why each step that was not asked was not, by its id. */
@@ -24,7 +26,7 @@ export type LeftOut = ReadonlyMap<string, string>;
  * what was left out. Throws the signal's reason.
  */
 export async function runSteps(options: RunStepsOptions): Promise<LeftOut> {
-  const { steps, ask, budget, clockwork, signal, isStopped, onStep, onWait } = options;
+  const { steps, ask, budget, clockwork, signal, isStopped, onStep, onWait, onHeld } = options;
   const { clock } = clockwork;
   const begun = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
@@ -35,13 +37,17 @@ export async function runSteps(options: RunStepsOptions): Promise<LeftOut> {
     begun.set(step.id, clock.now());
     if (!budget.fits(step.cost)) {
       leftOut.set(step.id, 'the budget is used up');
+      onHeld(step);
       return Promise.resolve();
     }
     onStep(step);
-    return step.run(ask).catch((thrown) => {
-      if (thrown instanceof NotAsked) leftOut.set(step.id, thrown.message);
-      else failure ??= { thrown };
-    });
+    return step
+      .run(ask)
+      .then(() => onHeld(step))
+      .catch((thrown) => {
+        if (thrown instanceof NotAsked) leftOut.set(step.id, thrown.message);
+        else failure ??= { thrown };
+      });
   };
   const idle = () => Promise.all(running.values());
   const dueAt = ({ after }: Step) => {

@@ -10,7 +10,7 @@ import type {
 import { shellText } from './curl.ts';
 
 /** More evidence than this says nothing new. */
-const maxExchanges = 6;
+export const maxExchanges = 6;
 const maxMessages = 40;
 const maxTextLength = 2_000;
 

@@ -56,8 +56,12 @@ function idsText(ids: readonly string[], columns: number): string {
   return `${ids.length} exchanges`;
 }
 
-/** A text from outside in lines that fit, indented. */
 function wrap(text: string): string[] {
+  return wrapText(text).map((line) => `${indent}${line}`);
+}
+
+/** A text from outside in lines that fit beside an indent. */
+export function wrapText(text: string): string[] {
   const columns = width - indent.length;
   const lines: string[] = [];
   let line = '';
@@ -69,7 +73,7 @@ function wrap(text: string): string[] {
       line = word;
     } else line = line === '' ? word : `${line} ${word}`;
   }
-  return [...lines, line].map((one) => `${indent}${one}`);
+  return [...lines, line];
 }
 
 function cutEvery(word: string, length: number): string[] {
@@ -89,14 +93,10 @@ export function checkSummaryLines(
   const seconds = (elapsedMs / 1000).toFixed(1);
   return [
     '',
-    ...(stopped === undefined ? [] : wrapFlat(`Stopped: ${stopped.message}`)),
+    ...(stopped === undefined ? [] : wrapText(`Stopped: ${stopped.message}`)),
     text,
     `${costText(spent)}, ${seconds} s`,
   ];
-}
-
-function wrapFlat(text: string): string[] {
-  return wrap(text).map((line) => line.trimStart());
 }
 
 export function costText({ tokens, plain, connections }: Cost): string {

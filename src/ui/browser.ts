@@ -28,7 +28,7 @@ export interface ChoiceItem {
   clears?: number;
 }
 
-/** The part that both screens share: the moment, the list of events, and the panel over it. */
+/** The part that all screens share: the moment, the list of events, and the panel over it. */
 export interface Browser {
   start: ScreenStart;
   /** The moment that is drawn: on the time axis of the events, and since the epoch. */
@@ -132,8 +132,8 @@ function runCommand<Model extends Browser>(model: Model, command: Command, page:
 function openRow<Model extends Browser>(model: Model): Model {
   const row = markedRow(model.list);
   if (row === undefined) return model;
-  const lines = jsonLines(row.event).trimEnd().split('\n');
-  return { ...model, overlay: { type: 'detail', title: row.kind, lines, top: 0 } };
+  const full = row.full ?? { title: row.kind, lines: jsonLines(row.event).trimEnd().split('\n') };
+  return { ...model, overlay: { type: 'detail', ...full, top: 0 } };
 }
 
 function typeKey<Model extends Browser>(

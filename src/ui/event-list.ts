@@ -10,8 +10,10 @@ export interface Row {
   mark?: 'warning' | 'error';
   device?: string;
   stream?: number;
-  /** The event, as it is copied, saved and shown in full. */
+  /** The event, as it is copied and saved. */
   event: unknown;
+  /** What is shown in full; default: the event as JSON. */
+  full?: { title: string; lines: readonly string[] };
 }
 
 export type NewRow = Omit<Row, 'id'>;
@@ -19,7 +21,9 @@ export type NewRow = Omit<Row, 'id'>;
 /** The kept events, and which of them are shown. */
 export interface EventList {
   rows: readonly Row[];
-  /** The marked row; undefined: always the newest. */
+  /** The row that changed last, in a list whose rows change; default: the newest. */
+  latest?: number;
+  /** The marked row; undefined: always the latest. */
   marked: number | undefined;
   /** Rows after this one are held back; undefined: none. */
   heldAfter: number | undefined;
@@ -45,16 +49,22 @@ export function shownRows({ rows, heldAfter, filter }: EventList): readonly Row[
   return filter === '' ? held : held.filter(passes(filter));
 }
 
-/** The marked row, or the newest. */
+/** The marked row, or the latest. */
 export function markedRow(list: EventList): Row | undefined {
   const rows = shownRows(list);
-  return rows.find(({ id }) => id === list.marked) ?? rows.at(-1);
+  return rows.find(({ id }) => id === list.marked) ?? rows[latestIndex(rows, list)];
+}
+
+function latestIndex(rows: readonly Row[], { latest }: EventList): number {
+  const index = latest === undefined ? -1 : rows.findIndex(({ id }) => id === latest);
+  return index < 0 ? rows.length - 1 : index;
 }
 
 /** The rows that fit, including the marked one. */
 export function rowsInView(list: EventList, height: number): readonly Row[] {
   const rows = shownRows(list);
-  const index = list.marked === undefined ? -1 : rows.findIndex(({ id }) => id === list.marked);
+  const at = list.marked ?? list.latest;
+  const index = at === undefined ? -1 : rows.findIndex(({ id }) => id === at);
   const last = Math.max(0, rows.length - height);
   const top = index < 0 ? last : Math.min(last, Math.max(0, index - Math.floor(height / 2)));
   return rows.slice(top, top + height);
@@ -65,7 +75,7 @@ export function moveMark(list: EventList, by: number): EventList {
   const rows = shownRows(list);
   if (rows.length === 0) return list;
   const at = rows.findIndex(({ id }) => id === list.marked);
-  const index = Math.min(rows.length - 1, Math.max(0, (at < 0 ? rows.length - 1 : at) + by));
+  const index = Math.min(rows.length - 1, Math.max(0, (at < 0 ? latestIndex(rows, list) : at) + by));
   return { ...list, marked: rows[index]?.id };
 }
 

@@ -1,4 +1,4 @@
-import type { ActionType, ScreenStart } from './port.ts';
+import type { ActionType, ScreenName, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 
 /** Every command that a key can have. */
@@ -35,8 +35,8 @@ interface Binding {
   help: string;
   /** A word for the last line of the screen; without it the key is only in the help. */
   hint?: string;
-  /** The screen that has it; default: both. */
-  screen?: ScreenStart['screen'];
+  /** The screens that have it; default: all. */
+  screens?: readonly ScreenName[];
   /** Only there if the program can do this. */
   needs?: ActionType;
 }
@@ -50,16 +50,24 @@ export const bindings: readonly Binding[] = [
     shown: 'q',
     help: 'quit after the reply; twice: at once',
     hint: 'quit',
-    screen: 'stream',
+    screens: ['stream'],
   },
-  { command: 'quit', keys: ['q'], shown: 'q', help: 'stop the emulator', hint: 'quit', screen: 'serve' },
+  { command: 'quit', keys: ['q'], shown: 'q', help: 'stop the emulator', hint: 'quit', screens: ['serve'] },
+  {
+    command: 'quit',
+    keys: ['q'],
+    shown: 'q',
+    help: 'stop, or leave when all is done',
+    hint: 'quit',
+    screens: ['check'],
+  },
   {
     command: 'mute',
     keys: ['m'],
     shown: 'm',
     help: 'mute or unmute',
     hint: 'mute',
-    screen: 'stream',
+    screens: ['stream'],
     needs: 'mute',
   },
   {
@@ -68,7 +76,7 @@ export const bindings: readonly Binding[] = [
     shown: 'space',
     help: 'hold to talk, muted otherwise',
     hint: 'talk',
-    screen: 'stream',
+    screens: ['stream'],
     needs: 'mute',
   },
   {
@@ -77,7 +85,7 @@ export const bindings: readonly Binding[] = [
     shown: 'r',
     help: 'connect again, with a fresh token',
     hint: 'reconnect',
-    screen: 'stream',
+    screens: ['stream'],
     needs: 'reconnect',
   },
   {
@@ -86,7 +94,7 @@ export const bindings: readonly Binding[] = [
     shown: 'tab',
     help: 'switch between events and sessions',
     hint: 'panel',
-    screen: 'serve',
+    screens: ['serve'],
   },
   {
     command: 'advance',
@@ -94,7 +102,7 @@ export const bindings: readonly Binding[] = [
     shown: '+',
     help: 'move the clock 61 s ahead: tokens expire, windows reset',
     hint: '61 s',
-    screen: 'serve',
+    screens: ['serve'],
     needs: 'advance',
   },
   {
@@ -103,7 +111,7 @@ export const bindings: readonly Binding[] = [
     shown: 'x',
     help: 'close the marked session (1012)',
     hint: 'close',
-    screen: 'serve',
+    screens: ['serve'],
     needs: 'close',
   },
   {
@@ -112,7 +120,7 @@ export const bindings: readonly Binding[] = [
     shown: 'f',
     help: 'add or end a fault',
     hint: 'faults',
-    screen: 'serve',
+    screens: ['serve'],
     needs: 'fault',
   },
   {
@@ -121,7 +129,7 @@ export const bindings: readonly Binding[] = [
     shown: 'e',
     help: 'send an event to the marked session',
     hint: 'send',
-    screen: 'serve',
+    screens: ['serve'],
     needs: 'send',
   },
   {
@@ -130,23 +138,63 @@ export const bindings: readonly Binding[] = [
     shown: '/',
     help: 'filter: words, kind:NAME dir:in|out device:ID stream:N',
     hint: 'filter',
+    screens: ['stream', 'serve'],
   },
-  { command: 'open', keys: ['enter'], shown: 'enter', help: 'show the marked event as JSON', hint: 'open' },
-  { command: 'pause', keys: ['p'], shown: 'p', help: 'pause or continue the list', hint: 'pause' },
+  {
+    command: 'filter',
+    keys: ['/'],
+    shown: '/',
+    help: 'filter: words, kind:fail and other verdicts',
+    hint: 'filter',
+    screens: ['check'],
+  },
+  {
+    command: 'open',
+    keys: ['enter'],
+    shown: 'enter',
+    help: 'show the marked event as JSON',
+    hint: 'open',
+    screens: ['stream', 'serve'],
+  },
+  {
+    command: 'open',
+    keys: ['enter'],
+    shown: 'enter',
+    help: 'show what was seen',
+    hint: 'open',
+    screens: ['check'],
+  },
+  {
+    command: 'pause',
+    keys: ['p'],
+    shown: 'p',
+    help: 'pause or continue the list',
+    hint: 'pause',
+    screens: ['stream', 'serve'],
+  },
   {
     command: 'follow',
     keys: ['end', 'G'],
     shown: 'end G',
     help: 'follow the newest event',
     hint: 'follow',
+    screens: ['stream', 'serve'],
+  },
+  {
+    command: 'follow',
+    keys: ['end', 'G'],
+    shown: 'end G',
+    help: 'follow the latest verdict',
+    hint: 'follow',
+    screens: ['check'],
   },
   { command: 'up', keys: ['up', 'k'], shown: 'up k', help: 'the line above' },
   { command: 'down', keys: ['down', 'j'], shown: 'down j', help: 'the line below' },
   { command: 'pageUp', keys: ['pageup'], shown: 'pgup', help: 'a page up' },
   { command: 'pageDown', keys: ['pagedown'], shown: 'pgdn', help: 'a page down' },
-  { command: 'first', keys: ['home', 'g'], shown: 'home g', help: 'the oldest event' },
+  { command: 'first', keys: ['home', 'g'], shown: 'home g', help: 'the first line' },
   { command: 'back', keys: ['escape'], shown: 'esc', help: 'back; with nothing open: clear the filter' },
-  { command: 'copyJson', keys: ['y'], shown: 'y', help: 'copy the marked event as JSON', needs: 'copy' },
+  { command: 'copyJson', keys: ['y'], shown: 'y', help: 'copy the marked line as JSON', needs: 'copy' },
   { command: 'copyCurl', keys: ['c'], shown: 'c', help: 'copy the token request as curl', needs: 'copyCurl' },
   { command: 'save', keys: ['s'], shown: 's', help: 'save the events as JSON lines', needs: 'save' },
 ];
@@ -155,7 +203,7 @@ export const bindings: readonly Binding[] = [
 export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>): readonly Binding[] {
   return bindings.filter(
     (binding) =>
-      (binding.screen === undefined || binding.screen === screen) &&
+      (binding.screens === undefined || binding.screens.includes(screen)) &&
       (binding.needs === undefined || can.includes(binding.needs)),
   );
 }

@@ -103,6 +103,38 @@ export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, s
   return { columns, rows, urlLines, isWide, deviceLines, sessionLines, spaces, listLines };
 }
 
+/** A screen of verdicts. */
+export interface VerdictLayout {
+  columns: number;
+  rows: number;
+  /** A line for what is being done now. */
+  doing: boolean;
+  amountLines: number;
+  /** How many items have which verdict. */
+  counts: boolean;
+  /** Lines for what was seen of one item, below a heading; 0: none. */
+  seenLines: number;
+  spaces: boolean;
+  listLines: number;
+}
+
+export function layoutVerdicts(terminal: Size): VerdictLayout {
+  const { columns: all, rows } = roomOf(terminal);
+  const columns = all - 2 * margin;
+  const shape = {
+    amountLines: columns >= 76 || rows < 20 ? 1 : 2,
+    doing: rows >= 14,
+    counts: rows >= 12,
+    seenLines: rows >= 40 ? 3 : rows >= 18 ? 2 : 0,
+    spaces: rows >= 40,
+  };
+  const { doing, amountLines, counts, seenLines, spaces } = shape;
+  const headHeadingAndFoot = 3;
+  const seen = seenLines === 0 ? 0 : 1 + seenLines;
+  const taken = headHeadingAndFoot + Number(doing) + amountLines + Number(counts) + seen + Number(spaces);
+  return { columns, rows, ...shape, listLines: Math.max(1, rows - taken) };
+}
+
 export function roomOf({ columns, rows }: Size): Size {
   return { columns: Math.max(smallest.columns, columns), rows: Math.max(smallest.rows, rows) };
 }

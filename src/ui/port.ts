@@ -1,8 +1,10 @@
 /** The messages between the program and the drawing thread. */
 
+export type ScreenName = 'stream' | 'serve' | 'check';
+
 /** Known from the start. */
 export interface ScreenStart {
-  screen: 'stream' | 'serve';
+  screen: ScreenName;
   version: string;
   /** Whether to use ASCII characters only. */
   ascii: boolean;

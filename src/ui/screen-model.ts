@@ -1,13 +1,15 @@
 import type { SessionEvent } from '../session/events.ts';
 import type { Band } from './bands.ts';
 import type { Browser, Pressed } from './browser.ts';
-import { layoutServe, layoutStream, type Size } from './layout.ts';
+import { layoutServe, layoutStream, layoutVerdicts, type Size } from './layout.ts';
 import type { Action, FrameRequest, Notice, ScreenStart } from './port.ts';
 import { type Key, readKeys } from './read-keys.ts';
 import { createServeModel, pressServeKey, reduceServe, type ServeNews } from './serve-model.ts';
 import { serveBands } from './serve-screen.tsx';
 import { createStreamModel, pressStreamKey, reduceStream, settleStream } from './stream-model.ts';
 import { streamBands } from './stream-screen.tsx';
+import { createVerdictModel, pressVerdictKey, reduceVerdicts, type VerdictNews } from './verdict-model.ts';
+import { verdictBands } from './verdict-screen.tsx';
 
 /** One kind of screen: its state, and how it is shown. */
 interface ScreenKind<Model extends Browser> {
@@ -33,6 +35,16 @@ export function createScreenModel(start: ScreenStart): NextScreen {
       press: pressServeKey,
       layout: (terminal, { most }) => layoutServe(terminal, most),
       bands: serveBands,
+    });
+  }
+  if (start.screen === 'check') {
+    return run({
+      first: createVerdictModel(start),
+      reduce: (model, request) =>
+        reduceVerdicts(model, { ...request, events: request.events as readonly VerdictNews[] }),
+      press: pressVerdictKey,
+      layout: layoutVerdicts,
+      bands: verdictBands,
     });
   }
   return run({

@@ -7,7 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
 import { hasTmux, setUpTerminals } from '../helpers/tmux.ts';
 import type { Scene } from './player.ts';
-import { conversation, serveNews, serveStart, streamStart, wall } from './screens.ts';
+import {
+  checkStart,
+  conversation,
+  serveNews,
+  serveStart,
+  streamStart,
+  verdictNews,
+  wall,
+} from './screens.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 let dir = '';
@@ -28,6 +36,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const scenes: Record<string, Omit<Scene, 'worker'>> = {
   stream: { start: streamStart, events: conversation(), now: 12_000, wall },
   serve: { start: serveStart, events: serveNews(), now: 8_000, wall },
+  check: { start: checkStart, events: verdictNews(), now: 9_000, wall },
 };
 const sizes = [
   [60, 15],
@@ -48,7 +57,10 @@ describe.skipIf(!hasTmux)('in a real terminal', { timeout: 120_000 }, () => {
       rows,
     });
   }
-  const settled = { stream: '19, following', serve: '12, following' } as Record<string, string>;
+  const settled = { stream: '19, following', serve: '12, following', check: '20 of 30' } as Record<
+    string,
+    string
+  >;
   const cases = Object.keys(scenes).flatMap((name) =>
     sizes.map(([columns, rows]) => ({ name, columns, rows })),
   );

@@ -3,6 +3,7 @@ import type { EmulatorState } from '../../src/protocol/control.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { FrameRequest, ScreenStart } from '../../src/ui/port.ts';
 import type { ServeNews } from '../../src/ui/serve-model.ts';
+import type { ItemSeen, VerdictNews } from '../../src/ui/verdict-model.ts';
 
 /** 2026-01-01T12:00:00Z. */
 export const wall = Date.UTC(2026, 0, 1, 12);
@@ -27,6 +28,14 @@ export const serveStart: ScreenStart = {
       { name: 'drop', summary: 'the message is lost' },
     ],
   },
+};
+
+export const checkStart: ScreenStart = {
+  screen: 'check',
+  version: '0.0.0',
+  ascii: false,
+  can: ['copy'],
+  subject: 'https://voice.example',
 };
 
 export function frameRequest(given: Partial<FrameRequest> = {}): FrameRequest {
@@ -217,4 +226,47 @@ export function serveNews(sessions = 3): ServeNews[] {
     curl: `curl -sS -X POST '${tokenUrl}' -H 'Content-Type: application/json'`,
   } as const;
   return [addresses, ...events, { type: 'state-seen', state: emulatorState(sessions) }];
+}
+
+/** A check of 30 rules, two thirds of which have a verdict. */
+export function verdictNews(): VerdictNews[] {
+  const items = Array.from({ length: 30 }, (_, index) => ({
+    id: `R${index + 1}`,
+    title: index === 3 ? 'a rule whose title is as long as any can be' : `rule number ${index + 1}`,
+  }));
+  const seen: Partial<Record<number, Partial<ItemSeen>>> = {
+    4: {
+      verdict: 'fail',
+      message: 'Cache-Control is "max-age=60": a proxy may keep the token and \u202e你好',
+    },
+    8: { verdict: 'warn', message: 'aud is an array of one' },
+    11: { verdict: 'fail', message: 'exp is 61 s after iat', isFinal: false },
+    14: { verdict: 'observed', message: 'accepted until 12 to 31 s after exp' },
+    16: { verdict: 'unknown', message: 'the answer has no Date' },
+    18: { verdict: 'skipped', message: 'not asked at this level: --level standard' },
+  };
+  return [
+    { type: 'planned', what: 'rules', items },
+    {
+      type: 'used',
+      amounts: [
+        { name: 'steps', used: 12, of: 22 },
+        { name: 'requests', used: 9, of: 14 },
+        { name: 'connections', used: 3, of: 8 },
+      ],
+    },
+    ...items.slice(0, 20).map(({ id, title }, index): VerdictNews => {
+      const item: ItemSeen = {
+        id,
+        title,
+        verdict: 'pass',
+        message: 'as it says',
+        isFinal: true,
+        ...seen[index + 1],
+      };
+      const lines = ['The specification says so.', '(Limits)', '', `${item.verdict}: ${item.message}`];
+      return { type: 'judged', item, lines, body: { type: 'rule', id, verdict: item.verdict } };
+    }),
+    { type: 'doing', text: 'waiting', forMs: 28_000 },
+  ];
 }

@@ -1,32 +1,32 @@
 import { type CheckOptions, type CheckResult, checkService } from '../../conformance/check.ts';
 import { findRule } from '../../conformance/expected.ts';
-import { planRun } from '../../conformance/plan.ts';
+import { type PlanOptions, planRun } from '../../conformance/plan.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
-import { checkSummaryObject, planObject, ruleObject } from '../../report/check-json.ts';
-import { checkSummaryLines, planLines, ruleLines } from '../../report/check-lines.ts';
+import { planObject } from '../../report/check-json.ts';
+import { planLines } from '../../report/check-lines.ts';
 import { type OpenSubject, openSubject } from '../conformance/open-subject.ts';
-import { createProgress } from '../conformance/progress.ts';
 import { scopeOf } from '../conformance/scope.ts';
 import type { CheckContext } from './context.ts';
 import { readInputs } from './read-inputs.ts';
+import { type CheckFacts, type CheckView, createCheckLines } from './view.ts';
 import { writeReports } from './write-reports.ts';
 
 export async function run(context: CheckContext): Promise<number> {
   const { settings, json, io, style } = context;
+  const scope = scopeOf(context, rulesOf(context));
+  const plan = planRun(scope);
   if (settings.dryRun) {
-    const plan = planRun(scopeOf(context, rulesOf(context)));
     await io.stdout.write(json ? jsonLine(planObject(plan)) : `${planLines(plan, style).join('\n')}\n`);
     return 0;
   }
   const inputs = await readInputs(context);
   const subject = await openSubject(context);
   try {
-    const startedAt = context.io.clock.wall();
-    const result = await hold(context, subject, inputs);
-    await print(context, result);
     const name = settings.local ? 'the local emulator' : subject.baseUrl;
+    const startedAt = io.clock.wall();
+    const result = await hold(context, { subject, inputs, scope }, { name, plan, scope });
     await writeReports(context, { name, startedAt, result });
     return result.exitCode;
   } finally {
@@ -34,14 +34,21 @@ export async function run(context: CheckContext): Promise<number> {
   }
 }
 
-type Inputs = Awaited<ReturnType<typeof readInputs>>;
+interface Asking {
+  subject: OpenSubject;
+  inputs: Awaited<ReturnType<typeof readInputs>>;
+  scope: PlanOptions;
+}
 
-async function hold(context: CheckContext, subject: OpenSubject, inputs: Inputs): Promise<CheckResult> {
-  const { settings, signal, io } = context;
+async function hold(
+  context: CheckContext,
+  { subject, inputs, scope }: Asking,
+  facts: CheckFacts,
+): Promise<CheckResult> {
+  const { settings, io } = context;
   const redactor = createRedactor();
   redactor.conceal(subject.apiKey);
-  const scope = scopeOf(context, rulesOf(context));
-  const progress = createProgress(context, planRun(scope).steps.length);
+  const view = await openView(context, facts);
   const options: CheckOptions = {
     ...inputs,
     subject,
@@ -49,35 +56,29 @@ async function hold(context: CheckContext, subject: OpenSubject, inputs: Inputs)
     devices: subject.devices,
     maxRequests: settings.maxRequests,
     clock: io.clock,
-    signal,
     redactor,
     isEmulator: settings.local === true,
     strict: settings.strict === true,
-    onStep: progress.step,
-    onWait: progress.wait,
+    ...view.follow,
   };
   try {
-    return await checkService(options);
+    const result = await checkService(options);
+    await view.finish(result);
+    return result;
   } finally {
-    progress.end();
+    await view.close();
   }
+}
+
+async function openView(context: CheckContext, facts: CheckFacts): Promise<CheckView> {
+  const { io, output } = context;
+  if (output !== 'tui' || io.terminal === undefined) return createCheckLines(context, facts);
+  const { createCheckScreen } = await import('./screen.ts');
+  return createCheckScreen(context, { ...facts, device: io.terminal });
 }
 
 /** The rules that are asked for. Throws `usage` for one that does not exist. */
 function rulesOf({ settings }: CheckContext): string[] {
   const refuse = (what: string) => new VoicectlError('usage', `--rule: ${what}`);
   return settings.rule.map((id) => findRule(id, refuse));
-}
-
-async function print({ io, json, style, note }: CheckContext, result: CheckResult): Promise<void> {
-  const text = json
-    ? [...result.rules.map(ruleObject), checkSummaryObject(result)].map(jsonLine).join('')
-    : [...result.rules.flatMap((judged) => ruleLines(judged, style)), ...checkSummaryLines(result, style)]
-        .map((line) => `${line}\n`)
-        .join('');
-  await io.stdout.write(text);
-  const { stopped } = result;
-  if (stopped === undefined) return;
-  if (json) await note(stopped.message);
-  if (stopped.hint !== undefined) await note(stopped.hint);
 }

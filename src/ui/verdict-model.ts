@@ -1,0 +1,144 @@
+import { escapeText } from '../kernel/escape.ts';
+import type { Verdict } from '../rules/rule.ts';
+import { append, type Browser, createBrowser, moveTo, type Pressed, pressKey, tell } from './browser.ts';
+import type { Row } from './event-list.ts';
+import type { FrameRequest, Notice, ScreenStart } from './port.ts';
+import type { Key } from './read-keys.ts';
+
+/** Something that gets a verdict: a rule of the specification, for example. */
+export interface Item {
+  id: string;
+  title: string;
+}
+
+/** An item with its verdict, as soon as there is one. */
+export interface ItemSeen extends Item {
+  verdict?: Verdict;
+  /** What was seen, in one sentence. */
+  message: string;
+  /** False while a fail waits for a second try. */
+  isFinal: boolean;
+}
+
+/** How much of something is used up: requests, for example. */
+export interface Amount {
+  name: string;
+  used: number;
+  of: number;
+}
+
+/** What happens on a screen of verdicts. */
+export type VerdictNews =
+  /** The items, in their order. `what` names them: `rules`. */
+  | { type: 'planned'; what: string; items: readonly Item[] }
+  /** What is being done now, and how long it takes at most, milliseconds. */
+  | { type: 'doing'; text: string; forMs?: number }
+  | { type: 'used'; amounts: readonly Amount[] }
+  /** `lines`: the verdict and its evidence, for people and escaped; `body`: for machines. */
+  | { type: 'judged'; item: ItemSeen; lines: readonly string[]; body: unknown }
+  | { type: 'ended'; ok: boolean; text: string }
+  /** Time has passed. */
+  | { type: 'tick' }
+  | Notice;
+
+type Ended = Extract<VerdictNews, { type: 'ended' }>;
+
+/** The state of a screen of verdicts: a list of items that fills up. */
+export interface VerdictModel extends Browser {
+  what: string;
+  /** Each has a row of the list, with its index as id. */
+  items: readonly ItemSeen[];
+  doing: { text: string; until: number | undefined };
+  amounts: readonly Amount[];
+  ended: (Ended & { at: number }) | undefined;
+  isEnding: boolean;
+}
+
+export function createVerdictModel(start: ScreenStart): VerdictModel {
+  return {
+    ...createBrowser(start),
+    what: '',
+    items: [],
+    doing: { text: 'starting', until: undefined },
+    amounts: [],
+    ended: undefined,
+    isEnding: false,
+  };
+}
+
+/** The new events, and the moment to show. */
+export function reduceVerdicts(
+  model: VerdictModel,
+  { events, ...moment }: Pick<FrameRequest, 'now' | 'wall'> & { events: readonly VerdictNews[] },
+): VerdictModel {
+  return events.reduce<VerdictModel>(reduceNews, moveTo(model, moment));
+}
+
+function reduceNews(model: VerdictModel, news: VerdictNews): VerdictModel {
+  switch (news.type) {
+    case 'notice':
+      return tell(model, news.text);
+    case 'planned':
+      return plan(model, news);
+    case 'doing': {
+      const until = news.forMs === undefined ? undefined : model.now + news.forMs;
+      return { ...model, doing: { text: news.text, until } };
+    }
+    case 'used':
+      return { ...model, amounts: news.amounts };
+    case 'judged':
+      return judge(model, news);
+    case 'ended':
+      return { ...model, ended: { ...news, at: model.now }, list: { ...model.list, latest: worst(model) } };
+    case 'tick':
+      return model;
+  }
+}
+
+function plan(model: VerdictModel, { what, items }: Extract<VerdictNews, { type: 'planned' }>): VerdictModel {
+  const seen = items.map(({ id, title }): ItemSeen => ({ id, title, message: '', isFinal: false }));
+  const planned = append(
+    { ...model, what, items: seen },
+    seen.map((item) => ({ t: 0, direction: 'self', kind: 'waiting', text: textOf(item), event: item })),
+  );
+  return { ...planned, list: { ...planned.list, latest: 0 } };
+}
+
+function judge(
+  model: VerdictModel,
+  { item: told, lines, body }: Extract<VerdictNews, { type: 'judged' }>,
+): VerdictModel {
+  const item = { ...told, message: escapeText(told.message) };
+  const index = model.items.findIndex(({ id }) => id === item.id);
+  const before = model.list.rows[index];
+  if (before === undefined) return model;
+  const row: Row = {
+    ...before,
+    ...{ t: model.now, kind: item.verdict ?? 'waiting', text: textOf(item), event: body },
+    full: { title: `${item.id}: ${item.title}`, lines },
+  };
+  return {
+    ...model,
+    items: model.items.with(index, item),
+    list: { ...model.list, rows: model.list.rows.with(index, row), latest: index },
+  };
+}
+
+/** The words that a filter finds. */
+function textOf({ id, title, message }: ItemSeen): string {
+  return `${id} ${title} ${message}`;
+}
+
+/** The item that somebody wants to see first when all have their verdict. */
+function worst({ items }: VerdictModel): number {
+  const order: readonly (Verdict | undefined)[] = ['fail', 'warn', 'unknown'];
+  const found = order.map((verdict) => items.findIndex((item) => item.verdict === verdict));
+  return found.find((index) => index >= 0) ?? 0;
+}
+
+/** Handles a key. `page`: number of lines of the list. */
+export function pressVerdictKey(model: VerdictModel, key: Key, page: number): Pressed<VerdictModel> {
+  const { model: next, actions } = pressKey(model, key, page);
+  const isEnding = next.isEnding || actions.some(({ type }) => type === 'quit');
+  return { model: { ...next, isEnding }, actions };
+}
