@@ -35,8 +35,8 @@ const common = {
   bundle: true,
   platform: 'node',
   target: 'node20.18',
-  // The test runner is the user's own; React's tools for developers are asked for in development only.
-  external: ['naudiodon', 'decibri', 'vitest', 'react-devtools-core'],
+  // The echo canceller is a script that only runs as it is. The test runner is the user's own; React's tools for developers are asked for in development only.
+  external: ['naudiodon', 'decibri', '@ennuicastr/webrtcaec3.js', 'vitest', 'react-devtools-core'],
   define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   legalComments: 'none',
 };

@@ -141,6 +141,7 @@ export const streamOptions = [
   ...deviceOptions,
   'volume',
   'bargeIn',
+  'aec',
   'recordMic',
   'deviceTimeout',
   'pace',

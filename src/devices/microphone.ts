@@ -29,6 +29,8 @@ export interface MicrophoneOptions {
   notices: Notices;
   /** A device that is lost may come back within this time; 0: the session ends. */
   deviceTimeoutMs: number;
+  /** Takes what was heard, and returns what is sent of it: without the echo of the loudspeaker, for example. */
+  onHeard?: ((pcm: Buffer) => Buffer) | undefined;
   /** Takes what is sent, where the user wants a recording. */
   recorder?: { write(pcm: Buffer): Promise<void>; close(): Promise<void> } | undefined;
   /** Ends the wait for a device that is lost. */
@@ -43,7 +45,7 @@ const silentMs = 3_000;
  * recording cannot be written.
  */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
-  const { open, notices, recorder, signal } = options;
+  const { open, notices, onHeard, recorder, signal } = options;
   let capture = await open(signal);
   let muted = false;
   let closing: Promise<void> | undefined;
@@ -99,9 +101,10 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
       readSignal?.addEventListener('abort', stop, { once: true });
       try {
         readSignal?.throwIfAborted();
-        for await (const pcm of readDevice()) {
+        for await (const heard of readDevice()) {
+          if (!muted) watchSilence(heard);
+          const pcm = onHeard?.(heard) ?? heard;
           if (muted) pcm.fill(0);
-          else watchSilence(pcm);
           await recorder?.write(pcm);
           yield pcm;
         }

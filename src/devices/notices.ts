@@ -6,7 +6,8 @@ export interface Notice {
     | 'overrun'
     | 'microphone-silent'
     | 'playback-full'
-    | 'headphones';
+    | 'headphones'
+    | 'echo';
   readonly message: string;
   /** What to do about it. */
   readonly hint?: string;

@@ -131,6 +131,15 @@ describe('the microphone', () => {
     expect(muted.told).toEqual([]);
   });
 
+  test('gives what is left without the echo; silence there is none of the device', async () => {
+    const { capture } = createFakeCapture(speech(20), ...Array.from({ length: 5 }, () => speech(1_000)));
+    const clean = (pcm: Buffer) => Buffer.alloc(pcm.length);
+    const { microphone, told } = await open(capture, { onHeard: clean });
+    const { chunks } = await readAll(microphone.read());
+    expect(chunks[0]).toEqual(Buffer.alloc(640));
+    expect(told).toEqual([]);
+  });
+
   test('records what it gives', async () => {
     const written: Buffer[] = [];
     let isClosed = false;

@@ -13,8 +13,9 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import type { CommandContext } from '../command.ts';
+import { type EchoEnds, openEchoEnds } from './echo-ends.ts';
 
-const liveOptions = ['deviceTimeout', 'volume', 'recordMic'] as const satisfies OptionName[];
+const liveOptions = ['deviceTimeout', 'volume', 'aec', 'recordMic'] as const satisfies OptionName[];
 type DeviceContext = Pick<CommandContext<(typeof deviceOptions)[number]>, 'settings' | 'io' | 'signal'>;
 type LiveContext = Pick<
   CommandContext<(typeof deviceOptions)[number] | (typeof liveOptions)[number]>,
@@ -47,9 +48,11 @@ export async function openDevices(
   context: LiveContext,
   { microphone, playback, notices }: { microphone: boolean; playback: boolean; notices: Notices },
 ): Promise<{ microphone: Microphone | undefined; playback: Playback | undefined }> {
+  const echo =
+    microphone && playback ? await openEchoEnds(context.settings.aec === true, notices) : undefined;
   const [opened, played] = await Promise.allSettled([
-    microphone ? openInput(context, notices) : undefined,
-    playback ? openOutput(context, notices) : undefined,
+    microphone ? openInput(context, { notices, onHeard: echo?.onHeard }) : undefined,
+    playback ? openOutput(context, { notices, onPlayed: echo?.onPlayed }) : undefined,
   ]);
   if (opened.status === 'fulfilled' && played.status === 'fulfilled') {
     return { microphone: opened.value, playback: played.value };
@@ -64,7 +67,10 @@ export async function openDevices(
   throw failure;
 }
 
-async function openInput(context: LiveContext, notices: Notices): Promise<Microphone> {
+async function openInput(
+  context: LiveContext,
+  { notices, onHeard }: { notices: Notices; onHeard: EchoEnds['onHeard'] | undefined },
+): Promise<Microphone> {
   const { settings, signal, io } = context;
   const { capture } = deviceChoices(context);
   const onOverrun = (lostMs: number) =>
@@ -82,6 +88,7 @@ async function openInput(context: LiveContext, notices: Notices): Promise<Microp
       clock: systemClock,
       notices,
       deviceTimeoutMs: settings.deviceTimeout,
+      onHeard,
       recorder,
       signal,
     });
@@ -91,7 +98,10 @@ async function openInput(context: LiveContext, notices: Notices): Promise<Microp
   }
 }
 
-function openOutput(context: LiveContext, notices: Notices): Promise<Playback> {
+function openOutput(
+  context: LiveContext,
+  { notices, onPlayed }: { notices: Notices; onPlayed: EchoEnds['onPlayed'] | undefined },
+): Promise<Playback> {
   const { settings, signal } = context;
   const { playback } = deviceChoices(context);
   return openPlayback({
@@ -99,6 +109,7 @@ function openOutput(context: LiveContext, notices: Notices): Promise<Playback> {
     clock: systemClock,
     notices,
     volume: settings.volume / 100,
+    onPlayed,
     deviceTimeoutMs: settings.deviceTimeout,
     signal,
   });

@@ -38,7 +38,7 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
     playback: isPlayed(settings),
     notices,
   });
-  if (microphone !== undefined && playback !== undefined) {
+  if (microphone !== undefined && playback !== undefined && !settings.aec) {
     notices.tell({
       code: 'headphones',
       message: 'Use headphones, or the AI hears itself',
@@ -73,6 +73,11 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
 }
 
 function checkFlags({ settings, origin }: StreamContext): void {
+  if (settings.aec && !(settings.mic && isPlayed(settings))) {
+    throw new VoicectlError('usage', '--aec needs a microphone and a loudspeaker', {
+      hint: 'Use it with --mic, and without --no-play.',
+    });
+  }
   if (settings.mic) {
     const meaningless = settings.loop
       ? '--loop'

@@ -67,7 +67,12 @@ export const streamSettings = {
   bargeIn: define({
     flag: '--barge-in',
     parse: parseFlag,
-    help: 'stop playback when you begin to speak; use headphones',
+    help: 'stop playback when you begin to speak; use headphones or --aec',
+  }),
+  aec: define({
+    flag: '--aec',
+    parse: parseFlag,
+    help: 'remove the echo of the loudspeaker from the microphone',
   }),
   recordMic: define({
     flag: '--record-mic <FILE>',

@@ -37,6 +37,8 @@ export interface PlaybackOptions {
   settleMs?: number;
   /** How long a device that was lost may stay away; 0: the session ends. */
   deviceTimeoutMs: number;
+  /** Takes each frame that goes to the loudspeaker. */
+  onPlayed?: ((frame: Buffer) => void) | undefined;
   /** Ends the playing of what waits. */
   signal: AbortSignal;
 }
@@ -46,7 +48,7 @@ const audibleTailMs = 400;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
-  const { open, clock, notices, volume, settleMs, signal } = options;
+  const { open, clock, notices, volume, settleMs, onPlayed, signal } = options;
   let speaker = await open(signal);
   const buffer = createJitterBuffer({ volume, ...(settleMs === undefined ? {} : { settleMs }) });
   const hold = createHold();
@@ -123,6 +125,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       renew(frame);
       if (frame !== undefined) {
         speaker.write(frame);
+        onPlayed?.(frame);
         wroteAt = now;
         delayMs = buffer.heldMs + speaker.delayMs;
       } else if (isClosing) return;

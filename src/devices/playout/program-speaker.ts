@@ -92,13 +92,13 @@ export async function openProgram(
     async ready() {
       if (input.writableLength > maxStuckBytes) lose('the program takes no audio');
       const now = clock.now();
-      if (backend.status !== undefined && now - advancedAt > stallMs) {
-        lose('the program plays nothing', { stalled: true });
-      }
+      // After a pause it has had nothing to play.
       if (now - nextAt > maxLateMs) {
         nextAt = now;
         advancedAt = now;
         lag = createLag();
+      } else if (backend.status !== undefined && now - advancedAt > stallMs) {
+        lose('the program plays nothing', { stalled: true });
       }
       signal.throwIfAborted();
       // It may be put off meanwhile.

@@ -1,0 +1,36 @@
+import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
+import { createBlockJoiner } from './whole-samples.ts';
+
+/** What is played, in step with what a microphone hears: as many samples of the one as of the other. */
+export interface Reference {
+  /** Takes what goes to the loudspeaker: 16 kHz s16le mono. */
+  played(pcm: Buffer): void;
+  /** What was played while the microphone gave so many samples, −1 to 1. Silence where nothing was. */
+  take(count: number): Float32Array;
+}
+
+/** Audio is held back so long, so that frames that come a little late leave no gap. */
+const holdSamples = bytesForMs(20) / bytesPerSample;
+/** More is the audio of a device that takes it faster than it plays it: the oldest is dropped. */
+const maxSamples = bytesForMs(500) / bytesPerSample;
+
+export function createReference(): Reference {
+  const joiner = createBlockJoiner();
+  let waiting: number[] = [];
+  let hold = 0;
+  return {
+    played(pcm) {
+      const whole = joiner.push(pcm);
+      if (waiting.length === 0) hold = holdSamples;
+      for (let at = 0; at < whole.length; at += bytesPerSample) waiting.push(whole.readInt16LE(at) / 0x8000);
+      if (waiting.length > maxSamples) waiting = waiting.slice(-maxSamples);
+    },
+    take(count) {
+      const samples = new Float32Array(count);
+      const from = Math.min(hold, count);
+      hold -= from;
+      samples.set(waiting.splice(0, count - from), from);
+      return samples;
+    },
+  };
+}

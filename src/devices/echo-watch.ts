@@ -1,0 +1,73 @@
+import { createReference } from '../audio/reference.ts';
+import { createBlockJoiner } from '../audio/whole-samples.ts';
+import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { findEcho } from './find-echo.ts';
+import type { Notices } from './notices.ts';
+
+/** Notices that the AI hears itself: what is played comes back through the microphone. */
+export interface EchoWatch {
+  /** Takes what goes to the loudspeaker. */
+  played(pcm: Buffer): void;
+  /** Takes what the microphone heard. */
+  heard(pcm: Buffer): void;
+}
+
+/** One sample of so many is looked at: speech is loudest below 1 kHz. */
+const everySample = 8;
+const stepMs = msForBytes(everySample * bytesPerSample);
+const windowSamples = 2_000 / stepMs;
+const longestDelaySamples = 600 / stepMs;
+/** Two windows with the same delay are no chance. */
+const sameDelayMs = 10;
+
+/** Tells once, with the delay and the level of the echo. */
+export function createEchoWatch({ tell }: Notices): EchoWatch {
+  const reference = createReference();
+  const joiner = createBlockJoiner(everySample * bytesPerSample);
+  let played: number[] = [];
+  let heard: number[] = [];
+  let before: number | undefined;
+  let isTold = false;
+
+  const judge = () => {
+    const echo = findEcho(Float32Array.from(played), Float32Array.from(heard), longestDelaySamples);
+    [played, heard] = [[], []];
+    const delayMs = echo && echo.delay * stepMs;
+    const isSame = delayMs !== undefined && before !== undefined && Math.abs(delayMs - before) <= sameDelayMs;
+    before = delayMs;
+    if (!isSame || echo === undefined) return;
+    isTold = true;
+    tell({
+      code: 'echo',
+      message: `The AI hears itself: the microphone picks up the loudspeaker ${Math.round(delayMs)} ms later, ${level(echo.gainDb)}`,
+      hint: 'Use headphones, or --aec to remove the echo.',
+    });
+  };
+  return {
+    played(pcm) {
+      if (!isTold) reference.played(pcm);
+    },
+    heard(pcm) {
+      if (isTold) return;
+      const whole = joiner.push(pcm);
+      const count = whole.length / bytesPerSample;
+      const samples = reference.take(count);
+      for (let at = 0; at < count; at += everySample) {
+        let [ofPlayed, ofHeard] = [0, 0];
+        for (let index = at; index < at + everySample; index += 1) {
+          ofPlayed += samples[index] ?? 0;
+          ofHeard += whole.readInt16LE(index * bytesPerSample) / 0x8000;
+        }
+        played.push(ofPlayed / everySample);
+        heard.push(ofHeard / everySample);
+      }
+      if (heard.length >= windowSamples) judge();
+    },
+  };
+}
+
+function level(gainDb: number): string {
+  const db = Math.round(Math.abs(gainDb));
+  if (db === 0) return 'as loud as it is played';
+  return gainDb < 0 ? `${db} dB quieter` : `${db} dB louder`;
+}
