@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
+import { openOutputFile } from '../files/output-file.ts';
 import { writeFailure } from '../files/refusal.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { jsonLine } from '../kernel/escape.ts';
@@ -185,14 +186,11 @@ interface LineFile {
   close(): Promise<void>;
 }
 
-/** A new text file for its owner only. Errors: `input-output`. */
+/** A new text file for its owner only. Throws `input-output`. */
 async function openLines(path: string): Promise<LineFile> {
-  const fail = (thrown: unknown) => {
-    throw writeFailure(path, thrown);
-  };
-  const handle: FileHandle = await open(path, 'ax', 0o600).catch(fail);
+  const file = await openOutputFile(path, { existing: 'refuse', isPrivate: true });
   return {
-    append: (text) => (text === '' ? Promise.resolve() : handle.appendFile(text).catch(fail)),
-    close: () => handle.close().catch(fail),
+    append: (text) => (text === '' ? Promise.resolve() : file.write(Buffer.from(text))),
+    close: file.close,
   };
 }
