@@ -50,7 +50,8 @@ function fixedWindow(startOf: (now: number) => number): WindowKind {
     },
     add(window, now) {
       window.count += 1;
-      if (window.times.length === 0) window.times.push(startOf(now));
+      // A new array has room for one; an empty one that grows gets room for 17, and there are many devices.
+      if (window.times.length === 0) window.times = [startOf(now)];
     },
     resetAt: endOf,
     retryAt: endOf,
@@ -68,7 +69,8 @@ function slidingWindow(limit: number): WindowKind {
     },
     add(window, now) {
       window.count += 1;
-      window.times.push(now);
+      if (window.times.length === 0) window.times = [now];
+      else window.times.push(now);
       if (window.times.length > Math.max(1, limit)) window.times.shift();
     },
     resetAt: oldestEndsAt,
@@ -86,7 +88,7 @@ function tokenBucket(limit: number): WindowKind {
     update(window, now) {
       const passed = now - (window.times[0] ?? now);
       window.count = Math.max(0, window.count - passed / msPerRequest);
-      window.times[0] = now;
+      window.times = [now];
     },
     add(window) {
       window.count = Math.min(limit, window.count + 1);
