@@ -100,9 +100,18 @@ export class VoicectlError extends Error {
   }
 }
 
+/** The process, or the machine, has as many files and connections open as it may. */
+const noDescriptors: readonly unknown[] = ['EMFILE', 'ENFILE'];
+
 /** Turns anything thrown into an error with a code. An unknown error is a bug. */
 export function toVoicectlError(thrown: unknown): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
+  if (thrown instanceof Error && 'code' in thrown && noDescriptors.includes(thrown.code)) {
+    return new VoicectlError('usage', 'Too many files and connections are open', {
+      hint: 'Raise the limit, for example with ulimit -n 1024.',
+      cause: thrown,
+    });
+  }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new VoicectlError('internal', message, { cause: thrown });
 }

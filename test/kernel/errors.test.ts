@@ -27,3 +27,10 @@ test('what was thrown is our error, or becomes a bug of ours with its cause', ()
   expect(toVoicectlError(other)).toMatchObject({ code: 'internal', message: 'no such thing', cause: other });
   expect(toVoicectlError('text')).toMatchObject({ code: 'internal', message: 'text', cause: 'text' });
 });
+
+test.each(['EMFILE', 'ENFILE'])('%s is a limit of the machine, and no bug', (code) => {
+  const cause = Object.assign(new Error(`${code}: too many open files, open 'x'`), { code });
+  const error = toVoicectlError(cause);
+  expect(error).toMatchObject({ exitCode: 2, message: 'Too many files and connections are open', cause });
+  expect(error.hint).toContain('ulimit');
+});
