@@ -2,6 +2,7 @@ export { loadPcm } from './audio/wav/wav-source.ts';
 export type { ControlMessage, EmulatorControl } from './emulator/control/emulator-control.ts';
 export { createEmulator, type Emulator } from './emulator/emulator.ts';
 export type { EmulatorEvent } from './emulator/events.ts';
+export type { DeviceAudio, KeptStream } from './emulator/kept-audio.ts';
 export type { EmulatorOptions } from './emulator/options.ts';
 export { type Playable, playPcm } from './emulator/replies/playable.ts';
 export type { CreateReply, Reply, Voice } from './emulator/replies/reply.ts';

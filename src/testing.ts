@@ -2,6 +2,15 @@ import { createEmulator, type Emulator } from './emulator/emulator.ts';
 import type { EmulatorOptions } from './emulator/options.ts';
 import { VoicectlError } from './kernel/errors.ts';
 
+export { measureLikeness } from './audio/likeness.ts';
+export {
+  type DurationOptions,
+  type LevelBounds,
+  type LikenessOptions,
+  type Matched,
+  type Sound,
+  voiceMatchers,
+} from './audio/matchers.ts';
 export type { Emulator, EmulatorOptions };
 
 type Hook = (call: () => Promise<void>) => unknown;

@@ -73,7 +73,7 @@ test('the installed library starts an emulator', async () => {
   expect(stdout.trim()).toBe('200');
 });
 
-test('the example of a test runs where it is copied to, with one line for the emulator', async () => {
+test('the examples of tests run where they are copied to, with one line for the emulator', async () => {
   const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
   expect(example.trim().split('\n').length).toBeLessThan(15);
   await cp(join(root, 'examples'), join(elsewhere, 'examples'), { recursive: true });
@@ -81,9 +81,18 @@ test('the example of a test runs where it is copied to, with one line for the em
   for (const name of ['vitest', 'ws'])
     await symlink(join(root, 'node_modules', name), join(elsewhere, 'node_modules', name));
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const args = [vitest, 'run', '--root', elsewhere, '--reporter', 'json', 'examples/doorbell.test.js'];
+  const args = [
+    vitest,
+    'run',
+    '--root',
+    elsewhere,
+    '--reporter',
+    'json',
+    'examples/doorbell.test.js',
+    'examples/said.test.js',
+  ];
   const { stdout } = await run(process.execPath, args, { cwd: elsewhere });
-  expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 1, numTotalTests: 1 });
+  expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 2, numTotalTests: 2 });
 });
 
 test('the test helper works in node:test, with its hooks', async () => {
@@ -159,6 +168,7 @@ test('the types of the library are complete', async () => {
     join(elsewhere, 'use.ts'),
     `import { type ClientEvent, createEmulator, type EmulatorEvent, openSession } from 'voicectl';
      import { setUpEmulator } from 'voicectl/testing';
+     import { expect } from 'vitest';
      import { setUpEmulator as inVitest } from 'voicectl/vitest';
      const events: EmulatorEvent[] = [];
      await using emulator = await createEmulator({ reply: 'echo', onEvent: (event) => events.push(event) });
@@ -177,7 +187,11 @@ test('the types of the library are complete', async () => {
      // @ts-expect-error: a key or a token
      await openSession({ baseUrl: url, device: 'd1' });
      const port: number = setUpEmulator({ tls: true }, { before() {}, afterEach() {}, after() {} }).port;
-     console.log(port, inVitest().wsUrl);`,
+     console.log(port, inVitest().wsUrl);
+     const said: { durationMs: number; wav: Buffer } = emulator.stream({ device: 'd1' }).audio();
+     await expect(said).toHaveSaid('hello.wav', { similarity: 0.9 });
+     // @ts-expect-error: a length in milliseconds
+     await expect(said).toHaveDuration('2s');`,
   );
   // The same from CommonJS, as ts-jest compiles it.
   await writeFile(
@@ -194,6 +208,9 @@ describe('the API documentation', async () => {
   const examples = readExamples(await readFile(join(root, 'docs', 'API.md'), 'utf8'));
   const programs = examples.filter(({ language }) => language === 'ts');
   const [inVitest, withGlobals, withHooks] = examples.filter(({ heading }) => heading === 'Tests of an app');
+  const said = examples.find(
+    ({ heading, language }) => heading === 'What a device said' && language === 'js',
+  );
   const [reply] = examples.filter(({ heading }) => heading.startsWith('A reply'));
   const node = (...args: string[]) => run(process.execPath, args, { cwd: elsewhere });
 
@@ -204,11 +221,12 @@ describe('the API documentation', async () => {
       'Control',
       'Events',
       'A session as a client',
+      'What a device said',
       'TLS',
       'Errors',
     ]);
     for (const { prints } of programs) expect(prints).not.toEqual([]);
-    const known = [...programs, inVitest, withGlobals, withHooks, reply];
+    const known = [...programs, inVitest, withGlobals, withHooks, said, reply];
     expect(examples.filter((one) => one.language !== 'sh' && !known.includes(one))).toEqual([]);
   });
 
@@ -241,6 +259,7 @@ describe('the API documentation', async () => {
   test('shows the example of a test as it is, and so does the README', async () => {
     const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
     expect(inVitest?.code).toBe(example);
+    expect(said?.code).toBe(await readFile(join(root, 'examples', 'said.test.js'), 'utf8'));
     expect(await readFile(join(root, 'README.md'), 'utf8')).toContain(`\`\`\`js\n${example}\`\`\`\n`);
   });
 

@@ -27,6 +27,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   clock: anything,
   onEvent: call,
   tap: call,
+  keepAudio: z.boolean(),
   faults: z.array(z.union([z.string(), anything])).readonly(),
   scenario: z.union([z.string(), anything]),
 };

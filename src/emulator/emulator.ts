@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { version } from '../kernel/version.ts';
+import type { StreamSelector } from '../protocol/control.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { createPulse } from '../wire/pulse.ts';
 import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
+import { joinTaps } from '../wire/tap.ts';
 import { createControl } from './control/control.ts';
 import { createControlApi } from './control/control-api.ts';
 import type { EmulatorControl } from './control/emulator-control.ts';
@@ -14,6 +17,7 @@ import { createUpgradeFaults } from './faults/upgrade-faults.ts';
 import { foldFloods } from './fold-floods.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { listen } from './http/listen.ts';
+import { createKeptAudio, type KeptAudio, type KeptStream } from './kept-audio.ts';
 import type { EmulatorOptions } from './options.ts';
 import { createRandom } from './random.ts';
 import { settleOptions } from './settle-options.ts';
@@ -31,6 +35,11 @@ export interface Emulator extends Readonly<Addresses>, EventWatch {
   /** With TLS: the certificate that clients have to trust, as PEM. */
   readonly certificate: string | undefined;
   readonly control: EmulatorControl;
+  /**
+   * The newest stream that the selector means, open or ended, with what its device sent. Needs the option `keepAudio`.
+   * Throws `usage` without it, and if there is no such stream.
+   */
+  stream(selector?: Partial<StreamSelector>): KeptStream;
   /** Stops accepting, closes each stream with 1001, and resolves when all streams have ended. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -62,6 +71,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const faults = createFaults({ initial: initialFaults, random, events });
   const createReply = scenario?.cast(faults, settled.reply) ?? settled.reply;
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
+  const kept = options.keepAudio === true ? createKeptAudio(events) : undefined;
   const accepts = createAcceptedKeys(acceptKeys);
   const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });
   const voice = createVoiceEndpoint({
@@ -76,7 +86,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     pulse,
     faults,
     createReply,
-    tap: options.tap,
+    tap: kept === undefined ? options.tap : (stream) => joinTaps(options.tap?.(stream), kept.tap(stream)),
   });
   const control = createControl({
     events,
@@ -88,6 +98,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     faults,
     voice,
     tellFloods: events.flush,
+    forget: kept?.clear,
   });
   const controlSecret = options.controlSecret ?? randomBytes(24).toString('base64url');
   const upgradeFaults = createUpgradeFaults(faults, clock);
@@ -132,8 +143,16 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     port: address.port,
     certificate: tls?.cert,
     control,
+    stream: (selector = {}) => findStream(kept, selector),
     ...watch,
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function findStream(kept: KeptAudio | undefined, selector: Partial<StreamSelector>): KeptStream {
+  if (kept !== undefined) return kept.find(selector);
+  throw new VoicectlError('usage', 'The audio of devices is not kept', {
+    hint: 'Start the emulator with { keepAudio: true }.',
+  });
 }

@@ -44,8 +44,13 @@ export interface EmulatorOptions {
   clock?: Clock;
   /** Called for each event, from the first. */
   onEvent?: EmulatorListener;
-  /** Called for each token request and each stream. Returns an observer of it. */
-  tap?: () => Tap | undefined;
+  /** Called for each token request, and for each stream with its number. Returns an observer of it. */
+  tap?: (stream?: number) => Tap | undefined;
+  /**
+   * Keeps what devices send, for `emulator.stream().audio()`: up to 10 minutes of each stream, and 40 minutes together.
+   * Default false.
+   */
+  keepAudio?: boolean;
   /** Faults from the start: `NAME:key=value,…` or objects. */
   faults?: readonly (FaultInput | string)[];
   /** Scenario for each stream: a file, the name of a shipped one, its content, or a loaded one. `reply` speaks for devices without steps. */

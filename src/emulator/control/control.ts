@@ -26,6 +26,8 @@ export interface ControlOptions {
   voice: VoiceEndpoint;
   /** Emits an event for everything that was only counted so far. */
   tellFloods: () => void;
+  /** Called at a reset. */
+  forget?: (() => void) | undefined;
   events: EmulatorEvents;
 }
 
@@ -78,6 +80,7 @@ export function createControl(options: ControlOptions): AnyControl {
     reset() {
       const reached = close({}, closeCodes.serviceRestart, 'The emulator was reset');
       faults.reset();
+      options.forget?.();
       tellFloods();
       return whenKnown(state.forget(), () => {
         tell('the emulator is reset', reached);

@@ -69,8 +69,8 @@ export interface VoiceEndpointOptions {
   pulse: Pulse;
   faults: Faults;
   createReply: ReplyMode;
-  /** Gives a tap for each stream. */
-  tap: (() => Tap | undefined) | undefined;
+  /** Gives a tap for each stream, by its number. */
+  tap: ((stream: number) => Tap | undefined) | undefined;
 }
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
@@ -168,7 +168,8 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       const remote = request.socket.remoteAddress ?? '';
       const refused = refuseUpgrade(remote);
       if (refused !== undefined) return refused;
-      const tap = options.tap?.();
+      // ws calls back at once: the next stream is this one.
+      const tap = options.tap?.(nextId);
       let answerLines: string[] = [];
       if (tap !== undefined) server.once('headers', (lines) => (answerLines = [...lines]));
       server.handleUpgrade(request, socket, head, (webSocket) => {

@@ -1,0 +1,103 @@
+import { VoicectlError } from '../kernel/errors.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
+import { measureLevel } from './level.ts';
+import { measureLikeness } from './likeness.ts';
+import { loadPcm } from './wav/wav-source.ts';
+
+/** Audio in a test: PCM (16 kHz s16le mono), something that has it, such as `stream.audio()`, or a WAV file by its name. */
+export type Sound = Uint8Array | { pcm: Uint8Array } | string;
+
+export interface LikenessOptions {
+  /** What is taken as the same, from 0 to 1. Default 0.8. */
+  similarity?: number;
+}
+
+/** Bounds in dBFS; those that are left out do not matter. */
+export interface LevelBounds {
+  minRmsDbfs?: number;
+  maxRmsDbfs?: number;
+  minPeakDbfs?: number;
+  maxPeakDbfs?: number;
+}
+
+export interface DurationOptions {
+  /** Tolerance in milliseconds. Default 100. */
+  withinMs?: number;
+}
+
+/** What a matcher answers to `expect` of Jest and Vitest. */
+export interface Matched {
+  pass: boolean;
+  message: () => string;
+}
+
+const sameFrom = 0.8;
+const closeMs = 100;
+
+/** Matchers for `expect.extend` of Jest and Vitest. Each loads its sounds, so its result is a promise. */
+export const voiceMatchers = {
+  /** Whether a sound occurs in audio. Level, noise, resampling, and a missing start or end change little. */
+  async toHaveSaid(received: unknown, expected: Sound, options: LikenessOptions = {}): Promise<Matched> {
+    const { similarity: wanted = sameFrom } = options;
+    const [audio, sound] = await Promise.all([pcmOf(received), pcmOf(expected)]);
+    const found = measureLikeness(audio, sound);
+    const what = typeof expected === 'string' ? expected : `a sound of ${lengthText(sound)}`;
+    return matched(
+      found >= wanted,
+      (not) =>
+        `expected the audio (${lengthText(audio)}) ${not}to have said ${what}: the most similar place is ${percent(found)} like it, and ${percent(wanted)} is taken as the same`,
+    );
+  },
+
+  /** Whether the level of audio is within bounds. */
+  async toHaveLevel(received: unknown, bounds: LevelBounds): Promise<Matched> {
+    const { rmsDbfs, peakDbfs } = measureLevel(await pcmOf(received));
+    const {
+      minRmsDbfs = -Infinity,
+      maxRmsDbfs = Infinity,
+      minPeakDbfs = -Infinity,
+      maxPeakDbfs = Infinity,
+    } = bounds;
+    return matched(
+      rmsDbfs >= minRmsDbfs && rmsDbfs <= maxRmsDbfs && peakDbfs >= minPeakDbfs && peakDbfs <= maxPeakDbfs,
+      (not) =>
+        `expected the audio ${not}to have a level within ${JSON.stringify(bounds)}: it has an RMS of ${rmsDbfs.toFixed(1)} dBFS and a peak of ${peakDbfs.toFixed(1)} dBFS`,
+    );
+  },
+
+  /** Whether audio is so long, in milliseconds. */
+  async toHaveDuration(
+    received: unknown,
+    expectedMs: number,
+    options: DurationOptions = {},
+  ): Promise<Matched> {
+    const { withinMs = closeMs } = options;
+    const durationMs = msForBytes((await pcmOf(received)).length);
+    return matched(
+      Math.abs(durationMs - expectedMs) <= withinMs,
+      (not) =>
+        `expected the audio ${not}to last ${expectedMs} ms ± ${withinMs} ms: it lasts ${Math.round(durationMs)} ms`,
+    );
+  },
+};
+
+function matched(pass: boolean, say: (not: string) => string): Matched {
+  return { pass, message: () => say(pass ? 'not ' : '') };
+}
+
+async function pcmOf(sound: unknown): Promise<Buffer> {
+  if (typeof sound === 'string') return loadPcm(sound);
+  const pcm = sound instanceof Uint8Array ? sound : (sound as { pcm?: unknown } | null | undefined)?.pcm;
+  if (pcm instanceof Uint8Array) return Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  throw new VoicectlError('usage', 'This is no audio', {
+    hint: 'Give PCM (16 kHz s16le mono), the result of stream.audio(), or the name of a WAV file.',
+  });
+}
+
+function lengthText(pcm: Buffer): string {
+  return `${(msForBytes(pcm.length) / 1000).toFixed(2)} s`;
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}

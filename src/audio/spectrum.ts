@@ -1,0 +1,97 @@
+import { bytesPerSample, sampleRate } from '../protocol/audio-format.ts';
+
+/** 32 ms: long enough to tell the tones of a voice apart, short enough for its syllables. */
+const windowSamples = 512;
+const hopSamples = 256;
+/** Bands between these frequencies, which also pass a telephone line, equally wide for the ear. */
+const lowestHz = 150;
+const highestHz = 3_600;
+export const bands = 20;
+/** Quieter than this, relative to the loudest frame, is silence. */
+const rangeDb = 45;
+
+/** Levels of `bands` frequency bands, one row for each hop: decibels above silence, where 0 is silent. */
+export interface Spectrogram {
+  rows: Float32Array;
+  length: number;
+}
+
+/** The spectrogram of 16 kHz s16le mono, without the silence at its start and end. Empty if there is only silence. */
+export function measureSpectrogram(pcm: Buffer): Spectrogram {
+  const samples = Math.floor(pcm.length / bytesPerSample);
+  const count = Math.max(0, Math.ceil((samples - windowSamples) / hopSamples) + 1);
+  const rows = new Float32Array(count * bands);
+  const fft = createFft(windowSamples);
+  for (let row = 0; row < count; row += 1) {
+    fft.load((at) => {
+      const index = row * hopSamples + at;
+      return index < samples ? pcm.readInt16LE(index * bytesPerSample) : 0;
+    });
+    for (let band = 0; band < bands; band += 1)
+      rows[row * bands + band] = 10 * Math.log10(fft.power(edges[band] ?? 0, edges[band + 1] ?? 0) + 1);
+  }
+  return trim(aboveSilence(rows), count);
+}
+
+/** Indexes of the FFT at which bands begin; the last one ends there. Spaced on the mel scale. */
+const edges = Array.from({ length: bands + 1 }, (_, band) => {
+  const mel = (hz: number) => Math.log1p(hz / 700);
+  const at = mel(lowestHz) + ((mel(highestHz) - mel(lowestHz)) * band) / bands;
+  return Math.round((700 * Math.expm1(at) * windowSamples) / sampleRate);
+});
+
+function aboveSilence(rows: Float32Array): Float32Array {
+  const silence = rows.reduce((loudest, level) => Math.max(loudest, level), rangeDb) - rangeDb;
+  return rows.map((level) => Math.max(0, level - silence));
+}
+
+function trim(rows: Float32Array, count: number): Spectrogram {
+  const isSilent = (row: number) =>
+    rows.subarray(row * bands, (row + 1) * bands).every((level) => level === 0);
+  let first = 0;
+  let end = count;
+  while (first < end && isSilent(first)) first += 1;
+  while (end > first && isSilent(end - 1)) end -= 1;
+  return { rows: rows.subarray(first * bands, end * bands), length: end - first };
+}
+
+/** A Fourier transform of `size` windowed samples; a power of two. */
+function createFft(size: number) {
+  const re = new Float64Array(size);
+  const im = new Float64Array(size);
+  const cosine = Float64Array.from({ length: size }, (_, at) => Math.cos((2 * Math.PI * at) / size));
+  const reversed = Uint16Array.from({ length: size }, (_, at) => reverseBits(at, Math.log2(size)));
+  const butterfly = (even: number, odd: number, turn: number) => {
+    const c = cosine[turn] as number;
+    const s = -(cosine[(turn + (3 * size) / 4) % size] as number);
+    const x = (re[odd] as number) * c - (im[odd] as number) * s;
+    const y = (re[odd] as number) * s + (im[odd] as number) * c;
+    re[odd] = (re[even] as number) - x;
+    im[odd] = (im[even] as number) - y;
+    re[even] = (re[even] as number) + x;
+    im[even] = (im[even] as number) + y;
+  };
+  return {
+    load(sample: (at: number) => number) {
+      im.fill(0);
+      for (let at = 0; at < size; at += 1)
+        re[reversed[at] as number] = (sample(at) * (1 - (cosine[at] as number))) / 2;
+      for (let half = 1; half < size; half *= 2)
+        for (let start = 0; start < size; start += 2 * half)
+          for (let at = 0; at < half; at += 1)
+            butterfly(start + at, start + at + half, (at * size) / (2 * half));
+    },
+    /** Mean power of the frequencies with these indexes. */
+    power(from: number, to: number) {
+      let sum = 0;
+      for (let at = from; at < to; at += 1) sum += (re[at] as number) ** 2 + (im[at] as number) ** 2;
+      return sum / (to - from);
+    },
+  };
+}
+
+function reverseBits(value: number, bits: number): number {
+  let reversed = 0;
+  for (let bit = 0; bit < bits; bit += 1) reversed |= ((value >> bit) & 1) << (bits - 1 - bit);
+  return reversed;
+}

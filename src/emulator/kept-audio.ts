@@ -1,0 +1,137 @@
+import { measureLevel } from '../audio/level.ts';
+import { wireFormat } from '../audio/source-format.ts';
+import { makeWavHeader } from '../audio/wav/wav-header.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
+import type { StreamSelector } from '../protocol/control.ts';
+import type { Tap } from '../wire/tap.ts';
+import type { EmulatorEvents } from './events.ts';
+
+/** What a device sent: every binary message after the token, in order, as 16 kHz s16le mono. */
+export interface DeviceAudio {
+  pcm: Buffer;
+  /** The same as a WAV file. */
+  wav: Buffer;
+  /** Length of the audio, without pauses between messages. */
+  durationMs: number;
+  /** −100 for silence. */
+  rmsDbfs: number;
+  peakDbfs: number;
+  /** Bytes that arrived beyond `maxBytesPerStream`, and are not here. */
+  droppedBytes: number;
+}
+
+/** A stream, open or ended. */
+export interface KeptStream {
+  /** Its number, as in events and in `control`. */
+  readonly stream: number;
+  /** Undefined before its token was accepted. */
+  readonly device: string | undefined;
+  /** What the device has sent so far. Throws `usage` if it is no longer kept. */
+  audio(): DeviceAudio;
+}
+
+export interface KeptAudio {
+  /** Keeps the audio of one more stream. */
+  tap(stream: number): Tap;
+  /** The newest stream, open or ended, that a selector means. Throws `usage` if there is none. */
+  find(selector: StreamSelector): KeptStream;
+  clear(): void;
+}
+
+/** Ten minutes. What comes after them is dropped and counted. */
+const maxBytesPerStream = 600 * 32_000;
+/** All streams together: beyond it the oldest streams are forgotten. */
+const maxBytes = 4 * maxBytesPerStream;
+
+const maxStreams = 1_000;
+
+interface Kept {
+  device: string | undefined;
+  parts: Buffer[];
+  bytes: number;
+  droppedBytes: number;
+}
+
+/** Keeps what devices send, within bounds. */
+export function createKeptAudio(events: EmulatorEvents): KeptAudio {
+  const streams = new Map<number, Kept>();
+  let bytes = 0;
+
+  events.subscribe((event) => {
+    if (event.type !== 'stream-authorised') return;
+    const kept = streams.get(event.stream);
+    if (kept !== undefined) kept.device = event.device;
+  });
+
+  const makeRoom = () => {
+    for (const [stream, kept] of streams) {
+      if (bytes <= maxBytes && streams.size <= maxStreams) return;
+      streams.delete(stream);
+      bytes -= kept.bytes;
+    }
+  };
+  const keep = (stream: number, pcm: Buffer) => {
+    const kept = streams.get(stream);
+    if (kept === undefined) return;
+    if (kept.bytes + pcm.length > maxBytesPerStream) {
+      kept.droppedBytes += pcm.length;
+      return;
+    }
+    kept.parts.push(pcm);
+    kept.bytes += pcm.length;
+    bytes += pcm.length;
+    makeRoom();
+  };
+  const read = (stream: number): DeviceAudio => {
+    const kept = streams.get(stream);
+    if (kept !== undefined) return describe(kept);
+    throw new VoicectlError('usage', `The audio of stream ${stream} is no longer kept`, {
+      hint: `At most ${maxBytes} bytes are kept, and none from before a reset.`,
+    });
+  };
+
+  return {
+    tap(stream) {
+      streams.set(stream, { device: undefined, parts: [], bytes: 0, droppedBytes: 0 });
+      makeRoom();
+      return {
+        message(message) {
+          if (message.from === 'device' && 'data' in message) keep(stream, message.data);
+        },
+      };
+    },
+    find({ stream = undefined, device = undefined }) {
+      const isMeant = (id: number, kept: Kept) =>
+        id === (stream ?? id) && kept.device === (device ?? kept.device);
+      const found = [...streams].findLast(([id, kept]) => isMeant(id, kept));
+      if (found === undefined) throw noSuchStream({ stream, device });
+      const [id, kept] = found;
+      return { stream: id, device: kept.device, audio: () => read(id) };
+    },
+    clear() {
+      streams.clear();
+      bytes = 0;
+    },
+  };
+}
+
+function noSuchStream({ stream, device }: StreamSelector): VoicectlError {
+  const of = device === undefined ? '' : ` of ${device}`;
+  return new VoicectlError('usage', `There is no stream${stream === undefined ? '' : ` ${stream}`}${of}`, {
+    hint: "Wait for it: await emulator.waitFor('stream-authorised').",
+  });
+}
+
+function describe({ parts, droppedBytes }: Kept): DeviceAudio {
+  const pcm = Buffer.concat(parts);
+  const { rmsDbfs, peakDbfs } = measureLevel(pcm);
+  return {
+    pcm,
+    wav: Buffer.concat([makeWavHeader(wireFormat, pcm.length), pcm]),
+    durationMs: msForBytes(pcm.length),
+    rmsDbfs,
+    peakDbfs,
+    droppedBytes,
+  };
+}

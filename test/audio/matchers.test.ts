@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { voiceMatchers } from '../../src/audio/matchers.ts';
+import { speechPcm } from '../helpers/device-audio.ts';
+
+const { toHaveSaid, toHaveLevel, toHaveDuration } = voiceMatchers;
+const tone = Buffer.alloc(32_000);
+for (let at = 0; at < 16_000; at += 1) tone.writeInt16LE(Math.round(16_384 * Math.sin(at / 5)), 2 * at);
+
+test('a sound is PCM, something with PCM, or the name of a shipped file', async () => {
+  expect(await toHaveSaid(speechPcm, { pcm: speechPcm })).toMatchObject({ pass: true });
+  expect(await toHaveSaid({ pcm: new Uint8Array(speechPcm) }, 'question.wav')).toMatchObject({ pass: true });
+});
+
+test('other speech is refused with the figures', async () => {
+  const { pass, message } = await toHaveSaid(speechPcm, 'hello.wav');
+  expect(pass).toBe(false);
+  expect(message()).toMatch(
+    /^expected the audio \(3\.88 s\) to have said hello\.wav: the most similar place is \d+ % like it, and 80 % is taken as the same$/,
+  );
+  expect(await toHaveSaid(speechPcm, 'hello.wav', { similarity: 0.01 })).toMatchObject({ pass: true });
+});
+
+test.each([
+  [{ minRmsDbfs: -10, maxRmsDbfs: -8 }, true],
+  [{ minPeakDbfs: -7, maxPeakDbfs: -6 }, true],
+  [{ minRmsDbfs: -8 }, false],
+  [{ maxRmsDbfs: -20 }, false],
+  [{ minPeakDbfs: -5 }, false],
+  [{ maxPeakDbfs: -7 }, false],
+])('the level of a tone at half scale is within %j: %s', async (bounds, pass) => {
+  const result = await toHaveLevel(tone, bounds);
+  expect(result.pass).toBe(pass);
+  expect(result.message()).toContain('an RMS of -9.0 dBFS and a peak of -6.0 dBFS');
+});
+
+test.each([
+  [1_000, undefined, true],
+  [1_099, undefined, true],
+  [1_101, undefined, false],
+  [1_050, 20, false],
+])('a second of audio lasts %d ms, ± %s ms: %s', async (ms, withinMs, pass) => {
+  expect(await toHaveDuration(tone, ms, withinMs === undefined ? {} : { withinMs })).toMatchObject({ pass });
+});
+
+test.each([undefined, null, 5, {}, { pcm: 'x' }])('%j is no audio', async (audio) => {
+  await expect(toHaveDuration(audio, 5)).rejects.toMatchObject({
+    code: 'usage',
+    message: 'This is no audio',
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { createEmulatorEvents } from '../../src/emulator/events.ts';
+import { createKeptAudio } from '../../src/emulator/kept-audio.ts';
+import { speechPcm } from '../helpers/device-audio.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+import '../../src/vitest.ts';
+
+const startEmulator = setUpEmulators();
+
+/** Sends audio in frames, and closes. */
+async function say(emulator: Awaited<ReturnType<typeof startEmulator>>, device: string, pcm: Buffer) {
+  const { socket } = await emulator.connect(device);
+  for (let at = 0; at < pcm.length; at += 640) socket.send(pcm.subarray(at, at + 640));
+  socket.close(1000);
+  await emulator.waitFor('stream-closed', (event) => event.device === device);
+}
+
+describe('a test reads what a device sent', () => {
+  test('as PCM and as WAV, with its length and level', async () => {
+    const emulator = await startEmulator({ keepAudio: true, reply: 'silence' });
+    await say(emulator, 'kitchen', speechPcm);
+    const stream = emulator.stream();
+    const audio = stream.audio();
+    expect(stream).toMatchObject({ stream: 1, device: 'kitchen' });
+    expect(audio.pcm.equals(speechPcm)).toBe(true);
+    expect(audio.wav.subarray(44).equals(speechPcm)).toBe(true);
+    expect(audio.wav.readUInt32LE(24)).toBe(16_000);
+    expect(audio).toMatchObject({ durationMs: 3_875, droppedBytes: 0 });
+    await expect(audio).toHaveSaid('question.wav');
+    await expect(audio).not.toHaveSaid('hello.wav');
+    await expect(audio).toHaveDuration(3_900);
+    await expect(audio).toHaveLevel({ minRmsDbfs: -40, maxPeakDbfs: -1 });
+    await expect(expect(audio).toHaveSaid('hello.wav')).rejects.toThrow('to have said hello.wav');
+  });
+
+  test('of each device and stream, the newest first', async () => {
+    const emulator = await startEmulator({ keepAudio: true, reply: 'silence' });
+    await say(emulator, 'kitchen', Buffer.alloc(640, 1));
+    await say(emulator, 'hall', Buffer.alloc(1_280, 2));
+    await say(emulator, 'garden', Buffer.alloc(1_920, 3));
+    expect(emulator.stream({ device: 'hall' }).audio().pcm).toEqual(Buffer.alloc(1_280, 2));
+    expect(emulator.stream({ stream: 1 }).audio().pcm).toEqual(Buffer.alloc(640, 1));
+    expect(emulator.stream().device).toBe('garden');
+    expect(() => emulator.stream({ device: 'cellar' })).toThrow('There is no stream of cellar');
+  });
+
+  test('while it still sends, and no longer after a reset', async () => {
+    const emulator = await startEmulator({ keepAudio: true, reply: 'echo' });
+    const { socket } = await emulator.connect('kitchen');
+    socket.send(Buffer.alloc(640, 1));
+    const stream = emulator.stream();
+    await expect.poll(() => stream.audio().durationMs).toBe(20);
+    emulator.control.reset();
+    expect(() => stream.audio()).toThrow('no longer kept');
+    expect(() => emulator.stream()).toThrow('There is no stream');
+  });
+
+  test('only where it asked for that', async () => {
+    const emulator = await startEmulator();
+    await emulator.connect('kitchen');
+    expect(() => emulator.stream()).toThrow('The audio of devices is not kept');
+  });
+});
+
+describe('what is kept has bounds', () => {
+  const message = (bytes: number) =>
+    ({ at: 0, from: 'device', opcode: 'binary', data: Buffer.alloc(bytes), bytes }) as const;
+  const minute = 60 * 32_000;
+
+  test('ten minutes of a stream; the rest is counted', () => {
+    const kept = createKeptAudio(createEmulatorEvents(() => 0));
+    const tap = kept.tap(1);
+    for (let at = 0; at < 11; at += 1) tap.message?.(message(minute));
+    expect(kept.find({ stream: 1 }).audio()).toMatchObject({ durationMs: 600_000, droppedBytes: minute });
+  });
+
+  test('forty minutes of all streams: the oldest are forgotten', () => {
+    const kept = createKeptAudio(createEmulatorEvents(() => 0));
+    for (let stream = 1; stream <= 5; stream += 1) {
+      const tap = kept.tap(stream);
+      for (let at = 0; at < 9; at += 1) tap.message?.(message(minute));
+    }
+    expect(() => kept.find({ stream: 1 })).toThrow('There is no stream 1');
+    expect(kept.find({ stream: 2 }).stream).toBe(2);
+  });
+});
