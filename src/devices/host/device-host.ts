@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { systemClock } from '../../kernel/clock.ts';
-import { flushLine, type HostMessage, type HostTask, writeHostMessage } from './host-protocol.ts';
+import { type HostMessage, type HostTask, writeHostMessage } from './host-protocol.ts';
 import { openDecibri } from './native-decibri.ts';
 import type { NativeDevices } from './native-devices.ts';
 import { openNaudiodon } from './native-naudiodon.ts';
@@ -71,12 +71,6 @@ async function play(devices: NativeDevices, device: number | undefined): Promise
   let waiting = Buffer.alloc(0);
   incoming.on('error', end).on('data', (pcm: Buffer) => {
     waiting = Buffer.concat([waiting, pcm]);
-  });
-  // Lines from the parent: what it gave and the device has not taken is not wanted any more.
-  control.on('data', (line: Buffer) => {
-    if (!line.includes(flushLine)) return;
-    tell({ type: 'took', frames: Math.floor(waiting.length / frameBytes), burst: 1 });
-    waiting = Buffer.alloc(0);
   });
   tell({ type: 'ready', ...output.format });
   const bursts = createBurstCounter();

@@ -18,9 +18,6 @@ export interface DeviceFacts {
   readonly isDefault: boolean;
 }
 
-/** What the parent says on the control stream: throw away what the device has not taken. */
-export const flushLine = 'flush\n';
-
 /** What the device host says, each a line of JSON. */
 export type HostMessage =
   /** The device is open, in this format: s16le, interleaved. */

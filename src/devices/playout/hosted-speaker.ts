@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { bytesForMs, channels, sampleRate } from '../../protocol/audio-format.ts';
 import type { NativeBackend } from '../backends/backend.ts';
-import { flushLine, readHostMessages } from '../host/host-protocol.ts';
+import { readHostMessages } from '../host/host-protocol.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createWatchdog } from '../process/watchdog.ts';
 import { createConverter, isWireFormat } from './device-format.ts';
@@ -82,7 +82,6 @@ export async function openHosted(
   return {
     backend: backend.name,
     lost,
-    mustReopen: false,
     get delayMs() {
       return inFlight * frameMs + backend.playbackMs;
     },
@@ -101,9 +100,6 @@ export async function openHosted(
       (child.pcm as Writable).write(convert(frame));
     },
     takeLateMs: () => 0,
-    flush() {
-      control.write(flushLine);
-    },
     async finish() {
       // Pushes out what the converter withholds.
       if (ownLead > leadFrames) (child.pcm as Writable).write(convert(Buffer.alloc(bytesForMs(frameMs))));
@@ -114,7 +110,7 @@ export async function openHosted(
     },
     stop() {
       watchdog.stop();
-      return child.stop();
+      return child.kill();
     },
   };
 }

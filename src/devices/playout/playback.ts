@@ -65,6 +65,8 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   let silenced: Speaker | undefined;
   let wroteAt = Number.NEGATIVE_INFINITY;
   let holesBefore = 0;
+  /** Audio that came too late until this loudspeaker was opened. A device that had nothing to play may be late too. */
+  let underrunsBefore = 0;
   let delayMs: number | undefined;
   let failure: VoicectlError | undefined;
   let wake = () => {};
@@ -107,8 +109,11 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       void speaker.lost.catch(resolve);
     });
   const renew = (frame: Buffer | undefined) => {
-    const renewed = isClosing || silenced !== undefined ? undefined : renewal.next(speaker, frame);
+    if (isClosing || silenced !== undefined) return;
+    const isSuspect = speaker.holes > 0 || buffer.stats.underruns > underrunsBefore;
+    const renewed = renewal.next(isSuspect, frame);
     if (renewed === undefined) return;
+    underrunsBefore = buffer.stats.underruns;
     const late = speaker;
     holesBefore += late.holes;
     speaker = renewed;
@@ -149,9 +154,8 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   });
   const silence = () => {
     buffer.flush();
-    speaker.flush();
     const isHeard = clock.now() - wroteAt < audibleTailMs;
-    if (!speaker.mustReopen || !isHeard || isAway || isClosing || silenced !== undefined) return;
+    if (!isHeard || isAway || isClosing || silenced !== undefined) return;
     silenced = speaker;
     void speaker.stop();
   };

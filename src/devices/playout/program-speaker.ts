@@ -82,7 +82,6 @@ export async function openProgram(
   return {
     backend: backend.name,
     lost,
-    mustReopen: true,
     get delayMs() {
       return delayMs;
     },
@@ -114,9 +113,8 @@ export async function openProgram(
       lateMs = 0;
       return ms;
     },
-    flush() {},
     // At the end of its input it plays the rest, and ends by itself.
     finish: () => child.stop(programTailMs),
-    stop: () => child.stop(),
+    stop: () => child.kill(),
   };
 }

@@ -3,12 +3,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Speaker } from './speaker.ts';
 
 /**
- * Replaces a loudspeaker that was held up. Sound servers and libraries keep the audio of a stall in their own buffers,
- * so that the device plays late from then on. A device that is opened anew does not.
+ * Replaces a loudspeaker that was held up, or had nothing to play. Sound servers and libraries keep the audio of a stall
+ * in their own buffers, so that the device plays late from then on. A device that is opened anew does not.
  */
 export interface Renewal {
   /** Takes the frame that is played next. Returns the loudspeaker to play it, if that is another one from now on. */
-  next(current: Speaker, frame: Buffer | undefined): Speaker | undefined;
+  next(isSuspect: boolean, frame: Buffer | undefined): Speaker | undefined;
   /** Ends the loudspeaker that waits for its turn. */
   close(): Promise<void>;
 }
@@ -46,10 +46,10 @@ export function createRenewal({ open, clock, signal }: RenewalOptions): Renewal 
     });
   };
   return {
-    next(current, frame) {
+    next(isSuspect, frame) {
       const now = clock.now();
       if (fresh === undefined) {
-        if (current.holes === 0 || opening !== undefined || now - triedAt < restMs) return undefined;
+        if (!isSuspect || opening !== undefined || now - triedAt < restMs) return undefined;
         triedAt = now;
         opening = openBeside();
         return undefined;

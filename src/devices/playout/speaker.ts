@@ -13,13 +13,9 @@ export interface Speaker {
   readonly holes: number;
   /** Audio that waited because the device was held up, since the last call: played now, all that follows would be late. */
   takeLateMs(): number;
-  /** Whether it must be opened again to fall silent at once: it has audio that cannot be taken back. */
-  readonly mustReopen: boolean;
-  /** Throws away what was written and is not at the device yet. */
-  flush(): void;
   /** Lets it play what it has, and ends it. */
   finish(): Promise<void>;
-  /** Ends it at once. */
+  /** Ends it at once: it is silent, whatever it still had. */
   stop(): Promise<void>;
 }
 

@@ -25,6 +25,8 @@ export interface DeviceProcess {
   onStatus(listener: (match: RegExpExecArray) => void): void;
   /** Resolves when the process has ended by itself or not, with what is known of why. Never rejects. */
   readonly ended: Promise<string>;
+  /** Ends it at once, whatever it still has to do, and resolves when it has ended. */
+  kill(): Promise<void>;
   /** Ends it, and resolves when it has: asked first, killed after 300 ms. With `graceMs` it may first finish what it has. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -100,6 +102,10 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
     pid: child.pid,
     onStatus(listener) {
       tellStatus = listener;
+    },
+    async kill() {
+      killGroup(child, 'SIGKILL');
+      await ended;
     },
     stop(graceMs = 0) {
       stopping ??= (async () => {

@@ -90,13 +90,11 @@ describe('a program that plays', () => {
   });
 
   test('that takes nothing is lost once a second more than the system holds for it waits', async () => {
-    const { clock, speaker } = await openSettled('setInterval(() => {}, 1000)');
+    const { speaker } = await openSettled('setInterval(() => {}, 1000)');
     for (let i = 0; i < 2_000; i += 1) speaker.write(frame(1));
     await expect(speaker.ready()).rejects.toThrow('the program takes no audio');
-    const stopping = speaker.stop();
-    await clock.timer(300);
-    clock.advance(301);
-    await stopping;
+    // One that hangs is not asked to end.
+    await speaker.stop();
   });
 });
 
