@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { controlPrefix } from '../../protocol/control.ts';
@@ -6,14 +6,12 @@ import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
 import { rateLimitHeaderNames, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
 import { jsonMediaType, maxTokenRequestBytes } from '../../protocol/token-request.ts';
-import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
+import { type AdmissionOptions, admit } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { readBody } from '../../wire/server/http-body.ts';
-import { inTurn, ServiceResponse } from '../../wire/server/in-turn.ts';
+import { inTurn } from '../../wire/server/in-turn.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
-import { ServiceRequest } from '../../wire/server/service-request.ts';
-import { createTlsServer } from '../../wire/server/tls-server.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { ControlApi } from '../control/control-api.ts';
 import type { EmulatorEvents } from '../events.ts';
@@ -21,7 +19,9 @@ import type { Unanswered } from '../faults/token-faults.ts';
 import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
 import type { VoiceEndpoint } from '../streams/voice-endpoint.ts';
 import type { TokenEndpoint } from '../tokens/token-endpoint.ts';
-import { invalidRequest, type RefusalContext, refusal } from './refusal.ts';
+import { invalidRequest, refusal } from './refusal.ts';
+import { addressOf, malformed, turnAway } from './rejections.ts';
+import { createServiceServer } from './service-server.ts';
 import { type WatchedRequest, watchTokenRequest } from './tap-token-request.ts';
 import { welcome } from './welcome.ts';
 
@@ -40,13 +40,8 @@ export interface HttpServerOptions {
   tap: (() => Tap | undefined) | undefined;
 }
 
-/** How often Node looks for late requests: the deadlines below are exact to within it. */
-const checkEveryMs = 500;
-/** Headers within 5 s, the whole request within 10 s. */
-const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
-const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
 /** Who may control the emulator: pages and programs of this machine, under a name that always means it. */
-const loopbackOnly: AdmissionOptions = {
+export const loopbackOnly: AdmissionOptions = {
   allowHosts: [],
   allowOrigins: [],
   boundAddresses: false,
@@ -57,21 +52,7 @@ const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 /** The HTTP side of the service: admission, paths, methods and the shape of errors. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { dialect, events, admission, voice, tls } = options;
-  const settings = {
-    IncomingMessage: ServiceRequest,
-    ServerResponse: ServiceResponse,
-    // Otherwise Node answers a request without Host in its own shape. `admit` checks for Host.
-    requireHostHeader: false,
-    connectionsCheckingInterval: checkEveryMs,
-    headersTimeout: headersDeadlineMs,
-    requestTimeout: requestDeadlineMs,
-  };
-  const server =
-    tls === undefined
-      ? createServer(settings)
-      : createTlsServer(settings, tls, (failure) => events.emit({ type: 'tls-failed', ...failure }));
-  // One more than allowed, so that too many differs from just enough.
-  server.maxHeadersCount = maxHeaders + 1;
+  const server = createServiceServer(tls, (failure) => events.emit({ type: 'tls-failed', ...failure }));
 
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const tap = options.tap !== undefined && asksForToken(request) ? options.tap() : undefined;
@@ -181,21 +162,6 @@ async function answer(
   if (body === undefined) return { ...refuse('bodyTooLarge'), hangUp: true };
   if (watched !== undefined) watched.body = Buffer.from(body).toString();
   return token(body, about.remote);
-}
-
-function turnAway({ cause, why }: Admission & { ok: false }, about: RefusalContext): HttpAnswer {
-  if (cause === 'invalidRequest') return invalidRequest({ case: 'badHttp', message: why }, about);
-  return refusal(cause, { ...about, why });
-}
-
-function addressOf({ socket }: IncomingMessage): string {
-  return socket.remoteAddress ?? '';
-}
-
-function malformed(code: string | undefined, options: HttpServerOptions): HttpAnswer {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('requestTimeout', options);
-  if (code === 'HPE_HEADER_OVERFLOW') return refusal('headersTooLarge', options);
-  return invalidRequest({ case: 'badHttp', message: 'The request is not valid HTTP' }, options);
 }
 
 /** Lets only the page that asked read the answer; never `*`. */
