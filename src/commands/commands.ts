@@ -6,6 +6,7 @@ import * as emulator from './emulator/spec.ts';
 import { execSpec } from './exec/spec.ts';
 import { inspectSpec } from './inspect/spec.ts';
 import { learnSpec } from './learn/spec.ts';
+import { proxySpec } from './proxy/spec.ts';
 import { replaySpec } from './replay/spec.ts';
 import { serveSpec } from './serve/spec.ts';
 import { streamSpec } from './stream/spec.ts';
@@ -37,6 +38,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand(streamSpec, async () => (await import('./stream/run.ts')).run),
   defineCommand(checkSpec, async () => (await import('./check/run.ts')).run),
   defineCommand(learnSpec, async () => (await import('./learn/run.ts')).run),
+  defineCommand(proxySpec, async () => (await import('./proxy/run.ts')).run),
   defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
   defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
   defineCommand(devicesSpec, async () => (await import('./devices/run.ts')).run),

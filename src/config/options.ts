@@ -7,6 +7,7 @@ import { emulatorSettings } from './options/emulator.ts';
 import { expectationSettings, limitSetting } from './options/expectation.ts';
 import { inspectSettings } from './options/inspect.ts';
 import { outputSettings } from './options/output.ts';
+import { proxySettings } from './options/proxy.ts';
 import { streamSettings } from './options/stream.ts';
 import { tokenSettings } from './options/token.ts';
 import type { Parse } from './parse.ts';
@@ -23,6 +24,7 @@ export const options = {
   ...expectationSettings,
   ...checkSettings,
   ...learnSettings,
+  ...proxySettings,
 };
 
 export type OptionName = keyof typeof options;

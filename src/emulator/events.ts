@@ -1,9 +1,10 @@
 import type { DeviceFinding, DeviceVerdict } from '../audio/verdict/device-verdict.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
+import type { Side } from '../wire/exchange.ts';
 import type { Addresses } from '../wire/server/addresses.ts';
 
-/** What happens in an emulator. Every view of `serve` is a function of this stream. */
+/** What happens in an emulator, or in a proxy. Every view of `serve` and `proxy` is a function of this stream. */
 export type EmulatorEventBody =
   /** `lan`: the addresses for other machines, if it listens on all interfaces. */
   | { type: 'listening'; version: string; baseUrl: string; wsUrl: string; lan?: Addresses[] }
@@ -57,7 +58,26 @@ export type EmulatorEventBody =
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
   /** What somebody did over the control API, the library or the screen. */
   | { type: 'control'; what: string; streams?: number[] }
+  | Judgement
   | { type: 'stopping' };
+
+/**
+ * What a proxy holds against a side: a rule of the service (R1…) or of a device (D1…) that is broken, or as a remark
+ * something unusual. Emitted once for each stream and rule.
+ */
+export interface Judgement {
+  type: 'violation' | 'remark';
+  side: Side;
+  rule: string;
+  /** The rule, in short. */
+  message: string;
+  /** The observation. */
+  value: string;
+  /** How often it was seen so far. */
+  count: number;
+  device?: string;
+  stream?: number;
+}
 
 export interface StreamTotals {
   stream: number;
@@ -84,13 +104,18 @@ export interface StreamTotals {
 }
 
 /** `t`: milliseconds since the emulator started, on its clock. `level`: something that a developer should look at. */
-export type EmulatorEvent = { t: number; level?: 'warning' } & EmulatorEventBody;
+export type EmulatorEvent = { t: number; level?: 'warning' } & FromSide & EmulatorEventBody;
+
+/** In a proxy: the side that an event comes from. */
+interface FromSide {
+  side?: Side;
+}
 
 export type EmulatorListener = (event: EmulatorEvent) => void;
 
 export interface EmulatorEvents {
   /** False if the event was only counted: a later event gives the number. */
-  emit(body: EmulatorEventBody): boolean;
+  emit(body: EmulatorEventBody & FromSide): boolean;
   /** Calls the listener for each event from now on. Call the result to stop. */
   subscribe(listener: EmulatorListener): () => void;
 }
@@ -120,6 +145,7 @@ const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
   'text-received',
   'reply-failed',
   'device-finding',
+  'violation',
 ]);
 /** The causes with which a healthy stream ends. */
 const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([

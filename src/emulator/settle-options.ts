@@ -65,7 +65,7 @@ async function settleScenario(scenario: EmulatorOptions['scenario']): Promise<Sc
   return loadScenario(scenario);
 }
 
-function checkDialect(input: DialectInput | undefined) {
+export function checkDialect(input: DialectInput | undefined) {
   const parsed = parseDialect(input ?? {});
   if (parsed.ok) return parsed.dialect;
   const [first] = parsed.problems;
@@ -76,7 +76,7 @@ function checkDialect(input: DialectInput | undefined) {
   });
 }
 
-async function prepareTls(
+export async function prepareTls(
   tls: boolean | TlsCertificate | undefined,
   names: () => string[],
 ): Promise<TlsCertificate | undefined> {

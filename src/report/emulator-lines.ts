@@ -1,5 +1,5 @@
 import type { DeviceVerdict } from '../audio/verdict/device-verdict.ts';
-import type { EmulatorEvent } from '../emulator/events.ts';
+import type { EmulatorEvent, Judgement } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import { timeText } from './session-lines.ts';
@@ -53,11 +53,22 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return closedText(event);
     case 'control':
       return `· control  ${escapeText(event.what)}${onStreams(event.streams)}`;
+    case 'violation':
+    case 'remark':
+      return judgementText(event);
     case 'stopping':
       return '· stopping';
     case 'listening':
       return undefined;
   }
+}
+
+/** `! device breaks D4 on stream 3: sends no audio before the confirmation: audio came 0.2 s before…` */
+export function judgementText(event: Judgement): string {
+  const { type, side, rule, message, value, stream, device } = event;
+  const verb = type === 'violation' ? 'breaks' : 'is unusual in';
+  const where = stream === undefined ? '' : ` on stream ${stream}`;
+  return `! ${side} ${verb} ${rule}${where}  ${escapeText(message)}: ${escapeText(value)}${about(device === undefined ? {} : { device })}`;
 }
 
 /** Whom or what an event is about: the device, or the path that was asked for, and the address. */

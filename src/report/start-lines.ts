@@ -21,13 +21,23 @@ export interface StartFacts extends Speakers {
 
 /** The first lines of `serve`: the URLs, those for other machines too, and a curl command that works. */
 export function startLines(
-  { version, baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
+  event: EmulatorEvent & { type: 'listening' },
   { key, trust, forwarded, ...speakers }: StartFacts,
   style: Style,
 ): string[] {
+  return [
+    `${style.strong(`voicectl ${event.version}`)} emulates the service, ${speakersText(speakers)}`,
+    ...serviceLines(event, { key, trust, forwarded }),
+  ];
+}
+
+/** The lines below the first one. */
+export function serviceLines(
+  { baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
+  { key, trust, forwarded }: Pick<StartFacts, 'key' | 'trust' | 'forwarded'>,
+): string[] {
   const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { key, trust });
   return [
-    `${style.strong(`voicectl ${version}`)} emulates the service, ${speakersText(speakers)}`,
     `  token   ${tokenUrl}`,
     `  stream  ${streamUrl}`,
     ...lan.flatMap(lanLines),

@@ -90,6 +90,14 @@ function describe(event: EmulatorEvent): Described {
       };
     case 'control':
       return { direction: 'self', kind: 'control', text: escapeText(event.what) };
+    case 'violation':
+    case 'remark':
+      return {
+        direction: event.side === 'device' ? 'in' : 'out',
+        kind: event.rule,
+        text: `${escapeText(event.message)}: ${escapeText(event.value)}`,
+        mark: event.type === 'violation' ? 'error' : 'warning',
+      };
     case 'stopping':
       return { direction: 'self', kind: 'stopping', text: '' };
   }

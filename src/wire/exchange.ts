@@ -71,8 +71,8 @@ export interface Upgrade {
   totalMs: number;
 }
 
-/** One message; `at` is monotonic milliseconds of the leg's clock. */
-export type WireMessage = { at: number; from: Side } & (
+/** One message; `at` is monotonic milliseconds of the leg's clock. `injected`: a proxy made it up in place of the side. */
+export type WireMessage = { at: number; from: Side; injected?: true } & (
   | { opcode: 'text'; text: string; bytes: number }
   /** The token that was sent, in either kind of message. */
   | { opcode: 'text' | 'binary'; token: TokenFacts; bytes: number }

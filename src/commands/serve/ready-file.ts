@@ -2,7 +2,11 @@ import type { Emulator } from '../../emulator/emulator.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 
 /** Writes the URLs, and with TLS the certificate, as JSON. */
-export async function writeReadyFile(path: string, emulator: Emulator, giveUp: AbortSignal): Promise<void> {
+export async function writeReadyFile(
+  path: string,
+  emulator: Pick<Emulator, 'baseUrl' | 'wsUrl' | 'port' | 'lan' | 'certificate'>,
+  giveUp: AbortSignal,
+): Promise<void> {
   const { baseUrl, wsUrl, port, lan, certificate } = emulator;
   const ready = {
     baseUrl,

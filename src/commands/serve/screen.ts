@@ -1,4 +1,3 @@
-import type { Emulator } from '../../emulator/emulator.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
 import { exitCodes, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
@@ -16,7 +15,7 @@ import { drawWorker } from '../../ui/worker-file.ts';
 import { parseMessage } from '../control/message.ts';
 import { runOwnAction } from '../terminal/screen-actions.ts';
 import { speaksUnicode } from '../terminal/speaks-unicode.ts';
-import type { ServeContext, ServeFacts, ServeView } from './view.ts';
+import type { ServeContext, ServeFacts, ServeView, Shown } from './view.ts';
 
 /** How often the state of the emulator is read. */
 const lookEveryMs = 250;
@@ -36,7 +35,7 @@ export function createServeScreen(
       screen: 'serve',
       version,
       ascii: settings.ascii ?? !speaksUnicode(io.env),
-      subject: speakersText(speakers),
+      subject: facts.subject ?? speakersText(speakers),
       can: ['copy', 'copyCurl', 'save', 'advance', 'close', 'send', 'fault'],
       emulator: {
         faults: Object.entries(faultCatalogue).map(([name, { summary }]) => ({ name, summary })),
@@ -48,7 +47,7 @@ export function createServeScreen(
   });
   const tell = (text: string) => screen.show({ type: 'notice', text });
   let isOnScreen = true;
-  let emulator: Emulator | undefined;
+  let emulator: Shown | undefined;
   let listening: (EmulatorEvent & { type: 'listening' }) | undefined;
   let counters = noCounters;
   let trust: StartFacts['trust'];
@@ -155,7 +154,8 @@ export function createServeScreen(
       await screen.close();
       if (!isOnScreen || listening === undefined) return;
       const lines = [
-        ...startLines(listening, { ...speakers, ...facts, trust }, style),
+        ...(facts.linesOf?.(listening, trust, style) ??
+          startLines(listening, { ...speakers, ...facts, trust }, style)),
         counterTexts(counters).join(', '),
       ];
       for (const line of lines) await io.stdout.write(`${line}\n`);

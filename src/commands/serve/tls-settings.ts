@@ -27,7 +27,7 @@ export async function tlsSettings(
 
 /** How curl can verify an emulator: with the file of its certificate, if that contains the address. */
 export function curlTrust(
-  { certificate, baseUrl }: Emulator,
+  { certificate, baseUrl }: Pick<Emulator, 'certificate' | 'baseUrl'>,
   file: string | undefined,
 ): { file: string } | 'anybody' | undefined {
   if (certificate === undefined) return undefined;

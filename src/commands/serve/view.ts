@@ -5,13 +5,25 @@ import { jsonLine } from '../../kernel/escape.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createPrinter } from '../../report/printer.ts';
 import { type StartFacts, startLines } from '../../report/start-lines.ts';
-import { createStyle } from '../../report/style.ts';
+import { createStyle, type Style } from '../../report/style.ts';
 import type { CommandContext } from '../command.ts';
 
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
 /** The facts about an emulator before it starts. */
-export type ServeFacts = Pick<StartFacts, 'key' | 'forwarded'>;
+export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
+  /** What a screen names it; default: who speaks. */
+  subject?: string;
+  /** The first lines; default: those of an emulator. */
+  linesOf?: (
+    event: EmulatorEvent & { type: 'listening' },
+    trust: StartFacts['trust'],
+    style: Style,
+  ) => string[];
+}
+
+/** What is shown: an emulator, or a proxy. */
+export type Shown = Pick<Emulator, 'baseUrl' | 'wsUrl' | 'certificate' | 'control'>;
 
 /** Shows an emulator to the user: on a screen, as lines, or as JSON. */
 export interface ServeView {
@@ -19,7 +31,7 @@ export interface ServeView {
   /** Shows a message for the user that is not an event. */
   note(text: string): Promise<void>;
   /** Called once the emulator runs, before its first event is shown. `trust`: how curl may trust its certificate. */
-  attach(emulator: Emulator, trust: StartFacts['trust']): void;
+  attach(emulator: Shown, trust: StartFacts['trust']): void;
   /** Resolves when the view wants the emulator to end; rejects if it ends with an error. */
   readonly ended: Promise<unknown>;
   /** Called when the emulator is closed. Throws if something could not be shown. */
@@ -49,7 +61,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   let trust: StartFacts['trust'];
   const linesOf = (event: EmulatorEvent) =>
     event.type === 'listening'
-      ? startLines(event, { ...speakers, ...facts, trust }, style)
+      ? (facts.linesOf?.(event, trust, style) ?? startLines(event, { ...speakers, ...facts, trust }, style))
       : emulatorLines(event, style);
   return {
     show(event) {

@@ -1,3 +1,4 @@
+import type { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
@@ -10,10 +11,11 @@ import { writeError, writeStatus } from '../../protocol/messages.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { playPcm } from '../replies/playable.ts';
+import type { Reply, Voice } from '../replies/reply.ts';
 import { whenKnown } from '../state/eventual.ts';
 import type { MemoryState } from '../state/memory.ts';
 import type { State, Survey } from '../state/state.ts';
-import type { OpenStream, VoiceEndpoint } from '../streams/voice-endpoint.ts';
+import type { Connection } from '../streams/connection.ts';
 import type { AnyControl, ControlMessage, EmulatorControl } from './emulator-control.ts';
 
 export interface ControlOptions {
@@ -23,7 +25,7 @@ export interface ControlOptions {
   rateLimit: number;
   maxConnections: number;
   faults: Faults;
-  voice: VoiceEndpoint;
+  voice: { streams(): readonly ControlledStream[] };
   /** Emits an event for everything that was only counted so far. */
   tellFloods: () => void;
   /** Called at a reset. */
@@ -31,7 +33,19 @@ export interface ControlOptions {
   events: EmulatorEvents;
 }
 
-type AuthorisedStream = OpenStream & { live: NonNullable<OpenStream['live']> };
+/** A stream that can be controlled: of an emulator, or through a proxy. */
+export interface ControlledStream {
+  connection: Pick<
+    Connection,
+    'id' | 'totals' | 'durationMs' | 'levels' | 'sendText' | 'values' | 'closeWith'
+  > & { device: Pick<DeviceCheck, 'verdict'> };
+  /** Undefined until its token is accepted. */
+  live:
+    | { voice: Pick<Voice, 'speaking' | 'status' | 'say'>; reply: Pick<Reply, 'said' | 'event'> }
+    | undefined;
+}
+
+type AuthorisedStream = ControlledStream & { live: NonNullable<ControlledStream['live']> };
 
 /** If the state answers at once, so does the control. */
 export function createControl(options: ControlOptions & { state: MemoryState }): EmulatorControl;
@@ -44,7 +58,7 @@ export function createControl(options: ControlOptions): AnyControl {
     events.emit({ type: 'control', what, ...(streams === undefined ? {} : { streams }) });
   };
 
-  const select = ({ stream, device }: StreamSelector): OpenStream[] =>
+  const select = ({ stream, device }: StreamSelector): ControlledStream[] =>
     voice
       .streams()
       .filter(
@@ -111,7 +125,7 @@ export function createControl(options: ControlOptions): AnyControl {
   };
 }
 
-function replyOf(voice: VoiceEndpoint, id: number) {
+function replyOf(voice: ControlOptions['voice'], id: number) {
   return voice.streams().find(({ connection }) => connection.id === id)?.live?.reply;
 }
 

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { concealAnswer, concealKey } from '../../wire/conceal.ts';
-import type { HttpAnswer as AnswerSeen, Header } from '../../wire/exchange.ts';
+import type { HttpAnswer as AnswerSeen } from '../../wire/exchange.ts';
+import { headerPairs } from '../../wire/header-pairs.ts';
 import { answerHead, answerText, type HttpAnswer } from '../../wire/server/http-answer.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
@@ -45,9 +46,4 @@ export function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clo
 function seenAnswer(answer: HttpAnswer, firstByteMs: number): AnswerSeen {
   const body = answerText(answer);
   return { status: answer.status, headers: headerPairs(answerHead(answer, body)), body, firstByteMs };
-}
-
-/** Turns a flat list of names and values into pairs. */
-export function headerPairs(flat: readonly string[]): Header[] {
-  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));
 }

@@ -291,7 +291,8 @@ function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void 
   transport.destroySoon();
 }
 
-function checkClose(code: number, reason: string): void {
+/** Throws `usage` if the code or the reason cannot be sent; 1005 and 1006 stand for no code and no close frame. */
+export function checkClose(code: number, reason: string): void {
   const standsForNone = code === closeCodes.noStatus || code === closeCodes.abnormal;
   if (!standsForNone && !isSendableCloseCode(code))
     throw new VoicectlError('usage', `Close code ${code} cannot be sent`);

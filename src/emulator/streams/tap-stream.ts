@@ -4,9 +4,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { Side, Upgrade } from '../../wire/exchange.ts';
+import { headerPairs } from '../../wire/header-pairs.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
-import { headerPairs } from '../http/tap-token-request.ts';
 
 export interface TapStreamOptions {
   tap: Tap;
@@ -76,7 +76,7 @@ export function tapStream(options: TapStreamOptions): SentWatch {
 }
 
 /** Whether a binary message is a JWT that should have come as text. */
-function isTokenLike(message: Buffer): boolean {
+export function isTokenLike(message: Buffer): boolean {
   return /^eyJ[\w-]*\.[\w-]+\.[\w-]*\s*$/.test(message.toString('latin1', 0, 8_192));
 }
 

@@ -56,7 +56,7 @@ function judgeSent(stream: SeenStream): Finding | undefined {
     check.push(message.data);
   }
   const verdict = check.verdict();
-  const wrong = verdict.findings.filter((finding) => isOfFormat(finding) && !ofTheRoom.includes(finding));
+  const wrong = verdict.findings.filter(isWrongFormat);
   const told = remarksOf(verdict);
   if (wrong.length > 0) return fail(wrong.map(told).join('; '), stream);
   const audioMs = messages.reduce((sum, one) => sum + one.bytes, 0) / bytesPerMs;
@@ -72,8 +72,9 @@ function judgeSent(stream: SeenStream): Finding | undefined {
 
 const ofThePace: readonly DeviceFinding[] = ['too-fast', 'too-slow', 'bursts', 'gaps', 'wrong-rate'];
 
-function isOfFormat(finding: DeviceFinding): boolean {
-  return !ofThePace.includes(finding);
+/** Whether audio with this finding is not raw s16le mono 16 kHz. */
+export function isWrongFormat(finding: DeviceFinding): boolean {
+  return !ofThePace.includes(finding) && !ofTheRoom.includes(finding);
 }
 
 /** Findings and remarks stand in the same order. */

@@ -6,6 +6,7 @@ import type { Redactor } from '../../kernel/redact.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { concealAnswer } from '../conceal.ts';
 import type { Header, HttpAnswer, Upgrade } from '../exchange.ts';
+import { headerPairs } from '../header-pairs.ts';
 import { parseJson } from '../parse-json.ts';
 import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
@@ -33,7 +34,12 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
   const [at, wallAt] = [clock.now(), clock.wall()];
   let answer: HttpAnswer | undefined;
   const note = (response: IncomingMessage, body: string, firstByteMs: number) => {
-    const raw = { status: response.statusCode ?? 0, headers: headerPairs(response), body, firstByteMs };
+    const raw = {
+      status: response.statusCode ?? 0,
+      headers: headerPairs(response.rawHeaders),
+      body,
+      firstByteMs,
+    };
     answer = concealAnswer(raw, redactor);
     return answer;
   };
@@ -83,13 +89,8 @@ function sentHeaders(socket: WebSocket): Header[] {
   return Object.entries(request?.getHeaders() ?? {}).map(([name, value]) => [name, String(value)]);
 }
 
-function headerPairs({ rawHeaders }: IncomingMessage): Header[] {
-  return rawHeaders.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
-  );
-}
-
-function handshakeError(thrown: Error, host: string): VoicectlError {
+/** Why a handshake failed: the network, TLS, or an answer that is none. */
+export function handshakeError(thrown: Error, host: string): VoicectlError {
   const isSystem = ('code' in thrown && !String(thrown.code).startsWith('HPE_')) || 'errors' in thrown;
   if (isSystem) return connectionError(thrown, host);
   return new VoicectlError('handshake-failed', `WebSocket handshake with ${host} failed: ${thrown.message}`, {

@@ -89,7 +89,7 @@ async function start(wrap: (state: State) => State) {
     rateLimit: 60,
     maxConnections: 10,
     tellFloods: () => {},
-    voice: { streams: () => [], upgrade: () => undefined, close: async () => {} },
+    voice: { streams: () => [] },
   });
   return { memory, state, events, endpoint, present, issue, authorised, control };
 }

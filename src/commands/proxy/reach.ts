@@ -1,0 +1,37 @@
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { Clock } from '../../kernel/clock.ts';
+import { connectionError } from '../../wire/client/connection-error.ts';
+import { withDeadline } from '../../wire/client/deadline.ts';
+import { trusting } from '../../wire/client/trusting.ts';
+
+const reachMs = 10_000;
+
+/**
+ * Opens a connection to a service, with TLS where its address asks for it, and closes it: nothing is sent. Throws
+ * `connect-failed`, `tls-failed`, `timed-out`, or the signal's reason.
+ */
+export async function reach(
+  url: string,
+  { ca, clock, signal }: { ca: string | undefined; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  signal.throwIfAborted();
+  const { protocol, hostname, host, port } = new URL(url);
+  const isTls = protocol === 'https:' || protocol === 'wss:';
+  const name = hostname.replace(/^\[|\]$/g, '');
+  const options = { host: name, port: Number(port || (isTls ? 443 : 80)) };
+  const socket = isTls ? connectTls({ ...options, servername: name, ...trusting(ca) }) : connectTcp(options);
+  let stop = () => {};
+  const reached = new Promise<void>((resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    socket.once(isTls ? 'secureConnect' : 'connect', () => resolve());
+    socket.once('error', (thrown) => reject(connectionError(thrown, host)));
+  });
+  try {
+    await withDeadline(reached, { clock, ms: reachMs, what: `${host} could not be reached` });
+  } finally {
+    signal.removeEventListener('abort', stop);
+    socket.on('error', () => {}).destroy();
+  }
+}

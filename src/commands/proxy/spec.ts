@@ -1,0 +1,43 @@
+import { defineSpec } from '../command.ts';
+
+export const proxySpec = defineSpec({
+  name: 'proxy',
+  summary: 'stand between a device and a service: see, judge and spoil what passes',
+  options: [
+    'target',
+    'targetWs',
+    'ca',
+    'targetTimeout',
+    'proxyPlaintext',
+    'dialect',
+    'failOn',
+    'fault',
+    'seed',
+    'proxyDuration',
+    'proxyHost',
+    'proxyPort',
+    'allowHost',
+    'allowOrigin',
+    'readyFile',
+    'controlSecretFile',
+    'tls',
+    'cert',
+    'key',
+    'certOut',
+    'ascii',
+  ],
+  headings: {
+    target: 'Where it passes everything on:',
+    dialect: 'What both sides are judged by:',
+    fault: 'What it spoils:',
+    proxyDuration: 'How long:',
+    proxyHost: 'Where it listens:',
+    tls: 'TLS:',
+    ascii: 'Screen:',
+  },
+  examples: [
+    'voicectl proxy --target https://service.example',
+    'voicectl proxy --target http://127.0.0.1:8787 --json --fail-on violation',
+    'voicectl proxy --target https://service.example --host 0.0.0.0 --tls --cert-out cert.pem',
+  ],
+});

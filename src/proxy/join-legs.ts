@@ -1,0 +1,124 @@
+import type { Clock } from '../kernel/clock.ts';
+import { closeCodes } from '../protocol/close-codes.ts';
+import type { Side } from '../wire/exchange.ts';
+import type { PeerClose } from './leg-socket.ts';
+import { type Leg, Passage, type PassageWatch } from './passage.ts';
+
+/** How a joined stream ended. */
+export interface JoinedEnd {
+  /** The side that closed first; for a cut, the side that vanished. */
+  by: Side;
+  /** 1005: a close frame without a code; 1006: no close frame. */
+  code: number;
+  reason: string;
+  /** What a side did wrong, in the words of the WebSocket protocol. */
+  violation: string | undefined;
+  /** Whether the proxy ended it. */
+  isOurs: boolean;
+}
+
+export interface JoinOptions {
+  device: Leg;
+  service: Leg;
+  clock: Clock;
+  watch: PassageWatch;
+  /** Which code both sides get if one of them does not read. */
+  slowReader: { close: number; reason: string };
+  onEnd: (end: JoinedEnd) => void;
+}
+
+/** Two legs as one stream. */
+export interface Joined {
+  /** What comes from the device, and what comes from the service. */
+  readonly passages: Readonly<Record<Side, Passage>>;
+  /** Closes both sides; 1005 means no code, 1006 no close frame. */
+  close(code: number, reason: string): void;
+  /** Closes one side only; the other one gets what this side answers. */
+  closeTowards(side: Side, code: number, reason: string): void;
+  /** Ends one side without a close frame, and so the other. */
+  cut(side: Side, how?: 'end' | 'reset'): void;
+}
+
+/** A peer that has not read everything by then is cut anyway. */
+const flushMs = 500;
+const other = { device: 'service', service: 'device' } as const satisfies Record<Side, Side>;
+
+/**
+ * Joins two legs: each close frame is passed on, and the answer of the one side is the answer to the other; a side that
+ * vanishes without one is cut off from the other.
+ */
+export function joinLegs({ device, service, clock, watch, slowReader, onEnd }: JoinOptions): Joined {
+  const legs = { device, service };
+  const hasClosed = { device: false, service: false };
+  let first: JoinedEnd | undefined;
+  let open = 2;
+
+  const begin = (by: Side, code: number, reason: string, isOurs = false) => {
+    first ??= { by, code, reason, violation: undefined, isOurs };
+    // What waits in a paused leg would hide its answer.
+    device.socket.resume();
+    service.socket.resume();
+  };
+  const answer = (side: Side, { code, reason, isViolation }: PeerClose) => {
+    hasClosed[side] = true;
+    begin(side, code, reason.toString());
+    const { socket } = legs[side];
+    // The answer to this frame comes from the other side. A bad frame has none, and an answer needs none.
+    if (isViolation || socket.readyState !== socket.OPEN) socket.closeNow(code, reason);
+    const isServiceFault = isViolation && side === 'service';
+    legs[other[side]].socket.closeNow(isServiceFault ? closeCodes.internalError : code, reason);
+  };
+
+  const cut = (side: Side, how: 'end' | 'reset' = 'end') => {
+    const { socket, transport } = legs[side];
+    if (how === 'reset') {
+      transport.resetAndDestroy();
+      return;
+    }
+    // What was sent before is on its way.
+    const timer = clock.after(flushMs, () => socket.terminate(), { background: true });
+    socket.once('close', timer.cancel);
+    transport.destroySoon();
+  };
+  const close = (code: number, reason: string) => {
+    begin('service', code, reason, true);
+    for (const side of ['device', 'service'] as const) {
+      if (code === closeCodes.abnormal) cut(side);
+      else legs[side].socket.closeNow(code, reason);
+    }
+  };
+  const giveUp = () => {
+    if (first !== undefined) return;
+    close(slowReader.close, slowReader.reason);
+  };
+
+  for (const side of ['device', 'service'] as const) {
+    const { socket } = legs[side];
+    socket.onPeerClose = (told) => answer(side, told);
+    // Without a listener a bad frame would end the process.
+    socket.on('error', ({ message }) => {
+      if (first !== undefined) first.violation ??= message;
+    });
+    socket.once('close', () => {
+      begin(side, closeCodes.abnormal, '');
+      if (!hasClosed[side]) cut(other[side]);
+      open -= 1;
+      if (open === 0 && first !== undefined) onEnd(first);
+    });
+  }
+  const passage = (from: Side) =>
+    new Passage({ from, source: legs[from], sink: legs[other[from]], watch, onSlowReader: giveUp });
+  return {
+    passages: { device: passage('device'), service: passage('service') },
+    close,
+    closeTowards(side, code, reason) {
+      begin(other[side], code, reason, true);
+      if (code === closeCodes.abnormal) cut(side);
+      else legs[side].socket.closeNow(code, reason);
+    },
+    cut(side, how) {
+      begin(other[side], closeCodes.abnormal, '', true);
+      cut(side, how);
+    },
+  };
+}

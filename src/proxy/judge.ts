@@ -1,0 +1,168 @@
+import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { serviceRules } from '../rules/catalogue.ts';
+import { isWrongFormat } from '../rules/device/audio.ts';
+import { deviceRules } from '../rules/device/catalogue.ts';
+import type { Finding, Rule, Seen } from '../rules/rule.ts';
+import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
+import type { Evidence } from './evidence.ts';
+import { createJudgementBook, type JudgementCounts } from './judgement-book.ts';
+import type { ProxyEvents } from './proxy-events.ts';
+
+/** A stream to be judged. */
+export interface StreamSubject {
+  readonly id: number;
+  /** The device that its token names. */
+  readonly device: string | undefined;
+  seenBy(side: Side): Evidence;
+}
+
+/** A token request as each side sees it: the same unless something was spoilt. */
+export type SeenTokenRequest = Readonly<Record<Side, TokenExchange>>;
+
+/** Judges both sides by what passes. It looks when something other than audio passed, and at the end of a stream. */
+export interface Judge {
+  token(seen: SeenTokenRequest, device: string | undefined): void;
+  /** The device of this stream is known. */
+  identified(stream: StreamSubject): void;
+  /** Something passed on this stream. */
+  passed(stream: StreamSubject): void;
+  /** A finding in the audio of a side. */
+  heard(side: Side, stream: StreamSubject, finding: DeviceFinding, remark: string): void;
+  ended(stream: StreamSubject): void;
+  /** How much was found against the sides. */
+  counts(): JudgementCounts;
+  close(): void;
+}
+
+export interface JudgeOptions {
+  clock: Clock;
+  events: ProxyEvents;
+  /** Whether remarks are violations. */
+  isStrict: boolean;
+}
+
+/** A burst of messages is judged once. */
+const judgeEveryMs = 200;
+/** What is remembered of one device, newest last. */
+const maxTokens = 64;
+const maxEnded = 16;
+/** Devices that are remembered. */
+const maxDevices = 200;
+
+interface Dossier {
+  tokens: { id: string; seen: SeenTokenRequest }[];
+  open: Set<StreamSubject>;
+  ended: StreamSubject[];
+}
+
+const catalogues: Readonly<Record<Side, readonly Rule[]>> = { service: serviceRules, device: deviceRules };
+const sides = ['service', 'device'] as const;
+/** The rule about the audio of each side. */
+const audioRule = { service: 'R38', device: 'D5' } as const;
+
+export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
+  const dossiers = new Map<string, Dossier>();
+  const book = createJudgementBook({ events, isStrict });
+  const timers = new Map<StreamSubject, ClockTimer>();
+  let tokens = 0;
+
+  const dossierOf = (device: string | undefined): Dossier => {
+    const name = device ?? '';
+    const known = dossiers.get(name) ?? { tokens: [], open: new Set(), ended: [] };
+    dossiers.delete(name);
+    dossiers.set(name, known);
+    for (const [oldest, { open }] of dossiers) {
+      if (dossiers.size <= maxDevices) break;
+      if (open.size === 0) dossiers.delete(oldest);
+    }
+    return known;
+  };
+
+  const note = (side: Side, rule: Rule, finding: Finding | undefined, device: string | undefined) => {
+    const verdict = finding?.verdict;
+    if (finding === undefined || (verdict !== 'fail' && verdict !== 'warn' && verdict !== 'observed')) return;
+    const streams = finding.evidence.flatMap((id) => (id.startsWith('S') ? [Number(id.slice(1))] : []));
+    const about = {
+      side,
+      rule: rule.id,
+      message: rule.title,
+      value: finding.message,
+      isFault: verdict === 'fail',
+    };
+    const subjects = streams.length > 0 ? streams : [undefined];
+    for (const stream of subjects) book.note({ ...about, stream, device, count: finding.evidence.length });
+  };
+
+  /** `subject`: its audio is judged too. */
+  const judge = (device: string | undefined, subject: StreamSubject | undefined) => {
+    const dossier = dossierOf(device);
+    for (const side of sides) {
+      const seen = gather(dossier, side, subject);
+      for (const rule of catalogues[side]) note(side, rule, rule.judge(seen), device);
+    }
+  };
+
+  const judgeNow = (stream: StreamSubject) => {
+    timers.get(stream)?.cancel();
+    timers.delete(stream);
+    judge(stream.device, stream);
+  };
+
+  return {
+    token(seen, device) {
+      tokens += 1;
+      const dossier = dossierOf(device);
+      dossier.tokens.push({ id: `T${tokens}`, seen });
+      if (dossier.tokens.length > maxTokens) dossier.tokens.shift();
+      judge(device, undefined);
+    },
+    identified(stream) {
+      dossierOf(stream.device).open.add(stream);
+    },
+    passed(stream) {
+      if (timers.has(stream)) return;
+      timers.set(
+        stream,
+        clock.after(judgeEveryMs, () => judgeNow(stream), { background: true }),
+      );
+    },
+    heard(side, stream, finding, remark) {
+      if (!isWrongFormat(finding)) return;
+      const rule = catalogues[side].find(({ id }) => id === audioRule[side]);
+      if (rule === undefined) return;
+      const { id, device } = stream;
+      const about = { side, rule: rule.id, message: rule.title, value: remark, isFault: true };
+      book.note({ ...about, stream: id, device, count: 1 });
+    },
+    ended(stream) {
+      const dossier = dossierOf(stream.device);
+      judgeNow(stream);
+      dossier.open.delete(stream);
+      for (const side of sides) stream.seenBy(side).dropAudio();
+      dossier.ended.push(stream);
+      if (dossier.ended.length > maxEnded) dossier.ended.shift();
+    },
+    counts: book.counts,
+    close() {
+      for (const timer of timers.values()) timer.cancel();
+    },
+  };
+}
+
+/** Everything that is known of a device, as one side sees it; audio only of the stream that is judged. */
+function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSubject | undefined): Seen[] {
+  const streams = [...ended, ...open];
+  if (subject !== undefined && !streams.includes(subject)) streams.push(subject);
+  return [
+    ...tokens.map(({ id, seen }) => ({ id, exchange: seen[side] })),
+    ...streams.map((stream) => {
+      const exchange = stream.seenBy(side).exchange();
+      return { id: `S${stream.id}`, exchange: stream === subject ? exchange : withoutAudio(exchange) };
+    }),
+  ];
+}
+
+function withoutAudio(exchange: StreamExchange): StreamExchange {
+  return { ...exchange, messages: exchange.messages.filter((message) => !('data' in message)) };
+}

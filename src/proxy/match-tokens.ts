@@ -1,0 +1,23 @@
+import type { TokenExchange } from '../wire/exchange.ts';
+
+/** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */
+export interface TokenMatches {
+  granted(exchange: TokenExchange): void;
+  find(hash: string): TokenExchange | undefined;
+}
+
+/** Most grants that are remembered; beyond it the oldest is forgotten. Tokens are used at once and live for a minute. */
+const maxGrants = 1_000;
+
+export function createTokenMatches(): TokenMatches {
+  const byHash = new Map<string, TokenExchange>();
+  return {
+    granted(exchange) {
+      if (exchange.granted === undefined) return;
+      byHash.set(exchange.granted.hash, exchange);
+      const [oldest] = byHash.keys();
+      if (byHash.size > maxGrants && oldest !== undefined) byHash.delete(oldest);
+    },
+    find: (hash) => byHash.get(hash),
+  };
+}

@@ -1,0 +1,200 @@
+import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
+import type { ControlledStream } from '../emulator/control/control.ts';
+import type { StreamTotals } from '../emulator/events.ts';
+import type { Random } from '../emulator/random.ts';
+import { checkClose } from '../emulator/streams/connection.ts';
+import { createMessageValues } from '../emulator/streams/message-values.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { readServiceMessage } from '../protocol/messages.ts';
+import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
+import type { Tap } from '../wire/tap.ts';
+import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
+import type { Judge, StreamSubject } from './judge.ts';
+import type { Leg } from './passage.ts';
+import type { ProxyEvents } from './proxy-events.ts';
+import type { Secrets } from './secrets.ts';
+import { StreamWitness } from './stream-witness.ts';
+import { type LaneListener, VoiceLane } from './voice-lane.ts';
+
+export interface ProxiedStreamOptions {
+  id: number;
+  remote: string;
+  device: Leg;
+  service: Leg;
+  upgrade: Upgrade;
+  clock: Clock;
+  /** The machine's: audio is heard when it arrives. */
+  baseClock: Clock;
+  dialect: Dialect;
+  random: Pick<Random, 'id'>;
+  events: ProxyEvents;
+  secrets: Secrets;
+  judge: Judge;
+  tap: Tap | undefined;
+  /** How many streams of this device are open, this one among them. */
+  countOf(device: string): number;
+  onEnd(): void;
+}
+
+/** A stream between a device and the service. */
+export interface ProxiedStream extends ControlledStream {
+  readonly joined: Joined;
+  readonly witness: StreamWitness;
+  readonly subject: StreamSubject;
+  readonly hasEnded: Promise<void>;
+}
+
+/** Findings about a room and its microphone say nothing about a service. */
+const ofMicrophones: ReadonlySet<DeviceFinding> = new Set(['silence', 'quiet', 'dc-offset', 'clipping']);
+
+export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStream {
+  const { id, remote, clock, baseClock, dialect, events, judge, secrets, tap, upgrade } = options;
+  const startedAt = baseClock.now();
+  const durationMs = () => Math.round(baseClock.now() - startedAt);
+  const totals: StreamTotals = {
+    ...{ stream: id, device: undefined, jti: undefined, code: 0, reason: '', durationMs: 0 },
+    ...{ framesIn: 0, bytesIn: 0, framesOut: 0, bytesOut: 0, oddMessages: 0, emptyMessages: 0 },
+  };
+  let isConfirmed = false;
+  const named = () => totals.device ?? '';
+
+  const onToken = ({ claims }: TokenFacts) => {
+    if (typeof claims?.sub === 'string') totals.device = claims.sub;
+    if (typeof claims?.jti === 'string') totals.jti = claims.jti;
+    judge.identified(subject);
+    judge.passed(subject);
+  };
+  const onText = (from: Side, text: string) => {
+    const at = { stream: id, device: named() };
+    judge.passed(subject);
+    if (from === 'device') {
+      events.of.device.emit({ type: 'text-received', ...at, bytes: Buffer.byteLength(text) });
+      return;
+    }
+    const { category, body } = readServiceMessage(text);
+    if (category === 'connected' && !isConfirmed) {
+      isConfirmed = true;
+      const connections = options.countOf(named());
+      events.of.service.emit({ type: 'stream-authorised', ...at, jti: totals.jti ?? '', connections });
+    }
+    events.of.service.emit({ type: 'message-sent', ...at, body });
+  };
+
+  const lanes = { device: createLane('device'), service: createLane('service') };
+  const redactor = secrets.redactor();
+  const witness = new StreamWitness({ clock: baseClock, redactor, upgrade, tap, lanes, onToken, onText });
+  const subject: StreamSubject = {
+    id,
+    get device() {
+      return totals.device;
+    },
+    seenBy: (side) => witness.seenBy(side),
+  };
+  events.of.device.emit({ type: 'stream-opened', stream: id, remote });
+
+  function createLane(side: Side): VoiceLane {
+    let turnStartMs = 0;
+    const at = () => ({ stream: id, device: named() });
+    const listener: LaneListener = {
+      speech(event) {
+        const { atMs } = event;
+        if (side === 'service') {
+          const body =
+            event.type === 'speech-start'
+              ? { type: 'reply-started' as const }
+              : { type: 'reply-ended' as const, bargeIn: false };
+          events.of.service.emit({ ...body, ...at() });
+        } else if (event.type === 'speech-start') {
+          turnStartMs = atMs;
+          events.of.device.emit({ type: 'turn-started', ...at(), atMs });
+        } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs });
+      },
+      finding({ finding, remark }) {
+        if (side === 'service' && ofMicrophones.has(finding)) return;
+        events.of[side].emit({ type: 'device-finding', ...at(), finding, remark });
+        // A service that echoes is not to blame for what it hears.
+        const isEcho = side === 'service' && lanes.device.check.verdict().findings.includes(finding);
+        if (!isEcho) judge.heard(side, subject, finding, remark);
+      },
+      pace() {
+        const verdict = lanes[side].check.judgePace();
+        if (verdict !== undefined) events.of[side].emit({ type: 'device-verdict', ...at(), ...verdict });
+      },
+    };
+    return new VoiceLane(baseClock, listener);
+  }
+
+  let ended: () => void = () => {};
+  const hasEnded = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const count = () => {
+    const { device, service } = lanes;
+    totals.framesIn = device.frames;
+    totals.bytesIn = device.bytes;
+    totals.framesOut = service.frames;
+    totals.bytesOut = service.bytes;
+    totals.oddMessages = device.oddMessages + service.oddMessages;
+    totals.emptyMessages = device.emptyMessages + service.emptyMessages;
+  };
+  const onEnd = ({ by, code, reason, violation, isOurs }: JoinedEnd) => {
+    lanes.device.close();
+    lanes.service.close();
+    const text = redactor.text(reason);
+    const breakdown =
+      violation === undefined ? undefined : { code: 'protocol-violation' as const, message: violation };
+    witness.closed({ at: baseClock.now(), by, code, reason: text, breakdown });
+    count();
+    Object.assign(totals, { code, reason: text === '' ? (violation ?? '') : text, durationMs: durationMs() });
+    if (violation !== undefined) totals.cause ??= 'protocol-error';
+    judge.ended(subject);
+    const source = isOurs ? events : events.of[by];
+    const remarks = lanes.device.check.verdict().remarks;
+    source.emit({ type: 'stream-closed', ...totals, remarks });
+    options.onEnd();
+    ended();
+  };
+
+  const { close: slowClose, reason: slowReason } = dialect.stream.closes.slowReader;
+  const joined = joinLegs({
+    device: options.device,
+    service: options.service,
+    clock: baseClock,
+    watch: witness,
+    slowReader: { close: slowClose, reason: slowReason },
+    onEnd,
+  });
+  const inject = (text: string) => {
+    const data = Buffer.from(text);
+    witness.delivered('service', data, false, true);
+    joined.passages.service.send(data, false);
+  };
+  return {
+    joined,
+    witness,
+    subject,
+    hasEnded,
+    connection: {
+      id,
+      get totals() {
+        count();
+        return totals;
+      },
+      durationMs,
+      device: lanes.device.check,
+      levels: () => ({
+        inDbfs: lanes.device.check.level.read(),
+        outDbfs: lanes.service.check.level.read(),
+      }),
+      values: createMessageValues({ stream: id, totals, random: options.random, clock }),
+      sendText: inject,
+      closeWith(code, reason, cause = 'control') {
+        checkClose(code, reason);
+        totals.cause ??= cause;
+        joined.close(code, reason);
+      },
+    },
+    live: undefined,
+  };
+}

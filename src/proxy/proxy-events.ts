@@ -1,0 +1,16 @@
+import type { EmulatorEventBody, EmulatorEvents } from '../emulator/events.ts';
+import type { Side } from '../wire/exchange.ts';
+
+/** The events of a proxy: each says which side it comes from, or is about. */
+export interface ProxyEvents extends EmulatorEvents {
+  /** The events of one side. */
+  readonly of: Readonly<Record<Side, EmulatorEvents>>;
+}
+
+export function nameSides(events: EmulatorEvents): ProxyEvents {
+  const of = (side: Side): EmulatorEvents => ({
+    emit: (body: EmulatorEventBody) => events.emit({ ...body, side }),
+    subscribe: events.subscribe,
+  });
+  return { ...events, of: { device: of('device'), service: of('service') } };
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { createControl } from '../emulator/control/control.ts';
+import { createControlApi } from '../emulator/control/control-api.ts';
+import type { EmulatorControl } from '../emulator/control/emulator-control.ts';
+import { createEmulatorEvents } from '../emulator/events.ts';
+import { createFaults } from '../emulator/faults/faults.ts';
+import { foldFloods } from '../emulator/fold-floods.ts';
+import { listen } from '../emulator/http/listen.ts';
+import { createRandom } from '../emulator/random.ts';
+import { createMemoryState } from '../emulator/state/memory.ts';
+import { createMovableClock, systemClock } from '../kernel/clock.ts';
+import { version } from '../kernel/version.ts';
+import { isLoopbackHost } from '../protocol/loopback.ts';
+import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
+import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
+import { createFront } from './front.ts';
+import { createJudge } from './judge.ts';
+import type { JudgementCounts } from './judgement-book.ts';
+import { createTokenMatches } from './match-tokens.ts';
+import type { ProxyOptions } from './options.ts';
+import { nameSides } from './proxy-events.ts';
+import { createSecrets } from './secrets.ts';
+import { settleProxy } from './settle-options.ts';
+import { createProxiedStreams } from './streams.ts';
+import { createTokenRequests } from './token-requests.ts';
+
+/** A running proxy between devices and one service. */
+export interface ServiceProxy extends Readonly<Addresses> {
+  readonly port: number;
+  /** Addresses for other machines, if the proxy listens on all interfaces. */
+  readonly lan: readonly Addresses[];
+  /** With TLS: the certificate that devices have to trust, as PEM. */
+  readonly certificate: string | undefined;
+  readonly control: EmulatorControl;
+  /** What was found against both sides so far. */
+  judged(): JudgementCounts;
+  /** Stops accepting, closes both sides of each stream with 1001, and resolves when all have ended. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts a proxy in front of one service. Throws `VoicectlError`: `host-exposed`, `insecure-target`, `bad-dialect`,
+ * `bad-input` (a certificate without its key), `usage` (a wrong fault, an address that is not ours), `port-in-use`.
+ */
+export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> {
+  const settled = await settleProxy(options);
+  const { host, port, dialect, tls, answerMs, isStrict } = settled;
+  const { target, tap } = options;
+  const baseClock = options.clock ?? systemClock;
+  const clock = createMovableClock(baseClock);
+  const folded = foldFloods(
+    createEmulatorEvents(() => clock.now()),
+    baseClock,
+  );
+  if (options.onEvent !== undefined) folded.subscribe(options.onEvent);
+  const events = nameSides(folded);
+  const [rateLimit, maxConnections] = [tokenRequestsPerWindow, connectionsPerDevice];
+  const state = createMemoryState({ clock, dialect, rateLimit, maxConnections });
+  folded.subscribe(state.journal.add);
+  const random = createRandom(options.seed);
+  const faults = createFaults({ initial: options.faults ?? [], random, events });
+  const secrets = createSecrets();
+  const judge = createJudge({ clock: baseClock, events, isStrict });
+  const matches = createTokenMatches();
+  const deadlines = { clock: baseClock, answerMs };
+  const shared = { target, deadlines, clock, baseClock, dialect, random, events, secrets, judge };
+  const streams = createProxiedStreams({ ...shared, tap });
+  const pass = createTokenRequests({ ...shared, clock: baseClock, ca: target.ca, matches, state });
+  const control = createControl({
+    ...{ events, clock, dialect, state, rateLimit, maxConnections, faults },
+    voice: streams,
+    tellFloods: folded.flush,
+  });
+  const secret = options.controlSecret ?? randomBytes(24).toString('base64url');
+  const server = createFront({
+    ...{ target, dialect, events, tls, pass, streams },
+    admission: { ...settled, boundAddresses: true, links: true },
+    control: createControlApi({ control, secret, trustsThisMachine: isLoopbackHost(host) }),
+  });
+  const address = await listen(server, host, port);
+  const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
+  events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
+
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= (async () => {
+      events.emit({ type: 'stopping' });
+      const stopped = new Promise((resolve) => server.close(resolve));
+      await streams.close();
+      judge.close();
+      server.closeAllConnections();
+      await stopped;
+    })();
+    return closed;
+  };
+  return {
+    ...{ baseUrl, wsUrl, lan, port: address.port, certificate: tls?.cert, control },
+    judged: judge.counts,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

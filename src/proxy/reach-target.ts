@@ -1,0 +1,56 @@
+import { type ClientRequest, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { trusting } from '../wire/client/trusting.ts';
+import type { Header } from '../wire/exchange.ts';
+
+/** For DNS, TCP and TLS together. A device should hear within a second that the target cannot be reached. */
+export const reachMs = 900;
+
+export interface Deadlines {
+  clock: Clock;
+  /** How long the target may take to answer. */
+  answerMs: number;
+}
+
+export interface TargetRequest {
+  url: string;
+  method: string;
+  headers: readonly Header[];
+  ca: string | undefined;
+}
+
+/** Starts a request on a connection of its own. It follows no redirect, and adds no header but Host and Connection. */
+export function startRequest({ url, method, headers, ca }: TargetRequest): ClientRequest {
+  const { protocol, host } = new URL(url);
+  const all = [['Host', host], ...headers, ['Connection', 'close']] as const;
+  const options: RequestOptions = { method, agent: false, ...trusting(ca), headers: all.flat() };
+  // Types of Node 20 do not know the flat list, which alone keeps order, spelling and repetition.
+  return protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
+}
+
+/**
+ * Destroys a request with `timed-out` if the target is not reached within `reachMs`, or has not begun to answer
+ * within `answerMs` after that. Call the result when it answers.
+ */
+export function limitRequest(
+  request: ClientRequest,
+  host: string,
+  { clock, answerMs }: Deadlines,
+): () => void {
+  const fail = (what: string, ms: number) => () =>
+    request.destroy(new VoicectlError('timed-out', `${host} ${what} within ${ms / 1000} s`));
+  let timer: ClockTimer = clock.after(reachMs, fail('could not be reached', reachMs));
+  const reached = () => {
+    timer.cancel();
+    timer = clock.after(answerMs, fail('did not answer', answerMs));
+  };
+  request.once('socket', (socket: Socket) => {
+    if (!socket.connecting) reached();
+    else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', reached);
+  });
+  request.once('close', () => timer.cancel());
+  return () => timer.cancel();
+}

@@ -1,0 +1,124 @@
+import { isTokenLike } from '../emulator/streams/tap-stream.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Redactor } from '../kernel/redact.ts';
+import { concealText } from '../wire/conceal.ts';
+import type { Side, StreamEnd, TokenFacts, Upgrade, WireMessage } from '../wire/exchange.ts';
+import type { Tap } from '../wire/tap.ts';
+import { tokenFacts } from '../wire/token-facts.ts';
+import { createEvidence, type Evidence } from './evidence.ts';
+import type { PassageWatch } from './passage.ts';
+import type { VoiceLane } from './voice-lane.ts';
+
+export interface WitnessOptions {
+  clock: Clock;
+  redactor: Redactor;
+  upgrade: Upgrade;
+  /** Observes the stream as the device sees it. */
+  tap: Tap | undefined;
+  /** The audio that each side sends. */
+  lanes: Readonly<Record<Side, VoiceLane>>;
+  onToken(token: TokenFacts): void;
+  /** A text message of a side, without secrets, after the token. */
+  onText(from: Side, text: string): void;
+}
+
+/**
+ * What passed on a stream, as each side sees it. Both views are one until something is spoilt. A class, because every frame
+ * passes it: see ARCHITECTURE.md.
+ */
+export class StreamWitness implements PassageWatch {
+  private readonly options: WitnessOptions;
+  private readonly tap: Tap['message'];
+  private hasToken = false;
+  private service: Evidence;
+  private device: Evidence;
+
+  constructor(options: WitnessOptions) {
+    this.options = options;
+    this.service = createEvidence(options.upgrade);
+    this.device = this.service;
+    const { tap } = options;
+    this.tap = tap?.message === undefined ? undefined : (message) => tap.message?.(message);
+    tap?.opened?.(options.upgrade);
+  }
+
+  /** The stream as this side sees it. */
+  seenBy(side: Side): Evidence {
+    return side === 'service' ? this.service : this.device;
+  }
+
+  /** A message that goes on unchanged. */
+  passed(from: Side, data: Buffer, isBinary: boolean): void {
+    if (isBinary && (this.hasToken || from === 'service' || !isTokenLike(data))) {
+      this.options.lanes[from].take(data);
+      const isWanted = this.service.wantsAudio(from) || this.device.wantsAudio(from);
+      if (!isWanted && this.tap === undefined) return;
+      const at = this.options.clock.now();
+      this.keep({ at, from, opcode: 'binary', data, bytes: data.length }, 'both');
+      return;
+    }
+    this.keep(this.read(from, data, isBinary), 'both');
+  }
+
+  /** A message of a side as it arrives, before it is spoilt. */
+  arrived(from: Side, data: Buffer, isBinary: boolean): void {
+    this.fork();
+    const message = this.read(from, data, isBinary);
+    if ('data' in message) this.options.lanes[from].take(data);
+    this.keep(message, from);
+  }
+
+  /** A message that is sent to the other side: spoilt, late, or made up. */
+  delivered(from: Side, data: Buffer, isBinary: boolean, isInjected: boolean): void {
+    this.fork();
+    const { clock, redactor } = this.options;
+    const [at, bytes] = [clock.now(), data.length];
+    const injected = isInjected ? { injected: true as const } : {};
+    const to = from === 'device' ? 'service' : 'device';
+    if (isBinary) this.keep({ at, from, opcode: 'binary', data, bytes, ...injected }, to);
+    else {
+      const text = concealText(data.toString(), redactor);
+      this.keep({ at, from, opcode: 'text', text, bytes, ...injected }, to);
+    }
+  }
+
+  control(from: Side, opcode: 'ping' | 'pong', bytes: number): void {
+    this.keep({ at: this.options.clock.now(), from, opcode, bytes }, 'both');
+  }
+
+  closed(end: StreamEnd): void {
+    this.service.close(end);
+    if (this.device !== this.service) this.device.close(end);
+    this.options.tap?.closed?.(end);
+  }
+
+  /** From now on the two sides see different things. */
+  private fork(): void {
+    if (this.device === this.service) this.device = this.service.fork();
+  }
+
+  private keep(message: WireMessage, by: Side | 'both'): void {
+    if (by !== 'device') this.service.note(message);
+    if (by !== 'service' && this.device !== this.service) this.device.note(message);
+    // The tap sees what the device sees: what it sends, and what reaches it.
+    if (by !== 'service') this.tap?.(message);
+  }
+
+  /** A message as evidence: the first text of a device, or a JWT in a binary message, is a token. */
+  private read(from: Side, data: Buffer, isBinary: boolean): WireMessage {
+    const { clock, redactor, onToken, onText } = this.options;
+    const [at, bytes] = [clock.now(), data.length];
+    if (from === 'device' && !this.hasToken && (!isBinary || isTokenLike(data))) {
+      this.hasToken = true;
+      const token = data.toString();
+      redactor.conceal(token);
+      const facts = tokenFacts(token, redactor);
+      onToken(facts);
+      return { at, from, opcode: isBinary ? 'binary' : 'text', token: facts, bytes };
+    }
+    if (isBinary) return { at, from, opcode: 'binary', data, bytes };
+    const text = concealText(data.toString(), redactor);
+    onText(from, text);
+    return { at, from, opcode: 'text', text, bytes };
+  }
+}

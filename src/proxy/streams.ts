@@ -1,0 +1,174 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { invalidRequest, refusal } from '../emulator/http/refusal.ts';
+import { addressOf } from '../emulator/http/rejections.ts';
+import type { Random } from '../emulator/random.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { VoicectlError } from '../kernel/errors.ts';
+import { closeCodes } from '../protocol/close-codes.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { streamPath } from '../protocol/paths.ts';
+import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
+import { headerPairs } from '../wire/header-pairs.ts';
+import { sendRawAnswer } from '../wire/server/http-answer.ts';
+import type { Tap } from '../wire/tap.ts';
+import { createEvidence } from './evidence.ts';
+import type { Judge } from './judge.ts';
+import { LegSocket } from './leg-socket.ts';
+import type { ProxyTarget } from './options.ts';
+import { createProxiedStream, type ProxiedStream } from './proxied-stream.ts';
+import type { ProxyEvents } from './proxy-events.ts';
+import type { Deadlines } from './reach-target.ts';
+import { refusedByTarget } from './refused-by-target.ts';
+import { relayRefusal } from './relay-refusal.ts';
+import type { Secrets } from './secrets.ts';
+import { legSettings, openUpgradeLeg, type UpgradeOutcome } from './upgrade-leg.ts';
+
+export interface StreamsOptions {
+  target: ProxyTarget;
+  deadlines: Deadlines;
+  clock: Clock;
+  baseClock: Clock;
+  dialect: Dialect;
+  random: Random;
+  events: ProxyEvents;
+  secrets: Secrets;
+  judge: Judge;
+  tap: ((stream: number) => Tap | undefined) | undefined;
+}
+
+/** The WebSocket side of a proxy. */
+export interface ProxiedStreams {
+  /** Takes an admitted upgrade. `url`: of the target. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, url: string): void;
+  streams(): readonly ProxiedStream[];
+  /** Closes both sides of each stream with 1001, and resolves when all have ended. */
+  close(): Promise<void>;
+}
+
+/** What the target answered to an upgrade, until the device has its own answer. */
+interface Chosen {
+  headers: readonly Header[];
+  protocol: string | undefined;
+}
+
+export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
+  const { target, deadlines, baseClock, dialect, events } = options;
+  const chosen = new WeakMap<IncomingMessage, Chosen>();
+  const server = new WebSocketServer<typeof WebSocket>({
+    ...legSettings,
+    noServer: true,
+    clientTracking: false,
+    WebSocket: LegSocket as unknown as typeof WebSocket,
+    handleProtocols: (_offered, request) => chosen.get(request)?.protocol ?? false,
+  });
+  server.on('headers', (lines, request) => {
+    for (const [name, value] of chosen.get(request)?.headers ?? []) lines.push(`${name}: ${value}`);
+  });
+  server.on('wsClientError', ({ message }, socket) => {
+    const answer = invalidRequest(
+      { case: 'badHttp', message },
+      { dialect, events: events.of.device, path: streamPath },
+    );
+    sendRawAnswer(socket, answer);
+  });
+  const open = new Map<number, ProxiedStream>();
+  const opening = new Set<Duplex>();
+  let nextId = 1;
+  let isClosing = false;
+
+  const start = (
+    request: IncomingMessage,
+    legs: { device: LegSocket; service: LegSocket; transport: Socket },
+    upgrade: Upgrade,
+  ) => {
+    const id = nextId;
+    nextId += 1;
+    const stream = createProxiedStream({
+      ...options,
+      id,
+      remote: addressOf(request),
+      device: { socket: legs.device, transport: request.socket },
+      service: { socket: legs.service, transport: legs.transport },
+      upgrade,
+      tap: options.tap?.(id),
+      countOf: (device) => [...open.values()].filter(({ subject }) => subject.device === device).length,
+      onEnd: () => open.delete(id),
+    });
+    open.set(id, stream);
+    if (isClosing) stream.joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
+  };
+
+  const refuse = (request: IncomingMessage, socket: Duplex, failure: VoicectlError) => {
+    const about = { dialect, events: events.of.service, path: streamPath, remote: addressOf(request) };
+    const detail = failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`;
+    sendRawAnswer(socket, refusal('unavailable', { ...about, detail }));
+  };
+
+  const relay = (
+    refused: IncomingMessage,
+    request: IncomingMessage,
+    socket: Duplex,
+    seen: (answer: HttpAnswer) => Upgrade,
+  ) => {
+    const status = refused.statusCode ?? 0;
+    const about = { path: streamPath, remote: addressOf(request) };
+    events.of.service.emit(refusedByTarget({ status, body: refused.statusMessage ?? '' }, about));
+    const evidence = createEvidence(
+      seen({ status, headers: headerPairs(refused.rawHeaders), body: '', firstByteMs: 0 }),
+    );
+    const id = nextId;
+    nextId += 1;
+    options.judge.ended({ id, device: undefined, seenBy: () => evidence });
+    void relayRefusal(refused, socket);
+  };
+
+  return {
+    streams: () => [...open.values()],
+    upgrade(request, socket, head, url) {
+      const [at, wallAt] = [baseClock.now(), baseClock.wall()];
+      const headers = headerPairs(request.rawHeaders);
+      const seen = (answer: HttpAnswer | undefined, breakdown?: Breakdown): Upgrade => ({
+        ...{ at, wallAt, answer, breakdown, totalMs: baseClock.now() - at },
+        request: { method: 'GET', url, headers, body: '' },
+      });
+      opening.add(socket);
+      const answered = (outcome: UpgradeOutcome) => {
+        opening.delete(socket);
+        if ('failure' in outcome) refuse(request, socket, outcome.failure);
+        else if ('refused' in outcome) relay(outcome.refused, request, socket, seen);
+        else {
+          const { opened } = outcome;
+          chosen.set(request, outcome);
+          let isTaken = false;
+          server.handleUpgrade(request, socket, head, (device) => {
+            isTaken = true;
+            const answer = {
+              status: 101,
+              headers: outcome.headers,
+              body: '',
+              firstByteMs: baseClock.now() - at,
+            };
+            const service = opened.socket;
+            start(
+              request,
+              { device: device as unknown as LegSocket, service, transport: opened.transport },
+              seen(answer),
+            );
+          });
+          if (!isTaken) opened.socket.terminate();
+        }
+      };
+      openUpgradeLeg({ ...deadlines, url, ca: target.ca, headers, device: request.socket }, answered);
+    },
+    async close() {
+      isClosing = true;
+      for (const socket of opening) socket.destroy();
+      const all = [...open.values()];
+      for (const { joined } of all) joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
+      await Promise.all(all.map(({ hasEnded }) => hasEnded));
+    },
+  };
+}

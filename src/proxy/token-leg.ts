@@ -1,0 +1,120 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { VoicectlError } from '../kernel/errors.ts';
+import { connectionError } from '../wire/client/connection-error.ts';
+import type { Header } from '../wire/exchange.ts';
+import { headerPairs } from '../wire/header-pairs.ts';
+import { passedHeaders } from './headers.ts';
+import { type Deadlines, limitRequest, startRequest } from './reach-target.ts';
+
+/** One HTTP request of a device, read whole. */
+export interface DeviceRequest {
+  method: string;
+  /** On the target. */
+  url: string;
+  headers: readonly Header[];
+  body: Buffer;
+}
+
+/** The answer of the target, whole or cut. */
+export interface TargetAnswer {
+  status: number;
+  headers: readonly Header[];
+  /** The beginning of the body, at most 64 KiB. */
+  body: Buffer;
+  firstByteMs: number;
+  totalMs: number;
+  /** Why it is incomplete. */
+  failure: VoicectlError | undefined;
+}
+
+export interface TokenLegOptions extends Deadlines {
+  ca: string | undefined;
+}
+
+/** Bytes of a body that evidence keeps. */
+const keptBytes = 64 * 1024;
+const ownHeaders = ['host', 'content-length'];
+
+/** Sends a request to the target, its body byte for byte. Throws `connect-failed`, `tls-failed`, `timed-out`. */
+export function askTarget(
+  { method, url, headers, body }: DeviceRequest,
+  { ca, ...deadlines }: TokenLegOptions,
+  /** Aborted when the device has gone. */
+  gone: AbortSignal,
+): Promise<IncomingMessage> {
+  const { host } = new URL(url);
+  const hasBody = body.length > 0 || headers.some(([name]) => name.toLowerCase() === 'content-length');
+  const length: Header[] = hasBody ? [['Content-Length', String(body.length)]] : [];
+  const all = [...passedHeaders(headers, ownHeaders), ...length];
+  return new Promise((resolve, reject) => {
+    const request = startRequest({ method, url, headers: all, ca });
+    const answered = limitRequest(request, host, deadlines);
+    const hangUp = () => request.destroy();
+    gone.addEventListener('abort', hangUp, { once: true });
+    request.once('close', () => gone.removeEventListener('abort', hangUp));
+    request.once('response', (response) => {
+      answered();
+      resolve(response);
+    });
+    // A broken answer is told by its own stream.
+    request.on('error', (thrown) => reject(failureOf(thrown, host)));
+    request.end(body);
+  });
+}
+
+function failureOf(thrown: Error, host: string): VoicectlError {
+  return thrown instanceof VoicectlError ? thrown : connectionError(thrown, host);
+}
+
+/**
+ * Passes the answer of the target on as it arrives: status, headers and body. Resolves when it has ended. A cut answer is
+ * cut for the device too.
+ */
+export async function relayAnswer(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  { clock }: Deadlines,
+  startedAt: number,
+): Promise<TargetAnswer> {
+  const headers = headerPairs(answer.rawHeaders);
+  const status = answer.statusCode ?? 0;
+  const firstByteMs = clock.now() - startedAt;
+  // Node would add its own.
+  response.sendDate = false;
+  response.writeHead(status, answer.statusMessage, passedHeaders(headers).flat());
+  const { body, failure } = await passBody(answer, response);
+  return { status, headers, body, firstByteMs, totalMs: clock.now() - startedAt, failure };
+}
+
+function passBody(
+  answer: IncomingMessage,
+  response: ServerResponse,
+): Promise<{ body: Buffer; failure: VoicectlError | undefined }> {
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  return new Promise((resolve) => {
+    const settle = (failure?: VoicectlError) =>
+      resolve({ body: Buffer.concat(kept).subarray(0, keptBytes), failure });
+    answer.on('data', (chunk: Buffer) => {
+      if (bytes < keptBytes) kept.push(chunk);
+      bytes += chunk.length;
+      if (!response.write(chunk)) answer.pause();
+    });
+    response.on('drain', () => answer.resume());
+    answer.once('end', () => {
+      response.end();
+      settle();
+    });
+    const cut = () => {
+      response.destroy();
+      settle(new VoicectlError('stream-broken', 'The answer of the target broke off'));
+    };
+    answer.once('error', cut);
+    answer.once('aborted', cut);
+    response.once('close', () => {
+      if (answer.complete) return;
+      answer.destroy();
+      settle(new VoicectlError('stream-broken', 'The device hung up before the end of the answer'));
+    });
+  });
+}

@@ -1,0 +1,91 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { VoicectlError } from '../kernel/errors.ts';
+import { handshakeError } from '../wire/client/handshake.ts';
+import { trusting } from '../wire/client/trusting.ts';
+import type { Header } from '../wire/exchange.ts';
+import { headerPairs } from '../wire/header-pairs.ts';
+import { headerLists, passedHeaders } from './headers.ts';
+import { LegSocket } from './leg-socket.ts';
+import type { Leg } from './passage.ts';
+import { type Deadlines, limitRequest } from './reach-target.ts';
+
+/** As a client of the service reads at most. */
+export const maxMessageBytes = 16 * 1024 * 1024;
+
+/** Settings of both legs: nothing is changed, and nothing is answered for a peer. */
+export const legSettings = {
+  perMessageDeflate: false,
+  maxPayload: maxMessageBytes,
+  skipUTF8Validation: true,
+  autoPong: false,
+  // From the first close frame that is sent. Not in the types of ws.
+  closeTimeout: 2_000,
+} as const;
+
+/** How the target answered an upgrade. */
+export type UpgradeOutcome =
+  | { opened: Leg; headers: readonly Header[]; protocol: string | undefined }
+  | { refused: IncomingMessage }
+  | { failure: VoicectlError };
+
+export interface UpgradeLegOptions extends Deadlines {
+  url: string;
+  ca: string | undefined;
+  /** Headers of the device's request. */
+  headers: readonly Header[];
+  /** The socket of the device: if it closes first, nothing is opened. */
+  device: Socket;
+}
+
+const ownHeaders = ['host', 'sec-websocket-key', 'sec-websocket-version', 'sec-websocket-extensions'];
+const protocolHeader = 'sec-websocket-protocol';
+
+/** Opens the leg to the target with the headers of the device. Tells exactly once, in the same step as the socket opens. */
+export function openUpgradeLeg(options: UpgradeLegOptions, tell: (outcome: UpgradeOutcome) => void): void {
+  const { url, ca, headers, device } = options;
+  let outcome: UpgradeOutcome | undefined;
+  const settle = (made: UpgradeOutcome) => {
+    if (outcome !== undefined) return;
+    outcome = made;
+    tell(made);
+  };
+  let response: IncomingMessage | undefined;
+  let protocol: string | undefined;
+  const socket = new LegSocket(url, [], {
+    ...legSettings,
+    ...trusting(ca),
+    followRedirects: false,
+    headers: headerLists(passedHeaders(headers, ownHeaders)) as unknown as Record<string, string>,
+    finishRequest(request: ClientRequest) {
+      const answered = limitRequest(request, new URL(url).host, options);
+      request.prependListener('upgrade', (answer: IncomingMessage) => {
+        answered();
+        response = answer;
+        // ws would refuse an answer that chooses none of the offered protocols; here the device decides.
+        protocol = answer.headers[protocolHeader] as string | undefined;
+        delete answer.headers[protocolHeader];
+      });
+      request.once('response', answered);
+      device.once('close', () => {
+        if (outcome === undefined) request.destroy();
+      });
+      request.end();
+    },
+  });
+  socket.once('open', () => {
+    const { socket: transport } = response as IncomingMessage;
+    const given = headerPairs(response?.rawHeaders ?? []);
+    settle({ opened: { socket, transport }, headers: passedHeaders(given, answerHeaders), protocol });
+  });
+  socket.once('unexpected-response', (_request: ClientRequest, refused: IncomingMessage) =>
+    settle({ refused }),
+  );
+  socket.on('error', (thrown) => {
+    const { host } = new URL(url);
+    settle({ failure: thrown instanceof VoicectlError ? thrown : handshakeError(thrown, host) });
+  });
+}
+
+/** Headers of the target's answer that the leg of the device has of its own. */
+const answerHeaders = ['sec-websocket-accept', 'sec-websocket-extensions', protocolHeader];

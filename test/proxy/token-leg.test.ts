@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { tokenPath } from '../../src/protocol/paths.ts';
+import { createProxy } from '../../src/proxy/proxy.ts';
+import { setUpProxies } from '../helpers/proxies.ts';
+import { setUpServices } from '../helpers/services.ts';
+
+const services = setUpServices();
+const startProxy = setUpProxies();
+
+/** One request with exactly these headers, and its answer. */
+async function send(url: string, headers: string[], body: string, method = 'POST') {
+  const sent = request(url, { method, agent: false, headers });
+  sent.end(body);
+  const [answer] = await once(sent, 'response');
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk);
+  return {
+    status: answer.statusCode,
+    message: answer.statusMessage,
+    headers: answer.rawHeaders as string[],
+    body: Buffer.concat(chunks).toString('latin1'),
+  };
+}
+
+const key = 'sk-canary-4f8e2a';
+const body = JSON.stringify({ apiKey: key, deviceId: 'lamp' });
+
+describe('a token request through a proxy', () => {
+  test('reaches the target byte for byte, and its answer the device', async () => {
+    const odd = '\u00e9 {"apiKey" : "x",  "deviceId":"d"}\r\n ';
+    const service = await services.http((response) => {
+      response.sendDate = false;
+      response.writeHead(207, 'Odd', ['Set-Cookie', 'a=1', 'set-cookie', 'b=2', 'X-Thing', 'yes']);
+      response.end('caf\u00e9 \u0000');
+    });
+    const proxy = await startProxy(service);
+    const { host } = new URL(proxy.baseUrl);
+    const own = ['Host', host, 'X-One', '1', 'x-one', '2', 'Connection', 'close, X-Hop', 'X-Hop', 'no'];
+    const length = ['Content-Length', String(Buffer.byteLength(odd))];
+    const got = await send(`${proxy.baseUrl}/some/path?q=%20a`, [...own, ...length], odd);
+    const [seen] = service.requests;
+    expect(seen).toMatchObject({ method: 'POST', url: '/some/path?q=%20a', body: odd });
+    expect(seen?.headers).toMatchObject({ host: new URL(service.baseUrl).host, 'x-one': '1, 2' });
+    expect(seen?.headers).not.toHaveProperty('x-hop');
+    expect(got).toMatchObject({ status: 207, message: 'Odd' });
+    expect(got.headers).toEqual(
+      expect.arrayContaining(['Set-Cookie', 'a=1', 'set-cookie', 'b=2', 'X-Thing', 'yes']),
+    );
+    expect(Buffer.from(got.body, 'latin1').toString()).toBe('caf\u00e9 \u0000');
+  });
+
+  test('passes a redirect on, and does not follow it', async () => {
+    const service = await services.http((response) => {
+      response.writeHead(307, { Location: '/elsewhere' }).end();
+    });
+    const proxy = await startProxy(service);
+    const { host } = new URL(proxy.baseUrl);
+    const got = await send(`${proxy.baseUrl}${tokenPath()}`, ['Host', host, 'Content-Length', '2'], '{}');
+    expect(got.status).toBe(307);
+    expect(got.headers).toEqual(expect.arrayContaining(['Location', '/elsewhere']));
+    expect(service.requests).toHaveLength(1);
+  });
+
+  test('is answered with 503 within a second if nobody listens, with the reason as an event', async () => {
+    const port = await services.unusedPort();
+    const proxy = await startProxy({ baseUrl: `http://127.0.0.1:${port}` });
+    const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, { method: 'POST', body });
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ error: { code: 'UNAVAILABLE' } });
+    const refused = proxy.events.find(({ type }) => type === 'request-refused');
+    expect(refused).toMatchObject({
+      side: 'service',
+      status: 503,
+      device: 'lamp',
+      why: expect.stringContaining('connection refused'),
+    });
+  });
+
+  test('is answered with 503 if the target does not answer in time', async () => {
+    const { port } = await services.tcp(() => {});
+    const proxy = await startProxy({ baseUrl: `http://127.0.0.1:${port}` }, { answerMs: 50 });
+    const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, { method: 'POST', body });
+    expect(answer.status).toBe(503);
+    const refused = proxy.events.find(({ type }) => type === 'request-refused');
+    expect(refused).toMatchObject({ why: expect.stringContaining('did not answer within 0.05 s') });
+  });
+
+  test('is cut off where the answer of the target is cut', async () => {
+    const { port } = await services.tcp((socket) => {
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"tok'));
+    });
+    const proxy = await startProxy({ baseUrl: `http://127.0.0.1:${port}` });
+    const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, { method: 'POST', body });
+    await expect(answer.text()).rejects.toThrow();
+  });
+
+  test('leaves neither key nor token in any event', async () => {
+    await using emulator = await createEmulator();
+    const proxy = await startProxy(emulator);
+    const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, {
+      method: 'POST',
+      body,
+      headers: { 'Content-Type': 'application/json' },
+    });
+    const { token } = (await answer.json()) as { token: string };
+    const device = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+    await once(device, 'open');
+    device.send(token);
+    await once(device, 'message');
+    device.send(`${key} ${token}`);
+    await once(device, 'message');
+    device.close(1000, key);
+    await expect.poll(() => proxy.events.some(({ type }) => type === 'stream-closed')).toBe(true);
+    const told = JSON.stringify([proxy.events, proxy.control.state()]);
+    expect(told).toContain('token-issued');
+    expect(told).not.toContain(key);
+    expect(told).not.toContain(token);
+    expect(told).not.toContain(token.split('.')[2]);
+  });
+});
+
+describe('a proxy is for one target and its own devices', () => {
+  test.each([
+    ['CONNECT example.org:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', 405],
+    ['GET http://example.org/ HTTP/1.1\r\nHost: example.org\r\n\r\n', 403],
+    ['GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n', 403],
+    ['GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\n\r\n', 403],
+    [
+      'GET /voice-stream HTTP/1.1\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      403,
+    ],
+  ])('answers %j with %i, and the target hears nothing', async (head, status) => {
+    const service = await services.http((response) => response.end());
+    const proxy = await startProxy(service);
+    const socket = connect(proxy.port, '127.0.0.1');
+    socket.write(head);
+    const [answer] = await once(socket, 'data');
+    socket.destroy();
+    expect(String(answer)).toContain(`HTTP/1.1 ${status} `);
+    expect(service.requests).toEqual([]);
+  });
+
+  test.each([
+    [{ host: '0.0.0.0' }, 'host-exposed'],
+    [{ target: { baseUrl: 'http://service.example', wsUrl: 'ws://service.example' } }, 'insecure-target'],
+  ])('refuses to start with %j: %s', async (options, code) => {
+    const target = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1' };
+    await expect(createProxy({ target, ...options })).rejects.toMatchObject({ code });
+  });
+});
