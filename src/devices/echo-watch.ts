@@ -1,7 +1,7 @@
 import { createReference } from '../audio/reference.ts';
 import { createBlockJoiner } from '../audio/whole-samples.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
-import { findEcho } from './find-echo.ts';
+import { findSamples } from './find-sound.ts';
 import type { Notices } from './notices.ts';
 
 /** Notices that the AI hears itself: what is played comes back through the microphone. */
@@ -17,6 +17,10 @@ const everySample = 8;
 const stepMs = msForBytes(everySample * bytesPerSample);
 const windowSamples = 2_000 / stepMs;
 const longestDelaySamples = 600 / stepMs;
+/** Quieter than −50 dBFS nothing is played that could be found again. */
+const leastLevel = 0.003;
+/** Beyond chance: what a microphone hears of a loudspeaker in a room is coloured, and others speak too. */
+const leastLikeness = 0.5;
 /** Two windows with the same delay are no chance. */
 const sameDelayMs = 10;
 
@@ -30,16 +34,18 @@ export function createEchoWatch({ tell }: Notices): EchoWatch {
   let isTold = false;
 
   const judge = () => {
-    const echo = findEcho(Float32Array.from(played), Float32Array.from(heard), longestDelaySamples);
+    const wanted = Float64Array.from(played.slice(0, -longestDelaySamples));
+    const found = levelOf(wanted) < leastLevel ? undefined : findSamples(wanted, Float64Array.from(heard));
+    const echo = found !== undefined && found.likeness >= leastLikeness ? found : undefined;
     [played, heard] = [[], []];
-    const delayMs = echo && echo.delay * stepMs;
+    const delayMs = echo && echo.at * stepMs;
     const isSame = delayMs !== undefined && before !== undefined && Math.abs(delayMs - before) <= sameDelayMs;
     before = delayMs;
     if (!isSame || echo === undefined) return;
     isTold = true;
     tell({
       code: 'echo',
-      message: `The AI hears itself: the microphone picks up the loudspeaker ${Math.round(delayMs)} ms later, ${level(echo.gainDb)}`,
+      message: `The AI hears itself: the microphone picks up the loudspeaker ${Math.round(delayMs)} ms later, ${describeGain(20 * Math.log10(echo.gain))}`,
       hint: 'Use headphones, or --aec to remove the echo.',
     });
   };
@@ -66,7 +72,11 @@ export function createEchoWatch({ tell }: Notices): EchoWatch {
   };
 }
 
-function level(gainDb: number): string {
+function levelOf(samples: Float64Array): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+}
+
+function describeGain(gainDb: number): string {
   const db = Math.round(Math.abs(gainDb));
   if (db === 0) return 'as loud as it is played';
   return gainDb < 0 ? `${db} dB quieter` : `${db} dB louder`;

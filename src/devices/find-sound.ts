@@ -8,10 +8,17 @@ export interface Found {
 
 /** Looks for a sound in a recording, both 16 kHz s16le mono. Undefined where the recording is shorter. */
 export function findSound(sound: Buffer, recording: Buffer): Found | undefined {
-  const wanted = samplesOf(sound);
-  const heard = samplesOf(recording);
+  const best = findSamples(samplesOf(sound), samplesOf(recording));
+  return best && { atMs: msForBytes(best.at * bytesPerSample), likeness: best.likeness };
+}
+
+/** The place in `heard` that is most like `wanted`, and how loud it is there, compared to `wanted`. */
+export function findSamples(
+  wanted: Float64Array,
+  heard: Float64Array,
+): { at: number; likeness: number; gain: number } | undefined {
   const energy = wanted.reduce((sum, sample) => sum + sample * sample, 0);
-  let best: { at: number; likeness: number } | undefined;
+  let best: { at: number; likeness: number; gain: number } | undefined;
   // What is heard within the window, followed as it moves.
   let heardEnergy = 0;
   for (let index = 0; index < wanted.length; index += 1) heardEnergy += (heard[index] ?? 0) ** 2;
@@ -20,11 +27,13 @@ export function findSound(sound: Buffer, recording: Buffer): Found | undefined {
     for (let index = 0; index < wanted.length; index += 1) {
       product += (wanted[index] ?? 0) * (heard[at + index] ?? 0);
     }
-    const likeness = heardEnergy <= 0 ? 0 : product / Math.sqrt(energy * heardEnergy);
-    if (best === undefined || likeness > best.likeness) best = { at, likeness };
+    // Some devices turn the sound upside down.
+    const likeness = heardEnergy <= 0 ? 0 : Math.abs(product) / Math.sqrt(energy * heardEnergy);
+    if (best === undefined || likeness > best.likeness)
+      best = { at, likeness, gain: Math.abs(product) / energy };
     heardEnergy += (heard[at + wanted.length] ?? 0) ** 2 - (heard[at] ?? 0) ** 2;
   }
-  return best && { atMs: msForBytes(best.at * bytesPerSample), likeness: best.likeness };
+  return best;
 }
 
 /** A sweep from 500 to 3,500 Hz: nothing else sounds like it, and it is like itself at one place only. */
