@@ -14,8 +14,13 @@ const withinMs = 2_500;
 /** @typedef {Awaited<ReturnType<typeof startService>>} Service */
 /** @typedef {Awaited<ReturnType<typeof openEar>>} Ear */
 
-/** A session by way of a backend, with a service and ears on both sides. @param {string} backend @param {string[]} flags */
-export async function openScene(backend, flags = []) {
+/**
+ * A session by way of a backend, with a service and ears on both sides.
+ *
+ * @param {string} backend
+ * @param {{ flags?: string[], env?: NodeJS.ProcessEnv }} [options]
+ */
+export async function openScene(backend, { flags = [], env = {} } = {}) {
   const server = await startSoundServer();
   const service = await startService();
   const ear = await openEar('spk.monitor', server.env);
@@ -37,7 +42,7 @@ export async function openScene(backend, flags = []) {
       ],
       ...['--json', '-v', '--wait', '1h', ...flags],
     ],
-    { env: { ...server.env, VOICECTL_API_KEY: 'bench' }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { env: { ...server.env, ...env, VOICECTL_API_KEY: 'bench' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let said = '';
   child.stdout.on('data', (text) => {
@@ -143,7 +148,7 @@ export async function measureBargeIn(backend) {
   /** @type {number[]} */
   const interrupted = [];
   for (let turn = 0; turn < 3; turn += 1) {
-    const scene = await openScene(backend, ['--barge-in']);
+    const scene = await openScene(backend, { flags: ['--barge-in'] });
     try {
       await sleep(2_500);
       const from = now();

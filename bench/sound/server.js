@@ -30,24 +30,33 @@ export async function startSoundServer() {
   };
   const flags = ['--daemonize=no', '--exit-idle-time=-1', '--use-pid-file=no', '-n'];
   const [command = '', ...args] = [...ahead, 'pulseaudio', ...flags];
-  const child = spawn(command, [...args, ...modules.flatMap((module) => ['-L', module])], {
-    env,
-    stdio: 'ignore',
-  });
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      execFileSync('pactl', ['info'], { env, stdio: 'ignore' });
-      break;
-    } catch (thrown) {
-      if (attempt === 50) throw thrown;
-      await sleep(100);
+  const launch = () =>
+    spawn(command, [...args, ...modules.flatMap((module) => ['-L', module])], { env, stdio: 'ignore' });
+  let child = launch();
+  const ready = async () => {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        execFileSync('pactl', ['info'], { env, stdio: 'ignore' });
+        break;
+      } catch (thrown) {
+        if (attempt === 50) throw thrown;
+        await sleep(100);
+      }
     }
-  }
-  execFileSync('pactl', ['set-default-sink', 'spk'], { env });
-  execFileSync('pactl', ['set-default-source', 'mic'], { env });
+    execFileSync('pactl', ['set-default-sink', 'spk'], { env });
+    execFileSync('pactl', ['set-default-source', 'mic'], { env });
+  };
+  await ready();
   return {
     env,
     pid: /** @type {number} */ (child.pid),
+    /** Ends it, as a crash does. */
+    kill: () => void child.kill('SIGKILL'),
+    /** Starts it again at the same place. */
+    async start() {
+      child = launch();
+      await ready();
+    },
     /** Stops the server for a while, as a machine that is held up does. @param {number} ms */
     async stall(ms) {
       await stallProcess(/** @type {number} */ (child.pid), ms);
