@@ -6,7 +6,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { type OptionName, optionSpec, options } from './options.ts';
 
-/** The settings of a config file, as they stand in it; `source` names the file, for errors. */
+/** The settings of a config file as written. `source` names the file in errors. */
 export interface ConfigLayer {
   source: string;
   origin: 'profile' | 'file';
@@ -16,13 +16,13 @@ export interface ConfigLayer {
 export interface ConfigFileOptions {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** `--config`: this file and no other. */
+  /** `--config`: only this file. */
   path: string | undefined;
   /** `--profile`: must be there. */
   profile: string | undefined;
 }
 
-/** Most machines have no config file, and need not wait for what reads one. */
+/** Most machines have no config file and need not load its reader. */
 const loadYaml: Loader = async (path, content) => {
   const { parseSecretYaml } = await import('../files/yaml.ts');
   return parseSecretYaml(path, content);
@@ -56,7 +56,7 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   return layers;
 }
 
-/** Whether there is a key in it: be it in a profile that nobody has asked for, others could read it. */
+/** Whether the file has a key, even in a profile that is not used: others could read it. */
 function holdsKey({ apiKey, profiles }: Record<string, unknown>): boolean {
   if (apiKey !== undefined) return true;
   return (
@@ -100,12 +100,12 @@ function asFound(result: { filepath: string; config: unknown } | null) {
   return result === null ? undefined : { path: result.filepath, config: result.config ?? {} };
 }
 
-/** A name as it stands in the file. What is no word may be a key that was put in its place. */
+/** A name from the file. Text that is not a word may be a key in the wrong place. */
 function shownName(name: string): string {
   return /^[A-Za-z][A-Za-z-]{0,40}$/.test(name) ? `"${name}"` : 'with such a name';
 }
 
-/** Throws `bad-config` naming each setting that does not exist, with the one that was probably meant. */
+/** Throws `bad-config` with each unknown setting and the one that was probably meant. */
 async function checkNames(values: Record<string, unknown>, source: string): Promise<ConfigLayer['values']> {
   const known = Object.keys(options).filter((name) => !optionSpec(name as OptionName).flagOnly);
   const unknown = Object.keys(values).filter((name) => !known.includes(name));

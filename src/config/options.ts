@@ -32,7 +32,7 @@ export type OptionName = keyof typeof options;
 type ValueOf<S> = S extends { parse: Parse<infer T> } ? (S extends { repeatable: true } ? T[] : T) : never;
 type IsCertain<S> = S extends { default: string } | { repeatable: true } ? true : false;
 
-/** The values of some settings: certain where there is a default, else possibly undefined. */
+/** The values of some settings. Those without a default may be undefined. */
 export type Settings<Names extends OptionName> = {
   [Name in Names]: IsCertain<(typeof options)[Name]> extends true
     ? ValueOf<(typeof options)[Name]>
@@ -44,12 +44,12 @@ export function flagOf(name: OptionName): string {
   return /--[\w-]+/.exec(options[name].flag)?.[0] ?? '';
 }
 
-/** The table's entry, without what is special to it. */
+/** The entry of the table as a general definition. */
 export function optionSpec(name: OptionName): OptionSpec<unknown> {
   return options[name];
 }
 
-/** Where `token` and `stream` connect, and as whom. */
+/** Where `token` and `stream` connect, and as which device. */
 export const connectionOptions = [
   'local',
   'baseUrl',
@@ -74,7 +74,7 @@ export const generalOptions = [
   'profile',
 ] as const satisfies OptionName[];
 
-/** What the emulator of one command does: with `--local` too. */
+/** Behaviour of an emulator, also with `--local`. */
 export const localOptions = [
   'reply',
   'scenario',
@@ -85,7 +85,7 @@ export const localOptions = [
   'rateLimit',
   'maxConnections',
 ] as const satisfies OptionName[];
-/** As far as it is of use to a single token. */
+/** The part of it that matters for a single token. */
 export const localTokenOptions = [
   'scenario',
   'fault',
@@ -110,7 +110,7 @@ const expectationOptions = [
   'warmup',
 ] as const satisfies OptionName[];
 
-/** Where and how often a fault strikes that `emulator fault add` adds. */
+/** Where and how often a fault of `emulator fault add` strikes. */
 export const faultScopeOptions = [
   'onStream',
   'onDevice',
@@ -154,7 +154,7 @@ export const streamOptions = [
   'maxFrameBuffer',
 ] as const satisfies OptionName[];
 
-/** Where planned exchanges are held, as whom, and how many of them. */
+/** Where planned exchanges are held, as which devices, and how many. */
 export const conformanceOptions = [
   'baseUrl',
   'wsUrl',
@@ -176,7 +176,7 @@ export const conformanceOptions = [
   'wait',
 ] as const satisfies OptionName[];
 
-/** What `check` asks and reports beside them. */
+/** Further questions and reports of `check`. */
 export const checkOptions = [
   ...conformanceOptions,
   'rule',
@@ -196,7 +196,7 @@ export const learnOptions = [
   'diff',
 ] as const satisfies OptionName[];
 
-/** The target is looked at without a key, and only over HTTP: nothing else of the connection is read. */
+/** The target is checked without a key and only over HTTP, so no other connection setting is read. */
 export const doctorOptions = [
   'baseUrl',
   'apiVersion',

@@ -17,7 +17,7 @@ export type Origin = (typeof origins)[number];
 
 export interface ResolvedSettings<Names extends OptionName> {
   settings: Settings<Names>;
-  /** Where each value came from; undefined where there is none. */
+  /** Where each value came from. Undefined without a value. */
   origin(name: Names): Origin | undefined;
 }
 

@@ -6,7 +6,7 @@ import { wsUrlFor } from '../protocol/paths.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
 import { readTrusted } from './trusted.ts';
 
-/** Accepted by an emulator that no keys were given to. */
+/** Accepted by an emulator without configured keys. */
 export const developmentKey = 'voicectl-development-key';
 
 export interface Target {
@@ -14,7 +14,7 @@ export interface Target {
   wsUrl: string;
   device: string;
   apiKey: string;
-  /** PEM of what to trust in place of the built-in authorities. */
+  /** PEM of certificates to trust instead of the built-in authorities. */
   ca: string | undefined;
 }
 
@@ -32,13 +32,13 @@ export type TargetOption =
 type Connection = ResolvedSettings<TargetOption>;
 
 export interface TargetOptions extends Stdin {
-  /** False where a token is given: then no key is looked for. */
+  /** False if a token is given: then no key is needed. */
   needsKey: boolean;
 }
 
 /**
- * Where to connect, as whom, and with which key. Throws `insecure-target` where a key would leave this
- * machine in the clear, `usage` where there is no key or one was given where it can be seen.
+ * Where to connect, as which device, and with which key. Throws `insecure-target` if a key would leave this
+ * machine unencrypted, `usage` if there is no key or it was given where others can see it.
  */
 export async function resolveTarget(
   connection: Connection,
@@ -57,7 +57,7 @@ export function defaultDevice(): string {
   return `voicectl-${hostname()}`.slice(0, 128);
 }
 
-/** An address of the stream belongs to the base URL of its own place, or of a weaker one: never to a stronger one's. */
+/** A WebSocket address belongs to a base URL from the same or a weaker source, never to one from a stronger source. */
 function resolveWsUrl({ settings: { baseUrl, wsUrl }, origin }: Connection): string {
   const isWeaker = strength(origin('wsUrl')) > strength(origin('baseUrl'));
   return wsUrl === undefined || isWeaker ? wsUrlFor(baseUrl) : wsUrl;
@@ -68,7 +68,7 @@ export function isLoopback(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }
 
-/** Throws `insecure-target` where a key or token would leave this machine in the clear. */
+/** Throws `insecure-target` if a key or token would leave this machine unencrypted. */
 export function requireSafeTransport(url: string): void {
   if (isSafeTransport(url)) return;
   const { protocol, host } = new URL(url);
@@ -94,7 +94,7 @@ async function resolveKey(
       { hint: keyHint },
     );
   }
-  // The stronger place wins; a key wins over a file that is named in the same place.
+  // The stronger source wins. A key wins over a file named in the same source.
   const isFileStronger = strength(origin('apiKeyFile')) < strength(origin('apiKey'));
   if (apiKeyFile !== undefined && isFileStronger) return readKeyFile(apiKeyFile, input);
   if (apiKey !== undefined) return apiKey;

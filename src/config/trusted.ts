@@ -4,12 +4,12 @@ import { VoicectlError } from '../kernel/errors.ts';
 const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
- * The certificates to trust in place of the built-in authorities, as PEM; undefined where no file is named. Throws
- * `bad-input`: TLS would pass over a file without any in silence, and then trust nobody.
+ * The certificates to trust instead of the built-in authorities, as PEM. Undefined if no file is named. Throws
+ * `bad-input` for a file without certificates: TLS would accept it silently and then trust nobody.
  */
 export async function readTrusted(path: string | undefined, input: Stdin): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  // Loading Node's crypto takes longer than anything else that a token needs, and few name a file.
+  // Loading Node's crypto takes longer than the rest of a token request, and few users name a file.
   const { X509Certificate } = await import('node:crypto');
   const certificates = (await readText(path, input)).match(block) ?? [];
   try {

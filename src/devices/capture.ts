@@ -14,36 +14,36 @@ import { createLossReport } from './process/loss-report.ts';
 import { type DeviceOptions, openProcess, whileOpening } from './process/open-process.ts';
 import { createWatchdog } from './process/watchdog.ts';
 
-/** A microphone that is open. */
+/** An open microphone. */
 export interface Capture {
   readonly backend: string;
-  /** 16 kHz s16le mono as it comes, in chunks of any whole number of samples. Throws `audio-device` when the device is lost. */
+  /** 16 kHz s16le mono in chunks of any number of whole samples. Throws `audio-device` when the device is lost. */
   read(): AsyncGenerator<Buffer>;
-  /** Forgets what was captured and not read. */
+  /** Drops captured audio that was not read yet. */
   clear(): void;
   stop(): Promise<void>;
 }
 
 export interface CaptureOptions extends DeviceOptions {
-  /** Audio was lost since the first `read`, because it was not read or not handed on in time: at most once a second. */
+  /** Called at most once a second if audio was dropped since the first `read` because nobody read it in time. */
   onOverrun: (lostMs: number) => void;
 }
 
-/** To start the process, and again for the first audio: that of an idle sound server took 1.8 s. */
+/** Time to start the process, and again until the first audio: an idle sound server took 1.8 s. */
 const firstAudioMs = 3_000;
 const silenceMs = 1_000;
-/** Audio that may wait to be read; beyond it the oldest is dropped. */
+/** Most audio that waits to be read. Beyond it the oldest is dropped. */
 const maxWaitingBytes = bytesForMs(2_000);
 const hostFrameMs = 20;
 
-/** Opens a microphone; resolves with its first audio. Throws `audio-device`, with the reason as the message. */
+/** Opens a microphone and resolves when its first audio arrives. Throws `audio-device` with the reason as message. */
 export async function openCapture(backend: Backend, options: CaptureOptions): Promise<Capture> {
   const { clock, onOverrun } = options;
   const child = await openProcess(backend, 'capture', options);
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let lost: VoicectlError | undefined;
-  /** Until then nobody wants the audio: it is let go in silence. */
+  /** Before the first read nobody needs the audio, and a loss is not reported. */
   let isRead = false;
   let wake = () => {};
   const losses = createLossReport(clock, onOverrun);
@@ -119,7 +119,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   });
 }
 
-/** From what a device gives to 16 kHz s16le mono. */
+/** Converts the audio of a device to 16 kHz s16le mono. */
 function createConverter(format: NativeFormat): (bytes: Buffer) => Buffer {
   const isOurs = format.sampleRate === sampleRate && format.channels === channels;
   if (isOurs) return createBlockJoiner().push;

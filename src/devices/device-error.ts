@@ -5,7 +5,7 @@ export function deviceError(message: string, options: VoicectlErrorOptions = {})
   return new VoicectlError('audio-device', message, { retryable: true, ...options });
 }
 
-/** The error of a process that the system does not start. */
+/** The error of a process that the system cannot start. */
 export function cannotStart(thrown: unknown): VoicectlError {
   const why = thrown instanceof Error ? thrown.message : String(thrown);
   return deviceError(`cannot be started: ${why}`, { cause: thrown });

@@ -12,19 +12,19 @@ export interface EchoWatch {
   heard(pcm: Buffer): void;
 }
 
-/** One sample of so many is looked at: speech is loudest below 1 kHz. */
+/** The search runs at an eighth of the sample rate: speech is loudest below 1 kHz. */
 const everySample = 8;
 const stepMs = msForBytes(everySample * bytesPerSample);
 const windowSamples = 2_000 / stepMs;
 const longestDelaySamples = 600 / stepMs;
-/** Quieter than −50 dBFS nothing is played that could be found again. */
+/** Below −50 dBFS nothing that is played can be found again. */
 const leastLevel = 0.003;
-/** Beyond chance: what a microphone hears of a loudspeaker in a room is coloured, and others speak too. */
+/** More than chance. A room changes the sound, and others speak too. */
 const leastLikeness = 0.5;
-/** Two windows with the same delay are no chance. */
+/** Two windows in a row must show the same delay. */
 const sameDelayMs = 10;
 
-/** Tells once, with the delay and the level of the echo. */
+/** Reports it once, with the delay and the level of the echo. */
 export function createEchoWatch({ tell }: Notices): EchoWatch {
   const reference = createReference();
   const joiner = createBlockJoiner(everySample * bytesPerSample);

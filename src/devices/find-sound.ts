@@ -1,25 +1,25 @@
 import { bytesPerSample, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 
-/** Where in a recording a sound is, and how much the recording there is like it: 1 is the same, 0 nothing of it. */
+/** Where a sound is in a recording, and how similar the recording is there: 1 is identical, 0 is unrelated. */
 export interface Found {
   readonly atMs: number;
   readonly likeness: number;
 }
 
-/** Looks for a sound in a recording, both 16 kHz s16le mono. Undefined where the recording is shorter. */
+/** Searches a recording for a sound, both 16 kHz s16le mono. Undefined if the recording is shorter. */
 export function findSound(sound: Buffer, recording: Buffer): Found | undefined {
   const best = findSamples(samplesOf(sound), samplesOf(recording));
   return best && { atMs: msForBytes(best.at * bytesPerSample), likeness: best.likeness };
 }
 
-/** The place in `heard` that is most like `wanted`, and how loud it is there, compared to `wanted`. */
+/** The most similar place in `heard`, and its gain compared to `wanted`. */
 export function findSamples(
   wanted: Float64Array,
   heard: Float64Array,
 ): { at: number; likeness: number; gain: number } | undefined {
   const energy = wanted.reduce((sum, sample) => sum + sample * sample, 0);
   let best: { at: number; likeness: number; gain: number } | undefined;
-  // What is heard within the window, followed as it moves.
+  // Energy within the moving window.
   let heardEnergy = 0;
   for (let index = 0; index < wanted.length; index += 1) heardEnergy += (heard[index] ?? 0) ** 2;
   for (let at = 0; at + wanted.length <= heard.length; at += 1) {
@@ -27,7 +27,7 @@ export function findSamples(
     for (let index = 0; index < wanted.length; index += 1) {
       product += (wanted[index] ?? 0) * (heard[at + index] ?? 0);
     }
-    // Some devices turn the sound upside down.
+    // Some devices invert the signal.
     const likeness = heardEnergy <= 0 ? 0 : Math.abs(product) / Math.sqrt(energy * heardEnergy);
     if (best === undefined || likeness > best.likeness)
       best = { at, likeness, gain: Math.abs(product) / energy };
@@ -36,7 +36,7 @@ export function findSamples(
   return best;
 }
 
-/** A sweep from 500 to 3,500 Hz: nothing else sounds like it, and it is like itself at one place only. */
+/** A sweep from 500 to 3,500 Hz: it resembles no other sound, and resembles itself at one place only. */
 export function makeSweep(ms: number): Buffer {
   const count = Math.round((ms * sampleRate) / 1000);
   const pcm = Buffer.alloc(count * bytesPerSample);

@@ -6,14 +6,14 @@ import type { Capture } from './capture.ts';
 import { findSound, makeSweep } from './find-sound.ts';
 import { frameMs, type Speaker } from './playout/speaker.ts';
 
-/** What a test of both devices found. */
+/** Result of a test of both devices. */
 export interface LoopResult {
   readonly input: string;
   readonly output: string;
   readonly level: Level;
-  /** What the microphone hears while nobody speaks and nothing is played. */
+  /** Level at the microphone while nobody speaks and nothing is played. */
   readonly noiseDbfs: number;
-  /** From our write of a sound to our reading of it; undefined where the microphone did not hear the loudspeaker. */
+  /** Time from writing a sound to reading it back. Undefined if the microphone did not hear the loudspeaker. */
   readonly loopMs: number | undefined;
 }
 
@@ -27,16 +27,16 @@ export interface LoopHandlers {
 
 const recordMs = 2_000;
 const sweepMs = 100;
-/** The device runs, and the room has become quiet. */
+/** After this time the device runs and the room is quiet. */
 const quietMs = 500;
-/** Of that, the part in which the microphone hears neither the recording nor the chirp. */
+/** Part of it in which the microphone hears neither the recording nor the chirp. */
 const noiseMs = 300;
-/** How long the sound may take. */
+/** Longest delay that is found. */
 const listenMs = 1_500;
-/** Beyond chance: what a microphone hears of a loudspeaker in a room is coloured. */
+/** More than chance: a room changes the sound. */
 const leastLikeness = 0.4;
 
-/** Records two seconds, plays them back, and measures how long a sound takes from one device to the other. */
+/** Records two seconds, plays them back, and measures the delay from loudspeaker to microphone. */
 export async function testLoop(
   capture: Capture,
   speaker: Speaker,
@@ -71,7 +71,7 @@ export async function testLoop(
         : undefined,
   };
 
-  /** By the time of arrival: some sound servers hand on in a block what they will play. */
+  /** Uses the time of arrival: some sound servers pass audio on in blocks before it is played. */
   async function record(ms: number) {
     const chunks: Buffer[] = [];
     const arrivals: { endMs: number; at: number }[] = [];

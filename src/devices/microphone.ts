@@ -8,17 +8,17 @@ import type { Capture } from './capture.ts';
 import type { Notices } from './notices.ts';
 import { createRecovery } from './process/recovery.ts';
 
-/** What can be done to a microphone while it is in use, by a key or a screen. */
+/** Mutes a microphone while it is in use. */
 export interface MuteSwitch {
   mute(on: boolean): void;
   readonly muted: boolean;
 }
 
-/** A microphone as a source that never ends by itself; muted, it gives silence in time. */
+/** A microphone as a source that never ends by itself. When muted it gives silence in real time. */
 export interface Microphone extends AudioSource, MuteSwitch {
-  /** The backend by which it was reached. */
+  /** The backend that is used. */
   readonly backend: string;
-  /** Lets the device go, also where nobody has read from it. */
+  /** Closes the device, even if nobody has read from it. */
   close(): Promise<void>;
 }
 
@@ -27,21 +27,21 @@ export interface MicrophoneOptions {
   open: (signal: AbortSignal) => Promise<Capture>;
   clock: Clock;
   notices: Notices;
-  /** A device that is lost may come back within this time; 0: the session ends. */
+  /** A lost device may come back within this time. 0: the session ends. */
   deviceTimeoutMs: number;
-  /** Takes what was heard, and returns what is sent of it: without the echo of the loudspeaker, for example. */
+  /** Takes captured audio and returns what is sent, for example without the echo of the loudspeaker. */
   onHeard?: ((pcm: Buffer) => Buffer) | undefined;
-  /** Takes what is sent, where the user wants a recording. */
+  /** Records the sent audio. */
   recorder?: { write(pcm: Buffer): Promise<void>; close(): Promise<void> } | undefined;
-  /** Ends the wait for a device that is lost. */
+  /** Ends the wait for a lost device. */
   signal: AbortSignal;
 }
 
-/** So long without a single bit, and it is no quiet room. */
+/** Zeros for this long are not a quiet room. */
 const silentMs = 3_000;
 
 /**
- * Opens a microphone. Errors: `audio-device`, at the beginning or from `read` when it is lost; `input-output` when the
+ * Opens a microphone. Throws `audio-device`, here or from `read` when the device is lost, and `input-output` if the
  * recording cannot be written.
  */
 export async function openMicrophone(options: MicrophoneOptions): Promise<Microphone> {
@@ -95,7 +95,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
     },
     close,
     async *read(readSignal) {
-      // What was heard while the session began would be late for ever.
+      // Audio captured while the session started would stay late.
       capture.clear();
       const stop = () => void close();
       readSignal?.addEventListener('abort', stop, { once: true });
@@ -118,7 +118,7 @@ export async function openMicrophone(options: MicrophoneOptions): Promise<Microp
   };
 }
 
-/** Tells once of a microphone that gives nothing but zeros: that is how macOS denies one. */
+/** Reports once that a microphone gives only zeros: that is how macOS denies access. */
 function createSilenceWatch({ tell }: Notices): (pcm: Buffer) => void {
   let zeroMs = 0;
   let isTold = false;

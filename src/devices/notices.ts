@@ -1,4 +1,4 @@
-/** Something about a device that its user should know; not the end of anything. */
+/** Something about a device that the user should know. The session goes on. */
 export interface Notice {
   readonly code:
     | 'device-lost'
@@ -13,10 +13,10 @@ export interface Notice {
   readonly hint?: string;
 }
 
-/** Carries notices from devices to a listener that comes later than they: none is lost. */
+/** Passes notices of devices to a listener, including those before it listened. */
 export interface Notices {
   tell(notice: Notice): void;
-  /** From now on `listener` is told, first what came before. */
+  /** Calls `listener` for all notices, earlier ones first. */
   listen(listener: (notice: Notice) => void): void;
 }
 

@@ -9,13 +9,13 @@ import { createWireWriter } from './wire-writer.ts';
 
 /** Records one session: the messages on its wire, and its events. */
 export interface Recorder {
-  /** Writes each message, and slows sending down where the disk does not keep up. */
+  /** Writes each message, and slows sending down if the disk cannot keep up. */
   tap: Tap;
   /** A sink for the session: a slow disk slows the session down, a full one ends it. */
   sink: AudioSink;
   /** Passes the events on, one recorded after the other; completes the recording at their end. */
   watch(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent>;
-  /** Takes a recording away that nothing came into. */
+  /** Deletes an empty recording. */
   abandon(): Promise<void>;
 }
 

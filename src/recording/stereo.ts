@@ -16,12 +16,12 @@ export interface Stereo {
 
 const directions = ['out', 'in'] as const;
 
-/** Keeps one voice until the other one has come as far. */
+/** Holds one voice back until the other has reached the same time. */
 export function createStereo(): Stereo {
   const tracks = { out: createTrack(slackMs.out), in: createTrack(slackMs.in) };
   const waiting = { out: createPieces(), in: createPieces() };
 
-  /** Silence that was given out before the message that it precedes. */
+  /** Silence that was returned before the message that it precedes. */
   const ahead = { out: 0, in: 0 };
   const take = () => {
     const parts: StereoPart[] = [];
@@ -39,7 +39,7 @@ export function createStereo(): Stereo {
       ahead[direction] = 0;
       const other = direction === 'out' ? 'in' : 'out';
       const missing = bytesForMs(t) - tracks[other].endBytes;
-      // What still comes is later than the slack allows, and is placed at its own time: until now the other is silent.
+      // A message that still comes is later than the slack allows and gets its own time, so the other voice is silent until now.
       if (missing > bytesForMs(slackMs[other])) {
         const silent = missing - (missing % bytesPerSample);
         waiting[other].push(silent - ahead[other]);

@@ -36,12 +36,12 @@ export const checkSettings = {
     repeatable: true,
     flagOnly: true,
     defaultText: 'all',
-    help: 'judge this rule only, such as R12, and ask only what it needs (repeatable)',
+    help: 'judge only this rule, such as R12, and ask only what it needs (repeatable)',
   }),
   oneDevice: define({
     flag: '--one-device',
     parse: parseFlag,
-    help: 'use no other device than the first',
+    help: 'use only the first device',
   }),
   dryRun: define({
     flag: '--dry-run',
@@ -98,6 +98,6 @@ export const learnSettings = {
     flag: '--diff <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'print what differs from this dialect in place of a dialect; exit 1 if anything does',
+    help: 'print the differences from this dialect instead of a dialect; exit 1 if there are any',
   }),
 };

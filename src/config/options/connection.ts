@@ -39,7 +39,7 @@ export const connectionSettings = {
     env: 'VOICECTL_CA',
     defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
     parse: parseText,
-    help: 'trust the certificates in this PEM file, and no others',
+    help: 'trust only the certificates in this PEM file',
   }),
   apiKey: define({
     flag: '--api-key <KEY>',

@@ -14,14 +14,14 @@ export const controlSettings = {
     defaultText: 'all',
     parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
     flagOnly: true,
-    help: 'the stream of this number only',
+    help: 'only the stream with this number',
   }),
   onDevice: define({
     flag: '--on-device <ID>',
     defaultText: 'all',
     parse: parseText,
     flagOnly: true,
-    help: 'streams of this device only',
+    help: 'only streams of this device',
   }),
   follow: define({ flag: '--follow', parse: parseFlag, flagOnly: true, help: 'show events as they happen' }),
   type: define({
@@ -29,7 +29,7 @@ export const controlSettings = {
     defaultText: 'all',
     parse: parseText,
     flagOnly: true,
-    help: 'events of this type only',
+    help: 'only events of this type',
   }),
   limit: define({
     flag: '--limit <N>',

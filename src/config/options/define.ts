@@ -1,11 +1,11 @@
 import type { Parse } from '../parse.ts';
 
-/** One setting: its flag, where else it may come from, how it is read, and what it does. */
+/** One setting: its flag, its other sources, how it is parsed, and its help. */
 export interface OptionSpec<T> {
-  /** As Commander takes it: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
+  /** In Commander's form: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
   flag: string;
   help: string;
-  /** The name under which Commander keeps it, where that is not the name of the setting. */
+  /** Commander's name for it, if that is not the name of the setting. */
   key?: string;
   parse: Parse<T>;
   env?: string;
@@ -13,13 +13,13 @@ export interface OptionSpec<T> {
   default?: string;
   /** Shown as the default if that is not a value. */
   defaultText?: string;
-  /** Given several times, the values add up. */
+  /** May be given several times; the values are collected. */
   repeatable?: true;
-  /** What `--name` alone means, where the value is optional. */
+  /** Meaning of `--name` alone if the value is optional. */
   preset?: string;
   /** A switch with an opposite, `--no-NAME`. */
   negatable?: true;
-  /** Never read from a config file: it makes sense for one command only. */
+  /** Not read from a config file: it makes sense only for one run. */
   flagOnly?: true;
 }
 

@@ -10,10 +10,10 @@ export interface ProgramLine {
 
 export interface LineOptions {
   readonly role: Role;
-  /** The device by the backend's own name for it; undefined: its default. */
+  /** The backend's own name of the device. Undefined: its default device. */
   readonly device: string | undefined;
   readonly platform: NodeJS.Platform;
-  /** What the program says to `--help`; empty unless `readsHelp` is set. */
+  /** Output of the program's `--help`; empty unless `readsHelp` is set. */
   readonly help: string;
 }
 
@@ -23,7 +23,7 @@ interface BackendFacts {
   readonly hosts: readonly string[];
   /** What to install to have it. */
   readonly install: string;
-  /** How long audio takes from us to the ear, about: measured on virtual devices. */
+  /** Time that audio takes from us to the ear, measured on virtual devices. */
   readonly playbackMs: number;
 }
 
@@ -33,18 +33,18 @@ export interface NativeBackend extends BackendFacts {
   readonly library: 'naudiodon' | 'decibri';
 }
 
-/** A program that others wrote. */
+/** An external program. */
 export interface ProgramBackend extends BackendFacts {
   readonly kind: 'program';
   readonly programs: Readonly<Record<Role, string>>;
   readonly readsHelp?: true;
-  /** Lines of the program that plays, which tell how much it has played: the first group is in seconds. */
+  /** Matches lines in which the player reports how much it has played. The first group is in seconds. */
   readonly status?: RegExp;
-  /** A program that ends with the sound server, for one that plays on without it. */
+  /** A program that ends with the sound server. Needed for a player that goes on without the server. */
   readonly witness?: ProgramLine;
-  /** It opens its device once it is given audio. */
+  /** Opens its device only when it receives audio. */
   readonly startsWithAudio?: true;
-  /** Undefined where the backend cannot do that. */
+  /** Undefined if the backend cannot do this. */
   line(options: LineOptions): ProgramLine | undefined;
 }
 
@@ -57,7 +57,7 @@ const naudiodon: NativeBackend = {
   name: 'naudiodon',
   playbackMs: 50,
   library: 'naudiodon',
-  // What it ships PortAudio for. Its dylib is for Intel alone.
+  // The platforms that it ships PortAudio for. On macOS that is Intel only.
   hosts: ['linux-x64', 'linux-arm', 'darwin-x64', 'win32-x64'],
   install: 'npm rebuild naudiodon (with install scripts allowed, Python, make and a C++ compiler)',
 };
@@ -95,7 +95,7 @@ const pipewire: ProgramBackend = {
     return {
       command: role === 'capture' ? 'pw-record' : 'pw-play',
       args: [
-        // 0.3 refuses it, and later ones write a header without it.
+        // Version 0.3 refuses this flag. Later versions write a header without it.
         ...(/--raw\b/.test(help) ? ['--raw'] : []),
         `--rate=${rate}`,
         '--channels=1',
@@ -142,7 +142,7 @@ const ffmpeg: ProgramBackend = {
   hosts: ['linux', 'darwin', 'win32', 'freebsd'],
   install: 'ffmpeg (with ffplay)',
   programs: { capture: 'ffmpeg', playback: 'ffplay' },
-  // It tells its clock, which begins with the first audio at a device.
+  // Reports its clock, which starts with the first audio at a device.
   status: /^\s*(-?\d+\.\d+) M-A:/,
   startsWithAudio: true,
   witness: { command: 'pactl', args: ['subscribe'] },
@@ -166,7 +166,7 @@ const ffplayLine: ProgramLine = {
     ...['-hide_banner', '-loglevel', 'error', '-stats', '-nodisp', '-autoexit'],
     ...['-fflags', 'nobuffer'],
     ...['-flags', 'low_delay', '-probesize', '32', '-analyzeduration', '0'],
-    // Raw audio is mono to it unless it is told otherwise; FFmpeg 7 no longer knows `-ac` here.
+    // Raw audio is mono by default. FFmpeg 7 no longer accepts `-ac` here.
     ...['-f', 's16le', '-sample_rate', rate, '-i', 'pipe:0'],
   ],
 };
@@ -193,7 +193,7 @@ const sox: ProgramBackend = {
   line: ({ role, device }) => ({
     command: role === 'capture' ? 'rec' : 'play',
     args: ['-q', '--buffer', '640', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', rate, '-c', '1', '-'],
-    // By itself PulseAudio gives sox its second chunk after 2 s.
+    // Without this PulseAudio delivers the second chunk to sox after 2 s.
     env: { PULSE_LATENCY_MSEC: '20', ...(device === undefined ? {} : { AUDIODEV: device }) },
   }),
 };
@@ -202,8 +202,8 @@ const sox: ProgramBackend = {
 export const backends: readonly Backend[] = [pulse, pipewire, naudiodon, alsa, decibri, ffmpeg, sox];
 
 /**
- * The best first: a sound server's own programs need no compiler, know the devices' names, and are soonest. decibri
- * plays late and ends by itself now and then; ffplay does not notice that its device is gone.
+ * The best first. Programs of the sound server need no compiler, know the device names, and have the shortest delay.
+ * decibri plays late and sometimes ends by itself. ffplay does not notice that its device is gone.
  */
 const order: Readonly<Record<Role, readonly Backend[]>> = {
   capture: backends,
@@ -220,7 +220,7 @@ export function fitsHost({ hosts }: Backend, { platform, arch }: Host): boolean 
   return hosts.includes(platform) || hosts.includes(`${platform}-${arch}`);
 }
 
-/** The machine, as far as backends differ by it. */
+/** The machine: which backends it has depends on this. */
 export interface Host {
   readonly platform: NodeJS.Platform;
   readonly arch: string;

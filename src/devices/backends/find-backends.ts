@@ -8,17 +8,17 @@ import { type Backend, backends, backendsFor, fitsHost, type Host, type Role } f
 export interface Surroundings {
   readonly host: Host;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The device host, and from where the native libraries are resolved. */
+  /** File of the device host. Native libraries are resolved from there. */
   readonly hostFile: string;
 }
 
-/** What was found out about a backend without opening a device. `reason` says why it cannot be used. */
+/** What is known about a backend without opening a device. `reason` says why it cannot be used. */
 export interface Candidate {
   readonly backend: Backend;
   readonly reason: string | undefined;
 }
 
-/** Every backend, in the order in which they are tried; the one that is forced, and no other. Throws `usage` for an unknown one. */
+/** All backends in the order in which they are tried, or only the forced one. Throws `usage` for an unknown name. */
 export async function findBackends(
   role: Role,
   forced: string | undefined,
@@ -57,7 +57,7 @@ function isInstalled(library: string, hostFile: string): boolean {
   }
 }
 
-/** The path of a program, looked for where a shell would. */
+/** The path of a program, searched for as a shell does. */
 export async function findProgram(name: string, env: Surroundings['env']): Promise<string | undefined> {
   const endings = env.PATHEXT === undefined ? [''] : env.PATHEXT.split(';');
   for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {

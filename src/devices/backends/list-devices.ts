@@ -14,12 +14,12 @@ const listMs = 5_000;
 export interface ListOptions {
   clock: Clock;
   surroundings: Surroundings;
-  /** Ends the listing, with its reason. */
+  /** Ends the listing; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * The devices that a backend knows; undefined where it cannot tell. Throws `audio-device` where it fails: no sound
+ * The devices that a backend knows, or undefined if it has no list. Throws `audio-device` if listing fails: no sound
  * server, no library.
  */
 export async function listDevices(
@@ -28,7 +28,7 @@ export async function listDevices(
 ): Promise<DeviceFacts[] | undefined> {
   const run = (command: string, ...args: string[]) => runToEnd(command, args, options);
   if (backend.kind === 'native') return listNative(backend.library, options);
-  // On PulseAudio sox and ffmpeg take its names.
+  // With PulseAudio, sox and ffmpeg take PulseAudio's names.
   if (backend.name === 'sox' || backend.name === 'ffmpeg') {
     if (options.surroundings.host.platform !== 'linux') return undefined;
     return listPulse(run).catch(() => undefined);
@@ -53,7 +53,7 @@ async function listPulse(
   return [...parsePulseList('input', sources, info), ...parsePulseList('output', sinks, info)];
 }
 
-/** The devices of the first backend that knows any. Throws `audio-device` where none does, `usage` for an unknown one. */
+/** The devices of the first backend that lists any. Throws `audio-device` if none does, `usage` for an unknown backend. */
 export async function listFirst(
   forced: string | undefined,
   options: ListOptions,
@@ -106,7 +106,7 @@ function runToEnd(
   { surroundings: { env }, signal }: ListOptions,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    // In English, which is what is parsed.
+    // The English output is parsed.
     const limits = {
       timeout: listMs,
       maxBuffer: 16 * 1024 * 1024,

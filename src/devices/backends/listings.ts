@@ -2,7 +2,7 @@ import type { DeviceFacts } from '../host/host-protocol.ts';
 
 type Side = DeviceFacts['role'];
 
-/** What `pactl list sources` or `sinks` prints in English; `info` is what `pactl info` does. */
+/** Parses the English output of `pactl list sources` or `sinks`. `info` is the output of `pactl info`. */
 export function parsePulseList(role: Side, text: string, info: string): DeviceFacts[] {
   const title = role === 'input' ? 'Source' : 'Sink';
   const standard = new RegExp(`^Default ${title}: (.+)$`, 'm').exec(info)?.[1];
@@ -17,7 +17,7 @@ export function parsePulseList(role: Side, text: string, info: string): DeviceFa
     });
 }
 
-/** What `arecord -L` or `aplay -L` prints: names at the margin, what they are indented below. */
+/** Parses the output of `arecord -L` or `aplay -L`: names at the margin, descriptions indented below. */
 export function parseAlsaNames(role: Side, text: string): DeviceFacts[] {
   const devices: { id: string; about: string[] }[] = [];
   for (const line of text.split('\n')) {
@@ -37,7 +37,7 @@ interface PipewireObject {
   metadata?: { key?: string; value?: { name?: string } }[];
 }
 
-/** What `pw-dump` prints: every object that PipeWire has, as JSON. */
+/** Parses the output of `pw-dump`: all objects of PipeWire as JSON. */
 export function parsePipewireDump(text: string): DeviceFacts[] {
   const objects = JSON.parse(text) as PipewireObject[];
   const settings = objects.flatMap(({ metadata = [] }) => metadata);

@@ -7,10 +7,10 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** How the reason of a backend ends that is just not there. */
+/** How the reason ends if the backend is only not installed. */
 const missing = 'not installed';
 
-/** The error where no backend reaches a device: every reason that is one, and what to do. */
+/** The error if no backend reaches a device, with the reasons and what to do. */
 export function noDevice(what: string, refusals: readonly Refusal[], host: Host): VoicectlError {
   const failed = refusals.filter(
     ({ backend, reason }) => fitsHost(backend, host) && !reason.endsWith(missing),

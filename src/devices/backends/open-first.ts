@@ -6,19 +6,18 @@ import { listDevices, listFirst } from './list-devices.ts';
 import { noDevice, type Refusal } from './no-device.ts';
 import { isDeviceNumber, selectDevice } from './select-device.ts';
 
-/** Which device, by which way. */
+/** Which device to open, and through which backend. */
 export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
   readonly role: Role;
-  /** As the user names it: a number of `voicectl devices`, or a part of its name. */
+  /** As the user names it: a number from `voicectl devices`, or a part of the name. */
   readonly device: string | undefined;
-  /** This backend and no other. */
+  /** Only this backend. */
   readonly backend: string | undefined;
 }
 
 /**
- * Opens a device by the first backend that can; one that is named by its number, by the backend of the list that the
- * number is from. Throws `audio-device` with every reason, and names what to install; `usage` for a backend that there
- * is not.
+ * Opens a device through the first backend that can. A number belongs to the backend whose list it is from. Throws
+ * `audio-device` with all reasons and what to install, `usage` for an unknown backend.
  */
 export async function openFirst<Device>(
   choice: DeviceChoice,
@@ -27,7 +26,7 @@ export async function openFirst<Device>(
   const { role, device, surroundings } = choice;
   const candidates = await findBackends(role, await backendOf(choice), surroundings);
   const refusals: Refusal[] = [];
-  /** What the first backend that has a list says of the name. */
+  /** Error of the first backend that has a list and does not know the name. */
   let misnamed: VoicectlError | undefined;
   let isFound = false;
   let isAmbiguous = false;
@@ -59,8 +58,8 @@ export async function openFirst<Device>(
 }
 
 /**
- * Opens the same device as often as it is asked to: a number goes on being one of the list from which it was first taken,
- * whatever other list is shown while the device is away.
+ * Opens the same device again and again. A number stays a number of the list that it was first taken from, even if
+ * another list is shown while the device is away.
  */
 export function createOpener<Device>(
   choice: DeviceChoice,
@@ -75,14 +74,14 @@ export function createOpener<Device>(
     });
 }
 
-/** The error of a backend that the user names and that cannot be used here. */
+/** The error if the backend that the user names cannot be used here. */
 function forcedFailure({ backend, reason }: Candidate): VoicectlError {
   return new VoicectlError('audio-device', `The audio backend ${backend.name} cannot be used: ${reason}`, {
     hint: `Install ${backend.install}, or leave out --audio-backend.`,
   });
 }
 
-/** The backend that it must be: in the list of another a number means another device. */
+/** The only backend that may be used: in the list of another one a number means another device. */
 async function backendOf(choice: DeviceChoice): Promise<string | undefined> {
   const { device, backend: forced } = choice;
   if (forced !== undefined || device === undefined || !isDeviceNumber(device)) return forced;
@@ -98,7 +97,7 @@ async function findDevice(
   if (device === undefined) return undefined;
   const role = choice.role === 'capture' ? 'input' : 'output';
   const known = await listDevices(backend, choice);
-  // A program that has no list takes a name as it is.
+  // A program without a list takes the name as given.
   return known === undefined
     ? device
     : selectDevice(

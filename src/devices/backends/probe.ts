@@ -5,18 +5,17 @@ import type { DeviceOptions } from '../process/open-process.ts';
 import { backends, type Role } from './backend.ts';
 import { type Candidate, findBackends } from './find-backends.ts';
 
-/** What a backend can do on this machine, tried with its default devices. */
+/** What a backend can do on this machine with its default devices. */
 export interface Probe {
   readonly name: string;
   readonly install: string;
-  /** Why it cannot capture, or play; undefined where it can. */
+  /** Why it cannot capture or play. Undefined if it can. */
   readonly capture: string | undefined;
   readonly playback: string | undefined;
 }
 
 /**
- * Tries every backend, one after the other: some devices have room for one program only. Throws the reason of the
- * signal.
+ * Tries all backends one after the other: some devices accept only one program. Throws the reason of the signal.
  */
 export async function* probeBackends(options: Omit<DeviceOptions, 'device'>): AsyncGenerator<Probe> {
   const [capture, playback] = await Promise.all([

@@ -1,7 +1,7 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { DeviceFacts } from '../host/host-protocol.ts';
 
-/** Whether a device is named by its place in the list of `voicectl devices`. */
+/** Whether a device is named by its number in the list of `voicectl devices`. */
 export function isDeviceNumber(text: string): boolean {
   return /^\d+$/.test(text);
 }
@@ -9,8 +9,8 @@ export function isDeviceNumber(text: string): boolean {
 const shownNames = 5;
 
 /**
- * The device that a user means: by its number in the list of its kind, its name, or a part of that which no other has.
- * Throws `audio-device`.
+ * The device that a user means: a number in the list, a name, or a part of a name that no other device has. Throws
+ * `audio-device`.
  */
 export function selectDevice(text: string, devices: readonly DeviceFacts[]): DeviceFacts {
   const index = isDeviceNumber(text) ? devices[Number(text)] : undefined;

@@ -7,15 +7,15 @@ import type { NativeDevices } from './native-devices.ts';
 import { openNaudiodon } from './native-naudiodon.ts';
 
 /**
- * The device host: the program of a child process that alone loads native audio, so that nothing that does there
- * (prints, blocks, crashes) happens to voicectl. PCM is on descriptor 3, control lines on 4; when 4 is closed, ours has ended.
+ * The device host: a child process that loads native audio. If native code prints, blocks or crashes, voicectl is not
+ * affected. PCM is on descriptor 3, control lines on 4. When 4 closes, voicectl has ended.
  */
 
-/** PCM that may wait for the parent; beyond it frames are dropped, and that told: about two seconds. */
+/** Most PCM that waits for the parent, about two seconds. Beyond it frames are dropped and reported. */
 const maxWaitingBytes = 64 * 1024;
-/** How long the device may take to stop. Native code that hangs then hangs with the process killed. */
+/** How long the device may take to stop. After that the process is killed. */
 const stopMs = 200;
-/** Frames that are taken closer together than this are taken at once. */
+/** Frames that the device takes within this time belong to one burst. */
 const sameBurstMs = 5;
 
 const control = new Socket({ fd: 4, readable: true, writable: true });
@@ -61,7 +61,7 @@ async function capture(devices: NativeDevices, device: number | undefined): Prom
   tell({ type: 'ready', ...input.format });
 }
 
-/** Feeds the device without a pause: with a frame of the parent, or with silence where there is none. */
+/** Feeds the device without a pause: frames of the parent, or silence if there are none. */
 async function play(devices: NativeDevices, device: number | undefined): Promise<void> {
   const incoming = new Socket({ fd: 3, readable: true, writable: false });
   const output = await devices.openOutput(device);
@@ -114,6 +114,6 @@ function fail({ message }: Error): void {
 
 function end(): void {
   void stop().catch(() => {});
-  // Not process.exit: that waits for native code, which may wait for a sound server for ever.
+  // Not process.exit: it waits for native code, which may wait for a sound server forever.
   systemClock.after(stopMs, () => process.kill(process.pid, 'SIGKILL'));
 }

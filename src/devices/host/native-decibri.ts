@@ -19,7 +19,7 @@ interface Decibri {
 }
 
 /**
- * Its queue holds 32 writes, whatever their length: in pieces of 4 ms it is 128 ms of audio, and not 640.
+ * Its queue holds 32 writes of any length: with pieces of 4 ms that is 128 ms of audio instead of 640.
  * Measured with decibri 5.0.0.
  */
 const piecesPerFrame = 5;
@@ -40,7 +40,7 @@ export function openDecibri(require: NodeJS.Require): NativeDevices {
     });
   return {
     list: () => [
-      // Without a channel it is a converter of ALSA, and no device.
+      // Without channels it is an ALSA converter and not a device.
       ...library
         .inputDevices()
         .filter(({ maxInputChannels }) => maxInputChannels !== 0)

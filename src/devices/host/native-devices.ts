@@ -1,6 +1,6 @@
 import type { DeviceFacts } from './host-protocol.ts';
 
-/** How a device was opened: s16le, interleaved. */
+/** The format in which a device was opened: s16le, interleaved. */
 export interface NativeFormat {
   readonly sampleRate: number;
   readonly channels: number;
@@ -26,7 +26,7 @@ export interface NativeOutput {
   stop(): Promise<void>;
 }
 
-/** A native library, as the device host sees it. Every function may throw: no device, no server, no library. */
+/** A native library. Every function may throw: no device, no server, no library. */
 export interface NativeDevices {
   list(): DeviceFacts[];
   openInput(device: number | undefined, handlers: InputHandlers): Promise<NativeInput>;

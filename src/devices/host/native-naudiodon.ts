@@ -23,10 +23,10 @@ interface Naudiodon {
 /** What the library queues before the device: pieces of 10 ms for playback, frames of 20 ms for capture. */
 const outputQueue = 2;
 const inputQueue = 8;
-/** In pieces of 10 ms audio is at the ear 50 ms after it was written, in pieces of 20 ms after 100. Measured with naudiodon 2.3.6. */
+/** With pieces of 10 ms audio is heard 50 ms after the write, with 20 ms after 100. Measured with naudiodon 2.3.6. */
 const piecesPerFrame = 2;
 
-/** naudiodon (PortAudio). Its crash handler is left out: it is tied to one Node ABI, and writes files. */
+/** naudiodon (PortAudio), without its crash handler: that is tied to one Node ABI and writes files. */
 export function openNaudiodon(require: NodeJS.Require): NativeDevices {
   const inside = require.resolve('naudiodon');
   const handler = require.resolve('segfault-handler', { paths: [inside] });
@@ -61,7 +61,7 @@ export function openNaudiodon(require: NodeJS.Require): NativeDevices {
     framesPerBuffer: sampleRate / 50 / pieces,
     maxQueue,
   });
-  /** In our format, else in the device's own: the parent converts. */
+  /** Opens a device in our format, else in its own: then the parent converts. */
   const open = (
     side: 'inOptions' | 'outOptions',
     device: PortAudioDevice,
@@ -116,7 +116,7 @@ export function openNaudiodon(require: NodeJS.Require): NativeDevices {
           await writePiece(frame.subarray(at, at + pieceBytes));
         }
       };
-      // It must have something to play from its first moment on.
+      // It must have something to play when it starts.
       for (let i = 0; i < outputQueue; i += 1) await writePiece(Buffer.alloc(pieceBytes));
       stream.start();
       return {

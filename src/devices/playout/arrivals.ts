@@ -3,22 +3,22 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 /** How regularly audio arrives, and how far it is ahead of real time. Times are monotonic milliseconds. */
 export interface Arrivals {
   note(bytes: number, now: number): void;
-  /** How much later than the earliest a message came lately: the jitter that a buffer must absorb. */
+  /** How much later than the earliest a recent message came: the jitter that a buffer must absorb. */
   readonly latenessMs: number;
-  /** How long the messages are: the longest lately. */
+  /** Length of the longest recent message. */
   readonly messageMs: number;
-  /** How much more audio came than time has passed; 0 where the service keeps real time. */
+  /** How much more audio came than time has passed. 0 if the service keeps real time. */
   aheadMs(now: number): number;
   /** Whether the next message is not overdue. */
   isFlowing(now: number): boolean;
-  /** A new reply: what was before says nothing about it. */
+  /** Starts again: earlier arrivals say nothing about a new reply. */
   restart(): void;
 }
 
 /** Lateness is remembered for one to two of these. */
 const memoryMs = 5_000;
 /**
- * A service whose clock is fast by less than this keeps real time; one that sends faster means its audio to wait.
+ * A service whose clock is fast by less than this keeps real time. If it sends faster, its audio is meant to wait.
  * Sound cards and servers are within 0.1 %.
  */
 const realTimeFactor = 1.005;
@@ -31,7 +31,7 @@ export function createArrivals(): Arrivals {
   let ahead = 0;
   let lastAt = 0;
   let lastMs = 0;
-  /** Of this stretch of memory and of the one before. */
+  /** Of the current stretch and the one before. */
   let stretchAt = 0;
   let earliest: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let latest: [number, number] = [0, 0];

@@ -1,12 +1,12 @@
-/** Stands in for audio that has not come: the last audio, mirrored and faded, so that nothing clicks. */
+/** Replaces missing audio by the last audio, mirrored and faded, so that nothing clicks. */
 export interface Concealer {
-  /** Samples that were played, and the beginning of new ones after a gap, which is faded in. */
+  /** Takes played samples. After a gap it fades the first ones in. */
   played(samples: Float32Array): Float32Array;
   /** The next samples of the gap: silence once it has faded. */
   conceal(count: number): Float32Array;
   /** Fades within 5 ms instead of 40: the listener wants silence. */
   hush(): void;
-  /** Whether what was played last can still be heard in a gap, or would be. */
+  /** Whether the last played audio is, or would be, still audible in a gap. */
   readonly fading: boolean;
 }
 
@@ -17,7 +17,7 @@ const fadeInSamples = 80;
 export function createConcealer(): Concealer {
   let memory = new Float32Array(memorySamples);
   let fadeOutSamples = memorySamples;
-  /** Samples into the gap; undefined where there is none. */
+  /** Samples into the gap. Undefined outside a gap. */
   let gapAt: number | undefined = memorySamples;
   return {
     get fading() {

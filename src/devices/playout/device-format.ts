@@ -5,12 +5,12 @@ import { wireFormat } from '../../audio/source-format.ts';
 import { channels, sampleRate } from '../../protocol/audio-format.ts';
 import type { NativeFormat } from '../host/native-devices.ts';
 
-/** Whether a device takes audio as the service sends it. */
+/** Whether a device takes the format of the service. */
 export function isWireFormat(format: NativeFormat): boolean {
   return format.sampleRate === sampleRate && format.channels === channels;
 }
 
-/** From 16 kHz s16le mono to what a device takes. */
+/** Converts 16 kHz s16le mono to the format of a device. */
 export function createConverter(format: NativeFormat): (frame: Buffer) => Buffer {
   if (isWireFormat(format)) return (frame) => frame;
   const decode = createMonoDecoder(wireFormat);
@@ -18,7 +18,7 @@ export function createConverter(format: NativeFormat): (frame: Buffer) => Buffer
   return (frame) => spread(encodeS16le(resampler.push(decode(frame))), format.channels);
 }
 
-/** Each sample in every channel. */
+/** Copies each sample to all channels. */
 function spread(pcm: Buffer, count: number): Buffer {
   const spreadPcm = Buffer.alloc(pcm.length * count);
   for (let sample = 0; sample < pcm.length / 2; sample += 1) {

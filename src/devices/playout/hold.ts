@@ -1,16 +1,16 @@
 import { measureLevel } from '../../audio/level.ts';
 
-/** Keeps the rest of a reply from being played once the user has interrupted it. */
+/** Holds back the rest of a reply after the user has interrupted it. */
 export interface Hold {
-  /** The user speaks: what still comes of the reply is not wanted. */
+  /** The user speaks: the rest of the reply is not played. */
   start(now: number): void;
-  /** What comes next is another reply. */
+  /** The next audio is another reply. */
   end(): void;
   /** Whether this audio belongs to the reply that was interrupted. */
   covers(pcm: Buffer, now: number): boolean;
 }
 
-/** A reply that pauses for this long has ended, or its service has noticed the interruption. */
+/** After a pause of this length the reply has ended, or the service has noticed the interruption. */
 const pauseMs = 500;
 const audibleDbfs = -60;
 

@@ -1,12 +1,12 @@
-/** Counts the holes that a listener hears in a reply, and tells them from its end. */
+/** Counts audible holes in a reply, and distinguishes them from its end. */
 export interface Holes {
-  /** Samples that were played, −1 to 1. */
+  /** Takes played samples, −1 to 1. */
   played(samples: Float32Array): void;
   /** There is nothing to play from now on. */
   began(now: number): void;
   /** There is something to play again. */
   ended(now: number): void;
-  /** The silence that follows is meant. */
+  /** The following silence is intended. */
   forget(): void;
   readonly count: number;
   /** How many there were over the last minute. */
@@ -14,13 +14,13 @@ export interface Holes {
 }
 
 export interface HolesOptions {
-  /** A shorter pause is a hole in any case. */
+  /** A shorter pause is always a hole. */
   patienceMs: number;
   /** After a longer pause comes another reply. */
   settleMs: number;
 }
 
-/** Louder than −50 dBFS: whoever speaks so loud has not finished. */
+/** Above −50 dBFS speech has not ended. */
 const audibleLevel = 0.003;
 const recentMs = 60_000;
 

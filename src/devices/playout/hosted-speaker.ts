@@ -9,22 +9,22 @@ import { createConverter, isWireFormat } from './device-format.ts';
 import { createLoss } from './loss.ts';
 import { frameMs, type Speaker } from './speaker.ts';
 
-/** Frames that are given to the device before it wants them, against delays in this process. */
+/** Frames sent ahead of the device's need, against delays in this process. */
 const leadFrames = 2;
-/** And more in the device's own format: a resampler withholds the end of what it was given, so that the last is not whole. */
+/** One more in the device's own format: a resampler holds back the end of its input, so the last frame is not whole. */
 const withheldFrames = 1;
-/** However much a device takes at once. */
+/** Limit, even if a device takes more at once. */
 const maxLeadFrames = 20;
-/** An idle sound server took 1.8 s to begin; until then only the library's queue takes frames. */
+/** An idle sound server took 1.8 s to start. Until then only the library's queue takes frames. */
 const firstFrameMs = 3_000;
 const queueFrames = 10;
 const stallMs = 800;
-/** What a library and its device still hold when the last frame was given to them. */
+/** Audio that a library and its device still hold after the last frame. */
 const hostedTailMs = 250;
-/** Beyond the time in which a device takes its frames: it was held up, and that was heard. */
+/** If a device is later than this with its next frame, it was held up, and that was heard. */
 const heldUpMs = 60;
 
-/** The device host says what the device has taken: its own clock sets the pace. */
+/** The device host reports what the device has taken, so the device's clock sets the pace. */
 export async function openHosted(
   backend: NativeBackend,
   child: DeviceProcess,
@@ -33,7 +33,7 @@ export async function openHosted(
   let inFlight = 0;
   let taken = 0;
   let holes = 0;
-  /** When the device took its last frame, and whether that was audio and not silence. */
+  /** When the device took its last frame, and whether it was audio or silence. */
   let last = { at: Number.POSITIVE_INFINITY, isAudio: false };
   let silenceAt = Number.NEGATIVE_INFINITY;
   let convert = createConverter({ sampleRate, channels });
@@ -93,7 +93,7 @@ export async function openHosted(
       signal.throwIfAborted();
     },
     write(frame) {
-      // It took silence in the middle of what it was being given.
+      // The device took silence in the middle of our audio.
       if (clock.now() - silenceAt < heldUpMs) holes += 1;
       silenceAt = Number.NEGATIVE_INFINITY;
       inFlight += 1;
@@ -101,7 +101,7 @@ export async function openHosted(
     },
     takeLateMs: () => 0,
     async finish() {
-      // Pushes out what the converter withholds.
+      // Pushes out the rest of the converter.
       if (ownLead > leadFrames) (child.pcm as Writable).write(convert(Buffer.alloc(bytesForMs(frameMs))));
       while (inFlight > 0 && !signal.aborted) await took();
       await Promise.race([waitUntil(clock, clock.now() + hostedTailMs), child.ended]);

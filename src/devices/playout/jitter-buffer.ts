@@ -10,44 +10,44 @@ import { createSampleQueue } from './sample-queue.ts';
 export interface JitterBufferOptions {
   /** How long audio is held at least before it is played. 20 ms by default. */
   targetMs?: number;
-  /** 1 leaves the loudness as it is. */
+  /** 1: unchanged. */
   volume?: number;
-  /** AI audio that pauses for longer is another reply. 1.5 s by default. */
+  /** A longer pause of AI audio starts another reply. 1.5 s by default. */
   settleMs?: number;
 }
 
-/** What became of the audio so far. */
+/** What happened to the audio so far. */
 export interface JitterStats {
-  /** How often audio came too late, and a listener heard a hole in a reply. */
+  /** How often audio came too late and left a hole in a reply. */
   readonly underruns: number;
-  /** Audio that was thrown away because of an interruption. */
+  /** Audio dropped because of an interruption. */
   readonly flushedMs: number;
-  /** Audio that found no room. */
+  /** Audio dropped because the buffer was full. */
   readonly overflowMs: number;
-  /** Audio that was left out because the device or the machine had been held up. */
+  /** Audio skipped because the device or the machine was held up. */
   readonly skippedMs: number;
 }
 
 /**
- * Takes AI audio as it comes and gives it out as a loudspeaker wants it: evenly, and close to real time. Pure: each
- * call tells the time. A service may send faster than real time; then its audio waits, for minutes.
+ * Takes AI audio as it arrives and gives it out evenly and close to real time. Pure: each call passes the time. A
+ * service may send faster than real time; then its audio waits for up to minutes.
  */
 export interface JitterBuffer {
-  /** Takes audio, 16 kHz s16le mono of any length. What does not fit into five minutes is dropped and counted. */
+  /** Takes 16 kHz s16le mono of any length. Audio beyond five minutes is dropped and counted. */
   push(pcm: Buffer, now: number): void;
-  /** The next 20 ms: audio, what conceals a gap, or silence. Undefined while there is nothing to play. */
+  /** The next 20 ms: audio, concealment of a gap, or silence. Undefined while there is nothing to play. */
   pull(now: number): Buffer | undefined;
-  /** Leaves out so much of what waits, where the service speaks in real time: it has become too late. */
+  /** Skips this much waiting audio if the service sends in real time: it is too late. */
   leaveOut(ms: number): void;
-  /** Throws away what waits: the user interrupts. */
+  /** Drops waiting audio: the user interrupts. */
   flush(): void;
-  /** No more will come: what waits is played without waiting for more. */
+  /** No more audio will come: the rest is played without waiting for more. */
   end(): void;
-  /** Audio that waits. */
+  /** Waiting audio. */
   readonly waitingMs: number;
-  /** How long audio is held at the moment before it is played. */
+  /** How long audio is currently held before it is played. */
   readonly targetMs: number;
-  /** How long the message of the frame that was pulled last had waited. */
+  /** How long the last pulled frame had waited. */
   readonly heldMs: number;
   readonly stats: JitterStats;
 }
@@ -58,25 +58,25 @@ const maxWaitingBytes = bytesForMs(5 * 60_000);
 const defaultTargetMs = 20;
 const defaultSettleMs = 1_500;
 const longestTargetMs = 400;
-/** How much later than it did a message may come before a gap is heard. */
+/** How much later than before a message may come without a gap. */
 const reserveMs = 10;
-/** Added to that for each of the last holes. */
+/** Added for each of the last holes. */
 const reserveForHoleMs = 20;
 /** A shorter pause keeps the device going. */
 const patienceMs = 300;
-/** A delay that is off by less is left as it is: audio then passes at exactly its own speed. Too short is worse than too long. */
+/** A smaller deviation of the delay is not corrected: audio passes at exactly its own speed. Too short is worse than too long. */
 const tolerance = { shortMs: 5, longMs: 10 };
-/** Where a service is ahead of real time by more, no delay is corrected: its audio is meant to wait. */
+/** If a service is further ahead of real time, the delay is not corrected: its audio is meant to wait. */
 const realTimeMs = 100;
-/** Beyond the tolerance, speed is changed by 1 ms in `correctionMs` for each ms that the delay is off. */
+/** Beyond the tolerance, the speed changes by 1 ms in `correctionMs` for each millisecond of deviation. */
 const correctionMs = 2_000;
-/** As much as nobody hears: a twelfth of a semitone. */
+/** Inaudible: a twelfth of a semitone. */
 const maxCorrection = 0.005;
-/** The delay is judged by the least of so many frames: right after a burst of messages it is longer. */
+/** The delay is the minimum of this many frames: right after a burst of messages it is longer. */
 const speedFrames = 250;
-/** Late for so many frames in a row: something was held up, and a correction by speed would take minutes. */
+/** If this many frames in a row are late, something was held up, and a correction by speed would take minutes. */
 const lateFrames = 60;
-/** So much later than needed is late. */
+/** A frame is late if it is this much later than needed. */
 const catchUpMs = 30;
 const seamSamples = 80;
 
@@ -89,12 +89,12 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const concealer = createConcealer();
   const stretcher = createStretcher();
   const holes = createHoles({ patienceMs, settleMs });
-  /** How old audio was when it was played, over a long and a short time. */
+  /** Age of audio when it was played, over a long and a short time. */
   const age = createMinimum(speedFrames);
   const recentAge = createMinimum(lateFrames);
   let state: State = 'idle';
   let isEnded = false;
-  /** When the first audio came after a pause, and how much of it came at once. */
+  /** When the first audio after a pause came, and how much came at once. */
   let filledSince = 0;
   let firstMs = 0;
   let gapSince = 0;
@@ -115,14 +115,14 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   };
   const isFilled = (now: number) =>
     isEnded || now - filledSince >= targetMs(now) || queue.ms >= firstMs + targetMs(now);
-  /** How old audio must be when it is played: a message brings audio that is as old as the message is long. */
+  /** Needed age of audio when it is played: a message brings audio as old as its own length. */
   const neededMs = (now: number) => reserve(now) + arrivals.messageMs;
-  /** Whether audio comes as it is spoken: only then there is a delay to keep. */
+  /** Whether audio comes in real time: only then there is a delay to keep. */
   const isLive = (now: number) => arrivals.isFlowing(now) && arrivals.aheadMs(now) <= realTimeMs;
   const speedAt = (now: number) =>
     isLive(now) && Number.isFinite(age.value) ? 1 + correction(age.value - neededMs(now)) : 1;
 
-  /** How much of what waits is too late to be played in time. */
+  /** How much of the waiting audio is too late. */
   const excessMs = (now: number) => {
     if (!isLive(now)) return 0;
     if (lateMs > 0) return lateMs;
@@ -131,7 +131,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     const overMs = recentAge.value - wantedMs;
     return overMs < catchUpMs ? 0 : overMs;
   };
-  /** Leaves that out. Returns the beginning of it, to join the seam. */
+  /** Skips it. Returns its first samples, to join the seam. */
   const catchUp = (now: number): Float32Array | undefined => {
     const overMs = Math.min(excessMs(now), queue.ms - frameMs);
     lateMs = 0;
@@ -223,13 +223,13 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   };
 }
 
-/** How much faster to play, for a delay that is off by so much. */
+/** Change of speed for this deviation of the delay. */
 function correction(offMs: number): number {
   const beyondMs = offMs > 0 ? Math.max(0, offMs - tolerance.longMs) : Math.min(0, offMs + tolerance.shortMs);
   return Math.max(-maxCorrection, Math.min(maxCorrection, beyondMs / correctionMs));
 }
 
-/** Fades from the audio that was left out to the audio that follows, so that the seam does not click. */
+/** Fades from the skipped audio to the audio that follows, so that the seam does not click. */
 function joinSeam(before: Float32Array | undefined, samples: Float32Array): Float32Array {
   if (before === undefined) return samples;
   const count = Math.min(before.length, samples.length);

@@ -1,25 +1,25 @@
 import { createMinimum } from './minimum.ts';
 
-/** Finds out that a device plays later than it did, because it or its server was held up. */
+/** Detects that a device plays later than before because it or its server was held up. */
 export interface Lag {
   /**
-   * Takes how much audio the device was given and has not played. Returns by how much that is too much, where it
-   * stays so: the device is to be given nothing for this long.
+   * Takes how much audio the device has received and not played. Returns the excess if it persists: then the device
+   * must receive nothing for this long.
    */
   note(behindMs: number, now: number): number;
 }
 
-/** Judged by the least of so many values: what a program tells of itself comes in steps. */
+/** The minimum of this many values counts: programs report in steps. */
 const values = 6;
-/** So much more than before is a delay and not the jitter of its reports. */
+/** A larger increase is a delay and not jitter of the reports. */
 const lagMs = 30;
-/** What was held back shows in the reports after this time. */
+/** After this time the correction shows in the reports. */
 const settleMs = 250;
-/** A device that is late again after so many corrections in this time has become slower, as one that is exchanged for another. */
+/** A device that is late again after this many corrections within this time has become slower, as after a change of device. */
 const corrections = 5;
 const correctionsMs = 10_000;
 
-/** Only values from a device that plays may be noted. */
+/** Only values of a playing device may be noted. */
 export function createLag(): Lag {
   const recent = createMinimum(values);
   let leastMs = Number.POSITIVE_INFINITY;

@@ -1,10 +1,10 @@
-/** The least of the last values. */
+/** The minimum of the last values. */
 export interface Minimum {
   add(value: number): void;
   clear(): void;
-  /** Infinite while there is none. */
+  /** Infinite while there are no values. */
   readonly value: number;
-  /** Whether as many values came as are kept. */
+  /** Whether there are `size` values. */
   readonly isFull: boolean;
 }
 

@@ -6,7 +6,7 @@ import { openHosted } from './hosted-speaker.ts';
 import { openProgram } from './program-speaker.ts';
 import type { Speaker } from './speaker.ts';
 
-/** Opens a loudspeaker. Throws `audio-device`, with the reason as the message. */
+/** Opens a loudspeaker. Throws `audio-device` with the reason as message. */
 export async function openSpeaker(backend: Backend, options: DeviceOptions): Promise<Speaker> {
   const child = await openProcess(backend, 'playback', options);
   return whileOpening(child, options.signal, async () => {
@@ -17,10 +17,10 @@ export async function openSpeaker(backend: Backend, options: DeviceOptions): Pro
   });
 }
 
-/** How long a witness lives at least where there is a server. */
+/** A witness lives at least this long if there is a server. */
 const witnessMs = 1_000;
 
-/** Ends a program with its sound server. Where the server is another one, or the witness is missing, nothing is watched. */
+/** Ends a program when its sound server ends. Without a witness, or with another server, nothing is watched. */
 function watchServer(
   child: DeviceProcess,
   { command, args }: { command: string; args: readonly string[] },

@@ -7,21 +7,21 @@ import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import { createRenewal } from './renewal.ts';
 import type { Speaker } from './speaker.ts';
 
-/** The AI's voice on a loudspeaker: takes audio as it comes and never makes the receiving side wait. */
+/** Plays AI audio on a loudspeaker. Takes it as it arrives and never makes the receiver wait. */
 export interface Playback {
   readonly backend: string;
-  /** Rejects, with `audio-device`, only once the loudspeaker is lost. */
+  /** Rejects with `audio-device` only after the loudspeaker is lost. */
   write(pcm: Buffer): Promise<void>;
-  /** Throws away what waits: the service says that it was interrupted. */
+  /** Drops waiting audio: the service reports an interruption. */
   flush(): void;
-  /** Throws away what waits and what still comes of the reply: the user begins to speak. */
+  /** Drops waiting audio and the rest of the reply: the user begins to speak. */
   hold(): void;
-  /** Plays what waits to its end and lets the device go; after a failure of the session, or once the signal is aborted, at once. */
+  /** Plays waiting audio to its end and closes the device. Closes it at once after a failure of the session or an abort. */
   close(failure?: VoicectlError): Promise<void>;
   /** Resolves with the error when the loudspeaker is lost. */
   readonly failed: Promise<VoicectlError>;
   readonly underruns: number;
-  /** How long audio takes from its arrival to the ear, about; undefined until something was played. */
+  /** Estimated time from the arrival of audio to the ear. Undefined until something was played. */
   readonly delayMs: number | undefined;
   readonly stats: JitterStats;
 }
@@ -31,19 +31,19 @@ export interface PlaybackOptions {
   open: (signal: AbortSignal) => Promise<Speaker>;
   clock: Clock;
   notices: Notices;
-  /** 1 leaves the loudness as it is. */
+  /** 1: unchanged. */
   volume: number;
-  /** AI audio that pauses for longer is another reply. */
+  /** A longer pause of AI audio starts another reply. */
   settleMs?: number;
-  /** How long a device that was lost may stay away; 0: the session ends. */
+  /** How long a lost device may stay away. 0: the session ends. */
   deviceTimeoutMs: number;
-  /** Takes each frame that goes to the loudspeaker. */
+  /** Called with each frame that goes to the loudspeaker. */
   onPlayed?: ((frame: Buffer) => void) | undefined;
-  /** Ends the playing of what waits. */
+  /** Stops playing waiting audio. */
   signal: AbortSignal;
 }
 
-/** Longer after the last frame a device has nothing left that could be heard. */
+/** This long after the last frame nothing is audible any more. */
 const audibleTailMs = 400;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
@@ -56,16 +56,16 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   const until = AbortSignal.any([signal, ending.signal]);
   const recover = createRecovery({ ...options, what: 'loudspeaker', signal: until });
   const renewal = createRenewal({ open, clock, signal: until });
-  /** The loudspeaker that was replaced plays what it has. */
+  /** The replaced loudspeaker plays the rest of its audio. */
   let leaving = Promise.resolve();
   let isClosing = false;
   let isCut = false;
   let isAway = false;
-  /** The speaker that is opened again to be silent at once. */
+  /** The loudspeaker that was ended to be silent at once, and is opened again. */
   let silenced: Speaker | undefined;
   let wroteAt = Number.NEGATIVE_INFINITY;
   let holesBefore = 0;
-  /** Audio that came too late until this loudspeaker was opened. A device that had nothing to play may be late too. */
+  /** Under-runs before this loudspeaker was opened. A device that had nothing to play may be late too. */
   let underrunsBefore = 0;
   let delayMs: number | undefined;
   let failure: VoicectlError | undefined;
@@ -89,14 +89,14 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
         if (isCut) await opened.stop();
         return opened;
       } catch {
-        // Then it is lost indeed.
+        // Then it is lost.
       }
     }
     isAway = true;
     buffer.flush();
     try {
       const recovering = recover(speaker, loss);
-      // What it had to play to its end is gone.
+      // The audio that it should play to its end is gone.
       if (isClosing && options.deviceTimeoutMs > 0) cut();
       return await recovering;
     } finally {
@@ -119,7 +119,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     speaker = renewed;
     leaving = late.finish().catch(() => late.stop());
   };
-  /** Until nothing more is to be played. */
+  /** Plays until nothing is left to play. */
   const play = async () => {
     for (;;) {
       await speaker.ready();
@@ -147,7 +147,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     }
   };
   const playing = keepPlaying().catch((thrown) => {
-    // A device that is no longer waited for has not failed the session.
+    // The session does not fail if nobody waits for the device any more.
     if (isCut) return;
     failure = toVoicectlError(thrown);
     fail(failure);
@@ -191,7 +191,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       if (isUrgent) cut();
       else signal.addEventListener('abort', cut, { once: true });
       wake();
-      // A device that is away is waited for no longer than the session.
+      // Nobody waits for a missing device after the session.
       await (isUrgent ? speaker.stop() : playing);
       signal.removeEventListener('abort', cut);
       await Promise.all([

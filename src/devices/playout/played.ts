@@ -3,19 +3,19 @@ import type { Clock } from '../../kernel/clock.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 
-/** Calls whenever it is known how much a program has played: milliseconds of audio, more or less by a constant. */
+/** Calls back with how much audio a program has played, in milliseconds, plus or minus a constant. */
 export type Played = (listener: (playedMs: number) => void) => void;
 
 const askEveryMs = 60;
 
-/** As the program itself tells it, in lines such as `Time: 1.234 sec`. */
+/** Read from the program's own lines, such as `Time: 1.234 sec`. */
 export function toldPlayed(child: DeviceProcess): Played {
   return (listener) => child.onStatus(([, seconds]) => listener(Number(seconds) * 1_000));
 }
 
 /**
- * As Linux tells how much a program has read, which is what it plays and a little more. Programs for ALSA and sox read
- * when their device has room. Says nothing where the system does not.
+ * Read from Linux: how much input the program has read, a little more than it has played. Programs for ALSA and sox
+ * read when their device has room. Silent on other systems.
  */
 export function readPlayed(child: DeviceProcess, clock: Clock): Played {
   return (listener) => {

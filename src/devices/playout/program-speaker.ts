@@ -9,21 +9,21 @@ import { createLoss } from './loss.ts';
 import { type Played, readPlayed, toldPlayed } from './played.ts';
 import { frameMs, type Speaker } from './speaker.ts';
 
-/** A program that ends as soon as it cannot play does so within this time. */
+/** A program that cannot play ends within this time. */
 const settleMs = 250;
-/** A program that tells what it has played, and says nothing for so long, is not waited for. */
+/** A program that reports what it has played must do so within this time. */
 const connectMs = 3_000;
-/** Opens the device of a program that waits for audio. */
+/** Makes a program open its device if it waits for audio. */
 const firstSilenceMs = 400;
-/** A program that tells what it has played, and played nothing for so long, has lost its device. */
+/** A program that reports no progress for this long has lost its device. */
 const stallMs = 3_000;
-/** More than this beyond what the system holds for a program: it takes nothing. */
+/** If more than this waits in addition to the pipe, the program takes no audio. */
 const maxStuckBytes = bytesForMs(1_000);
-/** So late, frames are counted from now on: after a pause, or when this process was held up. */
+/** If a frame is later than this, pacing starts again: after a pause, or when this process was held up. */
 const maxLateMs = 60;
-/** A program that goes on playing for longer than this after its input has ended is ended. */
+/** A program may play for this long after its input has ended. */
 const programTailMs = 1_000;
-/** A program that was given nothing for this long has played what it had: what it tells then means nothing. */
+/** After this long without audio a program has played everything: its reports then mean nothing. */
 const busyMs = 40;
 
 function refuse(): never {
@@ -31,8 +31,8 @@ function refuse(): never {
 }
 
 /**
- * A program takes what it is given, seconds ahead if it is let: this machine's clock sets the pace, and what the program
- * has played says when it was held up and is to wait.
+ * A program accepts seconds of audio ahead of time. So the clock of this machine sets the pace, and the program's
+ * progress shows when it was held up and must receive less.
  */
 export async function openProgram(
   backend: ProgramBackend,
@@ -68,7 +68,7 @@ export async function openProgram(
     lateMs += overMs;
     nextAt += overMs;
   });
-  // A program that tells what it has played has reached its device.
+  // A program that reports progress has reached its device.
   const limit = new AbortController();
   if (backend.startsWithAudio) input.write(Buffer.alloc(bytesForMs(firstSilenceMs)));
   const settled = waitUntil(
@@ -91,7 +91,7 @@ export async function openProgram(
     async ready() {
       if (input.writableLength > maxStuckBytes) lose('the program takes no audio');
       const now = clock.now();
-      // After a pause it has had nothing to play.
+      // After a pause it had nothing to play.
       if (now - nextAt > maxLateMs) {
         nextAt = now;
         advancedAt = now;
@@ -100,7 +100,7 @@ export async function openProgram(
         lose('the program plays nothing', { stalled: true });
       }
       signal.throwIfAborted();
-      // It may be put off meanwhile.
+      // `nextAt` may move in the meantime.
       while (clock.now() < nextAt) await waitUntil(clock, nextAt, signal);
     },
     write(frame) {
@@ -113,7 +113,7 @@ export async function openProgram(
       lateMs = 0;
       return ms;
     },
-    // At the end of its input it plays the rest, and ends by itself.
+    // At the end of its input it plays the rest and ends by itself.
     finish: () => child.stop(programTailMs),
     stop: () => child.kill(),
   };

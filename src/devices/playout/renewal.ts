@@ -3,26 +3,26 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Speaker } from './speaker.ts';
 
 /**
- * Replaces a loudspeaker that was held up, or had nothing to play. Sound servers and libraries keep the audio of a stall
- * in their own buffers, so that the device plays late from then on. A device that is opened anew does not.
+ * Replaces a loudspeaker that was held up or had nothing to play. Sound servers and libraries keep the audio of a stall
+ * in their own buffers, and the device plays late from then on. A newly opened device does not.
  */
 export interface Renewal {
-  /** Takes the frame that is played next. Returns the loudspeaker to play it, if that is another one from now on. */
+  /** Takes the next frame to play. Returns the new loudspeaker if it takes over with this frame. */
   next(isSuspect: boolean, frame: Buffer | undefined): Speaker | undefined;
-  /** Ends the loudspeaker that waits for its turn. */
+  /** Ends the loudspeaker that waits to take over. */
   close(): Promise<void>;
 }
 
 export interface RenewalOptions {
   open: (signal: AbortSignal) => Promise<Speaker>;
   clock: Clock;
-  /** Ends the opening. */
+  /** Cancels the opening. */
   signal: AbortSignal;
 }
 
-/** Minimum time between two attempts. */
+/** Shortest time between two attempts. */
 const restMs = 15_000;
-/** The change is made in a pause of the reply, if one comes within this time. */
+/** The new loudspeaker takes over in a pause of the reply, or after this time. */
 const patienceMs = 2_000;
 const quietDbfs = -45;
 
@@ -34,7 +34,7 @@ export function createRenewal({ open, clock, signal }: RenewalOptions): Renewal 
   const until = AbortSignal.any([signal, over.signal]);
 
   const openBeside = async () => {
-    // A device that only one program can use stays with the one that has it.
+    // If only one program can use the device, nothing changes.
     const speaker = await open(until).catch(() => undefined);
     opening = undefined;
     if (speaker === undefined) return;

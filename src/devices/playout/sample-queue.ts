@@ -1,17 +1,17 @@
 import { createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 
-/** s16le that waits to be played. Not bounded here: the caller looks at `bytes`. */
+/** s16le that waits to be played. The caller bounds it by `bytes`. */
 export interface SampleQueue {
-  /** Takes PCM that came at this moment. Half a sample at the end is kept for the next call. */
+  /** Takes PCM that arrived now. Half a sample at the end is kept for the next call. */
   push(pcm: Buffer, now: number): void;
-  /** Up to `count` samples, −1 to 1; fewer where there are no more. */
+  /** Up to `count` samples, −1 to 1; fewer if there are no more. */
   read(count: number): Float32Array;
   /** The next `count` samples without taking them. */
   peek(count: number): Float32Array;
   skip(count: number): void;
   clear(): void;
-  /** When the last of the next `count` samples was spoken, if each message came with its last sample; undefined while it has not come. */
+  /** When the last of the next `count` samples was spoken, assuming each message arrived with its last sample. Undefined if it has not arrived. */
   spokenAt(count: number): number | undefined;
   readonly bytes: number;
   readonly ms: number;
@@ -25,9 +25,9 @@ interface Chunk {
 export function createSampleQueue(): SampleQueue {
   const joiner = createBlockJoiner();
   let chunks: Chunk[] = [];
-  /** How much of the first chunk was taken. */
+  /** Bytes taken from the first chunk. */
   let taken = 0;
-  /** How many chunks at the front were taken; they are removed together. */
+  /** Chunks taken at the front; they are removed together. */
   let done = 0;
   let bytes = 0;
 

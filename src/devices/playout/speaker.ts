@@ -1,21 +1,21 @@
-/** A loudspeaker that is open. It takes 20 ms at a time, when it wants them. */
+/** An open loudspeaker. It takes 20 ms at a time, when it is ready. */
 export interface Speaker {
   readonly backend: string;
-  /** Resolves when the next frame is wanted. Throws `audio-device` when the device is lost. */
+  /** Resolves when it needs the next frame. Throws `audio-device` when the device is lost. */
   ready(): Promise<void>;
   /** 20 ms of 16 kHz s16le mono. */
   write(frame: Buffer): void;
-  /** Rejects with `audio-device` when the device is lost; never resolves. */
+  /** Rejects with `audio-device` when the device is lost. Never resolves. */
   readonly lost: Promise<never>;
-  /** How long the last frame takes to the ear, as far as that can be told. */
+  /** Estimated time until the last frame is heard. */
   readonly delayMs: number;
-  /** How often the device had nothing to play, or was held up, in the middle of what it was given. */
+  /** How often the device ran out of audio or was held up in the middle of playing. */
   readonly holes: number;
-  /** Audio that waited because the device was held up, since the last call: played now, all that follows would be late. */
+  /** Audio that waited because the device was held up, since the last call. If it is played, all later audio is late. */
   takeLateMs(): number;
-  /** Lets it play what it has, and ends it. */
+  /** Plays the rest and ends the device. */
   finish(): Promise<void>;
-  /** Ends it at once: it is silent, whatever it still had. */
+  /** Ends the device at once; the rest is not played. */
   stop(): Promise<void>;
 }
 

@@ -8,9 +8,9 @@ export interface DeviceCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Programs have their PCM on standard streams; our device host on descriptor 3, and control lines on 4. */
+  /** Programs have PCM on standard streams, our device host on descriptor 3, with control lines on 4. */
   readonly pcm: 'stdin' | 'stdout' | 'descriptor';
-  /** Lines that tell how far the program is: they are no reason for its end. */
+  /** Lines of progress: they are no reason for an end. */
   readonly status?: RegExp | undefined;
 }
 
@@ -19,23 +19,23 @@ export interface DeviceProcess {
   readonly pcm: Duplex | Readable | Writable;
   /** Lines of JSON from and to the device host. */
   readonly control: Duplex | undefined;
-  /** Undefined where the system did not start it. */
+  /** Undefined if the system did not start it. */
   readonly pid: number | undefined;
-  /** Calls for each line that tells how far the program is. */
+  /** Calls `listener` for each line of progress. */
   onStatus(listener: (match: RegExpExecArray) => void): void;
-  /** Resolves when the process has ended by itself or not, with what is known of why. Never rejects. */
+  /** Resolves when the process has ended, with the known reason. Never rejects. */
   readonly ended: Promise<string>;
-  /** Ends it at once, whatever it still has to do, and resolves when it has ended. */
+  /** Kills it and resolves when it has ended. */
   kill(): Promise<void>;
-  /** Ends it, and resolves when it has: asked first, killed after 300 ms. With `graceMs` it may first finish what it has. */
+  /** Asks it to end, kills it after 300 ms, and resolves when it has ended. With `graceMs` it may finish its audio first. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Of what a native library or program prints; all of it is kept from the terminal. */
+/** How much printed text of a library or program is kept. None of it reaches the terminal. */
 const maxChatter = 2_000;
 const killAfterMs = 300;
 const lastWordsMs = 100;
-/** Descriptors of the device host, as it knows them too. */
+/** Descriptors of the device host. */
 const [pcmDescriptor, controlDescriptor] = [3, 4];
 
 /** Windows has no process groups. */
@@ -45,8 +45,8 @@ const running = new Set<ChildProcess>();
 let killsAtExit = false;
 
 /**
- * Starts a device's process. A process that cannot be started ends at once, with the reason, or throws `audio-device`
- * where there is not even a process to speak of.
+ * Starts the process of a device. If the process cannot be started, it ends at once with the reason. Throws
+ * `audio-device` if the system refuses to create one.
  */
 export function startDeviceProcess(command: DeviceCommand, clock: Clock): DeviceProcess {
   const { pcm } = command;
@@ -72,14 +72,14 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
   if (pcm !== 'stdout') listen(child.stdout);
   for (const stream of child.stdio) stream?.on('error', () => {});
 
-  // The device host says by itself why it fails; what native code prints is about anything.
+  // The device host reports why it fails. Text that native code prints may be about anything.
   const lastWords = () => (hosted ? undefined : lastLine(chatter));
   const ended = new Promise<string>((resolve) => {
     child.once('error', (thrown) => resolve(`cannot be started: ${thrown.message}`));
     child.once('exit', (code, signal) => {
-      // What it started may hold its device, and our pipes.
+      // Its children may hold the device and our pipes.
       killGroup(child, 'SIGKILL');
-      // Last words may still be on their way.
+      // The last lines may still arrive.
       const tell = () => {
         resolve(lastWords() ?? howEnded(code, signal));
         for (const stream of child.stdio) stream?.destroy();
@@ -130,21 +130,21 @@ function launch({ command, args, env, pcm }: DeviceCommand): ChildProcess {
     child = spawn(command, args, {
       stdio: pcm === 'descriptor' ? ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
       env,
-      // A terminal's Ctrl-C is for us alone: the device ends when we have finished with it.
+      // Ctrl-C of the terminal is only for us: we end the device when we have finished.
       detached: leadsGroup,
       windowsHide: true,
     });
   } catch (thrown) {
     throw cannotStart(thrown);
   }
-  // Where no descriptor is left there are no streams, whatever the types say; the error itself comes later.
+  // Without free descriptors there are no streams, against the types. The error comes later.
   const streams: ChildProcess['stdio'] | undefined = child.stdio;
   if (streams !== undefined) return child;
   child.once('error', () => {});
   throw cannotStart('too many open files');
 }
 
-/** A hung sound server holds its clients: nothing but this ends them. */
+/** A hung sound server blocks its clients: only a kill ends them. */
 function killWithUs(child: ChildProcess): void {
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -155,7 +155,7 @@ function killWithUs(child: ChildProcess): void {
   });
 }
 
-/** A program may be a script that starts the real one: the whole group ends. */
+/** A program may be a script that starts the real one, so the whole group ends. */
 function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined || !leadsGroup) {
     child.kill(signal);
@@ -164,7 +164,7 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // Nobody is left in it.
+    // The group has ended already.
   }
 }
 

@@ -1,15 +1,15 @@
 import type { Clock } from '../../kernel/clock.ts';
 
-/** Sums up what is lost bit by bit, so that it is told now and then and not each time. */
+/** Adds up small losses, so that they are not reported one by one. */
 export interface LossReport {
   add(ms: number): void;
-  /** Tells what was not told yet. */
+  /** Reports what was not reported yet. */
   end(): void;
 }
 
 const tellEveryMs = 1_000;
 
-/** Tells of the first loss at once, and of what follows at most once a second. */
+/** Reports the first loss at once, and later ones at most once a second. */
 export function createLossReport(clock: Clock, tell: (lostMs: number) => void): LossReport {
   let lostMs = 0;
   let pause: { cancel(): void } | undefined;

@@ -6,17 +6,17 @@ import { cannotStart, deviceError } from '../device-error.ts';
 import type { HostTask } from '../host/host-protocol.ts';
 import { type DeviceProcess, startDeviceProcess } from './device-process.ts';
 
-/** What opening a device takes. */
+/** What is needed to open a device. */
 export interface DeviceOptions {
-  /** In the terms of the backend; undefined: its default. */
+  /** The backend's own name. Undefined: its default device. */
   readonly device: string | undefined;
   readonly clock: Clock;
   readonly surroundings: Surroundings;
-  /** Ends the opening; not the device once it is open. */
+  /** Cancels the opening. An open device is not affected. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Waits for a device to open, and ends its process where that fails or is given up. */
+/** Waits for a device to open, and ends its process if that fails or is cancelled. */
 export async function whileOpening<Device>(
   child: DeviceProcess,
   signal: AbortSignal | undefined,
@@ -35,7 +35,7 @@ export async function whileOpening<Device>(
   }
 }
 
-/** Starts the process by which a backend reaches a device. Throws `audio-device` where the backend cannot do that. */
+/** Starts the process through which a backend reaches a device. Throws `audio-device` if the backend cannot do that. */
 export async function openProcess(
   backend: Backend,
   role: Role,
@@ -51,7 +51,7 @@ export async function openProcess(
   if (line === undefined) throw deviceError(`it has no ${role} here of the device asked for`);
   const { command, args } = line;
   const pcm = role === 'capture' ? 'stdout' : 'stdin';
-  // In English, so that what it says can be read.
+  // English output can be parsed.
   const environment = { ...env, LC_ALL: 'C', ...line.env };
   return startDeviceProcess({ command, args, env: environment, pcm, status: backend.status }, clock);
 }
@@ -72,7 +72,7 @@ function readHelp(
   return new Promise((resolve, reject) => {
     const options = { env, timeout: 2_000, ...(signal === undefined ? {} : { signal }) };
     try {
-      // Some say it on standard error, some end with 1: the text is what counts.
+      // Some print it on standard error, some end with 1: the text counts.
       execFile(program, ['--help'], options, (_, out, err) => {
         if (signal?.aborted) reject(signal.reason);
         else resolve(out + err);

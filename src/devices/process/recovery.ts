@@ -8,19 +8,19 @@ export interface RecoveryOptions<Device> {
   open: (signal: AbortSignal) => Promise<Device>;
   clock: Clock;
   notices: Notices;
-  /** How long a device that was lost may stay away; 0: the session ends. */
+  /** How long a lost device may stay away. 0: the session ends. */
   deviceTimeoutMs: number;
   /** Ends the wait. */
   signal: AbortSignal;
 }
 
 /**
- * Opens a device again that was lost: one that is gone, within the time that the user allows; one that has stalled, once
- * in a while without being asked to. Throws `audio-device`, and the reason of the signal.
+ * Opens a lost device again: a missing one within the time that the user allows, a stalled one now and then without
+ * being asked. Throws `audio-device` and the reason of the signal.
  */
 export type Recover<Device> = (lost: Device, loss: VoicectlError) => Promise<Device>;
 
-/** A device that pauses or gets stuck is opened again for this long: idle sound servers take 2 s to begin. */
+/** How long reopening a stalled device is tried: idle sound servers take 2 s to start. */
 const restartMs = 3_000;
 /** Minimum healthy time between restarts of a device that stalls. */
 const healthyMs = 10_000;

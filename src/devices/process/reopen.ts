@@ -8,13 +8,13 @@ export interface ReopenOptions {
   /** How long a device may be away. */
   timeoutMs: number;
   signal: AbortSignal;
-  /** What became of the device. */
+  /** How the device was lost. */
   loss: VoicectlError;
 }
 
 /**
- * Opens a device that was lost, as soon as it is there again. Throws the last failure, or the loss, when it does not come
- * back in time: a device that opens later is let go.
+ * Opens a lost device as soon as it is back. Throws the last failure, or the loss, if it does not come back in time. A
+ * device that opens too late is closed.
  */
 export async function reopen<Device extends { stop(): Promise<void> }>(
   open: (signal: AbortSignal) => Promise<Device>,
