@@ -23,6 +23,14 @@ export function parseInteger(min: number, max: number): Parse<number> {
   };
 }
 
+/** How many processes; `auto`: one for each processor. */
+export const parseProcesses: Parse<number | 'auto'> = (text) => {
+  const value = text === 'auto' ? text : Number(/^\d{1,3}$/.test(text) ? text : Number.NaN);
+  if (value === 'auto' || (value >= 1 && value <= maxProcesses)) return value;
+  return expected(`auto or a whole number from 1 to ${maxProcesses}`);
+};
+const maxProcesses = 256;
+
 /** `1500ms`, `10s`, `2m`, or 0: any other number needs its unit. */
 export const parseDuration: Parse<number> = (text) => {
   if (lacksUnit(text)) return expected(expectedUnit(text.trim()));

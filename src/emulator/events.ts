@@ -59,6 +59,11 @@ export type EmulatorEventBody =
   /** What somebody did over the control API, the library or the screen. */
   | { type: 'control'; what: string; streams?: number[] }
   | Judgement
+  /** The shared state cannot be reached: tokens and streams are refused, live streams go on. */
+  | { type: 'shared-away'; why: string }
+  | { type: 'shared-back'; awayMs: number }
+  /** Something about the shared state that an operator should mend. */
+  | { type: 'shared-warning'; why: string }
   | { type: 'stopping' };
 
 /**
@@ -103,8 +108,16 @@ export interface StreamTotals {
   emptyMessages: number;
 }
 
-/** `t`: milliseconds since the emulator started, on its clock. `level`: something that a developer should look at. */
-export type EmulatorEvent = { t: number; level?: 'warning' } & FromSide & EmulatorEventBody;
+/**
+ * `t`: milliseconds since the emulator started, on its clock. `level`: something that a developer should look at. `instance`:
+ * the emulator, if several are one service.
+ */
+export type EmulatorEvent = {
+  t: number;
+  level?: 'warning';
+  instance?: string;
+} & FromSide &
+  EmulatorEventBody;
 
 /** In a proxy: the side that an event comes from. */
 interface FromSide {
@@ -121,13 +134,16 @@ export interface EmulatorEvents {
 }
 
 /** Events are delivered at once and in order; nothing is queued. */
-export function createEmulatorEvents(now: () => number): EmulatorEvents {
+export function createEmulatorEvents(now: () => number, instance?: string): EmulatorEvents {
   const start = now();
+  const from = instance === undefined ? undefined : { instance };
   const listeners = new Set<EmulatorListener>();
   return {
     emit(body) {
       const t = Math.round((now() - start) * 10) / 10;
-      const event: EmulatorEvent = isWarning(body) ? { t, level: 'warning', ...body } : { t, ...body };
+      const event: EmulatorEvent = isWarning(body)
+        ? { t, level: 'warning', ...from, ...body }
+        : { t, ...from, ...body };
       for (const listener of listeners) listener(event);
       return true;
     },
@@ -146,6 +162,8 @@ const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
   'reply-failed',
   'device-finding',
   'violation',
+  'shared-away',
+  'shared-warning',
 ]);
 /** The causes with which a healthy stream ends. */
 const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([

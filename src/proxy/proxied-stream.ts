@@ -1,5 +1,5 @@
 import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
-import type { ControlledStream } from '../emulator/control/control.ts';
+import type { ControlledStream } from '../emulator/control/stream-actions.ts';
 import type { StreamTotals } from '../emulator/events.ts';
 import type { Random } from '../emulator/random.ts';
 import { checkClose } from '../emulator/streams/connection.ts';

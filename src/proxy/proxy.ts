@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createControl } from '../emulator/control/control.ts';
 import { createControlApi } from '../emulator/control/control-api.ts';
 import type { EmulatorControl } from '../emulator/control/emulator-control.ts';
+import { createStreamActions } from '../emulator/control/stream-actions.ts';
 import { createEmulatorEvents } from '../emulator/events.ts';
 import { createFaults } from '../emulator/faults/faults.ts';
 import { foldFloods } from '../emulator/fold-floods.ts';
@@ -68,8 +69,8 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const streams = createProxiedStreams({ ...shared, tap });
   const pass = createTokenRequests({ ...shared, clock: baseClock, ca: target.ca, matches, state });
   const control = createControl({
-    ...{ events, clock, dialect, state, rateLimit, maxConnections, faults },
-    voice: streams,
+    ...{ events, clock, state, rateLimit, maxConnections, faults },
+    streams: createStreamActions({ voice: streams, dialect }),
     tellFloods: folded.flush,
   });
   const secret = options.controlSecret ?? randomBytes(24).toString('base64url');

@@ -10,7 +10,8 @@ export function emulatorLines(event: EmulatorEvent, style: Style): string[] {
   const text = describe(event, style);
   if (text === undefined) return [];
   const marked = event.level === 'warning' ? style.note(`! warning: ${text.replace(/^\S /, '')}`) : text;
-  return [`${style.dim(timeText(event.t))}  ${marked}`];
+  const from = event.instance === undefined ? '' : `${style.dim(escapeText(event.instance))}  `;
+  return [`${style.dim(timeText(event.t))}  ${from}${marked}`];
 }
 
 function describe(event: EmulatorEvent, style: Style): string | undefined {
@@ -56,6 +57,12 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'violation':
     case 'remark':
       return judgementText(event);
+    case 'shared-away':
+      return `! the shared state is away: ${escapeText(event.why)}; tokens and streams are refused`;
+    case 'shared-back':
+      return `· the shared state is back after ${seconds(event.awayMs)}`;
+    case 'shared-warning':
+      return `! ${escapeText(event.why)}`;
     case 'stopping':
       return '· stopping';
     case 'listening':

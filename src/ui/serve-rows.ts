@@ -98,6 +98,17 @@ function describe(event: EmulatorEvent): Described {
         text: `${escapeText(event.message)}: ${escapeText(event.value)}`,
         mark: event.type === 'violation' ? 'error' : 'warning',
       };
+    case 'shared-away':
+      return {
+        direction: 'self',
+        kind: 'shared',
+        text: `away: ${escapeText(event.why)}; tokens and streams are refused`,
+        mark: 'error',
+      };
+    case 'shared-back':
+      return { direction: 'self', kind: 'shared', text: `back after ${seconds(event.awayMs)}` };
+    case 'shared-warning':
+      return { direction: 'self', kind: 'shared', text: escapeText(event.why), mark: 'warning' };
     case 'stopping':
       return { direction: 'self', kind: 'stopping', text: '' };
   }

@@ -1,10 +1,10 @@
-import type { Emulator } from '../../emulator/emulator.ts';
 import { writeWhole } from '../../files/write-whole.ts';
+import type { ServedEmulator } from './processes/messages.ts';
 
 /** Writes the URLs, and with TLS the certificate, as JSON. */
 export async function writeReadyFile(
   path: string,
-  emulator: Pick<Emulator, 'baseUrl' | 'wsUrl' | 'port' | 'lan' | 'certificate'>,
+  emulator: Pick<ServedEmulator, 'baseUrl' | 'wsUrl' | 'port' | 'lan' | 'certificate'>,
   giveUp: AbortSignal,
 ): Promise<void> {
   const { baseUrl, wsUrl, port, lan, certificate } = emulator;

@@ -1,47 +1,67 @@
-import { randomBytes } from 'node:crypto';
-import { createEmulator } from '../../emulator/emulator.ts';
+import cluster from 'node:cluster';
+import type { Settings } from '../../config/options.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
 import { writeWhole } from '../../files/write-whole.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
-import type { ContextOf } from '../command.ts';
+import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { emulatorSettings } from '../service/emulator-settings.ts';
+import type { ServeRunContext } from './context.ts';
 import { curlKey } from './curl-key.ts';
+import { openEmulator } from './open-emulator.ts';
+import type { ProcessesOptions } from './processes/first-process.ts';
 import { writeReadyFile } from './ready-file.ts';
-import type { serveSpec } from './spec.ts';
 import { curlTrust, tlsSettings } from './tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
-export async function run(context: ContextOf<typeof serveSpec>): Promise<number> {
+export async function run(context: ServeRunContext): Promise<number> {
   const { settings, io, signal } = context;
+  const { processes } = settings;
+  if (processes !== undefined && settings.shared === undefined) {
+    throw new VoicectlError(
+      'usage',
+      '--processes without --shared: the processes would know nothing of each other',
+      {
+        hint: 'Give them a Redis to share: --shared redis://127.0.0.1:6379.',
+      },
+    );
+  }
+  if (processes !== undefined && cluster.isWorker) {
+    const { runEmulatorProcess } = await import('./processes/emulator-process.ts');
+    return runEmulatorProcess(context);
+  }
 
   const options = await emulatorSettings(context);
   const tls = await tlsSettings(settings, { stdin: io.stdin, signal });
   const given = await readControlSecret(context);
-  const controlSecret = given ?? randomBytes(24).toString('base64url');
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const isLoopback = isLoopbackHost(settings.host);
+  // Behind a balancer every request seems to come from this machine.
+  const trustsThisMachine = isLoopbackHost(settings.host) && settings.shared === undefined;
   const view = await openView(context, {
     key: curlKey(settings),
-    ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
+    ...(trustsThisMachine ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
   try {
     // Print the first line only when the files exist: its reader may open them at once.
     const held: EmulatorEvent[] = [];
     let show = (event: EmulatorEvent): unknown => held.push(event);
-    const emulator = await createEmulator({
-      ...options,
-      host: settings.host,
-      port: settings.port,
-      tls,
-      controlSecret,
-      onEvent: (event) => show(event),
-    });
+    const onEvent = (event: EmulatorEvent) => void show(event);
+    const { emulator, controlSecret } =
+      processes === undefined
+        ? await openEmulator(settings, {
+            ...{ ...options, tls, onEvent },
+            host: settings.host,
+            port: settings.port,
+            controlSecret: given,
+          })
+        : await openSeveral(settings, { processes, tls, controlSecret: given, onEvent });
     try {
-      if (given === undefined && !isLoopback) {
-        await view.note(`To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
+      if (given === undefined && !trustsThisMachine) {
+        const from = settings.shared === undefined ? ' from this machine' : '';
+        await view.note(`To control it${from}: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
       }
       const { certificate } = emulator;
       if (settings.certOut !== undefined && certificate !== undefined)
@@ -58,6 +78,18 @@ export async function run(context: ContextOf<typeof serveSpec>): Promise<number>
     await view.close();
   }
   return 0;
+}
+
+/** One certificate for all processes: each would make its own. */
+async function openSeveral(
+  { host, allowHost }: Settings<'host' | 'allowHost'>,
+  { tls, ...options }: Omit<ProcessesOptions, 'tls'> & { tls: boolean | TlsCertificate },
+) {
+  const { openProcesses } = await import('./processes/first-process.ts');
+  if (tls !== true) return openProcesses({ ...options, tls });
+  const { createCertificate } = await import('../../wire/server/self-signed.ts');
+  const certificate = await createCertificate(certificateNames(host, allowHost));
+  return openProcesses({ ...options, tls: certificate });
 }
 
 async function openView(context: ServeContext, facts: ServeFacts): Promise<ServeView> {

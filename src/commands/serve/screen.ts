@@ -1,4 +1,5 @@
 import type { EmulatorEvent } from '../../emulator/events.ts';
+import { isUnavailable } from '../../emulator/state/unavailable.ts';
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
 import { exitCodes, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
@@ -90,26 +91,29 @@ export function createServeScreen(
     const { control } = emulator;
     switch (action.type) {
       case 'advance':
-        control.advance(action.ms);
-        tell(`The clock is ${control.time().aheadMs / 1000} s ahead`);
+        await control.advance(action.ms);
+        tell(`The clock is ${(await control.time()).aheadMs / 1000} s ahead`);
         break;
       case 'close':
-        tellReached(control.close({ stream: action.stream }, closeCodes.serviceRestart, 'Closed by hand'), {
-          done: `Closed session ${action.stream}`,
-          ...action,
-        });
+        tellReached(
+          await control.close({ stream: action.stream }, closeCodes.serviceRestart, 'Closed by hand'),
+          {
+            done: `Closed session ${action.stream}`,
+            ...action,
+          },
+        );
         break;
       case 'send':
-        tellReached(control.send({ stream: action.stream }, readMessage(action.text)), {
+        tellReached(await control.send({ stream: action.stream }, readMessage(action.text)), {
           done: `Sent to session ${action.stream}`,
           ...action,
         });
         break;
       case 'fault':
-        tell(`Added fault ${control.faults.add(action.text).fault.name}`);
+        tell(`Added fault ${(await control.faults.add(action.text)).fault.name}`);
         break;
       case 'clearFault':
-        control.faults.clear(action.id);
+        await control.faults.clear(action.id);
         tell('The fault has ended');
         break;
     }
@@ -128,7 +132,17 @@ export function createServeScreen(
   function showState() {
     look?.cancel();
     if (emulator === undefined || !isOnScreen) return;
-    screen.show({ type: 'state-seen', state: emulator.control.state() });
+    void readState(emulator.control);
+  }
+
+  /** Without the shared state the screen keeps what it has. */
+  async function readState({ state }: Shown['control']) {
+    try {
+      screen.show({ type: 'state-seen', state: await state() });
+    } catch (thrown) {
+      if (!isUnavailable(thrown)) throw thrown;
+    }
+    look?.cancel();
     look = systemClock.after(lookEveryMs, showState, { background: true });
   }
 

@@ -14,6 +14,10 @@ export const serveSpec = defineSpec({
     'cert',
     'key',
     'certOut',
+    'shared',
+    'sharedPrefix',
+    'sharedDown',
+    'processes',
     'ascii',
   ],
   headings: {
@@ -22,6 +26,7 @@ export const serveSpec = defineSpec({
     acceptKey: 'Who may connect:',
     port: 'Where it listens:',
     tls: 'TLS:',
+    shared: 'Several emulators as one service:',
     ascii: 'Screen:',
   },
   examples: [
@@ -29,5 +34,6 @@ export const serveSpec = defineSpec({
     'voicectl serve --port 0 --reply echo --json',
     'voicectl serve --dialect dialect.yaml',
     'voicectl serve --tls --cert-out cert.pem',
+    'voicectl serve --shared redis://127.0.0.1:6379',
   ],
 });

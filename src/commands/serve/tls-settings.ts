@@ -1,8 +1,8 @@
 import type { Settings } from '../../config/options.ts';
-import type { Emulator } from '../../emulator/emulator.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { certificateCovers, type TlsCertificate } from '../../wire/server/certificate.ts';
+import type { ServedEmulator } from './processes/messages.ts';
 
 /**
  * The TLS settings of the flags: plain HTTP, TLS with a new certificate, or with the given one. Throws `usage` for
@@ -27,7 +27,7 @@ export async function tlsSettings(
 
 /** How curl can verify an emulator: with the file of its certificate, if that contains the address. */
 export function curlTrust(
-  { certificate, baseUrl }: Pick<Emulator, 'certificate' | 'baseUrl'>,
+  { certificate, baseUrl }: Pick<ServedEmulator, 'certificate' | 'baseUrl'>,
   file: string | undefined,
 ): { file: string } | 'anybody' | undefined {
   if (certificate === undefined) return undefined;

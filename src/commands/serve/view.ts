@@ -1,4 +1,3 @@
-import type { Emulator } from '../../emulator/emulator.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
@@ -7,6 +6,7 @@ import { createPrinter } from '../../report/printer.ts';
 import { type StartFacts, startLines } from '../../report/start-lines.ts';
 import { createStyle, type Style } from '../../report/style.ts';
 import type { CommandContext } from '../command.ts';
+import type { ServedEmulator } from './processes/messages.ts';
 
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
@@ -23,7 +23,7 @@ export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
 }
 
 /** What is shown: an emulator, or a proxy. */
-export type Shown = Pick<Emulator, 'baseUrl' | 'wsUrl' | 'certificate' | 'control'>;
+export type Shown = Pick<ServedEmulator, 'baseUrl' | 'wsUrl' | 'certificate' | 'control'>;
 
 /** Shows an emulator to the user: on a screen, as lines, or as JSON. */
 export interface ServeView {

@@ -1,4 +1,4 @@
-import { parseFactor, parseFlag, parseInteger, parseText } from '../parse.ts';
+import { parseChoice, parseFactor, parseFlag, parseInteger, parseProcesses, parseText } from '../parse.ts';
 import { define } from './define.ts';
 
 /** The emulator. */
@@ -109,5 +109,29 @@ export const emulatorSettings = {
     parse: parseText,
     flagOnly: true,
     help: 'write the URLs to this file, as JSON, once it listens',
+  }),
+  shared: define({
+    flag: '--shared <URL>',
+    env: 'VOICECTL_SHARED',
+    parse: parseText,
+    help: 'be one service with all emulators that share this Redis: redis://HOST:PORT, or rediss:// with TLS',
+  }),
+  sharedPrefix: define({
+    flag: '--shared-prefix <PREFIX>',
+    default: 'voicectl',
+    parse: parseText,
+    help: 'start of all names in Redis; emulators with the same one are one service',
+  }),
+  sharedDown: define({
+    flag: '--shared-down <HOW>',
+    default: 'refuse',
+    parse: parseChoice(['refuse', 'local']),
+    help: 'while Redis is away: refuse tokens and streams, or go on alone (local)',
+  }),
+  processes: define({
+    flag: '--processes <N>',
+    defaultText: '1',
+    parse: parseProcesses,
+    help: 'run so many emulators on the port, one service through --shared; auto: one for each processor',
   }),
 };

@@ -29,6 +29,7 @@ import { isFromThisMachine } from '../../wire/server/forwarded.ts';
 import { readBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { JournalEntry } from '../state/journal.ts';
+import { isUnavailable } from '../state/unavailable.ts';
 import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
 
@@ -77,6 +78,7 @@ export function createControlApi(options: ControlApiOptions): ControlApi {
 
 function toRefusal(thrown: unknown): ControlRefusal {
   if (thrown instanceof ControlRefusal) return thrown;
+  if (isUnavailable(thrown)) return new ControlRefusal(503, 'UNAVAILABLE', thrown.message);
   if (thrown instanceof VoicectlError) return new ControlRefusal(400, invalidRequestCode, thrown.message);
   return new ControlRefusal(500, 'INTERNAL_ERROR', `The emulator failed: ${String(thrown)}`);
 }
@@ -155,13 +157,13 @@ async function perform(operation: Exclude<ControlOperation, 'live'>, { request, 
       return { streams: await control.event(selector, event) };
     }
     case 'faults':
-      return describeFaults(control.faults);
+      return describeFaults(await control.faults.list());
     case 'addFault': {
-      const { id, fault, struck } = control.faults.add((await readJson(request)) as FaultInput);
+      const { id, fault, struck } = await control.faults.add((await readJson(request)) as FaultInput);
       return { id, struck, ...fault };
     }
     case 'clearFaults':
-      return { cleared: control.faults.clear(check(clearFaultsSchema, await readJson(request)).id) };
+      return { cleared: await control.faults.clear(check(clearFaultsSchema, await readJson(request)).id) };
     case 'close': {
       const { code, reason, ...selector } = check(closeSchema, await readJson(request));
       return { streams: await control.close(selector, code, reason) };

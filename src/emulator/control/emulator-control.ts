@@ -31,6 +31,7 @@ export interface EmulatorControl {
 }
 
 /** The same over any state: an answer comes at once or as a promise. */
-export type AnyControl = Eventually<Omit<EmulatorControl, 'journal'>> & {
+export type AnyControl = Eventually<Omit<EmulatorControl, 'journal' | 'faults'>> & {
   readonly journal: Omit<StateJournal, 'add'>;
+  readonly faults: Eventually<EmulatorControl['faults']>;
 };

@@ -36,6 +36,10 @@ export interface Faults {
   clear(id?: number): number;
   /** Restores the initial faults, with their counts at zero. */
   reset(): void;
+  /** Makes these the active faults. Those that were active before keep their counts. */
+  sync(faults: readonly Pick<ActiveFault, 'id' | 'fault'>[]): void;
+  /** Counts strikes of a fault at another emulator of the service. */
+  countStrikes(id: number, strikes: number): void;
   take: TakeFaults;
   /** Calls the listener for each fault added from now on, with a function that takes only that fault. Call the result to stop. */
   onAdded(listener: (take: TakeFaults) => void): () => void;
@@ -51,22 +55,29 @@ export interface FaultsOptions {
   initial: readonly (FaultInput | string)[];
   random: Random;
   events: EmulatorEvents;
+  /** Called for each strike. */
+  onStruck?: ((id: number) => void) | undefined;
 }
 
 /** Faults that may be active at once. */
 const maxFaults = 1_000;
 const none: readonly never[] = [];
 
-export function createFaults({ initial, random, events }: FaultsOptions): Faults {
+export function createFaults({ initial, random, events, onStruck }: FaultsOptions): Faults {
   let active: Entry[] = [];
   let nextId = 1;
   const listeners = new Set<(take: TakeFaults) => void>();
 
-  const add = (input: FaultInput | string): Entry => {
-    const entry = { id: nextId++, fault: checkFault(input), struck: 0, chance: random.sequence() };
+  const enter = (id: number, fault: Fault): Entry => {
+    const entry = { id, fault, struck: 0, chance: random.sequence() };
     if (active.length >= maxFaults) throw new VoicectlError('usage', `More than ${maxFaults} faults`);
     active.push(entry);
     return entry;
+  };
+  const add = (input: FaultInput | string) => enter(nextId++, checkFault(input));
+  const tellAdded = (entry: Entry) => {
+    const take = takeFrom(() => [entry]);
+    for (const listener of listeners) listener(take);
   };
 
   const tell = ({ id, fault: { name } }: Entry, { device, stream, told }: FaultSubject) => {
@@ -84,6 +95,7 @@ export function createFaults({ initial, random, events }: FaultsOptions): Faults
         const { fault } = entry;
         if (!strikesAt(fault, point) || !concerns(fault, subject) || !takesItsChance(entry)) return [];
         entry.struck += 1;
+        onStruck?.(entry.id);
         tell(entry, subject);
         return [fault];
       });
@@ -93,9 +105,18 @@ export function createFaults({ initial, random, events }: FaultsOptions): Faults
   return {
     add(input) {
       const entry = add(input);
-      const take = takeFrom(() => [entry]);
-      for (const listener of listeners) listener(take);
+      tellAdded(entry);
       return entry;
+    },
+    sync(faults) {
+      const wanted = new Set(faults.map(({ id }) => id));
+      active = active.filter(({ id }) => wanted.has(id));
+      const known = new Set(active.map(({ id }) => id));
+      for (const { id, fault } of faults) if (!known.has(id)) tellAdded(enter(id, fault));
+    },
+    countStrikes(id, strikes) {
+      const entry = active.find((one) => one.id === id);
+      if (entry !== undefined) entry.struck += strikes;
     },
     list: () => active,
     clear(id) {

@@ -32,6 +32,8 @@ export interface HttpServerOptions {
   token: TokenEndpoint;
   voice: VoiceEndpoint;
   control: ControlApi;
+  /** Host names besides loopback under which the control API answers. */
+  controlHosts: readonly string[];
   faults: UpgradeFaults;
   /** Undefined: plain HTTP. */
   tls: TlsCertificate | undefined;
@@ -133,7 +135,11 @@ async function answer(
   const { dialect, events, admission, token } = options;
   const target = readTarget(request.url ?? '');
   const isControl = target?.path.startsWith(`${controlPrefix}/`) === true;
-  const admitted = admit(request, target, isControl ? loopbackOnly : admission);
+  const admitted = admit(
+    request,
+    target,
+    isControl ? { ...loopbackOnly, allowHosts: options.controlHosts } : admission,
+  );
   const { path } = admitted;
   const about = { dialect, events, path, remote: addressOf(request) };
   if (!admitted.ok) return { ...turnAway(admitted, about), hangUp: true };

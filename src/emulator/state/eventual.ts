@@ -11,7 +11,7 @@ export type Eventually<Api> = {
 /** Applies `use` to a value; in the same tick if the value is there. */
 export function whenKnown<Value, Result>(
   value: Eventual<Value>,
-  use: (value: Value) => Result,
+  use: (value: Value) => Eventual<Result>,
 ): Eventual<Result> {
   return value instanceof Promise ? value.then(use) : use(value);
 }

@@ -61,7 +61,7 @@ export function createJournal(): Journal & StateJournal {
   };
 }
 
-function passes(entry: JournalEntry, { type, device, stream, since }: JournalFilter): boolean {
+export function passes(entry: JournalEntry, { type, device, stream, since }: JournalFilter): boolean {
   if (since !== undefined && entry.seq <= since) return false;
   if (type !== undefined && entry.type !== type) return false;
   if (device !== undefined && !('device' in entry && entry.device === device)) return false;

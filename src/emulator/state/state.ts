@@ -47,6 +47,8 @@ export interface SlotLease {
   connections: number;
   /** Gives the slot back. Calling it twice is harmless. */
   release(): void;
+  /** Calls once if another connection has the slot meanwhile: this emulator could not renew it in time. */
+  onLost?(call: () => void): void;
 }
 
 /** Everything that the state can show. */

@@ -2,6 +2,7 @@ import type { TokenClaims } from '../../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { SlotLease, State } from '../state/state.ts';
+import { isUnavailable } from '../state/unavailable.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import type { TokenProblem } from '../tokens/token-problem.ts';
 import type { Connection } from './connection.ts';
@@ -52,7 +53,12 @@ export async function admitToken(token: string, options: AdmitOptions): Promise<
     const why = `all ${settings.capacity.connections} connections of the service are in use`;
     return { refused: 'unavailable', device, why, advice: 'try again later' };
   }
-  return takeSlot(claims, options);
+  try {
+    return await takeSlot(claims, options);
+  } catch (thrown) {
+    if (!isUnavailable(thrown)) throw thrown;
+    return { refused: 'unavailable', device, why: thrown.message, advice: 'try again later' };
+  }
 }
 
 /** Takes the slot first: without a free slot the token stays unused. Each step is atomic in the state. */
@@ -61,7 +67,9 @@ async function takeSlot(claims: TokenClaims, options: AdmitOptions): Promise<Dec
   const leaseSlot = async () => {
     const leased = state.leaseSlot(claims.sub);
     const lease = leased instanceof Promise ? await leased : leased;
-    if (lease !== undefined) connection.onEnding(lease.release);
+    if (lease === undefined) return undefined;
+    connection.onEnding(lease.release);
+    lease.onLost?.(() => connection.close('tooManyConnections', 'another connection has its slot'));
     return lease;
   };
   const free = await leaseSlot();

@@ -71,6 +71,8 @@ export interface VoiceEndpointOptions {
   createReply: ReplyMode;
   /** Gives a tap for each stream, by its number. */
   tap: ((stream: number) => Tap | undefined) | undefined;
+  /** Number of the first stream. Default 1. */
+  firstStream?: number | undefined;
 }
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
@@ -98,7 +100,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const uses = createTokenUses();
   const earlyBytes = createEarlyBytes(dialect.stream.earlyAudioBytes);
   let awaitingToken = 0;
-  let nextId = 1;
+  let nextId = options.firstStream ?? 1;
 
   const open = (connection: Connection, transport: Socket) => {
     const stopCounting = earlyBytes.watch(connection, transport);

@@ -44,6 +44,8 @@ export interface TokenAuthorityOptions {
   clock: Clock;
   random: Random;
   settings: Dialect['token'];
+  /** How far the clocks of emulators that are one service may differ, milliseconds. Default 0. */
+  clockErrorMs?: number | undefined;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function createTokenAuthority(options: TokenAuthorityOptions): Prom
   }
 }
 
-function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys: Keys) {
+function buildAuthority({ clock, random, settings, clockErrorMs = 0 }: TokenAuthorityOptions, keys: Keys) {
   const sign = createSignToken({ settings, key: keys.signing });
   const issued = createIssuedIds();
   const claim = (deviceId: string, jti: string) =>
@@ -103,7 +105,8 @@ function buildAuthority({ clock, random, settings }: TokenAuthorityOptions, keys
           clockTolerance: settings.clockToleranceSeconds,
         });
         const known = settings.jti ? payload : { ...payload, jti: hashOf(token) };
-        const problem = claimsProblem(known, clock.wall() / 1000 + settings.clockToleranceSeconds);
+        const nowSeconds = (clock.wall() + clockErrorMs) / 1000;
+        const problem = claimsProblem(known, nowSeconds + settings.clockToleranceSeconds);
         if (problem !== undefined) return refuse(problem);
         return { ok: true, claims: known as unknown as TokenClaims };
       } catch (thrown) {

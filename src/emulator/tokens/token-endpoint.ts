@@ -8,6 +8,7 @@ import type { Faults } from '../faults/faults.ts';
 import { answerWithFaults, type Unanswered } from '../faults/token-faults.ts';
 import { invalidRequest, refusal } from '../http/refusal.ts';
 import type { CountedRequest, State } from '../state/state.ts';
+import { isUnavailable } from '../state/unavailable.ts';
 import type { TokenAuthority, WrongToken } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
@@ -55,10 +56,14 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
   };
 
+  const unreached = (asker: Asker, { unreached: detail }: Unreached) =>
+    refusal('unavailable', { dialect, events, ...asker, detail });
+
   const grant = async (asker: Asker, wrong?: WrongToken): Promise<HttpAnswer> => {
     const { device } = asker;
     const counted = state.countRequest(device);
-    const rate = counted instanceof Promise ? await counted : counted;
+    const rate = counted instanceof Promise ? await reached(counted) : counted;
+    if ('unreached' in rate) return unreached(asker, rate);
     if (!rate.allowed) return limited(asker, rate);
     const { token, claims } = await authority.issue(device, wrong);
     const noted = state.noteIssued(claims);
@@ -76,7 +81,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   ): Promise<HttpAnswer> => {
     const { countsInvalid, headersOnInvalid } = dialect.rateLimit;
     if (device === undefined || !(countsInvalid || headersOnInvalid)) return refuse();
-    const rate = await (countsInvalid ? state.countRequest(device) : state.lookAtLimit(device));
+    const counted = countsInvalid ? state.countRequest(device) : state.lookAtLimit(device);
+    const rate = await (counted instanceof Promise ? reached(counted) : counted);
+    if ('unreached' in rate) return unreached({ device, remote }, rate);
     if (countsInvalid && !rate.allowed) return limited({ device, remote }, rate);
     return headersOnInvalid ? { ...refuse(), headers: limitHeaders(rate) } : refuse();
   };
@@ -109,6 +116,20 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     };
     return answerWithFaults(struck, answers, clock);
   };
+}
+
+/** The state could not be reached: why. */
+interface Unreached {
+  unreached: string;
+}
+
+async function reached(counted: Promise<CountedRequest>): Promise<CountedRequest | Unreached> {
+  try {
+    return await counted;
+  } catch (thrown) {
+    if (!isUnavailable(thrown)) throw thrown;
+    return { unreached: thrown.message };
+  }
 }
 
 /** Wall-clock time for a `Date` header, formatted once per second. */

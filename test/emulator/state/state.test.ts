@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createControl } from '../../../src/emulator/control/control.ts';
+import { createStreamActions } from '../../../src/emulator/control/stream-actions.ts';
 import { createEventWatch } from '../../../src/emulator/event-watch.ts';
 import { createEmulatorEvents } from '../../../src/emulator/events.ts';
 import { createFaults } from '../../../src/emulator/faults/faults.ts';
@@ -85,11 +86,11 @@ async function start(wrap: (state: State) => State) {
   };
   const issue = async (device = 'd') => (await authority.issue(device)).token;
   const control = createControl({
-    ...{ clock, dialect, state, faults, events },
+    ...{ clock, state, faults, events },
     rateLimit: 60,
     maxConnections: 10,
     tellFloods: () => {},
-    voice: { streams: () => [] },
+    streams: createStreamActions({ dialect, voice: { streams: () => [] } }),
   });
   return { memory, state, events, endpoint, present, issue, authorised, control };
 }

@@ -1,0 +1,141 @@
+import type { Clock, MovableClock } from '../kernel/clock.ts';
+import { version } from '../kernel/version.ts';
+import type { FaultInput } from '../protocol/faults.ts';
+import { createPulse } from '../wire/pulse.ts';
+import { addressesOf } from '../wire/server/addresses.ts';
+import type { Tap } from '../wire/tap.ts';
+import { type ControlApiOptions, createControlApi } from './control/control-api.ts';
+import { createEventWatch } from './event-watch.ts';
+import { createEmulatorEvents } from './events.ts';
+import type { Faults } from './faults/faults.ts';
+import { createUpgradeFaults } from './faults/upgrade-faults.ts';
+import { type FoldedEvents, foldFloods } from './fold-floods.ts';
+import { createHttpServer } from './http/http-server.ts';
+import { listen } from './http/listen.ts';
+import type { EmulatorOptions } from './options.ts';
+import type { Random } from './random.ts';
+import type { RunningService } from './running-service.ts';
+import type { SettledOptions } from './settle-options.ts';
+import type { StateJournal } from './state/journal.ts';
+import type { State } from './state/state.ts';
+import { createVoiceEndpoint, type VoiceEndpoint } from './streams/voice-endpoint.ts';
+import { createAcceptedKeys } from './tokens/accepted-keys.ts';
+import type { TokenAuthority } from './tokens/token-authority.ts';
+import { createTokenEndpoint } from './tokens/token-endpoint.ts';
+
+export interface ServiceParts {
+  options: EmulatorOptions;
+  settled: SettledOptions;
+  /** The machine's. */
+  baseClock: Clock;
+  /** The service's. */
+  clock: MovableClock;
+  state: State;
+  events: FoldedEvents;
+  random: Random;
+  authority: TokenAuthority;
+  faults: Faults;
+  /** Gives a tap for each stream, by its number. */
+  streamTap: ((stream: number) => Tap | undefined) | undefined;
+  /** Number of the first stream. Default 1. */
+  firstStream?: number;
+  /** Leaves what it shares with others, once no stream is open. */
+  leave?: () => Promise<void>;
+}
+
+export interface AssembledService {
+  readonly voice: VoiceEndpoint;
+  /** Listens. Throws `usage` and `port-in-use`. */
+  open(control: ControlApiOptions & { allowHosts?: readonly string[] }): Promise<RunningService>;
+}
+
+/** The events of an emulator: floods folded, all in the journal. `instance`: its name, if several are one service. */
+export function createEvents({
+  options,
+  baseClock,
+  clock,
+  journal,
+  instance,
+}: Pick<ServiceParts, 'options' | 'baseClock' | 'clock'> & {
+  journal: Pick<StateJournal, 'add'>;
+  instance?: string;
+}): FoldedEvents {
+  const events = foldFloods(
+    createEmulatorEvents(() => clock.now(), instance),
+    baseClock,
+  );
+  if (options.onEvent !== undefined) events.subscribe(options.onEvent);
+  events.subscribe(journal.add);
+  return events;
+}
+
+/** The faults of the scenario and of the options. */
+export function initialFaults(
+  { faults = [] }: EmulatorOptions,
+  { scenario }: SettledOptions,
+): (FaultInput | string)[] {
+  return [...(scenario?.faults ?? []), ...faults];
+}
+
+/** Puts the token endpoint, the voice stream and the HTTP server together over a state. */
+export function assemble(parts: ServiceParts): AssembledService {
+  const { options, settled, clock, baseClock, state, events, random, authority, faults } = parts;
+  const { host, port, acceptKeys, dialect, scenario, tls, rateLimit, maxConnections } = settled;
+  const gone = new AbortController();
+  const watch = createEventWatch(events, state.journal, gone.signal);
+  const createReply = scenario?.cast(faults, settled.reply) ?? settled.reply;
+  const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
+  const accepts = createAcceptedKeys(acceptKeys);
+  const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });
+  const voice = createVoiceEndpoint({
+    ...{ clock, baseClock, dialect, events, random, maxConnections },
+    ...{ authority, state, pulse, faults, createReply },
+    tap: parts.streamTap,
+    firstStream: parts.firstStream,
+  });
+
+  return {
+    voice,
+    async open({ allowHosts, ...control }) {
+      const upgradeFaults = createUpgradeFaults(faults, clock);
+      const server = createHttpServer({
+        ...{ dialect, events, token, voice, tls, clock },
+        admission: { ...settled, boundAddresses: true, links: true },
+        faults: upgradeFaults,
+        control: createControlApi(control),
+        controlHosts: allowHosts ?? [],
+        tap: options.tap,
+      });
+      const address = await listen(server, host, port).catch(async (thrown) => {
+        await voice.close();
+        await parts.leave?.();
+        throw thrown;
+      });
+      const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
+      events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
+
+      let closed: Promise<void> | undefined;
+      const close = () => {
+        closed ??= (async () => {
+          events.emit({ type: 'stopping' });
+          const stopped = new Promise((resolve) => server.close(resolve));
+          await voice.close();
+          upgradeFaults.close();
+          pulse.close();
+          server.closeAllConnections();
+          await stopped;
+          await parts.leave?.();
+          gone.abort();
+        })();
+        return closed;
+      };
+      return {
+        ...{ baseUrl, wsUrl, lan, close },
+        port: address.port,
+        certificate: tls?.cert,
+        ...watch,
+        [Symbol.asyncDispose]: close,
+      };
+    },
+  };
+}

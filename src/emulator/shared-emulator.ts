@@ -1,0 +1,140 @@
+import { atTurnEnd, systemClock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { assemble, createEvents, initialFaults } from './assemble.ts';
+import { createControl } from './control/control.ts';
+import type { AnyControl } from './control/emulator-control.ts';
+import { createStreamActions } from './control/stream-actions.ts';
+import { performOnStreams, streamsOfAll } from './control/streams-of-all.ts';
+import { checkFault, createFaults } from './faults/faults.ts';
+import { faultsOfAll } from './faults/faults-of-all.ts';
+import type { EmulatorOptions } from './options.ts';
+import { createRandom } from './random.ts';
+import type { RunningService } from './running-service.ts';
+import { settleOptions } from './settle-options.ts';
+import { withKey } from './state/redis/identity.ts';
+import { withLocalState } from './state/redis/local-state.ts';
+import { openSharedService } from './state/redis/shared-service.ts';
+import { createTokenAuthority, type TokenAuthority } from './tokens/token-authority.ts';
+
+export interface SharedOptions {
+  /** `redis://` or, with TLS, `rediss://`: `redis://USER:PASSWORD@HOST:PORT/NUMBER`. */
+  url: string;
+  /** Emulators with the same prefix are one service. Default `voicectl`. */
+  prefix?: string;
+  /** While Redis is away: refuse tokens and streams, or go on alone. Default `refuse`. */
+  down?: 'refuse' | 'local';
+}
+
+/** One of several emulators that are one service. Its control acts on all of them. */
+export interface SharedEmulator extends RunningService {
+  readonly control: AnyControl;
+  /** Name of this emulator in the events. */
+  readonly instance: string;
+  /** Every request to the control API needs it. All emulators of the service have the same. */
+  readonly controlSecret: string;
+}
+
+/** Numbers of streams of one emulator begin at its own number times this. */
+const streamsPerEmulator = 10_000_000;
+/** How far the time of day may differ between emulators that follow the same Redis. */
+const clockErrorMs = 1_000;
+
+/**
+ * Starts an emulator that is one service with all others that share a Redis: one rate window, one count of connections,
+ * single-use tokens, one key, clock and journal. Throws as `createEmulator`, `connect-failed` if Redis cannot be reached, and `bad-config`
+ * if it refuses the password or if the others run with other settings.
+ */
+export async function createSharedEmulator(
+  options: EmulatorOptions,
+  { url, prefix = 'voicectl', down = 'refuse' }: SharedOptions,
+): Promise<SharedEmulator> {
+  const settled = await settleOptions(options);
+  checkUrl(url);
+  const { rateLimit, maxConnections } = settled;
+  const initial = initialFaults(options, settled).map(checkFault);
+  const shared = await openSharedService({
+    ...{ url, prefix },
+    base: options.clock ?? systemClock,
+    facts: {
+      ...{ rateLimit, maxConnections },
+      dialect: settled.dialect,
+      controlSecret: options.controlSecret,
+      faults: initial,
+    },
+  });
+  const { instance, number, baseClock, clock } = shared;
+  const state = down === 'refuse' ? shared.state : withLocalState(shared, { clock, ...settled });
+  const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });
+  const random = createRandom(options.seed === undefined ? undefined : options.seed + number);
+  const makeAuthority = (secrets: typeof shared.secrets) =>
+    createTokenAuthority({
+      ...{ clock, random, clockErrorMs },
+      settings: withKey(settled.dialect.token, secrets),
+    });
+  let current = await makeAuthority(shared.secrets);
+  const authority: TokenAuthority = {
+    issue: (device, wrong) => current.issue(device, wrong),
+    verify: (token) => current.verify(token),
+  };
+  const strikes = countStrikes((struck) => shared.tell('struck', { struck, by: instance }));
+  const faults = createFaults({ initial: [], random, events, onStruck: strikes });
+  faults.sync(shared.faults);
+  const service = assemble({
+    ...{ options, settled, baseClock, clock, state, events, random, authority, faults },
+    streamTap: options.tap,
+    firstStream: number * streamsPerEmulator + 1,
+    leave: shared.close,
+  });
+  const own = createStreamActions({ voice: service.voice, dialect: settled.dialect });
+  const control = createControl({
+    ...{ events, clock, state, rateLimit, maxConnections },
+    faults: faultsOfAll({ faults, shared, initial }),
+    streams: streamsOfAll(shared.ask),
+    tellFloods: events.flush,
+  });
+  await shared.attach({
+    emit: events.emit,
+    syncFaults: faults.sync,
+    async takeSecrets(secrets) {
+      current = await makeAuthority(secrets);
+    },
+    perform({ op, args }) {
+      if (op === 'struck') {
+        const { struck, by } = args as { struck: [id: number, strikes: number][]; by: string };
+        if (by !== instance) for (const [id, count] of struck) faults.countStrikes(id, count);
+        return true;
+      }
+      return performOnStreams(own, op, args);
+    },
+  });
+  const running = await service.open({
+    control,
+    secret: shared.secrets.control,
+    trustsThisMachine: false,
+    allowHosts: settled.allowHosts,
+  });
+  return { ...running, control, instance, controlSecret: shared.secrets.control };
+}
+
+function checkUrl(url: string): void {
+  const isRedis = URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol);
+  // The address is not repeated: it may hold a password.
+  if (isRedis) return;
+  throw new VoicectlError('usage', 'The address of the shared state is not a redis:// or rediss:// URL', {
+    hint: 'Write it as redis://USER:PASSWORD@HOST:PORT.',
+  });
+}
+
+/** Collects the strikes of this turn of the event loop, and tells them together. */
+function countStrikes(tell: (struck: [id: number, strikes: number][]) => void): (id: number) => void {
+  const struck = new Map<number, number>();
+  return (id) => {
+    if (struck.size === 0) {
+      atTurnEnd((all) => {
+        tell([...all]);
+        all.clear();
+      }, struck);
+    }
+    struck.set(id, (struck.get(id) ?? 0) + 1);
+  };
+}

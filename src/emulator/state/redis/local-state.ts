@@ -1,0 +1,74 @@
+import type { MovableClock } from '../../../kernel/clock.ts';
+import type { TokenClaims } from '../../../protocol/claims.ts';
+import type { Dialect } from '../../../protocol/dialect.ts';
+import type { Eventual } from '../eventual.ts';
+import { createMemoryState } from '../memory.ts';
+import type { SlotLease, State } from '../state.ts';
+import { isUnavailable } from '../unavailable.ts';
+import type { SharedService } from './shared-service.ts';
+
+export interface LocalStateOptions {
+  clock: MovableClock;
+  dialect: Dialect;
+  rateLimit: number;
+  maxConnections: number;
+}
+
+/**
+ * The shared state, and while Redis is away a state of this emulator alone: it grants what the limits allow one emulator. Its
+ * streams are registered when Redis is back, as far as there are slots.
+ */
+export function withLocalState(shared: SharedService, options: LocalStateOptions): State {
+  const { state } = shared;
+  const local = createMemoryState(options);
+  /** Asks the service; without it this emulator alone. */
+  const either = async <Answer>(ask: () => Eventual<Answer>, alone: () => Answer): Promise<Answer> => {
+    if (!shared.isUp()) return alone();
+    try {
+      return await ask();
+    } catch (thrown) {
+      if (!isUnavailable(thrown) || shared.isUp()) throw thrown;
+      return alone();
+    }
+  };
+  const leaseAlone = (device: string): SlotLease | undefined => {
+    const lease = local.leaseSlot(device);
+    if (lease === undefined) return undefined;
+    const adopted = shared.adopt(device, lease.connections);
+    return {
+      ...adopted,
+      release() {
+        lease.release();
+        adopted.release();
+      },
+    };
+  };
+  const spendAlone = (token: TokenClaims): boolean => {
+    const isFirst = local.spendToken(token);
+    if (isFirst) shared.spendLater(token);
+    return isFirst;
+  };
+  return {
+    ...state,
+    countRequest: (device) =>
+      either(
+        () => state.countRequest(device),
+        () => local.countRequest(device),
+      ),
+    lookAtLimit: (device) =>
+      either(
+        () => state.lookAtLimit(device),
+        () => local.lookAtLimit(device),
+      ),
+    spendToken: (token) =>
+      either(
+        () => state.spendToken(token),
+        () => spendAlone(token),
+      ),
+    leaseSlot: (device) =>
+      either(
+        () => state.leaseSlot(device),
+        () => leaseAlone(device),
+      ),
+  };
+}

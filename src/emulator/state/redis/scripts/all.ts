@@ -1,0 +1,27 @@
+import { clearJournalScript, noteScript } from './journal.ts';
+import { advanceScript, faultsScript, joinScript, leaveScript, pulseScript, returnScript } from './life.ts';
+import type { Script } from './script.ts';
+import { leaseScript, releaseScript, renewScript } from './slots.ts';
+import { spendScript } from './tokens.ts';
+import { countScript, forgetScript, restoreWindowScript, surveyScript, timeScript } from './window.ts';
+
+/** Redis is given each of them when a connection begins. */
+export const allScripts: readonly Script[] = [
+  advanceScript,
+  clearJournalScript,
+  countScript,
+  faultsScript,
+  forgetScript,
+  joinScript,
+  leaseScript,
+  leaveScript,
+  noteScript,
+  pulseScript,
+  releaseScript,
+  renewScript,
+  restoreWindowScript,
+  returnScript,
+  spendScript,
+  surveyScript,
+  timeScript,
+];

@@ -1,0 +1,53 @@
+import { script } from './script.ts';
+
+/** Bounds of the journal: beyond either one the oldest events are dropped. */
+const maxEntries = 10_000;
+const maxBytes = 8 * 1024 * 1024;
+/** So many entries too many before the journal is cut. */
+const slack = 500;
+
+/**
+ * Appends events to the journal, and tells them to whoever follows. KEYS: service, journal, issued. ARGV: life, channel,
+ * most issued tokens, number of issued tokens, issued tokens…, events…
+ */
+export const noteScript = script(`
+local issued = tonumber(ARGV[4])
+if issued > 0 then
+  redis.call('RPUSH', KEYS[3], unpack(ARGV, 5, 4 + issued))
+  redis.call('LTRIM', KEYS[3], -ARGV[3], -1)
+end
+local count = #ARGV - 4 - issued
+if count == 0 then return {1} end
+local first = redis.call('HINCRBY', KEYS[1], 'seq', count) - count + 1
+local bytes = 0
+for i = 1, count do
+  local event = ARGV[4 + issued + i]
+  redis.call('XADD', KEYS[2], (first + i - 1) .. '-1', 'e', event)
+  bytes = bytes + #event
+end
+local total = redis.call('HINCRBY', KEYS[1], 'journalBytes', bytes)
+local length = redis.call('XLEN', KEYS[2])
+while length > 1 and (total > ${maxBytes} or length > ${maxEntries + slack}) do
+  local oldest = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', math.min(${slack}, length - 1))
+  local last
+  for _, entry in ipairs(oldest) do
+    total = total - #entry[2][2]
+    last = entry[1]
+    if total <= ${maxBytes} * 0.75 and length <= ${maxEntries} then break end
+    length = length - 1
+  end
+  redis.call('XTRIM', KEYS[2], 'MINID', last)
+  redis.call('XDEL', KEYS[2], last)
+  length = redis.call('XLEN', KEYS[2])
+  total = redis.call('HINCRBY', KEYS[1], 'journalBytes', total - redis.call('HGET', KEYS[1], 'journalBytes'))
+end
+redis.call('PUBLISH', ARGV[2], first .. '\\n' .. table.concat(ARGV, '\\n', 5 + issued))
+return {1}
+`);
+
+/** Clears the journal. KEYS: service, journal. ARGV: life. */
+export const clearJournalScript = script(`
+redis.call('DEL', KEYS[2])
+redis.call('HSET', KEYS[1], 'journalBytes', 0)
+return {1}
+`);

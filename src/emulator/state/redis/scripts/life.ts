@@ -1,0 +1,132 @@
+import { freeScript, frozenAfterMs, graceMs, script } from './script.ts';
+
+/** What nobody uses any more is collected after an hour. */
+const keepAlive = `
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
+`;
+/** Without a word for so long, an emulator is dead, milliseconds. */
+const deadAfterMs = 15_000;
+
+/**
+ * Joins the service: the first emulator of all makes it. KEYS: service, instances, devices, issued, journal. ARGV:
+ * a new life, identity (JSON), secrets (JSON), faults (JSON), name of the machine.
+ * If no emulator lives any more, the new one says what the service is; secrets of the same algorithm stay.
+ * Answers: `same` or `differs`, life, identity, secrets, offset, faults, number and name of the emulator.
+ */
+export const joinScript = freeScript(`
+local t = redis.call('TIME')
+local real = t[1] * 1000 + math.floor(t[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', real - ${deadAfterMs})
+local known = redis.call('HMGET', KEYS[1], 'life', 'identity', 'secrets')
+if not known[1] then
+  redis.call('HSET', KEYS[1], 'life', ARGV[1], 'identity', ARGV[2], 'secrets', ARGV[3], 'faults', ARGV[4],
+    'offset', 0, 'opensAt', 0, 'validFrom', 0, 'seq', 0, 'journalBytes', 0, 'numbers', 0, 'faultIds', #cjson.decode(ARGV[4]))
+elseif known[2] ~= ARGV[2] or known[3] ~= ARGV[3] then
+  if redis.call('ZCARD', KEYS[2]) > 0 then
+    if known[2] ~= ARGV[2] then return {'differs', known[1], known[2]} end
+  else
+    local old, new = cjson.decode(known[3]), cjson.decode(ARGV[3])
+    local same = old.algorithm == new.algorithm and new.isGiven == old.isGiven and not new.isGiven
+    if same then new.key = old.key end
+    if not new.isControlGiven and not old.isControlGiven then new.control = old.control end
+    redis.call('HSET', KEYS[1], 'identity', ARGV[2], 'secrets', cjson.encode(new), 'faults', ARGV[4])
+  end
+end
+redis.call('HSET', KEYS[1], 'tick', real)
+local number = redis.call('HINCRBY', KEYS[1], 'numbers', 1)
+local name = ARGV[5] .. '-' .. number
+redis.call('ZADD', KEYS[2], real, name)
+local all = redis.call('HMGET', KEYS[1], 'life', 'identity', 'secrets', 'offset', 'faults')
+${keepAlive}
+return {'same', all[1], all[2], all[3], all[4], all[5], number, name}
+`);
+
+/**
+ * Comes back after a break. If Redis has lost its memory, the first emulator that comes back makes the service anew,
+ * and nothing is granted for a moment, until all have told what they know; tokens from before are not accepted, because they may have
+ * been used. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset, number, name.
+ * Answers: `same`, `anew` or `differs`, life, identity, secrets, offset, faults.
+ */
+export const returnScript = freeScript(`
+local t = redis.call('TIME')
+local real = t[1] * 1000 + math.floor(t[2] / 1000)
+local known = redis.call('HMGET', KEYS[1], 'life', 'identity', 'restored')
+local how = 'same'
+if known[1] ~= ARGV[1] then
+  how = 'anew'
+  if not known[1] then
+    redis.call('HSET', KEYS[1], 'life', ARGV[2], 'identity', ARGV[3], 'secrets', ARGV[4], 'faults', ARGV[5],
+      'seq', 0, 'journalBytes', 0, 'numbers', 0, 'faultIds', 1000000, 'offset', 0)
+  elseif known[2] ~= ARGV[3] then
+    return {'differs', known[1], known[2]}
+  end
+  local offset = math.max(tonumber(ARGV[6]), tonumber(redis.call('HGET', KEYS[1], 'offset')))
+  redis.call('HSET', KEYS[1], 'offset', offset)
+  if not known[3] then
+    local opens = math.ceil((real + offset + ${graceMs}) / 1000)
+    redis.call('HSET', KEYS[1], 'restored', 1, 'validFrom', opens, 'opensAt', opens * 1000 - offset)
+  end
+elseif known[2] ~= ARGV[3] then
+  return {'differs', known[1], known[2]}
+elseif real - redis.call('HGET', KEYS[1], 'tick') > ${frozenAfterMs} then
+  redis.call('HSET', KEYS[1], 'opensAt', real + ${graceMs})
+end
+local number = math.max(tonumber(ARGV[7]), tonumber(redis.call('HGET', KEYS[1], 'numbers')))
+redis.call('HSET', KEYS[1], 'tick', real, 'numbers', number)
+redis.call('ZADD', KEYS[2], real, ARGV[8])
+local all = redis.call('HMGET', KEYS[1], 'life', 'identity', 'secrets', 'offset', 'faults')
+${keepAlive}
+return {how, all[1], all[2], all[3], all[4], all[5]}
+`);
+
+/** Tells that an emulator lives. KEYS: as to join. ARGV: life, name. Answers: time of Redis, offset. */
+export const pulseScript = script(`
+redis.call('HSET', KEYS[1], 'tick', real)
+redis.call('ZADD', KEYS[2], real, ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', real - ${deadAfterMs})
+${keepAlive}
+return {1, real, meta[2]}
+`);
+
+/** An emulator stops. KEYS: service, instances. ARGV: life, name. */
+export const leaveScript = script(`
+redis.call('ZREM', KEYS[2], ARGV[2])
+return {1}
+`);
+
+/** Moves the clock. KEYS: service. ARGV: life, milliseconds. Answers: the new offset. */
+export const advanceScript = script(`
+local offset = redis.call('HINCRBYFLOAT', KEYS[1], 'offset', ARGV[2])
+redis.call('PUBLISH', ARGV[3], '{"op":"clock","args":' .. offset .. '}')
+return {1}
+`);
+
+/**
+ * Changes the active faults, and tells all: adds one, takes one or all away, or replaces all. KEYS: service. ARGV: life,
+ * channel; `add` and the fault, `clear` and its number or `all`, or `replace` and all faults. A fault is JSON, which Redis
+ * does not read. Answers: the number of the new fault, or how many are gone.
+ */
+export const faultsScript = script(`
+local all = cjson.decode(redis.call('HGET', KEYS[1], 'faults'))
+local how, result = ARGV[3], 0
+local function add(text)
+  result = redis.call('HINCRBY', KEYS[1], 'faultIds', 1)
+  all[#all + 1] = {result, text}
+end
+if how == 'add' then
+  add(ARGV[4])
+elseif how == 'clear' then
+  local kept = {}
+  for _, one in ipairs(all) do
+    if ARGV[4] ~= 'all' and one[1] ~= tonumber(ARGV[4]) then kept[#kept + 1] = one else result = result + 1 end
+  end
+  all = kept
+else
+  all = {}
+  for i = 4, #ARGV do add(ARGV[i]) end
+end
+local now = #all == 0 and '[]' or cjson.encode(all)
+redis.call('HSET', KEYS[1], 'faults', now)
+redis.call('PUBLISH', ARGV[2], '{"op":"faults","args":' .. now .. '}')
+return {1, result}
+`);

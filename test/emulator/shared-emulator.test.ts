@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { EmulatorEvent } from '../../src/emulator/events.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { createSharedEmulator, type SharedOptions } from '../../src/emulator/shared-emulator.ts';
+import { tokenPath } from '../../src/protocol/paths.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { hasRedis, setUpRedis } from '../helpers/redis.ts';
+import { openStream, type StreamClient } from '../helpers/stream-client.ts';
+
+describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
+  const redis = setUpRedis();
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    await Promise.all(closing.splice(0).map((close) => close()));
+  });
+
+  const start = async (
+    prefix: string,
+    options: EmulatorOptions = {},
+    shared: Partial<SharedOptions> = {},
+  ) => {
+    const { url } = await redis();
+    const events: EmulatorEvent[] = [];
+    const emulator = await createSharedEmulator(
+      { reply: 'silence', onEvent: (event) => events.push(event), ...options },
+      { url, prefix, ...shared },
+    );
+    closing.push(emulator.close);
+    const request = async (device = 'd') => {
+      const response = await fetch(emulator.baseUrl + tokenPath(), {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ apiKey: 'k', deviceId: device }),
+      });
+      return { status: response.status, token: ((await response.json()) as { token?: string }).token ?? '' };
+    };
+    const present = async (token: string): Promise<StreamClient> => {
+      const client = openStream(emulator.wsUrl);
+      closing.unshift(() => client.socket.terminate());
+      await client.opened;
+      await client.send(token);
+      return client;
+    };
+    return { ...emulator, events, request, present };
+  };
+  const startThree = async (options: EmulatorOptions = {}) => {
+    const prefix = randomUUID();
+    return [
+      await start(prefix, options),
+      await start(prefix, options),
+      await start(prefix, options),
+    ] as const;
+  };
+  /** Whether each stream was confirmed, or the code that it was closed with. */
+  const fates = (clients: readonly StreamClient[]) =>
+    Promise.all(
+      clients.map((client) =>
+        client.connected.then(
+          () => 0,
+          async () => (await client.closed).code,
+        ),
+      ),
+    );
+  const count = <Item>(items: readonly Item[], wanted: Item) =>
+    items.filter((item) => item === wanted).length;
+
+  test('grant 60 of 200 tokens, 10 of 50 streams, and one stream for a token', async () => {
+    const emulators = await startThree();
+    const any = (at: number) => emulators[at % emulators.length] ?? emulators[0];
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => any(at).request()));
+    expect(
+      count(
+        answers.map(({ status }) => status),
+        200,
+      ),
+    ).toBe(60);
+    expect(
+      count(
+        answers.map(({ status }) => status),
+        429,
+      ),
+    ).toBe(140);
+    const tokens = answers.flatMap(({ token }) => (token === '' ? [] : [token]));
+    const streams = await Promise.all(tokens.slice(0, 50).map((token, at) => any(at).present(token)));
+    const codes = await fates(streams);
+    expect(count(codes, 0)).toBe(10);
+    expect(count(codes, 4429)).toBe(40);
+    const { token: again } = await any(0).request('e');
+    const repeated = await Promise.all(Array.from({ length: 100 }, (_, at) => any(at).present(again)));
+    const fate = await fates(repeated);
+    expect(count(fate, 0)).toBe(1);
+    // The others found all slots taken by their own kind, or the token used.
+    expect(fate.filter((code) => ![0, 4401, 4429].includes(code))).toEqual([]);
+  });
+
+  test('a slot is free for all as soon as its stream ends', async () => {
+    const [one, two] = await startThree({ maxConnections: 1 });
+    const first = await one.present((await one.request()).token);
+    await first.connected;
+    const refused = await two.present((await two.request()).token);
+    expect((await refused.closed).code).toBe(4429);
+    first.socket.close();
+    await eventually(async () => {
+      const next = await two.present((await two.request()).token);
+      return (await fates([next]))[0];
+    }).toBe(0);
+  });
+
+  test('one of them controls all: clock, streams, faults, journal and reset', async () => {
+    const [one, two, three] = await startThree();
+    const client = await two.present((await two.request()).token);
+    await client.connected;
+    const { control } = one;
+    await control.advance(61_000);
+    expect((await three.control.time()).aheadMs).toBe(61_000);
+    expect(await three.request()).toMatchObject({ status: 200 });
+
+    const { streams, devices } = await control.state();
+    expect(streams).toMatchObject([{ device: 'd' }]);
+    expect(devices).toMatchObject([{ device: 'd', connections: 1, requests: 1 }]);
+    const id = streams[0]?.stream ?? 0;
+    expect(await control.send({ stream: id }, { json: { hello: 'all' } })).toEqual([id]);
+    await eventually(() => client.messages).toContainEqual({ hello: 'all' });
+
+    const { id: fault } = await control.faults.add('token-error:status=418,times=1');
+    expect(await three.control.faults.list()).toMatchObject([{ id: fault, struck: 0 }]);
+    expect((await three.request()).status).toBe(418);
+    await eventually(async () => (await control.faults.list())[0]?.struck).toBe(1);
+    expect((await one.request()).status).toBe(200);
+    await two.control.faults.clear();
+    expect(await control.faults.list()).toEqual([]);
+
+    expect(await control.close({ stream: id }, 4000, 'from afar')).toEqual([id]);
+    expect(await client.closed).toEqual({ code: 4000, reason: 'from afar' });
+    const journal = await three.control.journal.read({}, 1_000);
+    expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_, at) => (journal[0]?.seq ?? 0) + at));
+    expect(new Set(journal.map(({ instance }) => instance))).toEqual(
+      new Set([one.instance, two.instance, three.instance]),
+    );
+    const other = await three.present((await three.request()).token);
+    await other.connected;
+    expect(await one.control.reset()).toHaveLength(1);
+    expect((await other.closed).code).toBe(1012);
+    expect((await two.control.state()).devices).toEqual([]);
+  });
+
+  test('events of all reach whoever follows one of them', async () => {
+    const [one, two] = await startThree();
+    const heard: string[] = [];
+    one.control.journal.follow({ type: 'token-issued' }, (entry) => heard.push(entry.instance ?? ''));
+    await one.control.state();
+    await two.request();
+    await eventually(() => heard).toEqual([two.instance]);
+  });
+
+  test('each request to the control API needs the secret, which is the same for all', async () => {
+    const [one, two] = await startThree();
+    expect(two.controlSecret).toBe(one.controlSecret);
+    const ask = (headers: Record<string, string>) => fetch(`${one.baseUrl}/__voicectl/state`, { headers });
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ Authorization: `Bearer ${one.controlSecret}` })).status).toBe(200);
+  });
+
+  test('one that starts with other settings is refused, and told what differs', async () => {
+    const prefix = randomUUID();
+    const first = await start(prefix, { dialect: { token: { secret: 's'.repeat(40) } }, faults: ['mute'] });
+    const refusal = start(prefix, {
+      rateLimit: 5,
+      controlSecret: 'mine-alone',
+      dialect: { token: { secret: 't'.repeat(40), issuer: 'other' } },
+      faults: ['mute'],
+    });
+    await expect(refusal).rejects.toMatchObject({ code: 'bad-config' });
+    const { message } = (await refusal.catch((error) => error)) as Error;
+    expect(message).toContain('rateLimit is 60 there and 5 here');
+    expect(message).toContain('controlSecret differs');
+    expect(message).toContain('dialect.token.issuer is "voicectl-emulator" there and "other" here');
+    expect(message).toContain('dialect.token.secret differs');
+    expect(message).not.toMatch(/sss|ttt|mine/);
+    await first.close();
+    const later = await start(prefix, { rateLimit: 5 });
+    expect((await later.request()).status).toBe(200);
+  });
+
+  test.each(['RS256', 'ES256', 'EdDSA', 'HS512'] as const)(
+    'a token of one is good for another: %s',
+    async (algorithm) => {
+      const [one, , three] = await startThree({ dialect: { token: { algorithm } }, seed: 1 });
+      const tokens = [(await one.request()).token, (await three.request()).token];
+      expect(new Set(tokens).size).toBe(2);
+      const streams = [await three.present(tokens[0] ?? ''), await one.present(tokens[1] ?? '')];
+      expect(await fates(streams)).toEqual([0, 0]);
+    },
+  );
+});

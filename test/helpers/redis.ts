@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll } from 'vitest';
+
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+if (!hasRedis) {
+  console.warn(
+    'NOT CHECKED: there is no redis-server (Debian: redis-server); tests of shared state are skipped',
+  );
+}
+
+export interface Redis {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Ends at once, with all that it knows unless `args` had it write a file; then begins again. */
+  restart(): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  /** What `redis-cli` prints. */
+  cli(...args: string[]): string;
+  stop(): Promise<void>;
+}
+
+/** A port where nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Starts a Redis of its own on a free port. It keeps everything in memory. */
+export async function startRedis(args: readonly string[] = []): Promise<Redis> {
+  const port = await freePort();
+  const all = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', ...args];
+  let child: ChildProcess;
+  const start = async () => {
+    child = spawn('redis-server', all, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stdout?.on('data', (text) => {
+        said += text;
+        if (said.includes('Ready to accept connections')) resolve();
+      });
+      child.once('exit', () => reject(new Error(`redis-server ended: ${said}`)));
+    });
+  };
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  await start();
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    async restart() {
+      await stop();
+      await start();
+    },
+    signal: (name) => void child.kill(name),
+    cli: (...command) => spawnSync('redis-cli', ['-p', String(port), ...command]).stdout.toString(),
+    stop,
+  };
+}
+
+/** One Redis for the tests of a file. */
+export function setUpRedis(args: readonly string[] = []): () => Promise<Redis> {
+  let starting: Promise<Redis> | undefined;
+  afterAll(async () => (await starting)?.stop());
+  return () => {
+    starting ??= startRedis(args);
+    return starting;
+  };
+}
