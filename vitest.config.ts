@@ -10,6 +10,8 @@ export default defineConfig({
     globalSetup: ['test/helpers/own-temporary-folder.ts', 'test/helpers/build-once.ts'],
     // Tests wait on sockets, children and audio in real time more than they compute; on two cores vitest would use one.
     maxWorkers: 4,
+    // The built program is loaded as it is.
+    server: { deps: { external: [/\/dist\//] } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -8,7 +8,7 @@ const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 const example = join(import.meta.dirname, '..', '..', 'examples', 'conversation.yaml');
 
 const converse = (flags: readonly string[], input?: string) =>
-  sandbox.run(['stream', '--local', ...flags, '--json'], input === undefined ? {} : { input });
+  sandbox.runHere(['stream', '--local', ...flags, '--json'], input === undefined ? {} : { input });
 const verdicts = (stdout: string) =>
   (
     only(jsonLines(stdout), 'summary') as unknown as {
@@ -49,7 +49,7 @@ describe('--expect-file', () => {
     expect(sandbox.read('j.xml')).toContain('tests="9" failures="0" errors="0"');
     // The AI falls silent where it is interrupted: nothing calls that a gap.
     expect(jsonLines(stdout).filter(({ type }) => type === 'gap')).toEqual([]);
-    const inspected = await sandbox.run(['inspect', 'c', '--html', 'c.html']);
+    const inspected = await sandbox.runHere(['inspect', 'c', '--html', 'c.html']);
     expect(inspected.stdout).not.toContain('gap (');
     expect(sandbox.read('c.html')).toContain('no gap in a reply');
   });
@@ -154,7 +154,7 @@ describe('--expect-file', () => {
   ])('with %s is refused before anything starts: exit 2, with line and column', async (_what, text, why) => {
     write(text);
     const serve = await sandbox.serve();
-    const ended = await sandbox.run(['stream', '--expect-file', 'c.yaml', '--base-url', serve.baseUrl]);
+    const ended = await sandbox.runHere(['stream', '--expect-file', 'c.yaml', '--base-url', serve.baseUrl]);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(message),

@@ -20,20 +20,27 @@ async function startConversation() {
     '--json',
   ]);
   await device.line(/service_voice_connected/);
-  const control = (...args: string[]) => sandbox.run(['emulator', ...args, ...at]);
+  const control = (...args: string[]) => sandbox.runHere(['emulator', ...args, ...at]);
   return { serve, at, device, control };
 }
 
 test('emulator clock advance 61s expires a token that was taken before, and makes the window fresh', async () => {
   const serve = await sandbox.serve(['--rate-limit', '1']);
   const at = ['--base-url', serve.baseUrl];
-  const token = await sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0']);
-  expect((await sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0'])).code).toBe(5);
-  const advanced = await sandbox.run(['emulator', 'clock', 'advance', '61s', ...at]);
+  const token = await sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0']);
+  expect((await sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0'])).code).toBe(5);
+  const advanced = await sandbox.runHere(['emulator', 'clock', 'advance', '61s', ...at]);
   expect(advanced).toMatchObject({ code: 0, stdout: expect.stringContaining('61 s ahead of this machine') });
-  expect((await sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0'])).code).toBe(0);
+  expect((await sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0'])).code).toBe(0);
   const file = sandbox.write('token', token.stdout);
-  const stream = await sandbox.run(['stream', ...at, '--token-from', file, '--file', fixture('hello.wav')]);
+  const stream = await sandbox.runHere([
+    'stream',
+    ...at,
+    '--token-from',
+    file,
+    '--file',
+    fixture('hello.wav'),
+  ]);
   expect(stream).toMatchObject({ code: 3, stderr: expect.stringContaining('TOKEN_EXPIRED') });
 });
 
@@ -98,7 +105,7 @@ test('emulator journal --follow shows events as they happen, until it is interru
   expect(JSON.parse(await seen)).toMatchObject({ type: 'token-issued', device: 'd2' });
   follow.signal('SIGINT');
   expect((await follow.ended).code).toBe(130);
-  const journal = await sandbox.run(['emulator', 'journal', '--type', 'stream-authorised', ...at]);
+  const journal = await sandbox.runHere(['emulator', 'journal', '--type', 'stream-authorised', ...at]);
   expect(journal.stdout).toMatch(/stream 1 is d1/);
   expect(serve.stdout).toContain('token-issued');
 });
@@ -121,16 +128,16 @@ test.each([
   [['close', '--code', '1005'], 'The emulator refused: code'],
 ])('emulator %j is refused with a reason and exit 2', async (args, reason) => {
   const { baseUrl } = await sandbox.serve();
-  const { code, stderr } = await sandbox.run(['emulator', ...args, '--base-url', baseUrl]);
+  const { code, stderr } = await sandbox.runHere(['emulator', ...args, '--base-url', baseUrl]);
   expect(code).toBe(2);
   expect(stderr).toContain(reason);
 });
 
 test('an emulator that is not there is exit 4, and something that is no emulator is exit 6', async () => {
   const { baseUrl } = await sandbox.serve();
-  const gone = await sandbox.run(['emulator', 'state', '--base-url', 'http://127.0.0.1:9']);
+  const gone = await sandbox.runHere(['emulator', 'state', '--base-url', 'http://127.0.0.1:9']);
   expect(gone.code).toBe(4);
-  const other = await sandbox.run(['emulator', 'state', '--base-url', `${baseUrl}/elsewhere`]);
+  const other = await sandbox.runHere(['emulator', 'state', '--base-url', `${baseUrl}/elsewhere`]);
   expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining('is not a voicectl emulator') });
 });
 
@@ -138,18 +145,21 @@ test('beyond loopback the emulator is controlled with the secret that serve show
   const serve = await sandbox.serve(['--host', '0.0.0.0', '--accept-key', 'k']);
   const secret = /VOICECTL_CONTROL_SECRET=(\S+)/.exec(await serve.line(/VOICECTL_CONTROL_SECRET/))?.[1] ?? '';
   const args = ['emulator', 'state', '--base-url', serve.baseUrl];
-  const refused = await sandbox.run(args);
+  const refused = await sandbox.runHere(args);
   expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('VOICECTL_CONTROL_SECRET') });
-  expect((await sandbox.run(args, { env: { VOICECTL_CONTROL_SECRET: secret } })).code).toBe(0);
+  expect((await sandbox.runHere(args, { env: { VOICECTL_CONTROL_SECRET: secret } })).code).toBe(0);
   const file = sandbox.write('secret', `${secret}\n`);
-  expect((await sandbox.run([...args, '--control-secret-file', file])).code).toBe(0);
+  expect((await sandbox.runHere([...args, '--control-secret-file', file])).code).toBe(0);
 });
 
 test('the secret is not sent to another machine: exit 2', async () => {
   const env = { VOICECTL_CONTROL_SECRET: 's3cret' };
-  const { code, stderr } = await sandbox.run(['emulator', 'state', '--base-url', 'https://voice.example'], {
-    env,
-  });
+  const { code, stderr } = await sandbox.runHere(
+    ['emulator', 'state', '--base-url', 'https://voice.example'],
+    {
+      env,
+    },
+  );
   expect(code).toBe(2);
   expect(stderr).toContain('voice.example is not this machine');
   expect(stderr).not.toContain('s3cret');
@@ -158,13 +168,13 @@ test('the secret is not sent to another machine: exit 2', async () => {
 test('emulator fault adds a fault that strikes as often as asked, shows it and clears it', async () => {
   const serve = await sandbox.serve(['--fault', 'token-slow:delay=0ms']);
   const at = ['--base-url', serve.baseUrl];
-  const fault = (...args: string[]) => sandbox.run(['emulator', 'fault', ...args, ...at]);
+  const fault = (...args: string[]) => sandbox.runHere(['emulator', 'fault', ...args, ...at]);
   const added = await fault('add', 'token-error:status=503', '--once', '--on-device', 'd1');
   expect(added).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^Added 2 {2}token-error .*device=d1/),
   });
-  const token = () => sandbox.run(['token', ...at, '--device', 'd1', '--retries', '0']);
+  const token = () => sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0']);
   expect(await token()).toMatchObject({ code: 3, stderr: expect.stringContaining('INTERNAL_ERROR') });
   expect((await token()).code).toBe(0);
   const [active] = jsonLines((await fault('active', '--json')).stdout);
@@ -178,10 +188,10 @@ test('emulator fault adds a fault that strikes as often as asked, shows it and c
 });
 
 test('emulator fault list needs no emulator, and tells each fault with its parameters', async () => {
-  const listed = await sandbox.run(['emulator', 'fault', 'list']);
+  const listed = await sandbox.runHere(['emulator', 'fault', 'list']);
   expect(listed.code).toBe(0);
   for (const name of faultNames) expect(listed.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
-  const [catalogue] = jsonLines((await sandbox.run(['emulator', 'fault', 'list', '--json'])).stdout);
+  const [catalogue] = jsonLines((await sandbox.runHere(['emulator', 'fault', 'list', '--json'])).stdout);
   expect(catalogue).toHaveLength(faultNames.length);
 });
 
@@ -199,7 +209,7 @@ test.each([
   [['emulator', 'fault', 'active', '3'], /fault active takes no argument/],
   [['emulator', 'fault', 'list', '--times', '2'], /fault list takes no --times/],
 ])('%j is a usage error', async (args, why) => {
-  expect(await sandbox.run(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(why) });
+  expect(await sandbox.runHere(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(why) });
 });
 
 test.each([
@@ -209,13 +219,13 @@ test.each([
   ['journal', ['journal'], '[{"seq": 1}]'],
 ])('an answer that is no %s is told of as such, and is no bug', async (_what, args, answer) => {
   const { baseUrl } = await startTokenStub(sandbox, (response) => void response.end(answer));
-  const ended = await sandbox.run(['emulator', ...args, '--base-url', baseUrl]);
+  const ended = await sandbox.runHere(['emulator', ...args, '--base-url', baseUrl]);
   expect(ended).toMatchObject({ code: 6, stderr: expect.stringContaining('is not a voicectl emulator') });
 });
 
 test('an answer that says more than we know is shown', async () => {
   const answer = '{"now": "2026-01-01T00:00:00.000Z", "aheadMs": 0, "zone": "UTC"}';
   const { baseUrl } = await startTokenStub(sandbox, (response) => void response.end(answer));
-  const ended = await sandbox.run(['emulator', 'clock', '--base-url', baseUrl]);
+  const ended = await sandbox.runHere(['emulator', 'clock', '--base-url', baseUrl]);
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('2026-01-01') });
 });

@@ -77,14 +77,18 @@ describe('an error', () => {
       const args = words.map(
         (word) => ({ SERVE: baseUrl, TLS: baseUrl.replace('http', 'https') })[word] ?? word,
       );
-      const plain = await sandbox.run(args);
+      const plain = await sandbox.runHere(args);
       expect({ code: plain.code, stderr: plain.stderr }).toEqual({
         code: exitCode,
         stderr: expect.stringMatching(message),
       });
       expect(plain.stderr).toContain(why);
       expect(plain.stderr).not.toContain('canary');
-      const { stdout, stderr, code: exit } = await sandbox.run([args[0] ?? '', '--json', ...args.slice(1)]);
+      const {
+        stdout,
+        stderr,
+        code: exit,
+      } = await sandbox.runHere([args[0] ?? '', '--json', ...args.slice(1)]);
       expect({ exit, stderr }).toEqual({ exit: exitCode, stderr: plain.stderr });
       expect(jsonLines(stdout).at(-1)).toMatchObject({
         type: 'error',
@@ -96,7 +100,7 @@ describe('an error', () => {
   );
 
   test('of a group without its command names those that it has', async () => {
-    expect(await sandbox.run(['emulator'])).toMatchObject({
+    expect(await sandbox.runHere(['emulator'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(
@@ -108,7 +112,7 @@ describe('an error', () => {
   test.each([['--output=json'], ['--output', 'json'], ['--json']])(
     'has its object with %s %s',
     async (...flags) => {
-      const { stdout } = await sandbox.run([
+      const { stdout } = await sandbox.runHere([
         'token',
         '--retries',
         '0',
@@ -122,16 +126,16 @@ describe('an error', () => {
 
   test('has its object where the config file asks for JSON, and none without being asked', async () => {
     const args = ['token', '--retries', '0', '--base-url', 'http://127.0.0.1:9'];
-    expect((await sandbox.run(args)).stdout).toBe('');
-    expect((await sandbox.run(['json'])).stdout).toBe('');
+    expect((await sandbox.runHere(args)).stdout).toBe('');
+    expect((await sandbox.runHere(['json'])).stdout).toBe('');
     sandbox.write('voicectl.config.yaml', 'output: json\n');
-    expect(jsonLines((await sandbox.run(args)).stdout)).toEqual([
+    expect(jsonLines((await sandbox.runHere(args)).stdout)).toEqual([
       expect.objectContaining({ type: 'error', exitCode: 4 }),
     ]);
   });
 
   test('has a stack with --debug, and none without', async () => {
-    const { code, stderr } = await sandbox.run(['stream', '--debug']);
+    const { code, stderr } = await sandbox.runHere(['stream', '--debug']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/\n\s+at /);
   });
@@ -141,7 +145,7 @@ describe('an error', () => {
     const { baseUrl } = await startTokenStub(sandbox, (response) => {
       response.writeHead(401).end(JSON.stringify({ error: { code: text, message: text } }));
     });
-    const { stdout, stderr } = await sandbox.run(['token', '--base-url', baseUrl, '--json', '--debug']);
+    const { stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl, '--json', '--debug']);
     expect(stdout + stderr).not.toMatch(/[\u001b\u0007\u009b\u202e\r]/);
     expect(JSON.parse(stdout)).toMatchObject({ details: { serviceCode: text, serviceMessage: text } });
   });
@@ -150,13 +154,21 @@ describe('an error', () => {
 describe('a limit of connections', () => {
   test('reached: exit 5, with the service’s words', async () => {
     const { baseUrl, wsUrl } = await sandbox.serve(['--max-connections', '1']);
-    const { stdout } = await sandbox.run(['token', '--device', 'd1', '--base-url', baseUrl]);
+    const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', baseUrl]);
     const other = openStream(wsUrl);
     sandbox.defer(() => other.socket.terminate());
     await other.opened;
     await other.send(stdout.trimEnd());
     await other.connected;
-    const ended = await sandbox.run(['stream', ...file, '--device', 'd1', '--base-url', baseUrl, '--json']);
+    const ended = await sandbox.runHere([
+      'stream',
+      ...file,
+      '--device',
+      'd1',
+      '--base-url',
+      baseUrl,
+      '--json',
+    ]);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 5,
       stderr: expect.stringMatching(message),
@@ -216,7 +228,7 @@ describe('what needs nobody', () => {
     [['stream', '--help'], '--expect-audio'],
     [['completion', '--help'], 'bash, zsh or fish'],
   ])('the help for %j is printed, exit 0', async (args, text) => {
-    const { code, stdout, stderr } = await sandbox.run(args);
+    const { code, stdout, stderr } = await sandbox.runHere(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(text);
   });

@@ -6,7 +6,7 @@ import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
 const sandbox = setUpSandbox();
 
 beforeEach(async () => {
-  const { code } = await sandbox.run([
+  const { code } = await sandbox.runHere([
     ...['stream', '--file', fixture('barge-in.wav'), '--local', '--reply', 'echo', '--pace', 'max'],
     ...['--tail', '0', '--settle', '200ms', '--record', 'r', '--device', 'd1'],
   ]);
@@ -17,7 +17,7 @@ const unicode = { env: { LANG: 'en_US.UTF-8' } };
 
 describe('inspect', () => {
   test('shows the timeline, the events and the summary', async () => {
-    const { code, stdout, stderr } = await sandbox.run(['inspect', 'r'], unicode);
+    const { code, stdout, stderr } = await sandbox.runHere(['inspect', 'r'], unicode);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT\S+Z {2}\d+\.\d s {2}\S+barge-in\.wav as d1 to ws:/);
     expect(stdout).toMatch(/^you .*[▂▃▄▅▆▇█]/m);
@@ -31,12 +31,12 @@ describe('inspect', () => {
     ['a locale that is not UTF-8', [], { LANG: 'C' }],
     ['--ascii', ['--ascii'], unicode.env],
   ])('draws in ASCII with %s', async (_what, flags, env) => {
-    const { stdout } = await sandbox.run(['inspect', 'r', ...flags], { env });
+    const { stdout } = await sandbox.runHere(['inspect', 'r', ...flags], { env });
     expect(stdout.split('\n').find((line) => line.startsWith('you'))).toMatch(/^[\x20-\x7e]*#[\x20-\x7e]*$/);
   });
 
   test('with --json everything but the audio is one object', async () => {
-    const { stdout } = await sandbox.run(['inspect', 'r', '--json']);
+    const { stdout } = await sandbox.runHere(['inspect', 'r', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       manifest: { schema: 1, device: 'd1' },
       durationMs: expect.any(Number),
@@ -52,7 +52,7 @@ describe('inspect', () => {
     rmSync(join(sandbox.path('r'), 'summary.json'));
     const events = join(sandbox.path('r'), 'events.jsonl');
     truncateSync(events, statSync(events).size - 10);
-    const { code, stdout, stderr } = await sandbox.run(['inspect', 'r'], unicode);
+    const { code, stdout, stderr } = await sandbox.runHere(['inspect', 'r'], unicode);
     expect(code).toBe(0);
     expect(stderr).toBe(
       'The last line of events.jsonl is incomplete and left out\nThere is no summary.json: the recording is incomplete\n',
@@ -62,7 +62,7 @@ describe('inspect', () => {
   });
 
   test('writes a page and a HAR for the user alone', async () => {
-    const ended = await sandbox.run(['inspect', 'r', '--html', 'p.html', '--har', 's.har']);
+    const ended = await sandbox.runHere(['inspect', 'r', '--html', 'p.html', '--har', 's.har']);
     expect(ended).toMatchObject({ code: 0, stdout: '', stderr: 'Wrote p.html\nWrote s.har\n' });
     expect(sandbox.read('p.html')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     const { log } = JSON.parse(sandbox.read('s.har'));
@@ -83,7 +83,7 @@ describe('inspect', () => {
       message: '\u001b]52;c;aGk=\u0007\u202e',
     });
     writeFileSync(events, `${line}\n${readFileSync(events, 'utf8')}`);
-    const { stdout } = await sandbox.run(['inspect', 'r'], unicode);
+    const { stdout } = await sandbox.runHere(['inspect', 'r'], unicode);
     expect(stdout).toContain('\\u001b]52;c;aGk=\\u0007\\u202e');
     expect(stdout).not.toMatch(/[\u001b\u0007\u202e]/);
   });
@@ -92,13 +92,13 @@ describe('inspect', () => {
     ['no folder', 'missing', 2],
     ['a folder of other things', '.', 2],
   ])('refuses %s', async (_what, path, code) => {
-    const ended = await sandbox.run(['inspect', path]);
+    const ended = await sandbox.runHere(['inspect', path]);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toMatch(/^voicectl: Cannot read \S+: .+\n$/);
   });
 
   test('a page that cannot be written is an output that failed', async () => {
-    const ended = await sandbox.run(['inspect', 'r', '--html', 'missing/p.html']);
+    const ended = await sandbox.runHere(['inspect', 'r', '--html', 'missing/p.html']);
     expect(ended.code).toBe(8);
   });
 });

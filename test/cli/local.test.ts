@@ -6,7 +6,7 @@ const hello = ['--file', 'hello.wav', '--pace', 'max'];
 
 describe('--local takes what serve takes', () => {
   test('token with a fault is refused by it', async () => {
-    const { code, stderr } = await sandbox.run([
+    const { code, stderr } = await sandbox.runHere([
       'token',
       '--local',
       '--fault',
@@ -20,14 +20,14 @@ describe('--local takes what serve takes', () => {
 
   test('token with a scenario has its faults', async () => {
     sandbox.write('s.yaml', 'faults: [rate-limited]\n');
-    const { code } = await sandbox.run(['token', '--local', '--scenario', 's.yaml', '--retries', '0']);
+    const { code } = await sandbox.runHere(['token', '--local', '--scenario', 's.yaml', '--retries', '0']);
     expect(code).toBe(5);
   });
 
   test('token with a dialect and a limit has both', async () => {
     sandbox.write('d.yaml', 'token: { issuer: somebody }\n');
     const args = ['token', '--local', '--json', '--rate-limit', '7', '--dialect', 'd.yaml'];
-    const { stdout } = await sandbox.run(args);
+    const { stdout } = await sandbox.runHere(args);
     expect(jsonLines(stdout)[0]).toMatchObject({
       claims: { iss: 'somebody' },
       rateLimit: { limit: 7, remaining: 6 },
@@ -35,19 +35,19 @@ describe('--local takes what serve takes', () => {
   });
 
   test('stream with a fault breaks as it says', async () => {
-    const { code } = await sandbox.run(['stream', ...hello, '--local', '--fault', 'close:code=1012']);
+    const { code } = await sandbox.runHere(['stream', ...hello, '--local', '--fault', 'close:code=1012']);
     expect(code).toBe(6);
   });
 
   test('stream with a scenario hears what it says', async () => {
     sandbox.write('s.yaml', 'steps: [{ when: speech-end, do: [{ say: hello.wav }] }]\n');
     const args = ['stream', ...hello, '--local', '--scenario', 's.yaml', '--expect-audio', '1s', '--json'];
-    const { code } = await sandbox.run(args);
+    const { code } = await sandbox.runHere(args);
     expect(code).toBe(0);
   });
 
   test('stream with a wrong scenario is refused before anything is sent', async () => {
-    const { code, stderr } = await sandbox.run(['stream', ...hello, '--local', '--scenario', 'no-such']);
+    const { code, stderr } = await sandbox.runHere(['stream', ...hello, '--local', '--scenario', 'no-such']);
     expect(code).toBe(2);
     expect(stderr).toContain('Unknown scenario no-such');
   });
@@ -55,7 +55,7 @@ describe('--local takes what serve takes', () => {
   test.each(['--fault', '--scenario', '--dialect', '--reply', '--rate-limit', '--seed'])(
     'but %s without --local is refused',
     async (flag) => {
-      const { code, stderr } = await sandbox.run(['stream', ...hello, flag, '1']);
+      const { code, stderr } = await sandbox.runHere(['stream', ...hello, flag, '1']);
       expect(code).toBe(2);
       expect(stderr).toContain(`${flag} is for the emulator of --local`);
     },
@@ -63,7 +63,7 @@ describe('--local takes what serve takes', () => {
 });
 
 test('a wrong value names the help of its own command', async () => {
-  const { code, stderr } = await sandbox.run(['serve', '--port', 'x']);
+  const { code, stderr } = await sandbox.runHere(['serve', '--port', 'x']);
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: expect.stringMatching(/^voicectl: --port: .*\n {2}See voicectl serve --help\.\n$/),

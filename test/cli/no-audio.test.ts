@@ -76,7 +76,7 @@ describe('doctor', () => {
 
   test('finds a target that answers, and compares the clocks', async () => {
     const { baseUrl } = await sandbox.serve();
-    const { code, stdout } = await sandbox.run(['doctor', '--json', '--base-url', baseUrl], lean);
+    const { code, stdout } = await sandbox.runHere(['doctor', '--json', '--base-url', baseUrl], lean);
     expect(code).toBe(0);
     const checks = checksOf(stdout);
     expect(checks.get('target')).toMatchObject({
@@ -87,7 +87,7 @@ describe('doctor', () => {
   });
 
   test('fails with the code of the connection where the target that was named does not answer', async () => {
-    const { code, stdout } = await sandbox.run(
+    const { code, stdout } = await sandbox.runHere(
       ['doctor', '--json', '--base-url', 'http://127.0.0.1:1'],
       lean,
     );
@@ -99,7 +99,10 @@ describe('doctor', () => {
   test('trusts what --ca names: without it, a certificate that nobody signed is said to be untrusted', async () => {
     const { baseUrl } = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
     const target = async (...flags: string[]) => {
-      const { code, stdout } = await sandbox.run(['doctor', '--json', '--base-url', baseUrl, ...flags], lean);
+      const { code, stdout } = await sandbox.runHere(
+        ['doctor', '--json', '--base-url', baseUrl, ...flags],
+        lean,
+      );
       return { code, ...checksOf(stdout).get('target') };
     };
     expect(await target('--ca', 'cert.pem')).toMatchObject({ code: 0, state: 'ok' });
@@ -110,7 +113,7 @@ describe('doctor', () => {
   test('asks nothing of another host over plain HTTP, where no command would send a key', async () => {
     const stub = await startTokenStub(sandbox, grant('t'));
     const doctor = ['doctor', '--json', '--base-url', `http://0.0.0.0:${stub.port}`];
-    const { code, stdout } = await sandbox.run(doctor, lean);
+    const { code, stdout } = await sandbox.runHere(doctor, lean);
     expect(code).toBe(2);
     expect(checksOf(stdout).get('target')).toMatchObject({
       state: 'broken',
@@ -118,13 +121,13 @@ describe('doctor', () => {
       mend: expect.stringContaining('--allow-plaintext'),
     });
     expect(stub.connections).toBe(0);
-    expect(await sandbox.run([...doctor, '--allow-plaintext'], lean)).toMatchObject({ code: 0 });
+    expect(await sandbox.runHere([...doctor, '--allow-plaintext'], lean)).toMatchObject({ code: 0 });
   });
 
   test.each([['--local'], ['--device=d1'], ['--api-key-file=key']])(
     'takes no %s, which it would not heed',
     async (flag) => {
-      expect(await sandbox.run(['doctor', flag], lean)).toMatchObject({
+      expect(await sandbox.runHere(['doctor', flag], lean)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining('unknown option'),
       });
@@ -132,7 +135,7 @@ describe('doctor', () => {
   );
 
   test('is a table for people, with how to mend below', async () => {
-    const { stdout } = await sandbox.run(['doctor'], lean);
+    const { stdout } = await sandbox.runHere(['doctor'], lean);
     expect(stdout).toMatch(/^✓ node +\d+\.\d+\.\d+ on /m);
     expect(stdout).toMatch(
       /^· target .+\n +→ `voicectl serve` starts a local one; token and stream have their own with --local/m,
@@ -190,7 +193,7 @@ describe('flags of live audio', () => {
     [['--mic', '--audio-backend', 'gramophone'], /There is no audio backend "gramophone"/],
     [['--mic', '--volume', '500'], /--volume/],
   ])('that contradict one another or mean nothing are refused (%#)', async (flags, message) => {
-    const { code, stderr } = await sandbox.run(['stream', '--local', ...flags]);
+    const { code, stderr } = await sandbox.runHere(['stream', '--local', ...flags]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
   });
 });

@@ -22,7 +22,7 @@ function channelOf(stereo: Buffer, channel: number): Buffer {
 describe('stream --record', () => {
   test('keeps what was sent and received, the events and the summary', async () => {
     const flags = ['--record', 'r', '--record-both', 'both.wav', '--json'];
-    const ended = await sandbox.run(['stream', ...file, ...local, ...flags]);
+    const ended = await sandbox.runHere(['stream', ...file, ...local, ...flags]);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const { wire, audio, events, summary, problems } = await readRecording(sandbox.path('r'));
     expect(problems).toEqual([]);
@@ -47,8 +47,8 @@ describe('stream --record', () => {
   test('a session that fails is recorded up to its failure', async () => {
     const serve = await sandbox.serve(['--rate-limit', '1']);
     const args = ['stream', ...file, '--base-url', serve.baseUrl, '--retries', '0', ...quick];
-    await sandbox.run(args);
-    expect((await sandbox.run([...args, '--record', 'r'])).code).toBe(5);
+    await sandbox.runHere(args);
+    expect((await sandbox.runHere([...args, '--record', 'r'])).code).toBe(5);
     const { wire, summary } = await readRecording(sandbox.path('r'));
     expect(wire).toEqual([expect.objectContaining({ type: 'token-request', status: 429 })]);
     expect(summary).toMatchObject({ ok: false });
@@ -57,7 +57,7 @@ describe('stream --record', () => {
   test('neither key nor token is in it, also where the service says them back', async () => {
     const key = 'canary-5f1c77e0a9';
     const serve = await sandbox.serve(['--accept-key', key, '--reply', 'echo']);
-    const { stdout } = await sandbox.run(['token', '--device', 'd1', '--base-url', serve.baseUrl], {
+    const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl], {
       env: { VOICECTL_API_KEY: key },
     });
     const token = stdout.trimEnd();
@@ -65,7 +65,7 @@ describe('stream --record', () => {
       ['asked', { VOICECTL_API_KEY: key }, []],
       ['given', { T: token }, ['--token-from', 'T']],
     ] as const) {
-      const ended = await sandbox.run(
+      const ended = await sandbox.runHere(
         ['stream', ...file, ...quick, '--base-url', serve.baseUrl, '--record', folder, ...flags],
         { env },
       );
@@ -82,8 +82,8 @@ describe('stream --record', () => {
 
   test('a folder that is there already is left alone, and so is the file of --out', async () => {
     sandbox.write('out.wav', 'mine');
-    expect((await sandbox.run(['stream', ...file, ...local, '--record', 'r'])).code).toBe(0);
-    const again = await sandbox.run(['stream', ...file, ...local, '--record', 'r', '--out', 'out.wav']);
+    expect((await sandbox.runHere(['stream', ...file, ...local, '--record', 'r'])).code).toBe(0);
+    const again = await sandbox.runHere(['stream', ...file, ...local, '--record', 'r', '--out', 'out.wav']);
     expect(again).toMatchObject({
       code: 2,
       stderr: 'voicectl: Cannot record into r: it exists already\n  Name a folder that does not exist yet.\n',
@@ -92,7 +92,7 @@ describe('stream --record', () => {
   });
 
   test('where --out cannot be opened no folder stays behind, so that the same command can be given again', async () => {
-    const ended = await sandbox.run(['stream', ...file, ...local, '--record', 'r', '--out', 'no/o.wav']);
+    const ended = await sandbox.runHere(['stream', ...file, ...local, '--record', 'r', '--out', 'no/o.wav']);
     expect(ended).toMatchObject({ code: 8, stderr: expect.stringContaining('no/o.wav') });
     expect(existsSync(sandbox.path('r'))).toBe(false);
   });

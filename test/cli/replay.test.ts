@@ -64,9 +64,11 @@ describe('a recorded session, replayed as the service and recorded again', () =>
     async (_what, flags, service, code) => {
       sandbox.write('awkward.mjs', awkward);
       const stream = ['stream', '--file', fixture('barge-in.wav'), '--settle', '1s', ...flags];
-      expect((await sandbox.run([...stream, ...service, '--record', 'first'])).code).toBe(code);
+      expect((await sandbox.runHere([...stream, ...service, '--record', 'first'])).code).toBe(code);
       const { baseUrl } = await startReplay(['first']);
-      expect((await sandbox.run([...stream, '--base-url', baseUrl, '--record', 'second'])).code).toBe(code);
+      expect((await sandbox.runHere([...stream, '--base-url', baseUrl, '--record', 'second'])).code).toBe(
+        code,
+      );
 
       const [first, second] = [await contentOf('first'), await contentOf('second')];
       expect(first.heard.length).toBeGreaterThan(30);
@@ -80,10 +82,10 @@ describe('a recorded session, replayed as the service and recorded again', () =>
   test('also with the recorded user as the device, whose audio is the same as well', async () => {
     const stream = ['stream', '--settle', '1s', '--wait', '2s'];
     const first = [...stream, '--file', fixture('barge-in.wav'), '--local', '--record', 'first'];
-    expect((await sandbox.run(first)).code).toBe(0);
+    expect((await sandbox.runHere(first)).code).toBe(0);
     const { baseUrl } = await startReplay(['first']);
     const again = [...stream, '--replay', 'first', '--base-url', baseUrl, '--record', 'second'];
-    expect((await sandbox.run(again)).code).toBe(0);
+    expect((await sandbox.runHere(again)).code).toBe(0);
     const { said, heard } = await contentOf('first');
     expect(said.length).toBeGreaterThan(50);
     expect(await contentOf('second')).toMatchObject({ said, heard });
@@ -91,11 +93,13 @@ describe('a recorded session, replayed as the service and recorded again', () =>
 
   test('also faster, and for an emulator inside the process', async () => {
     const stream = ['stream', '--settle', '1s', '--file', fixture('barge-in.wav'), '--local'];
-    expect((await sandbox.run([...stream, '--record', 'first'])).code).toBe(0);
-    expect((await sandbox.run([...stream, '--reply', 'replay:first', '--record', 'second'])).code).toBe(0);
+    expect((await sandbox.runHere([...stream, '--record', 'first'])).code).toBe(0);
+    expect((await sandbox.runHere([...stream, '--reply', 'replay:first', '--record', 'second'])).code).toBe(
+      0,
+    );
     const { baseUrl } = await startReplay(['first', '--speed', '8']);
     const faster = ['stream', '--replay', 'first', '--pace', '8', '--settle', '1s', '--base-url', baseUrl];
-    expect((await sandbox.run([...faster, '--record', 'third'])).code).toBe(0);
+    expect((await sandbox.runHere([...faster, '--record', 'third'])).code).toBe(0);
     const { heard } = await contentOf('first');
     expect((await contentOf('second')).heard).toEqual(heard);
     expect((await contentOf('third')).heard).toEqual(heard);
@@ -109,14 +113,14 @@ describe('what cannot be replayed is refused with 2', () => {
     ['a speed that is none', ['replay', 'x', '--speed', '0']],
     ['two sources', ['stream', '--replay', 'missing', '--raw', 'x', '--local']],
   ])('%s', async (_what, args) => {
-    const ended = await sandbox.run(args);
+    const ended = await sandbox.runHere(args);
     expect(ended.code).toBe(2);
     expect(ended.stderr).toMatch(/^voicectl: .+\n/);
   });
 
   test('a scenario or a reply in place of the recording', async () => {
     for (const flag of ['--scenario', '--reply']) {
-      expect(await sandbox.run(['replay', 'session', flag, 'barge-in'])).toMatchObject({
+      expect(await sandbox.runHere(['replay', 'session', flag, 'barge-in'])).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(`unknown option '${flag}'`),
       });
@@ -126,8 +130,8 @@ describe('what cannot be replayed is refused with 2', () => {
   test('a session that came to no stream', async () => {
     const file = ['--file', fixture('barge-in.wav')];
     const refused = ['stream', ...file, '--base-url', 'http://127.0.0.1:9', '--retries', '0'];
-    expect((await sandbox.run([...refused, '--record', 'r'])).code).toBe(4);
-    const ended = await sandbox.run(['replay', 'r']);
+    expect((await sandbox.runHere([...refused, '--record', 'r'])).code).toBe(4);
+    const ended = await sandbox.runHere(['replay', 'r']);
     expect(ended).toMatchObject({
       code: 2,
       stderr: 'voicectl: Cannot read r: it contains no voice stream to replay\n',

@@ -5,7 +5,7 @@ import { type Ended, fixture, jsonLines, only, setUpSandbox } from '../helpers/v
 const sandbox = setUpSandbox();
 const file = ['--file', fixture('barge-in.wav')];
 const quick = ['--local', '--reply', 'echo', '--pace', 'max', '--tail', '0', '--settle', '200ms'];
-const stream = (...flags: string[]) => sandbox.run(['stream', ...file, ...quick, ...flags]);
+const stream = (...flags: string[]) => sandbox.runHere(['stream', ...file, ...quick, ...flags]);
 
 const counts = (xml: string) =>
   /<testsuites name="voicectl" tests="(\d+)" failures="(\d+)" errors="(\d+)"/.exec(xml)?.slice(1).map(Number);
@@ -27,7 +27,7 @@ describe('--junit FILE', () => {
     ['a source that cannot be read', ['--local', '--file', 'missing.wav'], 2, 'usage'],
     ['a flag of no use', ['--reply', 'echo'], 2, 'usage'],
   ])('is written of %s too', async (_what, flags, code, kind) => {
-    const ended = await sandbox.run(['stream', ...file, ...flags, '--junit', 'j.xml']);
+    const ended = await sandbox.runHere(['stream', ...file, ...flags, '--junit', 'j.xml']);
     expect(ended.code).toBe(code);
     const xml = sandbox.read('j.xml');
     expect(types(xml)).toEqual([kind]);
@@ -73,7 +73,7 @@ describe('--junit FILE', () => {
     const serve = await sandbox.serve(['--reply', 'echo', '--accept-key', 'canary-key-41']);
     const args = ['--base-url', serve.baseUrl, '--pace', 'max', '--tail', '0', '--settle', '200ms'];
     const env = { VOICECTL_API_KEY: 'canary-key-41' };
-    const ended = await sandbox.run(['stream', ...file, ...args, '--junit', 'j.xml'], { env });
+    const ended = await sandbox.runHere(['stream', ...file, ...args, '--junit', 'j.xml'], { env });
     expect(ended.code).toBe(0);
     expect(sandbox.read('j.xml')).not.toMatch(/canary|eyJ/);
   });
@@ -142,7 +142,7 @@ describe('--repeat', () => {
 
   test('counts a connection that fails as a run that failed', async () => {
     const args = ['--base-url', 'http://127.0.0.1:9', '--retries', '0', '--repeat', '2', '--json'];
-    const ended = await sandbox.run(['stream', ...file, ...args]);
+    const ended = await sandbox.runHere(['stream', ...file, ...args]);
     expect(ended.code).toBe(4);
     expect(summary(ended)).toMatchObject({ runs: 2, passed: 0, failures: { unreachable: 2 } });
   });
@@ -154,7 +154,7 @@ describe('--repeat', () => {
     ['no session', [...file, '--repeat', '0']],
   ])('with %s: exit 2', async (_what, flags) => {
     const input = readFileSync(fixture('barge-in.wav'));
-    const ended = await sandbox.run(['stream', ...flags, ...quick], { input, env: { TOKEN: 'a.b.c' } });
+    const ended = await sandbox.runHere(['stream', ...flags, ...quick], { input, env: { TOKEN: 'a.b.c' } });
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 2,
       stderr: expect.stringMatching(/^voicectl: /),
@@ -168,7 +168,7 @@ describe('within GitHub Actions', () => {
   test('what failed is annotated on standard error, so that standard output stays JSON', async () => {
     const path = sandbox.write('summary.md', 'before\n');
     const args = ['stream', ...file, ...quick, '--expect-event', 'transcript', '--json'];
-    const ended = await sandbox.run(args, { env: env(path) });
+    const ended = await sandbox.runHere(args, { env: env(path) });
     expect(ended.code).toBe(1);
     expect(ended.stderr).toMatch(
       /^::error title=voicectl stream barge-in\.wav%3A missing-event::expect-event: .*\nvoicectl: /,
@@ -179,13 +179,13 @@ describe('within GitHub Actions', () => {
 
   test('a run that went well is in the step summary, and annotates nothing', async () => {
     const path = sandbox.write('summary.md', '');
-    const ended = await sandbox.run(['stream', ...file, ...quick, '--repeat', '2'], { env: env(path) });
+    const ended = await sandbox.runHere(['stream', ...file, ...quick, '--repeat', '2'], { env: env(path) });
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
     expect(sandbox.read('summary.md')).toMatch(/^### ✅ .*\n\n2 of 2 runs passed\.\n/);
   });
 
   test('a step summary that cannot be written is a note, and no failure', async () => {
-    const ended = await sandbox.run(['stream', ...file, ...quick], { env: env('/no/such/summary.md') });
+    const ended = await sandbox.runHere(['stream', ...file, ...quick], { env: env('/no/such/summary.md') });
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(/^! Cannot write the step summary: .*\n$/),
@@ -193,7 +193,7 @@ describe('within GitHub Actions', () => {
   });
 
   test('elsewhere nothing of it is said', async () => {
-    const ended = await sandbox.run(['stream', ...file, ...quick, '--expect-event', 'x'], {
+    const ended = await sandbox.runHere(['stream', ...file, ...quick, '--expect-event', 'x'], {
       env: { GITHUB_STEP_SUMMARY: sandbox.write('summary.md', '') },
     });
     expect(ended.stderr).not.toContain('::');

@@ -95,7 +95,7 @@ test('serve refuses a wrong scenario with file, line and column, before it liste
     'wrong.yaml',
     'steps:\n  - when: connected\n    do:\n      - say: { tone: 3 }\n',
   );
-  expect(await sandbox.run(['serve', '--port', '0', '--scenario', file])).toMatchObject({
+  expect(await sandbox.runHere(['serve', '--port', '0', '--scenario', file])).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(
@@ -105,7 +105,7 @@ test('serve refuses a wrong scenario with file, line and column, before it liste
 });
 
 test('a name that is neither a file nor shipped is refused with the names that are', async () => {
-  expect(await sandbox.run(['serve', '--scenario', 'nothing'])).toMatchObject({
+  expect(await sandbox.runHere(['serve', '--scenario', 'nothing'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('barge-in, flaky-network, happy-path'),
   });
@@ -120,6 +120,6 @@ test('emulator event reaches the scenario', async () => {
   const at = ['--base-url', serve.baseUrl];
   const device = sandbox.start(['stream', ...at, '--file', fixture('silence.wav'), '--loop', '--json']);
   await device.line(/service_voice_connected/);
-  expect((await sandbox.run(['emulator', 'event', 'door', ...at])).stdout).toBe('Reached stream 1\n');
+  expect((await sandbox.runHere(['emulator', 'event', 'door', ...at])).stdout).toBe('Reached stream 1\n');
   await device.line(/door_opened/);
 });

@@ -38,7 +38,7 @@ describe('a key is in no output and no file', () => {
   ])('of %s, nor of serve', async (_what, args) => {
     const ready = sandbox.path('ready.json');
     const serve = await sandbox.serve(['--accept-key', key, '--ready-file', ready, '-v', '--reply', 'echo']);
-    const ended = await sandbox.run([...args, '--base-url', serve.baseUrl], { env });
+    const ended = await sandbox.runHere([...args, '--base-url', serve.baseUrl], { env });
     expect(ended.code).toBe(0);
     serve.signal('SIGTERM');
     expectNone([key], ended);
@@ -49,7 +49,7 @@ describe('a key is in no output and no file', () => {
     const answer = refuse(401, 'NO', `The key ${key} is not known`);
     const { baseUrl } = await startTokenStub(sandbox, answer);
     for (const flags of [['--json'], ['-v', '--debug']]) {
-      const ended = await sandbox.run(['token', ...flags, '--base-url', baseUrl], { env });
+      const ended = await sandbox.runHere(['token', ...flags, '--base-url', baseUrl], { env });
       expect(ended.stderr).toContain('The key [redacted] is not known');
       expectNone([key], ended);
     }
@@ -59,7 +59,7 @@ describe('a key is in no output and no file', () => {
     const answer = refuse(429, 'SLOW', `Too many requests of ${key}`);
     const { baseUrl } = await startTokenStub(sandbox, answer);
     const args = ['token', '-v', '--retries', '1', '--base-url', baseUrl];
-    const ended = await sandbox.run(args, { env });
+    const ended = await sandbox.runHere(args, { env });
     expect(ended.stderr).toContain('Too many requests of [redacted]; again in');
     expectNone([key], ended);
   });
@@ -69,7 +69,7 @@ describe('a key is in no output and no file', () => {
     const reports = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') };
     for (const flags of [['--json'], ['-v', '--debug', '--output', 'plain']]) {
       const args = ['stream', ...quick, '--base-url', baseUrl, '--junit', 'junit.xml', ...flags];
-      const ended = await sandbox.run(args, { env: { ...env, ...reports } });
+      const ended = await sandbox.runHere(args, { env: { ...env, ...reports } });
       expect(ended.code).toBe(6);
       expect(ended.stdout).toContain('[redacted]');
       expect(sandbox.read('junit.xml')).toContain('gone with [redacted]');
@@ -84,7 +84,7 @@ describe('a key is in no output and no file', () => {
     ['standard input', ['--api-key-file', '-', '--base-url', 'http://127.0.0.1:9', '--retries', '0']],
   ])('of an error with the key from %s', async (_what, flags) => {
     sandbox.write('given.txt', key);
-    const ended = await sandbox.run(['token', ...flags, '--debug', '--json'], { input: key });
+    const ended = await sandbox.runHere(['token', ...flags, '--debug', '--json'], { input: key });
     expect(ended.code).not.toBe(0);
     expectNone([key], ended);
   });
@@ -106,7 +106,7 @@ describe('a key is in no output and no file', () => {
     ['a profile that is not there', `apiKey: ${key}\nprofile: p\n`],
   ])('of an error in a config file with the key: %s', async (_what, content) => {
     sandbox.write('given.yaml', content, 0o600);
-    const ended = await sandbox.run(['token', '--local', '--config', 'given.yaml', '--debug', '--json']);
+    const ended = await sandbox.runHere(['token', '--local', '--config', 'given.yaml', '--debug', '--json']);
     expect(ended.code).toBe(2);
     expectNone([key], ended);
   });
@@ -117,7 +117,7 @@ describe('a key is in no output and no file', () => {
       ['--accept-key', key, '--reply', 'what'],
       ['--config', 'given.yaml'],
     ]) {
-      const ended = await sandbox.run(['serve', '--port', '0', '--json', '--debug', ...flags]);
+      const ended = await sandbox.runHere(['serve', '--port', '0', '--json', '--debug', ...flags]);
       expect(ended.code).toBe(2);
       expectNone([key], ended);
     }
@@ -151,7 +151,7 @@ describe('the secret of the control API is in no output', () => {
     const env = { VOICECTL_CONTROL_SECRET: key };
     const runs = ['state', 'journal', 'clock', 'reset'].flatMap((command) =>
       [[], ['--json'], ['--debug']].map((flags) =>
-        sandbox.run(['emulator', command, '--base-url', baseUrl, ...flags], { env }),
+        sandbox.runHere(['emulator', command, '--base-url', baseUrl, ...flags], { env }),
       ),
     );
     for (const ended of await Promise.all(runs)) expectNone([key], ended);
@@ -161,7 +161,7 @@ describe('the secret of the control API is in no output', () => {
     for (const data of [json({ t: 1, type: 'log', message: said }), said]) {
       const baseUrl = await startTalker(200, `data: ${data}\n\n`, 'text/event-stream');
       const args = ['emulator', 'journal', '--follow', '--base-url', baseUrl, '--json', '--debug'];
-      const ended = await sandbox.run(args, { env: { VOICECTL_CONTROL_SECRET: key } });
+      const ended = await sandbox.runHere(args, { env: { VOICECTL_CONTROL_SECRET: key } });
       expect(ended.code).toBe(data === said ? 6 : 0);
       expectNone([key], ended);
     }
@@ -174,7 +174,7 @@ describe('a token is in no output and no file but what token prints', () => {
     ['JSON', ['--json']],
   ])('of stream, accepted or refused, in %s lines', async (_form, flags) => {
     const serve = await sandbox.serve(['--reply', 'echo', '-v']);
-    const { stdout } = await sandbox.run(['token', '--device', 'd1', '--base-url', serve.baseUrl]);
+    const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl]);
     const token = stdout.trimEnd();
     const args = [
       'stream',
@@ -190,10 +190,10 @@ describe('a token is in no output and no file but what token prints', () => {
       ...flags,
     ];
     const secrets = [token, token.split('.')[2] ?? ''];
-    const accepted = await sandbox.run(args, { env: { T: token } });
+    const accepted = await sandbox.runHere(args, { env: { T: token } });
     expect(accepted.code).toBe(0);
     expectNone(secrets, accepted);
-    const refused = await sandbox.run(args, { env: { T: token } });
+    const refused = await sandbox.runHere(args, { env: { T: token } });
     expect(refused.code).toBe(3);
     expectNone(secrets, refused);
     serve.signal('SIGTERM');
@@ -207,7 +207,7 @@ describe('a token is in no output and no file but what token prints', () => {
   ])('of stream that is given it in place of its name, %s', async (_what, header) => {
     const part = (text: string) => Buffer.from(text).toString('base64url');
     const token = `${part(header)}.${part('{"sub":"d1"}')}.c2lnbmF0dXJlLWNhbmFyeQ`;
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       ...quick,
       '--local',

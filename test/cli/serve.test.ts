@@ -34,7 +34,7 @@ async function connect({ baseUrl, wsUrl }: { baseUrl: string; wsUrl: string }): 
 test('a reply module in a folder without the library is refused with how to install it there', async () => {
   const load = async (imported: string) => {
     sandbox.write('reply.mjs', `import '${imported}';`);
-    return sandbox.run(['serve', '--port', '0', '--reply', 'module:reply.mjs']);
+    return sandbox.runHere(['serve', '--port', '0', '--reply', 'module:reply.mjs']);
   };
   expect(await load('voicectl')).toMatchObject({
     code: 2,
@@ -129,7 +129,14 @@ describe('what serve says when it starts', () => {
   });
 
   test('a ready file that cannot be written ends it with 8, and leaves no draft behind', async () => {
-    const { code, stderr } = await sandbox.run(['serve', '--port', '0', '-q', '--ready-file', sandbox.dir]);
+    const { code, stderr } = await sandbox.runHere([
+      'serve',
+      '--port',
+      '0',
+      '-q',
+      '--ready-file',
+      sandbox.dir,
+    ]);
     expect(code).toBe(8);
     expect(stderr).toMatch(message);
     const left = await sandbox.shell(`ls -d ${sandbox.dir}.* 2>/dev/null`);
@@ -143,7 +150,7 @@ describe('what serve refuses to start with', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     sandbox.defer(() => server.close());
     const { port } = server.address() as { port: number };
-    const { code, stdout, stderr } = await sandbox.run(['serve', '--port', String(port)]);
+    const { code, stdout, stderr } = await sandbox.runHere(['serve', '--port', String(port)]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
     expect(stderr).toContain(`Port ${port} on 127.0.0.1 is taken`);
@@ -166,7 +173,7 @@ describe('what serve refuses to start with', () => {
     ['an unknown flag', ['--prot', '1']],
     ['an argument', ['extra']],
   ])('%s: exit 2', async (_what, flags) => {
-    const { code, stdout, stderr } = await sandbox.run([
+    const { code, stdout, stderr } = await sandbox.runHere([
       'serve',
       ...(flags.includes('--port') ? [] : ['--port', '0']),
       ...flags,
@@ -177,14 +184,14 @@ describe('what serve refuses to start with', () => {
 
   test('a file of keys without a key: any key would be accepted', async () => {
     const file = sandbox.write('keys.txt', '\n \n');
-    const { code, stderr } = await sandbox.run(['serve', '--port', '0', '--accept-key-file', file]);
+    const { code, stderr } = await sandbox.runHere(['serve', '--port', '0', '--accept-key-file', file]);
     expect(code).toBe(2);
     expect(stderr).toContain(`There is no API key in ${file}`);
   });
 
   test('a dialect with a wrong value: the path, the value and what was expected are named', async () => {
     const file = sandbox.write('dialect.yaml', 'stream:\n  kindField: 7\n');
-    const { code, stderr } = await sandbox.run(['serve', '--port', '0', '--dialect', file]);
+    const { code, stderr } = await sandbox.runHere(['serve', '--port', '0', '--dialect', file]);
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/dialect\.yaml:2:14: stream\.kindField: 7, expected .*string/);
@@ -196,7 +203,7 @@ describe('what serve refuses to start with', () => {
     ['a list', 'dialect.yaml', '- 1\n'],
   ])('a dialect that is broken: %s', async (_what, name, content) => {
     const file = sandbox.write(name, content);
-    const { code, stdout, stderr } = await sandbox.run(['serve', '--port', '0', '--dialect', file]);
+    const { code, stdout, stderr } = await sandbox.runHere(['serve', '--port', '0', '--dialect', file]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
     expect(stderr).toContain(name);

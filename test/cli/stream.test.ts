@@ -29,7 +29,7 @@ const failed = ({ code, stderr }: Ended, expected: number) => {
 
 describe('what stream prints', () => {
   test('the README’s command: a line for each thing that happens, and a table at the end', async () => {
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       '--file',
       fixture('hello.wav'),
@@ -62,7 +62,7 @@ describe('what stream prints', () => {
   });
 
   test('with --json an object a line; the first has the version, the last is the summary', async () => {
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       ...file,
       ...quick,
@@ -100,10 +100,10 @@ describe('what stream prints', () => {
 
   test('with -v every message of audio has its line', async () => {
     const audio = ({ stdout }: Ended) => jsonLines(stdout).filter(({ type }) => type === 'audio');
-    const detailed = audio(await sandbox.run(['stream', ...file, ...quick, '--json', '-v']));
+    const detailed = audio(await sandbox.runHere(['stream', ...file, ...quick, '--json', '-v']));
     expect(detailed.filter(({ direction }) => direction === 'out')).toHaveLength(sent.length / 640);
     expect(new Set(detailed.map(({ frames }) => frames))).toEqual(new Set([1]));
-    const folded = audio(await sandbox.run(['stream', ...file, ...quick, '--json']));
+    const folded = audio(await sandbox.runHere(['stream', ...file, ...quick, '--json']));
     expect(folded.length).toBeLessThan(10);
     const bytes = folded
       .filter(({ direction }) => direction === 'out')
@@ -126,10 +126,10 @@ describe('what stream prints', () => {
       '200ms',
       '-q',
     ];
-    const ended = await sandbox.run(args);
+    const ended = await sandbox.runHere(args);
     expect(ended).toMatchObject({ code: 0, stdout: '' });
     expect(ended.stderr).toMatch(/^ *\d+\.\d+ {2}! No reply began within 0\.2 s\n$/);
-    succeeded(await sandbox.run(['stream', ...file, ...quick, '-q']));
+    succeeded(await sandbox.runHere(['stream', ...file, ...quick, '-q']));
   });
 
   test.each([
@@ -155,7 +155,7 @@ describe('what is streamed', () => {
     ['a WAV on standard input', ['--file', '-'], () => readFileSync(fixture('barge-in.wav'))],
     ['raw PCM on standard input', ['--raw', '-'], () => pcm],
   ])('%s', async (_what, source, input) => {
-    const ended = await sandbox.run(['stream', ...source, ...quick, '--json', '--out', 'o.wav'], {
+    const ended = await sandbox.runHere(['stream', ...source, ...quick, '--json', '--out', 'o.wav'], {
       input: input(),
     });
     succeeded(ended);
@@ -164,7 +164,7 @@ describe('what is streamed', () => {
 
   test('raw PCM of a file; a byte that is half a sample is left out', async () => {
     sandbox.write('odd.raw', pcm.subarray(0, 1001));
-    const ended = await sandbox.run(['stream', '--raw', 'odd.raw', ...quick, '--json', '--out', 'o.wav']);
+    const ended = await sandbox.runHere(['stream', '--raw', 'odd.raw', ...quick, '--json', '--out', 'o.wav']);
     succeeded(ended);
     const heard = readFileSync(sandbox.path('o.wav')).subarray(44);
     expect(heard.subarray(0, 1000).equals(pcm.subarray(0, 1000))).toBe(true);
@@ -173,7 +173,7 @@ describe('what is streamed', () => {
 
   test('a WAV of another format is converted, and one line says so', async () => {
     const source = ['--file', fixture('tone-48k-stereo.wav')];
-    const ended = await sandbox.run(['stream', ...source, ...quick, '--json']);
+    const ended = await sandbox.runHere(['stream', ...source, ...quick, '--json']);
     succeeded(ended);
     const warnings = jsonLines(ended.stdout).filter(({ type }) => type === 'warning');
     expect(warnings).toEqual([
@@ -183,20 +183,20 @@ describe('what is streamed', () => {
       }),
     ]);
     expect(outBytes(ended)).toBe(32_000);
-    const strict = await sandbox.run(['stream', ...source, ...quick, '--strict-format']);
+    const strict = await sandbox.runHere(['stream', ...source, ...quick, '--strict-format']);
     failed(strict, 2);
     expect(strict.stderr).toMatch(/48,000 Hz, 24-bit, stereo.*\n {2}Convert it with: /);
-    succeeded(await sandbox.run(['stream', ...file, ...quick, '--strict-format']));
+    succeeded(await sandbox.runHere(['stream', ...file, ...quick, '--strict-format']));
   });
 
   test('frames of --frame-ms', async () => {
-    const ended = await sandbox.run(['stream', ...file, ...quick, '--json', '--frame-ms', '100']);
+    const ended = await sandbox.runHere(['stream', ...file, ...quick, '--json', '--frame-ms', '100']);
     succeeded(ended);
     expect(summaryOf(ended.stdout).out).toMatchObject({ frames: Math.ceil(pcm.length / 3200) });
   });
 
   test('--tail sends that much silence after it', async () => {
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       ...file,
       ...quick,
@@ -212,7 +212,7 @@ describe('what is streamed', () => {
 
   test('--pace is how fast it leaves: in real time, by a factor, or at once', async () => {
     const last = async (pace: string) => {
-      const ended = await sandbox.run(['stream', ...file, ...quick, '--pace', pace, '--json']);
+      const ended = await sandbox.runHere(['stream', ...file, ...quick, '--pace', pace, '--json']);
       succeeded(ended);
       const lines = jsonLines(ended.stdout);
       const at = (state: string) =>
@@ -226,7 +226,7 @@ describe('what is streamed', () => {
   });
 
   test('--loop goes round and round until --duration is over', async () => {
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       ...file,
       ...quick,
@@ -266,7 +266,7 @@ describe('what is streamed', () => {
     const codec = Buffer.from(wav);
     codec.writeUInt16LE(0x1234, 20);
     sandbox.write('codec.wav', codec);
-    const ended = await sandbox.run(['stream', ...source, '--json'], { input: wav });
+    const ended = await sandbox.runHere(['stream', ...source, '--json'], { input: wav });
     failed(ended, 2);
     expect(jsonLines(ended.stdout)).toEqual([expect.objectContaining({ type: 'error', exitCode: 2 })]);
   });
@@ -274,7 +274,7 @@ describe('what is streamed', () => {
 
 describe('what is received', () => {
   test('--out FILE is a WAV of all of it', async () => {
-    const ended = await sandbox.run(['stream', ...file, ...quick, '--out', 'o.wav', '--json']);
+    const ended = await sandbox.runHere(['stream', ...file, ...quick, '--out', 'o.wav', '--json']);
     succeeded(ended);
     const wav = readFileSync(sandbox.path('o.wav'));
     expect(wav.readUInt32LE(40)).toBe(summaryOf(ended.stdout).in.bytes);
@@ -289,7 +289,7 @@ describe('what is received', () => {
     ['plain', []],
     ['JSON', ['--json']],
   ])('--out - is the PCM alone; the %s lines go to standard error', async (_form, flags) => {
-    const ended = await sandbox.run(['stream', ...file, ...quick, '--out', '-', ...flags]);
+    const ended = await sandbox.runHere(['stream', ...file, ...quick, '--out', '-', ...flags]);
     expect(ended.code).toBe(0);
     expect(ended.stdoutBytes.equals(sent)).toBe(true);
     if (flags.length === 0) expect(ended.stderr).toMatch(/^result +ok/m);
@@ -298,7 +298,15 @@ describe('what is received', () => {
 
   test('with --out - an error’s object stays out of the audio too', async () => {
     const stub = await startTokenStub(sandbox, (response) => response.writeHead(401).end());
-    const ended = await sandbox.run(['stream', ...file, '--out', '-', '--json', '--base-url', stub.baseUrl]);
+    const ended = await sandbox.runHere([
+      'stream',
+      ...file,
+      '--out',
+      '-',
+      '--json',
+      '--base-url',
+      stub.baseUrl,
+    ]);
     expect(ended).toMatchObject({ code: 3, stdout: '' });
     expect(JSON.parse(ended.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
       type: 'error',
@@ -320,7 +328,7 @@ describe('what is received', () => {
     ['a folder that is not there', 'no/such/folder/o.wav'],
     ['a folder', '.'],
   ])('%s under --out: exit 8', async (_what, out) => {
-    const ended = await sandbox.run(['stream', ...file, ...quick, '--out', out, '--json']);
+    const ended = await sandbox.runHere(['stream', ...file, ...quick, '--out', out, '--json']);
     failed(ended, 8);
     expect(ended.stderr).toContain(out);
     expect(jsonLines(ended.stdout).at(-1)).toMatchObject({ type: 'error', exitCode: 8 });
@@ -345,7 +353,7 @@ describe('what is received', () => {
 
   test('a file that is there stays as it is when the session cannot even begin', async () => {
     sandbox.write('kept.wav', 'kept');
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       ...file,
       '--out',
@@ -359,7 +367,7 @@ describe('what is received', () => {
 });
 
 test('the command that the help begins with works as it stands, in an empty folder', async () => {
-  const { stdout: help } = await sandbox.run(['--help']);
+  const { stdout: help } = await sandbox.runHere(['--help']);
   const [, command = ''] = /Start here:\n {2}(.+)/.exec(help) ?? [];
   const { code, stdout } = await sandbox.shell(`${command} --no-play`);
   expect(code).toBe(0);
@@ -368,8 +376,8 @@ test('the command that the help begins with works as it stands, in an empty fold
 
 test('a file of one’s own goes before one of the same name that comes along, and a path is never looked for there', async () => {
   sandbox.write('hello.wav', 'no audio');
-  expect((await sandbox.run(['stream', '--file', 'hello.wav', '--local'])).code).toBe(2);
-  expect((await sandbox.run(['stream', '--file', './question.wav', '--local'])).code).toBe(2);
+  expect((await sandbox.runHere(['stream', '--file', 'hello.wav', '--local'])).code).toBe(2);
+  expect((await sandbox.runHere(['stream', '--file', './question.wav', '--local'])).code).toBe(2);
 });
 
 describe('a token of one’s own', () => {
@@ -378,7 +386,7 @@ describe('a token of one’s own', () => {
     ['a file', (token: string) => ({ from: sandbox.write('token.txt', `${token}\n`) })],
   ])('is taken from %s, and none is asked for', async (where, prepare) => {
     const serve = await sandbox.serve(['--reply', 'echo']);
-    const { stdout } = await sandbox.run(['token', '--device', 'd1', '--base-url', serve.baseUrl]);
+    const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl]);
     const { from } = prepare(stdout.trimEnd());
     const env: Record<string, string> = where === 'a file' ? {} : { MY_TOKEN: stdout.trimEnd() };
     const args = [
@@ -396,13 +404,13 @@ describe('a token of one’s own', () => {
       '200ms',
       '--json',
     ];
-    const ended = await sandbox.run(args, { env });
+    const ended = await sandbox.runHere(args, { env });
     succeeded(ended);
     expect(ended.stdout).not.toContain(stdout.trimEnd());
     expect(jsonLines(serve.stdout).filter(({ type }) => type === 'token-issued')).toHaveLength(1);
     expect(only(jsonLines(ended.stdout), 'token')).toMatchObject({ claims: { sub: 'd1' } });
     // The token was good for one connection.
-    const again = await sandbox.run(args, { env });
+    const again = await sandbox.runHere(args, { env });
     failed(again, 3);
     expect(jsonLines(again.stdout).at(-1)).toMatchObject({ code: 'stream-refused', exitCode: 3 });
   });
@@ -410,7 +418,7 @@ describe('a token of one’s own', () => {
   test('needs no key, not even for a service far away', async () => {
     const env = { MY_TOKEN: 'a.b.c' };
     const target = ['--base-url', 'https://0.0.0.0:9', '--token-from', 'MY_TOKEN'];
-    const ended = await sandbox.run(['stream', ...file, ...target], { env });
+    const ended = await sandbox.runHere(['stream', ...file, ...target], { env });
     failed(ended, 4);
   });
 
@@ -418,16 +426,16 @@ describe('a token of one’s own', () => {
     ['no variable and no file', 'NO_SUCH_NAME', {}],
     ['an empty variable', 'MY_TOKEN', { MY_TOKEN: '' }],
   ])('that is %s: exit 2', async (_what, from, env) => {
-    failed(await sandbox.run(['stream', ...file, '--token-from', from], { env }), 2);
+    failed(await sandbox.runHere(['stream', ...file, '--token-from', from], { env }), 2);
   });
 
   test('that is neither a variable nor a file is said to be neither', async () => {
-    const { stderr } = await sandbox.run(['stream', ...file, '--token-from', 'NO_SUCH_NAME']);
+    const { stderr } = await sandbox.runHere(['stream', ...file, '--token-from', 'NO_SUCH_NAME']);
     expect(stderr).toContain('--token-from: no variable and no file has this name');
   });
 
   test('given in place of its name is not shown', async () => {
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       ...file,
       '--token-from',
@@ -513,7 +521,7 @@ describe('expectations', () => {
       '--expect-audio',
       '60s',
     ];
-    const ended = await sandbox.run(['stream', ...file, ...quick, ...flags]);
+    const ended = await sandbox.runHere(['stream', ...file, ...quick, ...flags]);
     failed(ended, 1);
     expect(
       ended.stdout.match(/^(expect|forbid)-\S+ +(pass|FAIL)/gm)?.map((row) => row.replace(/ +/, ' ')),
@@ -556,7 +564,7 @@ describe('how it ends', () => {
   );
 
   test('--timeout: exit 7, with the summary', async () => {
-    const ended = await sandbox.run([
+    const ended = await sandbox.runHere([
       'stream',
       '--file',
       fixture('question.wav'),
@@ -583,7 +591,7 @@ describe('how it ends', () => {
       '200ms',
       '--json',
     ];
-    const ended = await sandbox.run(args);
+    const ended = await sandbox.runHere(args);
     succeeded(ended);
     expect(only(jsonLines(ended.stdout), 'warning')).toMatchObject({ code: 'no-reply' });
   });
@@ -605,7 +613,7 @@ describe('how it ends', () => {
 
   test('a stream that the service does not open: exit 4', async () => {
     const stub = await startTokenStub(sandbox, grant('t'));
-    const ended = await sandbox.run(['stream', ...file, '--base-url', stub.baseUrl, '--json']);
+    const ended = await sandbox.runHere(['stream', ...file, '--base-url', stub.baseUrl, '--json']);
     failed(ended, 4);
     expect(jsonLines(ended.stdout).at(-1)).toMatchObject({ type: 'error', exitCode: 4 });
   });
@@ -634,7 +642,7 @@ test.each([
   [['--local', '--ws-url', 'ws://127.0.0.1:1'], '--ws-url cannot be combined with --local'],
   [['--reply', 'echo'], '--reply is for the emulator of --local'],
 ])('stream %j asks for two things at once: exit 2', async (flags, reason) => {
-  const { code, stderr } = await sandbox.run(['stream', '--file', fixture('hello.wav'), ...flags]);
+  const { code, stderr } = await sandbox.runHere(['stream', '--file', fixture('hello.wav'), ...flags]);
   expect(code).toBe(2);
   expect(stderr).toContain(reason);
 });
@@ -653,5 +661,5 @@ test('stream --local goes to the emulator inside, whatever the environment names
     '--tail',
     '0',
   ];
-  expect((await sandbox.run(args, { env })).code).toBe(0);
+  expect((await sandbox.runHere(args, { env })).code).toBe(0);
 });

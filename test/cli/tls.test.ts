@@ -64,13 +64,13 @@ describe('serve --tls', () => {
     const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
     const before = sandbox.read('cert.pem');
     const port = new URL(serve.baseUrl).port;
-    const second = await sandbox.run(['serve', '--tls', '--port', port, '--cert-out', 'cert.pem']);
+    const second = await sandbox.runHere(['serve', '--tls', '--port', port, '--cert-out', 'cert.pem']);
     expect(second.code).toBe(2);
     expect(sandbox.read('cert.pem')).toBe(before);
   });
 
   test('a certificate that cannot be written ends it with 8', async () => {
-    const { code, stdout, stderr } = await sandbox.run([
+    const { code, stdout, stderr } = await sandbox.runHere([
       'serve',
       '--tls',
       '--port',
@@ -99,7 +99,7 @@ describe('serve --tls', () => {
     sandbox.write('other.pem', other.key);
     sandbox.write('text.pem', 'canary');
     sandbox.write('empty.pem', '');
-    const { code, stdout, stderr } = await sandbox.run(['serve', '--port', '0', ...args, '--debug']);
+    const { code, stdout, stderr } = await sandbox.runHere(['serve', '--port', '0', ...args, '--debug']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(reason);
     expect(stderr).not.toMatch(/canary|PRIVATE KEY/);
@@ -120,9 +120,9 @@ describe('a client of an emulator with TLS', () => {
       '--json',
     ];
     const ways = [
-      sandbox.run([...args, '--expect-audio', '--ca', 'cert.pem']),
+      sandbox.runHere([...args, '--expect-audio', '--ca', 'cert.pem']),
       sandbox.run([...args, '--expect-audio'], { env: { NODE_EXTRA_CA_CERTS: sandbox.path('cert.pem') } }),
-      sandbox.run([...args, '--expect-audio'], { env: { VOICECTL_CA: 'cert.pem' } }),
+      sandbox.runHere([...args, '--expect-audio'], { env: { VOICECTL_CA: 'cert.pem' } }),
     ];
     for (const { code, stdout } of await Promise.all(ways)) {
       expect(code).toBe(0);
@@ -132,7 +132,7 @@ describe('a client of an emulator with TLS', () => {
 
   test('is refused the token without --ca: exit 4, how to mend it, and no key was sent', async () => {
     const serve = await sandbox.serve(['--tls']);
-    const { code, stdout, stderr } = await sandbox.run([
+    const { code, stdout, stderr } = await sandbox.runHere([
       'token',
       '--base-url',
       serve.baseUrl,
@@ -149,8 +149,8 @@ describe('a client of an emulator with TLS', () => {
     const serve = await sandbox.serve(['--tls']);
     sandbox.write('other.pem', (await createCertificate(['127.0.0.1'])).cert);
     const args = ['--base-url', serve.baseUrl, '--ca', 'other.pem'];
-    expect((await sandbox.run(['token', ...args, '--retries', '0'])).code).toBe(4);
-    expect((await sandbox.run(['emulator', 'state', ...args])).code).toBe(4);
+    expect((await sandbox.runHere(['token', ...args, '--retries', '0'])).code).toBe(4);
+    expect((await sandbox.runHere(['emulator', 'state', ...args])).code).toBe(4);
   });
 
   test('that calls it by a name that is not in the certificate, is told so', async () => {
@@ -158,7 +158,13 @@ describe('a client of an emulator with TLS', () => {
     sandbox.write('cert.pem', cert);
     sandbox.write('key.pem', key);
     const serve = await sandbox.serve(['--cert', 'cert.pem', '--key', 'key.pem']);
-    const { code, stderr } = await sandbox.run(['token', '--base-url', serve.baseUrl, '--ca', 'cert.pem']);
+    const { code, stderr } = await sandbox.runHere([
+      'token',
+      '--base-url',
+      serve.baseUrl,
+      '--ca',
+      'cert.pem',
+    ]);
     expect(code).toBe(4);
     expect(stderr).toContain('The certificate is for other names');
   });
@@ -170,7 +176,7 @@ describe('a client of an emulator with TLS', () => {
     ['has a damaged one', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
   ])('refuses a --ca file that %s', async (_name, text) => {
     if (text !== undefined) sandbox.write('ca.pem', text);
-    const { code, stderr } = await sandbox.run([
+    const { code, stderr } = await sandbox.runHere([
       'token',
       '--base-url',
       'https://127.0.0.1:9',
@@ -188,14 +194,14 @@ describe('a client of an emulator with TLS', () => {
     const follow = sandbox.start(['emulator', 'journal', '--follow', '--json', ...at]);
     const seen = follow.line(/token-issued/);
     const until = async (): Promise<void> => {
-      expect((await sandbox.run(['token', ...at])).code).toBe(0);
+      expect((await sandbox.runHere(['token', ...at])).code).toBe(0);
       if (!follow.stdout.includes('token-issued')) await until();
     };
     await Promise.all([seen, until()]);
-    expect((await sandbox.run(['emulator', 'clock', 'advance', '61s', ...at])).stdout).toContain(
+    expect((await sandbox.runHere(['emulator', 'clock', 'advance', '61s', ...at])).stdout).toContain(
       '61 s ahead',
     );
-    expect((await sandbox.run(['emulator', 'state', ...at])).stdout).toContain('61 s ahead');
+    expect((await sandbox.runHere(['emulator', 'state', ...at])).stdout).toContain('61 s ahead');
     serve.signal('SIGTERM');
     expect((await serve.ended).code).toBe(0);
     expect(await follow.ended).toMatchObject({ code: 0, stderr: '' });
@@ -203,7 +209,7 @@ describe('a client of an emulator with TLS', () => {
 
   test('has --cacert in the line of token --curl', async () => {
     const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
-    const line = await sandbox.run(['token', '--curl', '--base-url', serve.baseUrl, '--ca', 'cert.pem']);
+    const line = await sandbox.runHere(['token', '--curl', '--base-url', serve.baseUrl, '--ca', 'cert.pem']);
     const { stdout } = await sandbox.shell(line.stdout, { env: { VOICECTL_API_KEY: 'any' } });
     expect(JSON.parse(stdout)).toEqual({ token: expect.any(String) });
   });

@@ -10,7 +10,7 @@ const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 
 describe('what token prints', () => {
   test('the token and a newline, and nothing else', async () => {
-    const { code, stdout, stderr } = await sandbox.run(['token', '--local']);
+    const { code, stdout, stderr } = await sandbox.runHere(['token', '--local']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+\n$/);
   });
@@ -23,7 +23,7 @@ describe('what token prints', () => {
   });
 
   test('with -v the claims, the limit and the timing, on standard error', async () => {
-    const { stdout, stderr } = await sandbox.run(['token', '--local', '-v', '--device', 'd1']);
+    const { stdout, stderr } = await sandbox.runHere(['token', '--local', '-v', '--device', 'd1']);
     expect(stdout.trimEnd()).toMatch(jwt);
     expect(stderr).toMatch(
       /^claims {2}\{"sub":"d1",.*\}\nlimit {3}59 of 60 left, resets \S+Z\nstatus {2}200, .* ms.*\n$/,
@@ -39,7 +39,7 @@ describe('what token prints', () => {
   });
 
   test('with --json one object with exactly the fields of the contract', async () => {
-    const { code, stdout, stderr } = await sandbox.run(['token', '--local', '--json', '--device', 'd1']);
+    const { code, stdout, stderr } = await sandbox.runHere(['token', '--local', '--json', '--device', 'd1']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [object, ...others] = jsonLines(stdout);
     expect(others).toEqual([]);
@@ -67,7 +67,7 @@ describe('what token prints', () => {
   });
 
   test('with --decode header and claims as JSON, and no token', async () => {
-    const { stdout, stderr } = await sandbox.run(['token', '--local', '--decode', '--device', 'd1']);
+    const { stdout, stderr } = await sandbox.runHere(['token', '--local', '--decode', '--device', 'd1']);
     expect(stderr).toBe('');
     const decoded = JSON.parse(stdout);
     expect(Object.keys(decoded)).toEqual(['header', 'claims']);
@@ -77,14 +77,14 @@ describe('what token prints', () => {
 
   test('a token that is no JWT is printed all the same, and decodes to null', async () => {
     const { baseUrl } = await startTokenStub(sandbox, grant('opaque-token-1'));
-    expect(await sandbox.run(['token', '--base-url', baseUrl])).toMatchObject({
+    expect(await sandbox.runHere(['token', '--base-url', baseUrl])).toMatchObject({
       code: 0,
       stdout: 'opaque-token-1\n',
     });
-    expect(await sandbox.run(['token', '--base-url', baseUrl, '--decode'])).toMatchObject({
+    expect(await sandbox.runHere(['token', '--base-url', baseUrl, '--decode'])).toMatchObject({
       stdout: 'null\n',
     });
-    const { stdout } = await sandbox.run(['token', '--base-url', baseUrl, '--json']);
+    const { stdout } = await sandbox.runHere(['token', '--base-url', baseUrl, '--json']);
     expect(jsonLines(stdout)[0]).toMatchObject({
       header: null,
       claims: null,
@@ -101,7 +101,7 @@ describe('what token prints', () => {
         sandbox,
         grant(`${part({ alg: 'none' })}.${part(claims)}.\u001b[2J\u009b\n`),
       );
-      const { stdout, stderr } = await sandbox.run(['token', '--base-url', baseUrl, flag]);
+      const { stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl, flag]);
       expect(stdout + stderr).not.toMatch(/[\u001b\u0007\u009b\u202e]/);
       expect(stdout.split('\n').at(-1)).toBe('');
     },
@@ -112,20 +112,20 @@ describe('what token prints', () => {
       grant(JSON.parse(body).deviceId)(response),
     );
     const env = { VOICECTL_DEVICE: 'from-env', VOICECTL_BASE_URL: baseUrl };
-    expect((await sandbox.run(['token', '--device', 'from-flag'], { env })).stdout).toBe('from-flag\n');
-    expect((await sandbox.run(['token'], { env })).stdout).toBe('from-env\n');
-    expect((await sandbox.run(['token', '--base-url', baseUrl])).stdout).toBe(`voicectl-${hostname()}\n`);
+    expect((await sandbox.runHere(['token', '--device', 'from-flag'], { env })).stdout).toBe('from-flag\n');
+    expect((await sandbox.runHere(['token'], { env })).stdout).toBe('from-env\n');
+    expect((await sandbox.runHere(['token', '--base-url', baseUrl])).stdout).toBe(`voicectl-${hostname()}\n`);
   });
 
   test('--api-version takes the versioned path, and no other version', async () => {
     const { baseUrl, arrived } = await startTokenStub(sandbox, grant('t'));
-    await sandbox.run(['token', '--base-url', `${baseUrl}/`]);
-    await sandbox.run(['token', '--base-url', baseUrl, '--api-version', 'v1']);
+    await sandbox.runHere(['token', '--base-url', `${baseUrl}/`]);
+    await sandbox.runHere(['token', '--base-url', baseUrl, '--api-version', 'v1']);
     expect(arrived.map(({ path }) => path)).toEqual([
       '/api/websocket-voice/token',
       '/api/v1/websocket-voice/token',
     ]);
-    expect((await sandbox.run(['token', '--base-url', baseUrl, '--api-version', 'v9'])).code).toBe(2);
+    expect((await sandbox.runHere(['token', '--base-url', baseUrl, '--api-version', 'v9'])).code).toBe(2);
   });
 });
 
@@ -134,7 +134,7 @@ describe('--curl', () => {
     const { baseUrl } = await sandbox.serve(['--accept-key', 'key-1']);
     const env = { VOICECTL_API_KEY: 'key-1', VOICECTL_BASE_URL: baseUrl };
     const device = `d'1 "$(touch owned)" \\ é`;
-    const { stdout, stderr } = await sandbox.run(['token', '--curl', '--device', device], { env });
+    const { stdout, stderr } = await sandbox.runHere(['token', '--curl', '--device', device], { env });
     expect(stderr).toBe('');
     expect(stdout).toContain('VOICECTL_API_KEY');
     expect(stdout).not.toContain('key-1');
@@ -147,17 +147,17 @@ describe('--curl', () => {
   test('works against the local emulator with no key at all, and never shows one', async () => {
     const { baseUrl } = await sandbox.serve();
     const env = { VOICECTL_BASE_URL: baseUrl };
-    const { stdout } = await sandbox.run(['token', '--curl', '--device', 'd1'], { env });
+    const { stdout } = await sandbox.runHere(['token', '--curl', '--device', 'd1'], { env });
     expect(stdout).toContain('VOICECTL_API_KEY:-voicectl-development-key}');
     expect(JSON.parse((await sandbox.shell(stdout)).stdout)).toHaveProperty('token');
-    const given = await sandbox.run(['token', '--curl', '--device', 'd1'], {
+    const given = await sandbox.runHere(['token', '--curl', '--device', 'd1'], {
       env: { ...env, VOICECTL_API_KEY: 'key-1' },
     });
     expect(given.stdout).toBe(stdout);
   });
 
   test('has no command for an emulator that ends with this one: exit 2', async () => {
-    expect(await sandbox.run(['token', '--curl', '--local'])).toMatchObject({
+    expect(await sandbox.runHere(['token', '--curl', '--local'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining('--local'),
@@ -165,7 +165,7 @@ describe('--curl', () => {
   });
 
   test('needs no service', async () => {
-    const { code, stdout } = await sandbox.run([
+    const { code, stdout } = await sandbox.runHere([
       'token',
       '--curl',
       '--base-url',
@@ -183,7 +183,7 @@ describe('retries', () => {
     'a rate limit is retried, and never sooner than Retry-After says',
     async () => {
       const { baseUrl, recorded } = await startForeignService(sandbox, ['--fail-first', '2']);
-      const { code, stdout, stderr } = await sandbox.run(['token', '--base-url', baseUrl]);
+      const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl]);
       expect(code).toBe(0);
       expect(stdout.trimEnd()).toMatch(jwt);
       expect(stderr).toMatch(/^(.*rate limited \(status 429\): RATE_LIMITED: .*; again in \d\.\d s\n){2}$/);
@@ -201,7 +201,7 @@ describe('retries', () => {
       sandbox,
       refuse(429, 'SLOW', 'Slow down', { 'Retry-After': '0' }),
     );
-    const { code, stdout, stderr } = await sandbox.run([
+    const { code, stdout, stderr } = await sandbox.runHere([
       'token',
       '--base-url',
       baseUrl,
@@ -217,7 +217,7 @@ describe('retries', () => {
 
   test.each([400, 401, 403, 404, 422, 500, 503])('a %i is not retried, and is exit 3', async (status) => {
     const { baseUrl, arrived } = await startTokenStub(sandbox, refuse(status, 'NO_WAY', 'Because'));
-    const { code, stdout, stderr } = await sandbox.run(['token', '--base-url', baseUrl]);
+    const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(message);
     expect(stderr).toContain(`status ${status}): NO_WAY: Because`);
@@ -231,7 +231,7 @@ describe('retries', () => {
       if (count === 1) response.destroy();
       else grant('t-2')(response);
     });
-    const { code, stdout, stderr } = await sandbox.run(['token', '--base-url', baseUrl]);
+    const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 't-2\n' });
     expect(stderr).toContain('again in');
   });
@@ -241,13 +241,13 @@ describe('retries', () => {
       sandbox,
       refuse(429, 'SLOW', 'Slow', { 'Retry-After': '86400' }),
     );
-    expect((await sandbox.run(['token', '--base-url', baseUrl])).code).toBe(5);
+    expect((await sandbox.runHere(['token', '--base-url', baseUrl])).code).toBe(5);
     expect(arrived).toHaveLength(1);
   });
 
   test('--timeout ends the waiting: exit 7', async () => {
     const { baseUrl } = await startTokenStub(sandbox, refuse(429, 'SLOW', 'Slow', { 'Retry-After': '60' }));
-    const { code, stdout, stderr } = await sandbox.run([
+    const { code, stdout, stderr } = await sandbox.runHere([
       'token',
       '--base-url',
       baseUrl,
@@ -270,7 +270,7 @@ describe('the key stays where it belongs', () => {
       const { baseUrl } = await startTokenStub(sandbox, (response) => {
         response.writeHead(status, { Location: `${other.baseUrl}/api/websocket-voice/token` }).end();
       });
-      const { code, stdout, stderr } = await sandbox.run(['token', '--base-url', baseUrl], {
+      const { code, stdout, stderr } = await sandbox.runHere(['token', '--base-url', baseUrl], {
         env: { VOICECTL_API_KEY: key },
       });
       expect({ code, stdout }).toEqual({ code: 6, stdout: '' });
@@ -286,7 +286,7 @@ describe('the key stays where it belongs', () => {
     ['stream', ['--raw', '/dev/zero']],
   ])('%s never sends it over plain HTTP to another host', async (command, flags) => {
     const stub = await startTokenStub(sandbox, grant('t'));
-    const { code, stdout, stderr } = await sandbox.run(
+    const { code, stdout, stderr } = await sandbox.runHere(
       [command, ...flags, '--base-url', `http://0.0.0.0:${stub.port}`],
       { env: { VOICECTL_API_KEY: key } },
     );
@@ -298,7 +298,7 @@ describe('the key stays where it belongs', () => {
 
   test('nor where only the stream would be in the clear', async () => {
     const args = ['token', '--base-url', 'https://0.0.0.0:9', '--ws-url', 'ws://0.0.0.0:9'];
-    const { code, stderr } = await sandbox.run(args, { env: { VOICECTL_API_KEY: key } });
+    const { code, stderr } = await sandbox.runHere(args, { env: { VOICECTL_API_KEY: key } });
     expect(code).toBe(2);
     expect(stderr).toContain('over plain WS');
   });
@@ -306,7 +306,7 @@ describe('the key stays where it belongs', () => {
   test('--allow-plaintext overrides that', async () => {
     const stub = await startTokenStub(sandbox, grant('t'));
     const args = ['token', '--base-url', `http://0.0.0.0:${stub.port}`, '--allow-plaintext'];
-    expect(await sandbox.run(args, { env: { VOICECTL_API_KEY: key } })).toMatchObject({
+    expect(await sandbox.runHere(args, { env: { VOICECTL_API_KEY: key } })).toMatchObject({
       code: 0,
       stdout: 't\n',
     });
@@ -323,7 +323,7 @@ describe('the key stays where it belongs', () => {
       '--api-key',
       key,
     ];
-    const { code, stdout, stderr } = await sandbox.run(args);
+    const { code, stdout, stderr } = await sandbox.runHere(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('VOICECTL_API_KEY');
     expect(stderr).not.toContain(key);
@@ -331,7 +331,7 @@ describe('the key stays where it belongs', () => {
   });
 
   test('without a key none is made up for a target that is not loopback', async () => {
-    const { code, stderr } = await sandbox.run(['token', '--base-url', 'https://0.0.0.0:9']);
+    const { code, stderr } = await sandbox.runHere(['token', '--base-url', 'https://0.0.0.0:9']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^voicectl: No API key\n {2}Set VOICECTL_API_KEY/);
   });
@@ -340,7 +340,7 @@ describe('the key stays where it belongs', () => {
 describe('where the key comes from', () => {
   async function keyOf(args: string[], options: { env?: Record<string, string>; input?: string } = {}) {
     const stub = await startTokenStub(sandbox, grant('t'));
-    const { code, stderr } = await sandbox.run(['token', '--base-url', stub.baseUrl, ...args], options);
+    const { code, stderr } = await sandbox.runHere(['token', '--base-url', stub.baseUrl, ...args], options);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return (JSON.parse(stub.arrived[0]?.body ?? '') as { apiKey: string }).apiKey;
   }
@@ -384,7 +384,7 @@ describe('where the key comes from', () => {
     'a config file with a key and mode %o is refused, and how to mend it said',
     async (mode) => {
       const file = sandbox.write('voicectl.config.yaml', 'apiKey: canary-key\n', mode);
-      const { code, stdout, stderr } = await sandbox.run(['token', '--local']);
+      const { code, stdout, stderr } = await sandbox.runHere(['token', '--local']);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toMatch(message);
       expect(stderr).toContain(`chmod 600 ${file}`);
@@ -394,7 +394,7 @@ describe('where the key comes from', () => {
 
   test('a config file without a key may be read by all', async () => {
     sandbox.write('voicectl.config.yaml', 'device: d-file\n', 0o644);
-    expect((await sandbox.run(['token', '--local', '--decode'])).stdout).toContain('"d-file"');
+    expect((await sandbox.runHere(['token', '--local', '--decode'])).stdout).toContain('"d-file"');
   });
 
   test.each([
@@ -405,7 +405,7 @@ describe('where the key comes from', () => {
     ['an empty key', ['--api-key', '']],
   ])('%s: exit 2', async (_what, flags) => {
     sandbox.write('empty.txt', '\n');
-    const { code, stdout, stderr } = await sandbox.run(['token', ...flags]);
+    const { code, stdout, stderr } = await sandbox.runHere(['token', ...flags]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(message);
   });

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { runInProcess } from './in-process.ts';
+import { createManualClock } from './manual-clock.ts';
 import { createWatch } from './watch.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -17,6 +19,11 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** What stands on standard input; `open`: nothing, and it never ends. Default: nothing, and it ends. */
   input?: string | Buffer | 'open';
+}
+
+export interface HereOptions {
+  env?: Record<string, string>;
+  input?: string | Buffer;
 }
 
 export interface Ended {
@@ -47,6 +54,12 @@ export interface Sandbox {
   start(args: readonly string[], options?: RunOptions): Running;
   /** Runs the real program to its end. */
   run(args: readonly string[], options?: RunOptions): Promise<Ended>;
+  /**
+   * Runs the built program to its end in this process, in the same folder and home: much faster than `run`. Not for
+   * signals, terminals, pipes and what else is of a process, nor for a program that starts others. With `--local`, time
+   * is moved, unless a part of it all has a time of its own: a device, or a reply by somebody else's code.
+   */
+  runHere(args: readonly string[], options?: HereOptions): Promise<Ended>;
   /** Runs `sh -c` in the same surroundings, where `voicectl` is the program. */
   shell(script: string, options?: RunOptions): Promise<Ended>;
   startShell(script: string, options?: RunOptions): Running;
@@ -68,6 +81,9 @@ export interface Addresses {
 export function setUpSandbox(): Sandbox {
   let dir: string | undefined;
   const deferred: (() => unknown)[] = [];
+  /** How many programs run in this process, and its folder without them. */
+  let here = 0;
+  let outside = '';
   const folder = () => {
     if (dir === undefined) {
       dir = mkdtempSync(join(tmpdir(), 'voicectl-cli-'));
@@ -121,6 +137,22 @@ export function setUpSandbox(): Sandbox {
     read: (name) => readFileSync(join(folder(), name), 'utf8'),
     start,
     run: (args, options) => start(args, options).ended,
+    async runHere(args, { env = {}, input } = {}) {
+      if (here === 0) outside = process.cwd();
+      here += 1;
+      process.chdir(folder());
+      const home = join(folder(), 'home');
+      try {
+        return await runInProcess(args, {
+          env: { PATH: process.env.PATH ?? '', HOME: home, XDG_CONFIG_HOME: join(home, '.config'), ...env },
+          ...(input !== undefined && { input }),
+          ...(hasOneClock(args) && { clock: createManualClock(Date.now()) }),
+        });
+      } finally {
+        here -= 1;
+        if (here === 0) process.chdir(outside);
+      }
+    },
     startShell,
     shell: (script, options) => startShell(script, options).ended,
     async serve(args = [], options = {}) {
@@ -130,6 +162,11 @@ export function setUpSandbox(): Sandbox {
     },
     defer: (call) => void deferred.push(call),
   };
+}
+
+/** Whether everything that happens follows the clock that the program is given. */
+function hasOneClock(args: readonly string[]): boolean {
+  return args.includes('--local') && !args.some((arg) => /^(--mic|--play|exec:|module:)/.test(arg));
 }
 
 /** Starts a process and remembers all that it says. */

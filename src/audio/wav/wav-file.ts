@@ -8,7 +8,7 @@ import { createBlockJoiner } from '../whole-samples.ts';
 import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
 
 /** How much audio the header may lack after a kill. */
-const headerEveryBytes = bytesForMs(1000);
+const headerEveryBytes = bytesForMs(800);
 /** Most audio in writes that are not awaited: about two minutes. Beyond it a write is refused. */
 const maxWaitingBytes = bytesForMs(120_000);
 
