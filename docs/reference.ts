@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { commands } from '../src/commands/commands.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
+import { ruleOf, situations } from '../src/conformance/drill/catalogue.ts';
 import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
 import { stepsFor } from '../src/conformance/needed.ts';
 import { backends } from '../src/devices/backends/backend.ts';
@@ -58,6 +59,18 @@ export const references: Record<string, string> = {
   rules: table(
     ['rule', 'the specification says', 'section', 'exchanges'],
     serviceRules.map(({ id, says, section }) => [id, says, section, stepsFor(id).join(' ')]),
+  ),
+  drill: table(
+    ['situation', 'what happens', 'rule', 'the specification says'],
+    situations.map(({ id, title, tls }) => {
+      const rule = ruleOf(id);
+      return [
+        `\`${id}\``,
+        tls === undefined ? title : `${title} (with \`--tls\`)`,
+        `${rule.id} ${rule.title}`,
+        rule.says,
+      ];
+    }),
   ),
   learn: table(['setting', 'exchanges', 'how it is found out'], learnRows()),
   scenarios: table(['name', 'what happens'], shippedScenarios()),

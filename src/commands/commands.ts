@@ -2,6 +2,7 @@ import { checkSpec } from './check/spec.ts';
 import { type Command, type CommandGroup, defineCommand } from './command.ts';
 import { devicesSpec } from './devices/spec.ts';
 import { doctorSpec } from './doctor/spec.ts';
+import { drillSpec } from './drill/spec.ts';
 import * as emulator from './emulator/spec.ts';
 import { execSpec } from './exec/spec.ts';
 import { inspectSpec } from './inspect/spec.ts';
@@ -39,6 +40,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand(checkSpec, async () => (await import('./check/run.ts')).run),
   defineCommand(learnSpec, async () => (await import('./learn/run.ts')).run),
   defineCommand(proxySpec, async () => (await import('./proxy/run.ts')).run),
+  defineCommand(drillSpec, async () => (await import('./drill/run.ts')).run),
   defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
   defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
   defineCommand(devicesSpec, async () => (await import('./devices/run.ts')).run),

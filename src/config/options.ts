@@ -3,6 +3,7 @@ import { checkSettings, learnSettings } from './options/check.ts';
 import { connectionSettings } from './options/connection.ts';
 import { controlSettings } from './options/control.ts';
 import type { OptionSpec } from './options/define.ts';
+import { drillSettings } from './options/drill.ts';
 import { emulatorSettings } from './options/emulator.ts';
 import { expectationSettings, limitSetting } from './options/expectation.ts';
 import { inspectSettings } from './options/inspect.ts';
@@ -25,6 +26,7 @@ export const options = {
   ...checkSettings,
   ...learnSettings,
   ...proxySettings,
+  ...drillSettings,
 };
 
 export type OptionName = keyof typeof options;
@@ -194,6 +196,27 @@ export const learnOptions = [
   'dialectOut',
   'merge',
   'diff',
+] as const satisfies OptionName[];
+
+/** What a device is put through, and how it finds the emulator. */
+export const drillOptions = [
+  'drill',
+  'list',
+  'noticeWithin',
+  'parallel',
+  'device',
+  'junit',
+  'acceptKey',
+  'acceptKeyFile',
+  'allowHost',
+  'allowOrigin',
+  'host',
+  'port',
+  'tls',
+  'cert',
+  'key',
+  'certOut',
+  'ascii',
 ] as const satisfies OptionName[];
 
 /** The target is checked without a key and only over HTTP, so no other connection setting is read. */

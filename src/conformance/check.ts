@@ -8,6 +8,7 @@ import { createHolding, type HoldOptions, type Try } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { allSteps, type PlanOptions, planRun, planSecondTry } from './plan.ts';
 import type { Stop } from './stop.ts';
+import { countVerdicts } from './verdicts.ts';
 
 export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
   scope: PlanOptions;
@@ -28,9 +29,6 @@ export interface CheckResult {
   exitCode: number;
   elapsedMs: number;
 }
-
-/** The verdicts, in the order in which they are counted. */
-export const verdictNames: readonly Verdict[] = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped'];
 
 /** Rules that count: a second try asks for devices that nobody has used. */
 const countingRules: readonly string[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
@@ -83,11 +81,6 @@ export function rulesIn({ rules }: Pick<PlanOptions, 'rules'>): readonly Rule[] 
 /** Whether the service accepts invented devices. */
 function knowsOthers(seen: readonly Seen[], { isAlone }: PlanOptions): boolean {
   return !isAlone && grants(seen).some(({ id }) => id === 'E3');
-}
-
-function countVerdicts(judged: readonly Judged[]): Record<Verdict, number> {
-  const count = (name: Verdict) => judged.filter(({ finding }) => finding.verdict === name).length;
-  return Object.fromEntries(verdictNames.map((name) => [name, count(name)])) as Record<Verdict, number>;
 }
 
 const failing: readonly Verdict[] = ['fail'];

@@ -10,6 +10,8 @@ export type EmulatorEventBody =
   | { type: 'listening'; version: string; baseUrl: string; wsUrl: string; lan?: Addresses[] }
   /** A connection that ended in its TLS handshake. */
   | { type: 'tls-failed'; remote: string; why: string }
+  /** A TLS handshake that succeeded: the peer accepts the certificate. */
+  | { type: 'tls-opened'; remote: string; protocol: string }
   | { type: 'token-issued'; device: string; jti: string; exp: number; remaining: number; resetAtMs: number }
   | {
       type: 'request-refused';

@@ -262,6 +262,11 @@ export const faultNames = Object.keys(faultCatalogue) as FaultName[];
 
 /** Which opportunities a fault takes. */
 const count = {
+  skip: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Lets this many opportunities pass first: with `times`, faults strike in a fixed order'),
   times: z.int().min(1).optional().describe('Strikes this often, then no more; default: until it is cleared'),
   probability: z
     .number()

@@ -37,9 +37,10 @@ const maxBodyBytes = 1024 * 1024;
 export function createFront(options: FrontOptions): Server {
   const { dialect, events, admission, tls, target, streams } = options;
   const own = { dialect, events: events.of.device };
-  const server = createServiceServer(tls, (failure) =>
-    events.of.device.emit({ type: 'tls-failed', ...failure }),
-  );
+  const server = createServiceServer(tls, {
+    onOpened: (opened) => events.of.device.emit({ type: 'tls-opened', ...opened }),
+    onFailure: (failure) => events.of.device.emit({ type: 'tls-failed', ...failure }),
+  });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     inTurn(request, response, (req, res) => {
       answer(req, res, options).catch((thrown) => res.destroy(thrown));

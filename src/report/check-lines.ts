@@ -2,14 +2,11 @@ import type { CheckResult } from '../conformance/check.ts';
 import type { Cost } from '../conformance/cost.ts';
 import type { Judged } from '../conformance/judge.ts';
 import type { Plan } from '../conformance/plan.ts';
-import { escapeText } from '../kernel/escape.ts';
-import type { Verdict } from '../rules/rule.ts';
 import { exchangeLine } from './check-evidence.ts';
 import type { Style } from './style.ts';
+import { countsText, markOf, verdictWidth, width, wrapText } from './verdict-lines.ts';
 
-const width = 80;
 const idWidth = 5;
-const verdictWidth = 9;
 const titleWidth = 42;
 const indent = ' '.repeat(idWidth);
 const shownExchanges = 3;
@@ -33,18 +30,6 @@ export function ruleLines({ rule, finding, evidence, expected }: Judged, style: 
   ];
 }
 
-function markOf(verdict: Verdict, style: Style): (text: string) => string {
-  const marks: Record<Verdict, (text: string) => string> = {
-    pass: style.good,
-    fail: style.bad,
-    warn: style.note,
-    observed: style.strong,
-    unknown: style.note,
-    skipped: style.dim,
-  };
-  return marks[verdict];
-}
-
 /** As many names as fit, and how many more there are. */
 function idsText(ids: readonly string[], columns: number): string {
   const whole = ids.join(' ');
@@ -60,41 +45,16 @@ function wrap(text: string): string[] {
   return wrapText(text).map((line) => `${indent}${line}`);
 }
 
-/** A text from outside in lines that fit beside an indent. */
-export function wrapText(text: string): string[] {
-  const columns = width - indent.length;
-  const lines: string[] = [];
-  let line = '';
-  for (const word of escapeText(text)
-    .split(' ')
-    .flatMap((long) => cutEvery(long, columns))) {
-    if (line !== '' && line.length + 1 + word.length > columns) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
-}
-
-function cutEvery(word: string, length: number): string[] {
-  const parts = word.match(new RegExp(`.{1,${length}}`, 'gu'));
-  return parts ?? [''];
-}
-
 /** The counts, the cost, and why the run ended before its plan did. */
 export function checkSummaryLines(
   { verdicts, spent, elapsedMs, stopped }: CheckResult,
   style: Style,
 ): string[] {
-  const counts = Object.entries(verdicts).filter(
-    ([name, count]) => count > 0 || name === 'pass' || name === 'fail',
-  );
-  const text = counts.map(([name, count]) => markOf(name as Verdict, style)(`${count} ${name}`)).join(', ');
   const seconds = (elapsedMs / 1000).toFixed(1);
   return [
     '',
     ...(stopped === undefined ? [] : wrapText(`Stopped: ${stopped.message}`)),
-    text,
+    countsText(verdicts, style),
     `${costText(spent)}, ${seconds} s`,
   ];
 }

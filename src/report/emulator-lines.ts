@@ -66,6 +66,7 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'stopping':
       return '· stopping';
     case 'listening':
+    case 'tls-opened':
       return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { Judged } from '../conformance/judge.ts';
 import { curlLine, exchangeLine, maxExchanges } from './check-evidence.ts';
-import { wrapText } from './check-lines.ts';
+import { wrapText } from './verdict-lines.ts';
 
 /** A rule in full, for a panel: what the specification says, what was seen, and how to see it again. */
 export function ruleDetail({ rule, finding, evidence, expected }: Judged): string[] {

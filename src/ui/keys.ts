@@ -59,7 +59,7 @@ export const bindings: readonly Binding[] = [
     shown: 'q',
     help: 'stop, or leave when all is done',
     hint: 'quit',
-    screens: ['check'],
+    screens: ['check', 'drill'],
   },
   {
     command: 'mute',
@@ -146,7 +146,7 @@ export const bindings: readonly Binding[] = [
     shown: '/',
     help: 'filter: words, kind:fail and other verdicts',
     hint: 'filter',
-    screens: ['check'],
+    screens: ['check', 'drill'],
   },
   {
     command: 'open',
@@ -162,7 +162,7 @@ export const bindings: readonly Binding[] = [
     shown: 'enter',
     help: 'show what was seen',
     hint: 'open',
-    screens: ['check'],
+    screens: ['check', 'drill'],
   },
   {
     command: 'pause',
@@ -186,7 +186,7 @@ export const bindings: readonly Binding[] = [
     shown: 'end G',
     help: 'follow the latest verdict',
     hint: 'follow',
-    screens: ['check'],
+    screens: ['check', 'drill'],
   },
   { command: 'up', keys: ['up', 'k'], shown: 'up k', help: 'the line above' },
   { command: 'down', keys: ['down', 'j'], shown: 'down j', help: 'the line below' },

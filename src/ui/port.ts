@@ -1,6 +1,6 @@
 /** The messages between the program and the drawing thread. */
 
-export type ScreenName = 'stream' | 'serve' | 'check';
+export type ScreenName = 'stream' | 'serve' | 'check' | 'drill';
 
 /** Known from the start. */
 export interface ScreenStart {

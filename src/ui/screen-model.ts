@@ -37,7 +37,7 @@ export function createScreenModel(start: ScreenStart): NextScreen {
       bands: serveBands,
     });
   }
-  if (start.screen === 'check') {
+  if (start.screen === 'check' || start.screen === 'drill') {
     return run({
       first: createVerdictModel(start),
       reduce: (model, request) =>

@@ -31,6 +31,12 @@ function describe(event: EmulatorEvent): Described {
         text: `${escapeText(event.remote)}: ${escapeText(event.why)}`,
         mark: 'warning',
       };
+    case 'tls-opened':
+      return {
+        direction: 'in',
+        kind: 'tls',
+        text: `${escapeText(event.remote)}: ${escapeText(event.protocol)}`,
+      };
     case 'token-issued':
       return { direction: 'out', kind: 'token', text: `${event.remaining} left in the window` };
     case 'request-refused':

@@ -22,7 +22,7 @@ const isBusy = () =>
   process.getActiveResourcesInfo().some((name) => /^FSReq|GetAddrInfo|Connect|WriteWrap|Shutdown/.test(name));
 
 /** Moves the clock whenever nothing happens in this process, until `work` is done. */
-async function hasten<Result>(clock: ManualClock, work: Promise<Result>): Promise<Result> {
+export async function hasten<Result>(clock: ManualClock, work: Promise<Result>): Promise<Result> {
   let isDone = false;
   const done = () => {
     isDone = true;

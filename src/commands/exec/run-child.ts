@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { cannotRun } from '../child/cannot-run.ts';
 
 export interface ChildOptions {
   /** When aborted, the child gets the signal that we got. */
@@ -10,10 +11,6 @@ export interface ChildOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
 }
-
-/** The exit codes of shells for a missing command, and for one that cannot be run. */
-const notFound = 127;
-const notExecutable = 126;
 
 /**
  * Runs a command with our streams. Returns its exit status, or 128 plus the number of the signal that ended it.
@@ -35,7 +32,7 @@ export async function runChild(
   process.once('exit', kill);
   try {
     return await new Promise((resolve, reject) => {
-      child.once('error', (cause) => reject(cannotRun(command, cause)));
+      child.once('error', (cause) => reject(cannotExec(command, cause)));
       child.once('exit', (code, ended) => resolve(code ?? 128 + constants.signals[ended ?? 'SIGTERM']));
     });
   } finally {
@@ -50,11 +47,12 @@ function signalOf(reason: unknown): NodeJS.Signals {
   return code === 'hung-up' ? 'SIGHUP' : 'SIGTERM';
 }
 
-function cannotRun(command: string, cause: NodeJS.ErrnoException): VoicectlError {
-  const missing = cause.code === 'ENOENT';
-  const why = missing ? 'command not found' : cause.message;
-  return new VoicectlError('usage', `Cannot run ${command}: ${why}`, {
-    cause,
-    details: { exitCode: missing ? notFound : notExecutable },
-  });
+/** The exit codes of shells for a missing command, and for one that cannot be run. */
+const notFound = 127;
+const notExecutable = 126;
+
+function cannotExec(command: string, cause: NodeJS.ErrnoException): VoicectlError {
+  const { message } = cannotRun(command, cause);
+  const exitCode = cause.code === 'ENOENT' ? notFound : notExecutable;
+  return new VoicectlError('usage', message, { cause, details: { exitCode } });
 }

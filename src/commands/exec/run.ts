@@ -1,12 +1,12 @@
-import { defaultDevice, developmentKey } from '../../config/target.ts';
 import { createEmulator } from '../../emulator/emulator.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createStyle } from '../../report/style.ts';
+import { childEnvironment } from '../child/environment.ts';
+import { type TrustFiles, writeTrustFiles } from '../child/trust-files.ts';
 import type { ContextOf } from '../command.ts';
 import { emulatorSettings } from '../service/emulator-settings.ts';
 import { runChild } from './run-child.ts';
 import type { execSpec } from './spec.ts';
-import { type TrustFiles, writeTrustFiles } from './trust-files.ts';
 
 export async function run(context: ContextOf<typeof execSpec>): Promise<number> {
   const { settings, args, io, verbose, signal, note } = context;
@@ -29,10 +29,11 @@ export async function run(context: ContextOf<typeof execSpec>): Promise<number> 
       cwd: io.cwd,
       env: {
         ...io.env,
-        VOICECTL_BASE_URL: emulator.baseUrl,
-        VOICECTL_WS_URL: emulator.wsUrl,
-        VOICECTL_API_KEY: options.acceptKeys?.[0] ?? developmentKey,
-        VOICECTL_DEVICE: settings.device ?? defaultDevice(),
+        ...childEnvironment({
+          ...emulator,
+          acceptKeys: options.acceptKeys ?? [],
+          device: settings.device,
+        }),
         ...trust?.env,
       },
     });

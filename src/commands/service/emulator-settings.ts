@@ -50,8 +50,9 @@ async function loadDialect(file: string, input: Stdin) {
   return readDialect(await readText(file, input), file);
 }
 
-async function acceptedKeys(
-  { acceptKey, acceptKeyFile }: EmulatorContext['settings'],
+/** The accepted keys of the flags; none: any. Throws `bad-input` for an empty file. */
+export async function acceptedKeys(
+  { acceptKey, acceptKeyFile }: Pick<EmulatorContext['settings'], 'acceptKey' | 'acceptKeyFile'>,
   input: Stdin,
 ): Promise<string[]> {
   if (acceptKeyFile === undefined) return acceptKey;

@@ -7,7 +7,7 @@ export const outputSettings = {
     flag: '--output <FORM>',
     defaultText: 'tui on a terminal, else plain',
     parse: parseChoice(['tui', 'plain', 'json']),
-    help: 'tui (stream, serve and check, on a terminal only), plain or json',
+    help: 'tui (stream, serve, check and drill, on a terminal only), plain or json',
   }),
   json: define({ flag: '--json', parse: parseFlag, flagOnly: true, help: 'short for --output json' }),
   color: define({

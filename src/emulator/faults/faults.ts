@@ -69,7 +69,7 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
   const listeners = new Set<(take: TakeFaults) => void>();
 
   const enter = (id: number, fault: Fault): Entry => {
-    const entry = { id, fault, struck: 0, chance: random.sequence() };
+    const entry = { id, fault, struck: 0, passed: 0, chance: random.sequence() };
     if (active.length >= maxFaults) throw new VoicectlError('usage', `More than ${maxFaults} faults`);
     active.push(entry);
     return entry;
@@ -136,7 +136,8 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
   };
 }
 
-type Entry = ActiveFault & { chance: () => number };
+/** `passed`: opportunities so far. */
+type Entry = ActiveFault & { chance: () => number; passed: number };
 
 /** A fault as it is written: `NAME:key=value,…` or an object. Throws `usage` saying what was expected. */
 export function checkFault(input: FaultInput | string): Fault {
@@ -155,7 +156,10 @@ function concerns(fault: Fault, { device, stream }: FaultSubject): boolean {
   return !('device' in fault && fault.device !== undefined && fault.device !== device);
 }
 
-function takesItsChance({ fault: { times, probability }, struck, chance }: Entry): boolean {
-  if (times !== undefined && struck >= times) return false;
+function takesItsChance(entry: Entry): boolean {
+  const { fault, struck, chance } = entry;
+  const { skip = 0, times, probability } = fault;
+  entry.passed += 1;
+  if (entry.passed <= skip || (times !== undefined && struck >= times)) return false;
   return probability === 1 || chance() < probability;
 }

@@ -54,7 +54,10 @@ const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 /** The HTTP side of the service: admission, paths, methods and the shape of errors. */
 export function createHttpServer(options: HttpServerOptions): Server {
   const { dialect, events, admission, voice, tls } = options;
-  const server = createServiceServer(tls, (failure) => events.emit({ type: 'tls-failed', ...failure }));
+  const server = createServiceServer(tls, {
+    onOpened: (opened) => events.emit({ type: 'tls-opened', ...opened }),
+    onFailure: (failure) => events.emit({ type: 'tls-failed', ...failure }),
+  });
 
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     const tap = options.tap !== undefined && asksForToken(request) ? options.tap() : undefined;

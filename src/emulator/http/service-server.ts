@@ -3,7 +3,7 @@ import { maxHeaders } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { ServiceResponse } from '../../wire/server/in-turn.ts';
 import { ServiceRequest } from '../../wire/server/service-request.ts';
-import { createTlsServer, type HandshakeFailure } from '../../wire/server/tls-server.ts';
+import { createTlsServer, type HandshakeListeners } from '../../wire/server/tls-server.ts';
 
 /** How often Node looks for late requests: the deadlines below are exact to within it. */
 const checkEveryMs = 500;
@@ -12,10 +12,7 @@ const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
 const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
 
 /** A server for the paths of the service, with or without TLS: its limits, and no handlers. */
-export function createServiceServer(
-  tls: TlsCertificate | undefined,
-  onTlsFailure: (failure: HandshakeFailure) => void,
-): Server {
+export function createServiceServer(tls: TlsCertificate | undefined, handshakes: HandshakeListeners): Server {
   const settings = {
     IncomingMessage: ServiceRequest,
     ServerResponse: ServiceResponse,
@@ -25,7 +22,7 @@ export function createServiceServer(
     headersTimeout: headersDeadlineMs,
     requestTimeout: requestDeadlineMs,
   };
-  const server = tls === undefined ? createServer(settings) : createTlsServer(settings, tls, onTlsFailure);
+  const server = tls === undefined ? createServer(settings) : createTlsServer(settings, tls, handshakes);
   // One more than allowed, so that too many differs from just enough.
   server.maxHeadersCount = maxHeaders + 1;
   return server;

@@ -25,11 +25,18 @@ export interface HandshakeFailure {
   why: string;
 }
 
-/** HTTP over TLS. Reports each failed handshake: the device itself often says less about it. */
+/** Called for each handshake. A device often says less about one that failed. */
+export interface HandshakeListeners {
+  /** `protocol`: the version of TLS. */
+  onOpened?(opened: { remote: string; protocol: string }): void;
+  onFailure(failure: HandshakeFailure): void;
+}
+
+/** HTTP over TLS. */
 export function createTlsServer(
   settings: ServerOptions,
   { cert, key }: TlsCertificate,
-  onFailure: (failure: HandshakeFailure) => void,
+  { onOpened, onFailure }: HandshakeListeners,
 ): Server {
   const server = createServer({ ...settings, cert, key, handshakeTimeout: handshakeDeadlineMs });
   // Without a listener Node would answer it in HTTP, as a bad request.
@@ -37,6 +44,9 @@ export function createTlsServer(
     onFailure({ remote: socket.remoteAddress ?? '', why: meaning(error) });
     socket.destroy();
   });
+  server.on('secureConnection', (socket: TLSSocket) =>
+    onOpened?.({ remote: socket.remoteAddress ?? '', protocol: socket.getProtocol() ?? '' }),
+  );
   reachBeneath(server);
   return server;
 }

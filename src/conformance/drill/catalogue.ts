@@ -1,0 +1,92 @@
+import { deviceRules } from '../../rules/device/catalogue.ts';
+import type { Situation } from './situation.ts';
+import {
+  sendingSituations,
+  stallSituation,
+  strangeSituations,
+  unevenSituations,
+} from './situations/audio.ts';
+import {
+  endSituations,
+  interruptionSituations,
+  refusedTokenSituations,
+  silenceSituations,
+  tokenSituations,
+} from './situations/connections.ts';
+import {
+  firstRequest,
+  rateLimitSituations,
+  redirectSituation,
+  refusalSituations,
+  tlsSituations,
+} from './situations/requests.ts';
+
+/** Every situation, in the order in which a device is put through them. */
+export const situations: readonly Situation[] = [
+  firstRequest,
+  ...tokenSituations,
+  ...sendingSituations,
+  ...rateLimitSituations,
+  ...refusalSituations,
+  ...refusedTokenSituations,
+  ...interruptionSituations,
+  ...silenceSituations,
+  stallSituation,
+  ...strangeSituations,
+  ...unevenSituations,
+  ...endSituations,
+  redirectSituation,
+  ...tlsSituations,
+];
+
+/** What a rule of the drill says: the words of the specification, or those of good sense. */
+export interface DrillRule {
+  id: string;
+  section: string;
+  title: string;
+  says: string;
+}
+
+/** The rules that traffic alone does not show. */
+const others: readonly DrillRule[] = [
+  {
+    id: 'D10',
+    section: 'States and transitions',
+    title: 'notices that the service is gone',
+    says: 'Not in the specification: a device that waits for a dead connection is dead itself.',
+  },
+  {
+    id: 'D11',
+    section: 'Events',
+    title: 'bears what it does not know',
+    says: 'Fields of messages, further kinds and the size of audio messages: not shown.',
+  },
+  {
+    id: 'D12',
+    section: 'What the service does',
+    title: 'goes on sending whatever it hears',
+    says: 'Stream raw PCM audio as binary messages in both directions.',
+  },
+  {
+    id: 'D14',
+    section: 'Authentication',
+    title: 'shows its key to the service alone',
+    says: 'The token request is made over HTTPS. Transport is TLS (https and wss).',
+  },
+];
+
+/** D1 to D14. */
+export const drillRules: readonly DrillRule[] = [...deviceRules, ...others].sort(
+  (a, b) => numberOf(a.id) - numberOf(b.id),
+);
+
+function numberOf(id: string): number {
+  return Number(id.slice(1));
+}
+
+/** The rule of a situation: `D9` for `D9-1012`. */
+export function ruleOf(id: string): DrillRule {
+  const rule = drillRules.find((one) => one.id === id.split('-')[0]);
+  if (rule === undefined) throw new RangeError(`There is no rule for ${id}`);
+  return rule;
+}

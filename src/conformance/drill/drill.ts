@@ -1,0 +1,128 @@
+import { setMaxListeners } from 'node:events';
+import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
+import { skipped, unknown, type Verdict } from '../../rules/rule.ts';
+import { countVerdicts } from '../verdicts.ts';
+import { lostDevice, noDevice } from './absence.ts';
+import { ruleOf } from './catalogue.ts';
+import { confirmed } from './moments.ts';
+import { type Drilled, type Outcome, runSituation, type SituationOptions } from './run-situation.ts';
+import type { Situation } from './situation.ts';
+
+export interface DrillOptions extends SituationOptions {
+  situations: readonly Situation[];
+  /** Situations at once; only a device that the drill starts can be in several. */
+  parallel: number;
+  onBegin?: ((situation: Situation) => void) | undefined;
+  /** Called with each verdict: of the situation, and of rules that were broken beside it. */
+  onDrilled?: ((drilled: Drilled) => void) | undefined;
+}
+
+export interface DrillResult {
+  /** In the order of the catalogue. */
+  drilled: readonly Drilled[];
+  verdicts: Record<Verdict, number>;
+  /** Why the drill ended before its situations did. */
+  stopped: VoicectlError | undefined;
+  exitCode: number;
+  elapsedMs: number;
+}
+
+/** A device that does not come this often in a row will not come any more. */
+const mostAbsences = 2;
+/** The first situations tell whether there is a device at all, and whether it can stream. */
+const firstSituations = 2;
+/** Situations that can be judged without a stream. */
+const needsNoStream = /^(D1|D2|D6|D7|D14)(-|$)/;
+
+/**
+ * Puts a device through situations. Throws what starting the service or the device throws. An abort, or a device
+ * that does not come, ends the drill with what was seen so far.
+ */
+export async function drill({ signal: given, ...rest }: DrillOptions): Promise<DrillResult> {
+  const { situations, clock, parallel } = rest;
+  // Each situation listens to it.
+  const signal = AbortSignal.any([given]);
+  setMaxListeners(0, signal);
+  const startedAt = clock.now();
+  const course = createCourse({ ...rest, signal });
+  for (const situation of situations.slice(0, firstSituations)) await course.take(situation);
+  const waiting = situations.slice(firstSituations);
+  const workOff = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await course.take(next);
+  };
+  await Promise.all(Array.from({ length: parallel }, workOff));
+  const place = (one: Drilled) => situations.findIndex(({ id }) => id === one.situation);
+  const drilled = course.drilled.toSorted((a, b) => place(a) - place(b));
+  return {
+    drilled,
+    verdicts: countVerdicts(drilled),
+    stopped: course.stopped,
+    exitCode: exitCodeOf(drilled, course.stopped),
+    elapsedMs: clock.now() - startedAt,
+  };
+}
+
+/** Takes situations one by one, and remembers what makes further ones pointless. */
+function createCourse(options: DrillOptions) {
+  const { access, signal, onBegin, onDrilled } = options;
+  const drilled: Drilled[] = [];
+  let stopped: VoicectlError | undefined;
+  let absences = 0;
+  let hasCome = false;
+  /** Why no stream can come about. */
+  let obstacle: string | undefined;
+
+  const tell = (one: Drilled) => {
+    drilled.push(one);
+    onDrilled?.(one);
+  };
+  const learn = ({ drilled: own, cameAtAll, view }: Outcome) => {
+    absences = cameAtAll ? 0 : absences + 1;
+    if (!cameAtAll && !hasCome) stopped = noDevice(own, options);
+    else if (absences >= mostAbsences) stopped = lostDevice(options);
+    hasCome ||= cameAtAll;
+    if (own.id === 'D1' && own.finding.verdict === 'fail') obstacle = 'it gets no token: see D1';
+    if (own.id === 'D2' && confirmed(view).length === 0) obstacle ??= 'no stream is confirmed: see D2';
+  };
+  const reasonToLeaveOut = ({ id, tls }: Situation) => {
+    if (stopped !== undefined) return skipped('the drill ended before', []);
+    if (tls !== undefined && access.tls === undefined) return skipped('needs --tls', []);
+    if (obstacle !== undefined && id !== 'D2' && !needsNoStream.test(id)) return unknown(obstacle, []);
+    return undefined;
+  };
+
+  return {
+    drilled,
+    get stopped() {
+      return stopped;
+    },
+    async take(situation: Situation): Promise<void> {
+      if (signal.aborted) stopped ??= toVoicectlError(signal.reason);
+      const finding = reasonToLeaveOut(situation);
+      if (finding !== undefined) {
+        tell(leftOut(situation, finding));
+        return;
+      }
+      onBegin?.(situation);
+      try {
+        const outcome = await runSituation(situation, options);
+        [outcome.drilled, ...outcome.also].forEach(tell);
+        learn(outcome);
+      } catch (thrown) {
+        if (!signal.aborted) throw thrown;
+        stopped ??= toVoicectlError(signal.reason);
+        tell(leftOut(situation, skipped('interrupted', [])));
+      }
+    },
+  };
+}
+
+function leftOut({ id, title }: Situation, finding: Drilled['finding']): Drilled {
+  return { id, situation: id, rule: ruleOf(id), title, finding, evidence: [], elapsedMs: 0, output: [] };
+}
+
+function exitCodeOf(drilled: readonly Drilled[], stopped: VoicectlError | undefined): number {
+  const isFailed = drilled.some(({ finding }) => finding.verdict === 'fail');
+  if (stopped !== undefined && (stopped.code !== 'timed-out' || !isFailed)) return stopped.exitCode;
+  return isFailed ? 1 : 0;
+}

@@ -1,0 +1,145 @@
+import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
+import type { Device, StartDevice } from './device.ts';
+import type { Situation } from './situation.ts';
+import type { Stage } from './stage.ts';
+import type { DeviceState, View } from './view.ts';
+
+export interface FollowOptions {
+  situation: Situation;
+  stage: Stage;
+  clock: Clock;
+  signal: AbortSignal;
+  deviceTimeoutMs: number;
+  /** Undefined: the device connects by itself. */
+  start: StartDevice | undefined;
+  /** A device that connects by itself has to be stopped by its user. */
+  onStopNeeded: () => void;
+  /** Gets a function that looks again, for when something has changed. */
+  onReady: (look: () => void) => void;
+}
+
+export interface Followed {
+  view: View;
+  /** Whether the device showed itself. */
+  cameAtAll: boolean;
+  /** The last device, running or ended. */
+  device: Device | undefined;
+}
+
+/** How often it is looked whether so much time has passed. What happens is looked at when it happens. */
+const lookEveryMs = 100;
+/** After a command has ended, its sockets end within this time. */
+const afterEndMs = 500;
+
+/** Lets a situation happen, until all has been seen or its time is over. Rejects with the signal's reason. */
+export async function follow(options: FollowOptions): Promise<Followed> {
+  const { situation, stage, clock, signal, deviceTimeoutMs, start, onStopNeeded } = options;
+  const { watch, elsewhere, address } = stage;
+  const startedAt = clock.now();
+  const done: number[] = [];
+  const state: DeviceState = { starts: 0, ended: undefined };
+  let device: Device | undefined;
+  let isRunning = false;
+  let cameAt: number | undefined;
+
+  const launch = async () => {
+    if (start === undefined) return;
+    state.starts += 1;
+    isRunning = true;
+    const one = await start(address);
+    device = one;
+    void one.ended.then((status) => {
+      isRunning = false;
+      state.ended ??= { at: clock.now(), status };
+      look();
+    });
+  };
+  const viewNow = (): View => ({
+    now: clock.now(),
+    seen: watch.seen(),
+    journal: watch.journal,
+    elsewhere: elsewhere.seen().flatMap(({ exchange }) => (exchange.kind === 'token' ? [exchange] : [])),
+    done,
+    device: { ...state },
+    deviceTimeoutMs,
+  });
+
+  const doNext = (view: View) => {
+    const step = situation.steps?.[done.length];
+    if (step === undefined || !step.when(view)) return;
+    done.push(view.now);
+    if (!('stop' in step.do)) stage.do(step.do);
+    else if (device === undefined) onStopNeeded();
+    else device.stop();
+  };
+  const isOver = (view: View): boolean => {
+    const { ended } = state;
+    if (cameAt === undefined) {
+      const isLate = view.now - startedAt >= deviceTimeoutMs;
+      return isLate || (ended !== undefined && view.now - ended.at >= afterEndMs);
+    }
+    const { longest } = situation;
+    const longestMs = 'ms' in longest ? longest.ms : longest.deviceTimeouts * deviceTimeoutMs;
+    if (view.now - cameAt >= longestMs) return true;
+    const isGone = ended !== undefined && !isRunning;
+    return isGone && view.now - ended.at >= afterEndMs && !mayRestart();
+  };
+  const mayRestart = () => situation.restarts === true && state.starts === 1 && cameAt !== undefined;
+
+  let settle: (result: Followed | Promise<never>) => void = () => {};
+  const finished = new Promise<Followed>((resolve) => {
+    settle = resolve;
+  });
+  let isPending = false;
+  const look = () => {
+    if (isPending) return;
+    isPending = true;
+    atTurnEnd(examine, undefined);
+  };
+  const examine = () => {
+    isPending = false;
+    const view = viewNow();
+    if (hasCome(view)) cameAt ??= view.now;
+    doNext(view);
+    if (situation.until(view) || isOver(view)) settle({ view, cameAtAll: cameAt !== undefined, device });
+    else if (
+      state.ended !== undefined &&
+      !isRunning &&
+      mayRestart() &&
+      view.now - state.ended.at >= afterEndMs
+    )
+      launch().catch((thrown) => settle(Promise.reject(thrown)));
+  };
+  const tick = () => {
+    look();
+    timer = clock.after(lookEveryMs, tick);
+  };
+  const onAbort = () => settle(Promise.reject(signal.reason));
+  let timer = clock.after(lookEveryMs, tick);
+  signal.addEventListener('abort', onAbort, { once: true });
+  options.onReady(look);
+  try {
+    signal.throwIfAborted();
+    await launch();
+    return await finished;
+  } catch (thrown) {
+    await device?.kill();
+    throw thrown;
+  } finally {
+    timer.cancel();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const signs: readonly string[] = [
+  'tls-opened',
+  'tls-failed',
+  'request-refused',
+  'token-issued',
+  'stream-opened',
+];
+
+/** Whether anything of the device was seen. */
+function hasCome({ seen, journal }: View): boolean {
+  return seen.length > 0 || journal.some(({ type }) => signs.includes(type));
+}

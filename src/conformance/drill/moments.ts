@@ -1,0 +1,75 @@
+import { msForBytes } from '../../protocol/audio-format.ts';
+import {
+  answeredAt,
+  confirmationOf,
+  connections,
+  deviceRequests,
+  isGranted,
+  shownTokens,
+} from '../../rules/device/device-seen.ts';
+import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
+import type { View } from './view.ts';
+
+/** Moments that a situation waits for, and figures that it judges by. */
+
+/** Streams that were confirmed, in the order of time. */
+export function confirmed({ seen }: View): SeenStream[] {
+  return connections(seen).filter((stream) => confirmationOf(stream) !== undefined);
+}
+
+export function isOpen({ exchange }: SeenStream): boolean {
+  return exchange.end === undefined;
+}
+
+/** Audio of the device from one moment to another, milliseconds. */
+export function sentMs(stream: SeenStream, from = 0, to = Number.POSITIVE_INFINITY): number {
+  const audio = audioOf(stream, 'device').filter(({ at }) => at >= from && at < to);
+  return msForBytes(audio.reduce((sum, { bytes }) => sum + bytes, 0));
+}
+
+/** So much audio shows that a device sends; one that does not send by then waits for its user. */
+const streamingMs = 400;
+const quietMs = 3_000;
+
+/** Whether the newest stream is open and in use. */
+export function isStreaming(view: View): boolean {
+  const stream = confirmed(view).at(-1);
+  if (stream === undefined || !isOpen(stream)) return false;
+  const at = confirmationOf(stream)?.at ?? view.now;
+  return sentMs(stream) >= streamingMs || view.now - at > quietMs;
+}
+
+/** Whether a second stream was confirmed, after the first one had its trouble. */
+export function isBack(view: View): boolean {
+  return confirmed(view).length > 1;
+}
+
+/** Whether so long has passed since a step. */
+export function isPast(view: View, step: number, ms: number): boolean {
+  const at = view.done[step];
+  return at !== undefined && view.now - at >= ms;
+}
+
+/** The first answer without a token. */
+export function firstRefusal({ seen }: View) {
+  return deviceRequests(seen).find((one) => !isGranted(one));
+}
+
+export function sinceRefusal(view: View): number | undefined {
+  const refused = firstRefusal(view);
+  return refused && view.now - answeredAt(refused);
+}
+
+/** Whether a token was granted after a refusal. */
+export function isGrantedAfterRefusal({ seen }: View): boolean {
+  const asked = deviceRequests(seen);
+  const refusedAt = asked.findIndex((one) => !isGranted(one));
+  return refusedAt >= 0 && asked.slice(refusedAt).some(isGranted);
+}
+
+/** Whether the token of a stream that was refused was followed by a stream that was not. */
+export function isAcceptedAfterRefusal({ seen }: View): boolean {
+  const shown = shownTokens(seen);
+  const refusedAt = shown.findIndex(({ refused }) => refused);
+  return refusedAt >= 0 && shown.slice(refusedAt).some(({ confirmed: accepted }) => accepted);
+}

@@ -1,0 +1,52 @@
+import type { EmulatorOptions } from '../../emulator/options.ts';
+import type { FaultInput } from '../../protocol/faults.ts';
+import type { ReplyState } from '../../protocol/messages.ts';
+import type { Finding } from '../../rules/rule.ts';
+import type { View } from './view.ts';
+
+/** One thing that happens to a device, and what a good device does then. */
+export interface Situation {
+  /** Its rule, and which of its situations: `D9-1012`. */
+  id: string;
+  title: string;
+  /** What the service is like. */
+  service?: Service | ((places: Places) => Service);
+  /** What is done to the service or the device, in order, each once its moment has come. */
+  steps?: readonly Step[];
+  /** Whether all has been seen. */
+  until(view: View): boolean;
+  /** Longest time from the first sign of the device, or as many times the device's own time to notice a loss. */
+  longest: { ms: number } | { deviceTimeouts: number };
+  /** Pure. */
+  judge(view: View): Finding;
+  /** A command that ends is started again, once: what does it present then? */
+  restarts?: true;
+  /** Needs `--tls`. */
+  tls?: 'wrong-name' | 'untrusted';
+}
+
+/** Options of the emulator that make a situation. */
+export type Service = Pick<EmulatorOptions, 'faults' | 'dialect' | 'reply' | 'rateLimit' | 'maxConnections'>;
+
+/** Addresses that a situation may name. */
+export interface Places {
+  /** Base URL of another host, which no device of this service should visit. */
+  elsewhere: string;
+}
+
+export interface Step {
+  when(view: View): boolean;
+  do: Deed;
+}
+
+/**
+ * What a step does: adds a fault, moves the service's clock, asks the device to stop, sends a status message, audio
+ * messages of these lengths in bytes, or speaks for so long.
+ */
+export type Deed =
+  | { fault: FaultInput }
+  | { advanceMs: number }
+  | { stop: 'device' }
+  | { status: ReplyState }
+  | { audio: readonly number[] }
+  | { sayMs: number };

@@ -1,0 +1,122 @@
+import { confirmationOf } from '../../../rules/device/device-seen.ts';
+import { audioOf } from '../../../rules/stream-seen.ts';
+import { judgeBy, judgeGoingOn } from '../judging.ts';
+import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
+import type { Deed, Service, Situation } from '../situation.ts';
+import type { View } from '../view.ts';
+
+const usual = { ms: 30_000 };
+
+/** What a device sends: D4 and D5. */
+export const sendingSituations: readonly Situation[] = [
+  {
+    id: 'D4',
+    title: 'no audio before a late confirmation',
+    service: { faults: [{ name: 'connected-late', delay: 1_500 }] },
+    until: (view) => confirmed(view).some((one) => sentMs(one) > 0 || isQuiet(view)),
+    longest: usual,
+    judge: judgeBy('D4'),
+  },
+  {
+    id: 'D5',
+    title: 'ten seconds of audio, raw and in real time',
+    until: (view) => confirmed(view).some((one) => spanMs(one) >= 10_000),
+    longest: usual,
+    judge: judgeBy('D5'),
+  },
+];
+
+/** Whether the newest stream has been confirmed for a while. */
+function isQuiet(view: View): boolean {
+  const stream = confirmed(view).at(-1);
+  return stream !== undefined && view.now - (confirmationOf(stream)?.at ?? view.now) > 3_000;
+}
+
+function spanMs(stream: Parameters<typeof audioOf>[0]): number {
+  const audio = audioOf(stream, 'device');
+  return (audio.at(-1)?.at ?? 0) - (audio[0]?.at ?? 0);
+}
+
+/** Something strange that a device bears: it is done once it streams, and then the device goes on. */
+function bearing(
+  id: string,
+  title: string,
+  { deed, what, watchMs = 1_500, service }: { deed: Deed; what: string; watchMs?: number; service?: Service },
+): Situation {
+  return {
+    id,
+    title,
+    ...(service === undefined ? {} : { service }),
+    steps: [{ when: isStreaming, do: deed }],
+    until: (view) => isPast(view, 0, watchMs) || (view.done.length > 0 && !confirmed(view).some(isOpen)),
+    longest: usual,
+    judge: (view) => judgeGoingOn(view, what),
+  };
+}
+
+/** What the specification does not rule out: D11. */
+export const strangeSituations: readonly Situation[] = [
+  bearing('D11-kind', 'a message of an unknown kind', {
+    deed: { fault: { name: 'message-unknown', times: 1 } },
+    what: 'a message of an unknown kind',
+  }),
+  bearing('D11-fields', 'messages with unknown fields', {
+    deed: { status: 'speaking' },
+    what: 'messages with unknown fields',
+    service: {
+      dialect: {
+        stream: {
+          connected: { fields: { session: { id: 7, tags: [null, true] }, greeting: 'Grüße 你好' } },
+          status: { fields: { confidence: 0.5, nested: { more: [] } } },
+        },
+      },
+    },
+  }),
+  bearing('D11-odd', 'audio messages that end within a sample', {
+    deed: { audio: [641, 1, 639, 3] },
+    what: 'audio of odd sizes',
+  }),
+  bearing('D11-huge', 'an audio message of 512 KiB', {
+    deed: { audio: [512 * 1024] },
+    what: 'a huge message',
+  }),
+  bearing('D11-tiny', 'audio messages of one and two bytes', {
+    deed: { audio: [2, 1, 1, 2, 2] },
+    what: 'tiny messages',
+  }),
+  bearing('D11-empty', 'an empty audio message', { deed: { audio: [0, 0] }, what: 'an empty message' }),
+];
+
+const replyMs = 4_000;
+
+/** Audio that does not come as it should: D12, and the stall of D10. */
+export const unevenSituations: readonly Situation[] = [
+  bearing('D12-burst', 'the reply comes in bursts', {
+    deed: { sayMs: replyMs },
+    what: 'a reply in bursts',
+    watchMs: replyMs,
+    service: { faults: [{ name: 'burst', every: 1_000 }] },
+  }),
+  bearing('D12-drip', 'the reply comes slower than real time', {
+    deed: { sayMs: replyMs },
+    what: 'a reply at half the speed',
+    watchMs: replyMs,
+    service: { faults: [{ name: 'drip', factor: 0.5 }] },
+  }),
+  bearing('D12-long', 'a long reply', { deed: { sayMs: 10_000 }, what: 'a long reply', watchMs: replyMs }),
+];
+
+/** How long the service is stuck, and how long the device is watched from then on. */
+const stallMs = 3_000;
+
+export const stallSituation: Situation = {
+  id: 'D10-stall',
+  title: 'the service is stuck for three seconds',
+  steps: [{ when: isStreaming, do: { fault: { name: 'stall', for: stallMs, times: 1 } } }],
+  until: (view) => isPast(view, 0, stallMs + 1_000),
+  longest: usual,
+  judge(view: View) {
+    const isElsewhere = confirmed(view).length > 1;
+    return isElsewhere ? judgeBy('D3')(view) : judgeGoingOn(view, 'a stall of three seconds');
+  },
+};

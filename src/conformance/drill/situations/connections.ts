@@ -1,0 +1,252 @@
+import type { FaultInput } from '../../../protocol/faults.ts';
+import { growsApart, waitsText } from '../../../rules/device/backoff.ts';
+import {
+  connections,
+  interruptions,
+  secondsText,
+  shownTokens,
+  tokenName,
+} from '../../../rules/device/device-seen.ts';
+import { type Finding, fail, pass, unknown } from '../../../rules/rule.ts';
+import { judgeBy, judgeComeback } from '../judging.ts';
+import { confirmed, isAcceptedAfterRefusal, isBack, isOpen, isStreaming } from '../moments.ts';
+import type { Situation } from '../situation.ts';
+import type { View } from '../view.ts';
+
+const usual = { ms: 30_000 };
+
+/** Tokens on connections: D2, D3 and D8. */
+export const tokenSituations: readonly Situation[] = [
+  {
+    id: 'D2',
+    title: 'presents the JWT first, as it is',
+    until: ({ seen }) =>
+      shownTokens(seen).some((one) => one.confirmed || one.refused) ||
+      connections(seen).some((one) => !isOpen(one)),
+    longest: usual,
+    judge: judgeBy('D2'),
+  },
+  {
+    id: 'D3',
+    title: 'a token of its own for each connection',
+    steps: [{ when: isStreaming, do: { fault: { name: 'close', code: 1012, times: 1 } } }],
+    until: (view) => shownTokens(view.seen).length > 1,
+    longest: usual,
+    restarts: true,
+    judge: (view) =>
+      shownTokens(view.seen).length > 1
+        ? judgeBy('D3')(view)
+        : unknown('it connected once: its next token was not seen', view.seen),
+  },
+];
+
+export const refusedTokenSituations: readonly Situation[] = [
+  {
+    id: 'D8-refused',
+    title: 'the stream refuses a good token',
+    service: { faults: [{ name: 'auth-refused', times: 1 }] },
+    until: (view) => isAcceptedAfterRefusal(view) || hasTwice(view),
+    longest: usual,
+    restarts: true,
+    judge: (view) => judgeComeback(view, judgeBy('D8')(view)),
+  },
+  {
+    id: 'D8-expired',
+    title: 'the token has expired when it comes',
+    service: { faults: [{ name: 'token-expired', times: 1 }] },
+    until: (view) => confirmed(view).length > 0 || hasTwice(view),
+    longest: usual,
+    restarts: true,
+    judge: judgeExpired,
+  },
+  {
+    id: 'D8-session',
+    title: 'the service ends the stream as its token expires',
+    service: { dialect: { stream: { expiryDuringStream: 'close' } } },
+    steps: [{ when: isStreaming, do: { advanceMs: 61_000 } }],
+    until: (view) => isBack(view) || hasTwice(view),
+    longest: usual,
+    restarts: true,
+    judge: (view) => judgeTwice(view) ?? judgeComeback(view, judgeBy('D9')(view)),
+  },
+];
+
+/** Whether a token was presented again. */
+function hasTwice(view: View): boolean {
+  return judgeTwice(view) !== undefined;
+}
+
+function judgeTwice({ seen }: View): Finding | undefined {
+  const shown = shownTokens(seen);
+  const again = shown.find(({ message }, index) =>
+    shown.slice(0, index).some((one) => one.message.token.hash === message.token.hash),
+  );
+  return again && fail(`it presented the same token again (${tokenName(again.message)})`, again.stream);
+}
+
+/** A device that reads the claims need not try an expired token. */
+function judgeExpired(view: View): Finding {
+  const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
+  if (noticed && confirmed(view).length > 0)
+    return pass('it noticed itself, and asked for another', view.seen);
+  return judgeComeback(view, judgeBy('D8')(view));
+}
+
+function interrupted(name: string, title: string, fault: FaultInput): Situation {
+  return {
+    id: `D9-${name}`,
+    title,
+    steps: [{ when: isStreaming, do: { fault: { ...fault, times: 1 } } }],
+    until: (view) => isBack(view),
+    longest: usual,
+    restarts: true,
+    judge: (view) => judgeComeback(view, judgeBy('D9')(view)),
+  };
+}
+
+/** Interruptions: D9. */
+export const interruptionSituations: readonly Situation[] = [
+  interrupted('1001', 'the service goes away (1001)', { name: 'close', code: 1001 }),
+  interrupted('1011', 'the service fails (1011)', { name: 'close', code: 1011 }),
+  interrupted('1012', 'the service restarts (1012)', { name: 'close', code: 1012 }),
+  interrupted('4000', 'a close code of the service (4000)', { name: 'close', code: 4000 }),
+  interrupted('cut', 'the connection ends without a close', { name: 'abnormal-close' }),
+  interrupted('reset', 'the connection is reset', { name: 'reset' }),
+  {
+    id: 'D9-again',
+    title: 'each new stream is closed at once, four times',
+    service: { faults: [{ name: 'close', code: 1011, times: 4 }] },
+    until: (view) => confirmed(view).length > 4 || judgeBy('D9')(view).verdict === 'fail',
+    longest: { ms: 60_000 },
+    judge: judgeRepeated,
+  },
+  {
+    id: 'D9-503',
+    title: 'the upgrade is refused with 503, three times',
+    service: { faults: [{ name: 'upgrade-refused', times: 3 }] },
+    until: (view) => confirmed(view).length > 0,
+    longest: { ms: 60_000 },
+    judge: judgeUpgrades,
+  },
+];
+
+function judgeRepeated(view: View): Finding {
+  const count = interruptions(view.seen).length;
+  const found = judgeBy('D9')(view);
+  if (count > 3 || found.verdict === 'fail') return found;
+  return judgeComeback(view, unknown(`closed ${count} times only`, view.seen));
+}
+
+/** A refused upgrade is no exchange: the journal tells when it was asked for. */
+function judgeUpgrades(view: View): Finding {
+  const refused = view.journal.flatMap((event) =>
+    event.type === 'fault-struck' && event.fault === 'upgrade-refused' ? [event.at] : [],
+  );
+  const opened = connections(view.seen).map(({ exchange }) => exchange.upgrade.at);
+  const times = [...refused, ...opened.slice(0, 1)];
+  if (growsApart(times) === false)
+    return fail(`refused, it tried again after ${waitsText(times)}: the waits do not grow`, view.seen);
+  const found =
+    confirmed(view).length > 0 && refused.length > 0
+      ? pass(`refused, it tried again after ${waitsText(times)}`, view.seen)
+      : unknown('it did not come back', view.seen);
+  return judgeComeback(view, found);
+}
+
+/** A service that is there no more, and does not say so: D10. */
+export const silenceSituations: readonly Situation[] = [
+  {
+    id: 'D10-half-open',
+    title: 'the service disappears without a close',
+    steps: [{ when: isStreaming, do: { fault: { name: 'half-open', times: 1 } } }],
+    until: (view) => isBack(view) && !isFirstOpen(view),
+    longest: { deviceTimeouts: 1.25 },
+    restarts: true,
+    judge: judgeHalfOpen,
+  },
+];
+
+function isFirstOpen(view: View): boolean {
+  const [first] = confirmed(view);
+  return first === undefined || isOpen(first);
+}
+
+function judgeHalfOpen(view: View): Finding {
+  const [first, second] = confirmed(view);
+  const [at] = view.done;
+  if (first === undefined || at === undefined) return unknown('no stream was open', []);
+  const { end } = first.exchange;
+  if (end === undefined)
+    return second === undefined
+      ? fail(
+          `nothing came and no ping was answered for ${secondsText(view.now - at)}, and it did not notice`,
+          first,
+        )
+      : fail('it opened a new connection and left the dead one open', [first, second]);
+  const noticed = `it noticed after ${secondsText(end.at - at)}`;
+  if (end.at - at > view.deviceTimeoutMs)
+    return fail(`${noticed}, the limit is ${secondsText(view.deviceTimeoutMs)}`, first);
+  return judgeComeback(
+    view,
+    second === undefined ? unknown(noticed, first) : pass(`${noticed} and came back`, [first, second]),
+  );
+}
+
+/** How a device ends: D13. */
+export const endSituations: readonly Situation[] = [
+  {
+    id: 'D13-stop',
+    title: 'the device is stopped',
+    steps: [{ when: isStreaming, do: { stop: 'device' } }],
+    until: (view) => view.done.length > 0 && confirmed(view).every((one) => !isOpen(one)),
+    longest: usual,
+    judge(view) {
+      if (view.done.length === 0) return unknown('it did not stream', view.seen);
+      if (confirmed(view).some(isOpen))
+        return unknown('its stream is open still: it was not stopped', view.seen);
+      return judgeBy('D13')(view);
+    },
+  },
+  {
+    id: 'D13-orphans',
+    title: 'the confirmation never comes',
+    service: { faults: [{ name: 'connected-missing', times: 1 }] },
+    until: (view) => confirmed(view).length > 0 && (!isUnconfirmedOpen(view) || isLate(view)),
+    longest: usual,
+    restarts: true,
+    judge: judgeOrphans,
+  },
+];
+
+/** A moment for the old connection to end after the new one has opened. */
+const orphanMs = 2_000;
+
+function isUnconfirmedOpen(view: View): boolean {
+  return unconfirmed(view).some(isOpen);
+}
+
+function unconfirmed({ seen }: View) {
+  const shown = shownTokens(seen);
+  return shown.filter((one) => !one.confirmed).map(({ stream }) => stream);
+}
+
+function isLate(view: View): boolean {
+  const [first] = confirmed(view);
+  return first !== undefined && view.now - first.exchange.upgrade.at > orphanMs;
+}
+
+function judgeOrphans(view: View): Finding {
+  const orphans = unconfirmed(view).filter(isOpen);
+  const [back] = confirmed(view);
+  const [first] = unconfirmed(view);
+  if (first === undefined) return unknown('no stream was left without its confirmation', view.seen);
+  if (back === undefined && isOpen(first))
+    return unknown(
+      `it waited ${secondsText(view.now - first.exchange.upgrade.at)} and longer for the confirmation`,
+      first,
+    );
+  if (back !== undefined && orphans.length > 0)
+    return fail('it connected anew and left the old connection open', [...orphans, back]);
+  const waited = secondsText((first.exchange.end?.at ?? view.now) - first.exchange.upgrade.at);
+  return pass(`it gave the connection up after ${waited}, and closed it`, first);
+}

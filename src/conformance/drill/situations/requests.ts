@@ -1,0 +1,143 @@
+import { tokenPath } from '../../../protocol/paths.ts';
+import { findStorm } from '../../../rules/device/backoff.ts';
+import { deviceRequests, secondsText } from '../../../rules/device/device-seen.ts';
+import { type Finding, fail, pass, unknown, warn } from '../../../rules/rule.ts';
+import { streams } from '../../../rules/stream-seen.ts';
+import { endText, judgeBy } from '../judging.ts';
+import { confirmed, firstRefusal, isGrantedAfterRefusal, sinceRefusal } from '../moments.ts';
+import type { Service, Situation } from '../situation.ts';
+import type { View } from '../view.ts';
+
+const usual = { ms: 30_000 };
+/** How long a device is watched for what it must not do. */
+const watchMs = 3_000;
+
+/** Asking for tokens: D1, D6, D7 and the redirect of D14. */
+export const firstRequest: Situation = {
+  id: 'D1',
+  title: 'asks for a token as specified',
+  until: (view) =>
+    view.seen.some(({ exchange }) => exchange.kind === 'stream') || (sinceRefusal(view) ?? 0) > 1_000,
+  longest: usual,
+  judge: judgeBy('D1'),
+};
+
+export const rateLimitSituations: readonly Situation[] = [
+  {
+    id: 'D6-told',
+    title: 'rate limited three times: never sooner than told',
+    service: {
+      faults: [
+        { name: 'rate-limited', reset: 2_000, times: 1 },
+        { name: 'rate-limited', reset: 1_000, skip: 1, times: 1 },
+        { name: 'rate-limited', reset: 2_000, skip: 2, times: 1 },
+      ],
+    },
+    until: (view) => isGrantedAfterRefusal(view),
+    longest: usual,
+    judge: judgeLimited,
+  },
+  {
+    id: 'D6-backoff',
+    title: 'rate limited three times, not told for how long',
+    service: {
+      dialect: { rateLimit: { retryAfter: 'none', headersOn: 'success' } },
+      faults: [{ name: 'rate-limited', times: 3 }],
+    },
+    until: (view) => isGrantedAfterRefusal(view),
+    longest: { ms: 60_000 },
+    judge: judgeLimited,
+  },
+];
+
+function judgeLimited(view: View): Finding {
+  const found = judgeBy('D6')(view);
+  if (found.verdict !== 'unknown') return found;
+  const [first] = deviceRequests(view.seen);
+  if (first === undefined) return found;
+  if (view.device.ended !== undefined) return pass(`it gave up: ${endText(view)}`, first);
+  return warn(`it did not ask again within ${secondsText(view.now - first.exchange.at)}`, first);
+}
+
+function refusing(name: string, title: string, service: Service): Situation {
+  return {
+    id: `D7-${name}`,
+    title,
+    service,
+    until: (view) => hasConnected(view) || isStorm(view) || (sinceRefusal(view) ?? 0) >= watchMs,
+    longest: usual,
+    judge: judgeBy('D7'),
+  };
+}
+
+/** Whether it opened a connection, though it has no token. */
+function hasConnected({ seen }: View): boolean {
+  return streams(seen).length > 0;
+}
+
+function isStorm({ seen }: View): boolean {
+  return findStorm(deviceRequests(seen).map(({ exchange }) => exchange.at)) !== undefined;
+}
+
+const answer = (status: number, code: string): Service => ({
+  faults: [{ name: 'token-error', status, code }],
+});
+
+export const refusalSituations: readonly Situation[] = [
+  refusing('400', 'token refused with 400', answer(400, 'INVALID_REQUEST')),
+  refusing('401', 'token refused with 401', { faults: [{ name: 'token-unauthorized' }] }),
+  refusing('403', 'token refused with 403', answer(403, 'FORBIDDEN')),
+  refusing('500', 'token refused with 500', answer(500, 'INTERNAL_ERROR')),
+  refusing('html', 'an HTML page in place of a token', { faults: [{ name: 'token-html' }] }),
+  refusing('truncated', 'the body with the token is cut off', { faults: [{ name: 'token-truncated' }] }),
+];
+
+export const redirectSituation: Situation = {
+  id: 'D14-redirect',
+  title: 'the token request is redirected to another host',
+  service: ({ elsewhere }) => ({
+    faults: [{ name: 'token-redirect', location: `${elsewhere}${tokenPath()}` }],
+  }),
+  until: (view) => view.elsewhere.length > 0 || (sinceRefusal(view) ?? 0) >= watchMs,
+  longest: usual,
+  judge(view) {
+    const [followed] = view.elsewhere;
+    const first = firstRefusal(view);
+    if (first === undefined) return unknown('it asked for no token', []);
+    if (followed === undefined) return pass('it did not follow the redirect', first);
+    const hasKey = followed.request.body.includes('apiKey');
+    return fail(`it followed, with a ${followed.request.method}${hasKey ? ' that had its key' : ''}`, first);
+  },
+};
+
+/** TLS: certificates that a device must not accept. */
+export const tlsSituations: readonly Situation[] = [
+  wrongCertificate('D14-name', 'a certificate for another name', 'wrong-name'),
+  wrongCertificate('D14-untrusted', 'a certificate that nobody vouches for', 'untrusted'),
+];
+
+function wrongCertificate(id: string, title: string, tls: NonNullable<Situation['tls']>): Situation {
+  const attempt = ({ journal }: View) =>
+    journal.find(({ type }) => type === 'tls-failed' || type === 'tls-opened');
+  return {
+    id,
+    title,
+    tls,
+    until(view) {
+      const first = attempt(view);
+      return view.seen.length > 0 || (first !== undefined && view.now - first.at >= watchMs);
+    },
+    longest: usual,
+    judge(view) {
+      const [sent] = view.seen;
+      if (sent !== undefined)
+        return fail(
+          `it accepted the certificate and ${sent.exchange.kind === 'token' ? 'sent its key' : 'connected'}`,
+          sent,
+        );
+      return attempt(view) === undefined
+        ? unknown('it did not try to connect over TLS', [])
+        : pass('it refused the certificate', confirmed(view));
+    },
+  };
+}

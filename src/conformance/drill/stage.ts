@@ -1,0 +1,116 @@
+import { createEmulator, type Emulator } from '../../emulator/emulator.ts';
+import type { EmulatorOptions } from '../../emulator/options.ts';
+import { playPcm } from '../../emulator/replies/playable.ts';
+import type { CreateReply, Voice } from '../../emulator/replies/reply.ts';
+import { makeTone } from '../../emulator/replies/tone.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
+import type { DeviceAddress } from './device.ts';
+import type { Deed, Service, Situation } from './situation.ts';
+import { createWatch, type Watch } from './watch.ts';
+
+/** The service of one situation, with what it sees. */
+export interface Stage {
+  readonly watch: Watch;
+  /** What reached the other host. */
+  readonly elsewhere: Watch;
+  readonly address: DeviceAddress;
+  do(deed: Exclude<Deed, { stop: unknown }>): void;
+  close(): Promise<void>;
+}
+
+/** How the service listens and whom it accepts: the same in all situations. */
+export type ServiceAccess = Pick<
+  EmulatorOptions,
+  'host' | 'port' | 'acceptKeys' | 'allowHosts' | 'allowOrigins'
+> & { tls?: TlsCertificate | undefined };
+
+export interface StageOptions {
+  situation: Situation;
+  access: ServiceAccess;
+  clock: Clock;
+  device: string | undefined;
+  onChange: () => void;
+}
+
+const toneHz = 330;
+/** A name that no device asks for. */
+const otherName = 'another-host.invalid';
+
+/** Sets a situation up. Throws what starting an emulator throws. */
+export async function openStage(options: StageOptions): Promise<Stage> {
+  const { situation, access, clock, device, onChange } = options;
+  const watch = createWatch({ clock, device, onChange });
+  const elsewhere = createWatch({ clock, device: undefined, onChange });
+  const voices = new Set<Voice>();
+  // The other host is on this machine, so that it hears what goes there; it accepts anything.
+  const other =
+    typeof situation.service === 'function'
+      ? await createEmulator({ clock, tap: elsewhere.tap, tls: access.tls ?? false })
+      : undefined;
+  const service = serviceOf(situation, other?.baseUrl ?? '');
+  const certificate = await certificateFor(situation, access);
+  const emulator = await createEmulator({
+    ...access,
+    reply: listen(voices),
+    ...service,
+    tls: certificate ?? false,
+    clock,
+    tap: watch.tap,
+    onEvent: watch.note,
+  }).catch(async (thrown) => {
+    await other?.close();
+    throw thrown;
+  });
+  return {
+    watch,
+    elsewhere,
+    address: {
+      baseUrl: emulator.baseUrl,
+      wsUrl: emulator.wsUrl,
+      certificate: situation.tls === 'untrusted' ? access.tls?.cert : certificate?.cert,
+    },
+    do: (deed) => perform(deed, emulator, voices),
+    async close() {
+      await Promise.all([emulator.close(), other?.close()]);
+    },
+  };
+}
+
+function serviceOf({ service }: Situation, elsewhere: string): Service {
+  return typeof service === 'function' ? service({ elsewhere }) : (service ?? {});
+}
+
+/** The certificate of the situation: the usual one, one for another name, or one that is not handed out. */
+async function certificateFor(
+  { tls }: Situation,
+  { tls: usual, host = '127.0.0.1', allowHosts = [] }: ServiceAccess,
+): Promise<TlsCertificate | undefined> {
+  if (tls === undefined || usual === undefined) return usual;
+  const { createCertificate } = await import('../../wire/server/self-signed.ts');
+  return createCertificate(tls === 'wrong-name' ? [otherName] : certificateNames(host, allowHosts));
+}
+
+/** An AI that says nothing of itself. */
+function listen(voices: Set<Voice>): CreateReply {
+  return (voice) => {
+    voices.add(voice);
+    return { hear() {}, close: () => void voices.delete(voice) };
+  };
+}
+
+function perform(
+  deed: Exclude<Deed, { stop: unknown }>,
+  { control }: Emulator,
+  voices: ReadonlySet<Voice>,
+): void {
+  if ('fault' in deed) control.faults.add(deed.fault);
+  else if ('advanceMs' in deed) control.advance(deed.advanceMs);
+  else if ('status' in deed) control.send({}, { status: deed.status });
+  else if ('sayMs' in deed) for (const voice of voices) voice.say(playPcm(makeTone(toneHz, deed.sayMs)));
+  else for (const voice of voices) for (const bytes of deed.audio) voice.send(audioOf(bytes));
+}
+
+function audioOf(bytes: number): Buffer {
+  return makeTone(toneHz, Math.ceil(bytes / 32) + 1).subarray(0, bytes);
+}

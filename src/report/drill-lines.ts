@@ -1,0 +1,127 @@
+import { drillRules, ruleOf } from '../conformance/drill/catalogue.ts';
+import type { DrillResult } from '../conformance/drill/drill.ts';
+import type { Drilled } from '../conformance/drill/run-situation.ts';
+import type { Situation } from '../conformance/drill/situation.ts';
+import type { Seen } from '../rules/rule.ts';
+import type { Side } from '../wire/exchange.ts';
+import { exchangeLine } from './check-evidence.ts';
+import { shellText } from './curl.ts';
+import type { Style } from './style.ts';
+import { countsText, markOf, verdictWidth, wrapText } from './verdict-lines.ts';
+
+const idWidth = 15;
+const timeWidth = 9;
+const indentWidth = idWidth + verdictWidth + timeWidth;
+const indent = ' '.repeat(idWidth);
+const shownExchanges = 4;
+const mostLines = 12;
+
+/**
+ * A situation: its verdict, how long it took, and what the device did; where that is wrong, also the evidence and how
+ * to see it again. `command`: the device, if the drill starts it.
+ */
+export function drilledLines(drilled: Drilled, command: readonly string[], style: Style): string[] {
+  const { id, title, finding, elapsedMs } = drilled;
+  const { verdict, message } = finding;
+  const isFine = verdict === 'pass' || verdict === 'skipped';
+  const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
+  const time = elapsedMs === 0 ? '' : secondsText(elapsedMs);
+  const [first = '', ...more] = wrapText(isFine ? message : title, indentWidth);
+  const line = `${id.padEnd(idWidth)}${mark}${time.padStart(timeWidth - 2)}  ${first}`;
+  const lines = [line.trimEnd(), ...more.map((text) => ' '.repeat(indentWidth) + text)];
+  if (isFine) return lines;
+  return [
+    ...lines,
+    ...wrapText(message, idWidth).map((text) => indent + text),
+    ...proof(drilled, command).map((text) => indent + style.dim(text)),
+  ];
+}
+
+/** What a firmware developer needs to find the mistake. Commands are not wrapped: they are copied. */
+function proof(drilled: Drilled, command: readonly string[]): string[] {
+  const { rule, finding } = drilled;
+  return [
+    ...(finding.verdict === 'fail' ? wrapText(`${rule.section}: ${rule.says}`, idWidth) : []),
+    ...evidenceLines(drilled, shownExchanges).flatMap((line) => wrapText(line, idWidth)),
+    `again: ${againLine(drilled, command)}`,
+  ];
+}
+
+/** The exchanges with their times, and what a command printed. */
+export function evidenceLines({ evidence, output }: Drilled, most: number): string[] {
+  const startedAt = Math.min(...evidence.map(beginOf));
+  const isStack = (line: string) => /^\s+at /.test(line);
+  return [
+    ...evidence
+      .slice(0, most)
+      .map((seen) => `${seen.id} at ${secondsText(beginOf(seen) - startedAt)}: ${lineOf(seen)}`),
+    ...output
+      .filter((line) => !isStack(line))
+      .slice(-most)
+      .map((line) => `it printed: ${line.trim()}`),
+  ];
+}
+
+function beginOf({ exchange }: Seen): number {
+  return exchange.kind === 'token' ? exchange.at : exchange.upgrade.at;
+}
+
+/** An exchange as the service sees it. */
+function lineOf(seen: Seen): string {
+  const { exchange } = seen;
+  if (exchange.kind === 'token') return exchangeLine(seen);
+  const { upgrade, messages, end } = exchange;
+  const count = (from: Side) =>
+    messages.filter((message) => message.from === from && 'data' in message).length;
+  const ended =
+    end === undefined
+      ? 'open'
+      : `ended by the ${end.by} after ${secondsText(end.at - upgrade.at)} with ${end.code}`;
+  return `stream, ${count('device')} audio messages of the device, ${count('service')} of the service, ${ended}`;
+}
+
+function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** The command that shows one situation again. */
+export function againLine({ situation }: Pick<Drilled, 'situation'>, command: readonly string[]): string {
+  const device = command.length === 0 ? '' : ` -- ${command.map(shellWord).join(' ')}`;
+  return `voicectl drill --drill ${situation}${device}`;
+}
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${shellText(word)}'`;
+}
+
+/** The counts. Why a drill ended before its situations did is an error, and told as one. */
+export function drillSummaryLines({ verdicts, elapsedMs }: DrillResult, style: Style): string[] {
+  return ['', `${countsText(verdicts, style)}, ${secondsText(elapsedMs)}`];
+}
+
+/** The catalogue: each rule, and its situations below it. */
+export function drillListLines(situations: readonly Situation[], style: Style): string[] {
+  return drillRules.flatMap(({ id, title }) => {
+    const own = situations.filter((one) => ruleOf(one.id).id === id);
+    const rows = own.map((one) => {
+      const needs = one.tls === undefined ? '' : ' (with --tls)';
+      return `  ${one.id.padEnd(idWidth)}${one.title}${needs}`;
+    });
+    return own.length === 0 ? [] : [style.strong(`${id.padEnd(4)} ${title}`), ...rows];
+  });
+}
+
+/** A situation in full, for a panel. */
+export function drilledDetail(drilled: Drilled, command: readonly string[]): string[] {
+  const { rule, finding } = drilled;
+  return [
+    ...wrapText(rule.says),
+    ...wrapText(`(${rule.section})`),
+    '',
+    ...wrapText(`${finding.verdict}: ${finding.message}`),
+    '',
+    ...evidenceLines(drilled, mostLines).flatMap((line) => wrapText(line)),
+    '',
+    ...wrapText(`again: ${againLine(drilled, command)}`),
+  ];
+}

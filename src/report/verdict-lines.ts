@@ -1,0 +1,51 @@
+import { escapeText } from '../kernel/escape.ts';
+import type { Verdict } from '../rules/rule.ts';
+import type { Style } from './style.ts';
+
+/** Columns of a report for people. */
+export const width = 80;
+export const verdictWidth = 9;
+/** Of the id of a rule. */
+const usualIndent = 5;
+
+/** The style of a verdict. */
+export function markOf(verdict: Verdict, style: Style): (text: string) => string {
+  const marks: Record<Verdict, (text: string) => string> = {
+    pass: style.good,
+    fail: style.bad,
+    warn: style.note,
+    observed: style.strong,
+    unknown: style.note,
+    skipped: style.dim,
+  };
+  return marks[verdict];
+}
+
+/** A text from outside in lines that fit beside an indent. */
+export function wrapText(text: string, indent = usualIndent): string[] {
+  const columns = width - indent;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of escapeText(text)
+    .split(' ')
+    .flatMap((long) => cutEvery(long, columns))) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+function cutEvery(word: string, length: number): string[] {
+  const parts = word.match(new RegExp(`.{1,${length}}`, 'gu'));
+  return parts ?? [''];
+}
+
+/** `12 pass, 0 fail, 2 warn`: all counts above zero, and always pass and fail. */
+export function countsText(verdicts: Record<Verdict, number>, style: Style): string {
+  return Object.entries(verdicts)
+    .filter(([name, count]) => count > 0 || name === 'pass' || name === 'fail')
+    .map(([name, count]) => markOf(name as Verdict, style)(`${count} ${name}`))
+    .join(', ');
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { situations } from '../../../src/conformance/drill/catalogue.ts';
+import { runInProcess } from '../../helpers/in-process.ts';
+import { jsonLines } from '../../helpers/voicectl.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'voicectl-drill-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const env = { PATH: process.env.PATH ?? '' };
+const run = (...argv: string[]) => runInProcess(['drill', ...argv], { env });
+const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkIn0.c2lnbmF0dXJl';
+/** A device that sends a form, and prints what it should not. */
+const script = `console.log('the key is', process.env.VOICECTL_API_KEY, '${token}');
+fetch(process.env.VOICECTL_BASE_URL + '/api/websocket-voice/token', { method: 'POST', body: new URLSearchParams({ apiKey: 'k' }) });
+setInterval(() => {}, 1000)`;
+const device = [process.execPath, '-e', script];
+
+describe('the catalogue', () => {
+  test('--list prints each situation, below its rule', async () => {
+    const { code, stdout } = await run('--list');
+    expect(code).toBe(0);
+    for (const { id, title } of situations) expect(stdout).toContain(`  ${id.padEnd(15)}${title}`);
+  });
+
+  test('--list --json is an object for each', async () => {
+    const { stdout } = await run('--list', '--json', '--drill', 'D9');
+    const listed = jsonLines(stdout);
+    expect(listed.map(({ id }) => id)).toEqual(
+      situations.map(({ id }) => id).filter((id) => id.startsWith('D9')),
+    );
+    expect(listed[0]).toMatchObject({ type: 'situation', rule: 'D9', needsTls: false });
+  });
+
+  test.each([
+    [['--drill', 'D99'], /--drill: there is no situation D99/],
+    [['--parallel', '2'], /--parallel needs a command/],
+    [['--host', '0.0.0.0'], /Refusing to listen on 0\.0\.0\.0/],
+    [['--cert', 'x.pem', '--', 'true'], /--cert without --key/],
+  ])('%j is refused', async (argv, says) => {
+    const { code, stderr } = await run(...argv);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(says);
+  });
+});
+
+describe('a device that sends a form', () => {
+  test('fails D1, with the evidence, the words of the specification and how to see it again', async () => {
+    const junit = join(folder, 'drill.xml');
+    const { code, stdout } = await run('--drill', 'D1', '--junit', junit, '--', ...device);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^D1 +fail +\d\.\d s {2}asks for a token as specified\n/);
+    expect(stdout).toContain('Content-Type is "application/x-www-form-urlencoded"');
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      'POST, Content-Type: application/json; JSON object with apiKey',
+    );
+    expect(stdout).toMatch(/T1 at 0\.0 s: POST \/api\/websocket-voice\/token answered 415/);
+    expect(stdout).toContain('again: voicectl drill --drill D1 -- ');
+    const xml = readFileSync(junit, 'utf8');
+    expect(xml).toContain('<testcase name="D1: asks for a token as specified" classname="voicectl.drill"');
+    expect(xml).toContain('<failure type="fail"');
+  });
+
+  test('is told to GitHub', async () => {
+    const { stderr } = await runInProcess(['drill', '--drill', 'D1', '--', ...device], {
+      env: { ...env, GITHUB_ACTIONS: 'true' },
+    });
+    expect(stderr).toMatch(
+      /^::error title=voicectl drill .*D1 asks for a token as specified::Content-Type is/m,
+    );
+  });
+});
+
+test('what a device prints is shown without key and token', async () => {
+  const { stdout } = await run('--json', '--drill', 'D1', '--accept-key', 'a-secret-key', '--', ...device);
+  const [drilled, summary] = jsonLines(stdout);
+  expect(drilled).toMatchObject({ type: 'drill', id: 'D1', rule: 'D1', verdict: 'fail' });
+  expect(drilled?.output).toEqual(['the key is [redacted] [redacted]']);
+  expect(stdout).not.toContain('a-secret-key');
+  expect(summary).toMatchObject({ type: 'summary', exitCode: 1, stopped: null });
+});

@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { drillRules, situations } from '../../../src/conformance/drill/catalogue.ts';
+import { type DrillResult, drill } from '../../../src/conformance/drill/drill.ts';
+import { createCertificate } from '../../../src/wire/server/self-signed.ts';
+import { hasten } from '../../helpers/in-process.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
+import { lawfulDevice, type MiniDevice, miniDevice } from '../../helpers/mini-device.ts';
+import { type DeviceMutant, deviceMutants } from './device-mutants.ts';
+
+const clock = createManualClock();
+const signal = new AbortController().signal;
+
+/** One of the situations of each rule stands for all, beside those of the rule that is broken. */
+function situationsFor(rule: string | undefined) {
+  const own = ({ id }: { id: string }) => id.split('-')[0] ?? '';
+  return situations.filter(
+    (one, index) =>
+      rule === undefined ||
+      own(one) === rule ||
+      situations.findIndex((other) => own(other) === own(one)) === index,
+  );
+}
+
+async function drillDevice(
+  change: Partial<MiniDevice>,
+  { rule, tls }: Partial<DeviceMutant>,
+): Promise<DrillResult> {
+  return drill({
+    situations: situationsFor(rule),
+    access: tls ? { tls: await createCertificate(['127.0.0.1']) } : {},
+    clock,
+    signal,
+    deviceTimeoutMs: 10_000,
+    parallel: 50,
+    start: miniDevice(change, clock),
+    device: undefined,
+  });
+}
+
+const results = new Map<unknown, DrillResult>();
+
+beforeAll(async () => {
+  const cases = [{ change: lawfulDevice }, ...deviceMutants];
+  const all = Promise.all(
+    cases.map(async (one) => results.set(one.change, await drillDevice(one.change, one))),
+  );
+  await hasten(clock, all);
+}, 120_000);
+
+const verdictsOf = (change: unknown, verdict: string) =>
+  (results.get(change)?.drilled ?? [])
+    .filter(({ finding }) => finding.verdict === verdict)
+    .map(({ id, finding }) => `${id}: ${finding.message}`);
+
+test('the device that is not changed passes every situation', () => {
+  const others = results.get(lawfulDevice)?.drilled.filter(({ finding }) => finding.verdict !== 'pass') ?? [];
+  expect(others.map(({ id, finding }) => `${id} ${finding.verdict} ${finding.message}`)).toEqual([
+    'D14-name skipped needs --tls',
+    'D14-untrusted skipped needs --tls',
+  ]);
+});
+
+test('every rule has a mutant', () => {
+  const rules = drillRules.map(({ id }) => id);
+  expect(rules.filter((id) => !deviceMutants.some(({ rule }) => rule === id))).toEqual([]);
+});
+
+describe('a device that breaks one rule', () => {
+  test.each(deviceMutants)('$rule: it $does', ({ rule, change }) => {
+    const failed = verdictsOf(change, 'fail');
+    expect(failed.filter((one) => one.startsWith(rule))).not.toEqual([]);
+    expect(failed.filter((one) => one.split(/[-:]/)[0] !== rule)).toEqual([]);
+  });
+});
