@@ -66,6 +66,8 @@ export type EmulatorEventBody =
   | { type: 'shared-back'; awayMs: number }
   /** Something about the shared state that an operator should mend. */
   | { type: 'shared-warning'; why: string }
+  /** A proxy can no longer record this stream, which goes on. */
+  | { type: 'recording-failed'; stream: number; why: string }
   | { type: 'stopping' };
 
 /**
@@ -166,6 +168,7 @@ const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
   'violation',
   'shared-away',
   'shared-warning',
+  'recording-failed',
 ]);
 /** The causes with which a healthy stream ends. */
 const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([

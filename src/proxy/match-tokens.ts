@@ -1,4 +1,6 @@
+import { isRecord } from '../protocol/error-body.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
+import { parseJson } from '../wire/parse-json.ts';
 
 /** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */
 export interface TokenMatches {
@@ -20,4 +22,11 @@ export function createTokenMatches(): TokenMatches {
     },
     find: (hash) => byHash.get(hash),
   };
+}
+
+/** The device that a token was requested for. */
+export function requestedDevice({ request }: Pick<TokenExchange, 'request'>): string | undefined {
+  const fields = parseJson(request.body);
+  const device = isRecord(fields) ? fields.deviceId : undefined;
+  return typeof device === 'string' && device !== '' ? device : undefined;
 }

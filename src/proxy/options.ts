@@ -32,6 +32,8 @@ export interface ProxyOptions {
   faults?: readonly (FaultInput | string)[];
   seed?: number | undefined;
   controlSecret?: string | undefined;
+  /** Records each stream into a folder of its own in this folder. */
+  record?: string | undefined;
   /** Time of the proxy, for tests. */
   clock?: Clock;
   /** Called for each event, from the first. */

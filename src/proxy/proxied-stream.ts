@@ -11,6 +11,7 @@ import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Tap } from '../wire/tap.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
 import type { Judge, StreamSubject } from './judge.ts';
+import { requestedDevice, type TokenMatches } from './match-tokens.ts';
 import type { Leg } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import type { Secrets } from './secrets.ts';
@@ -31,6 +32,7 @@ export interface ProxiedStreamOptions {
   events: ProxyEvents;
   secrets: Secrets;
   judge: Judge;
+  matches: TokenMatches;
   tap: Tap | undefined;
   /** How many streams of this device are open, this one among them. */
   countOf(device: string): number;
@@ -59,8 +61,10 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
   let isConfirmed = false;
   const named = () => totals.device ?? '';
 
-  const onToken = ({ claims }: TokenFacts) => {
-    if (typeof claims?.sub === 'string') totals.device = claims.sub;
+  const onToken = ({ claims, hash }: TokenFacts) => {
+    const granted = options.matches.find(hash);
+    const asked = granted && requestedDevice(granted);
+    totals.device = asked ?? (typeof claims?.sub === 'string' ? claims.sub : undefined);
     if (typeof claims?.jti === 'string') totals.jti = claims.jti;
     judge.identified(subject);
     judge.passed(subject);
@@ -144,11 +148,13 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     const text = redactor.text(reason);
     const breakdown =
       violation === undefined ? undefined : { code: 'protocol-violation' as const, message: violation };
-    witness.closed({ at: baseClock.now(), by, code, reason: text, breakdown });
+    const end = { at: baseClock.now(), by, code, reason: text, breakdown };
+    witness.closed(end);
     count();
     Object.assign(totals, { code, reason: text === '' ? (violation ?? '') : text, durationMs: durationMs() });
     if (violation !== undefined) totals.cause ??= 'protocol-error';
     judge.ended(subject);
+    witness.tellEnd(end);
     const source = isOurs ? events : events.of[by];
     const remarks = lanes.device.check.verdict().remarks;
     source.emit({ type: 'stream-closed', ...totals, remarks });

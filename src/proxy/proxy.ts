@@ -14,12 +14,14 @@ import { version } from '../kernel/version.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
+import { joinTaps } from '../wire/tap.ts';
 import { createFront } from './front.ts';
 import { createJudge } from './judge.ts';
 import type { JudgementCounts } from './judgement-book.ts';
 import { createTokenMatches } from './match-tokens.ts';
 import type { ProxyOptions } from './options.ts';
 import { nameSides } from './proxy-events.ts';
+import { openRecordings } from './recordings.ts';
 import { createSecrets } from './secrets.ts';
 import { settleProxy } from './settle-options.ts';
 import { createProxiedStreams } from './streams.ts';
@@ -65,9 +67,17 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const judge = createJudge({ clock: baseClock, events, isStrict });
   const matches = createTokenMatches();
   const deadlines = { clock: baseClock, answerMs };
-  const shared = { target, deadlines, clock, baseClock, dialect, random, events, secrets, judge };
-  const streams = createProxiedStreams({ ...shared, tap });
-  const pass = createTokenRequests({ ...shared, clock: baseClock, ca: target.ca, matches, state });
+  const shared = { target, deadlines, clock, baseClock, dialect, random, events, secrets, judge, matches };
+  const recordings =
+    options.record === undefined
+      ? undefined
+      : await openRecordings(options.record, { target, clock: baseClock, matches, events });
+  const streams = createProxiedStreams({
+    ...shared,
+    tap: recordings === undefined ? tap : (stream) => joinTaps(recordings.tap(stream), tap?.(stream)),
+    onEnded: recordings?.ended,
+  });
+  const pass = createTokenRequests({ ...shared, clock: baseClock, ca: target.ca, state });
   const control = createControl({
     ...{ events, clock, state, rateLimit, maxConnections, faults },
     streams: createStreamActions({ voice: streams, dialect }),
@@ -91,6 +101,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       await streams.close();
       judge.close();
       server.closeAllConnections();
+      await recordings?.close();
       await stopped;
     })();
     return closed;

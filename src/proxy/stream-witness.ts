@@ -89,6 +89,10 @@ export class StreamWitness implements PassageWatch {
   closed(end: StreamEnd): void {
     this.service.close(end);
     if (this.device !== this.service) this.device.close(end);
+  }
+
+  /** Tells the tap, after the stream was judged. */
+  tellEnd(end: StreamEnd): void {
     this.options.tap?.closed?.(end);
   }
 

@@ -17,6 +17,7 @@ import type { Tap } from '../wire/tap.ts';
 import { createEvidence } from './evidence.ts';
 import type { Judge } from './judge.ts';
 import { LegSocket } from './leg-socket.ts';
+import type { TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';
 import { createProxiedStream, type ProxiedStream } from './proxied-stream.ts';
 import type { ProxyEvents } from './proxy-events.ts';
@@ -36,7 +37,10 @@ export interface StreamsOptions {
   events: ProxyEvents;
   secrets: Secrets;
   judge: Judge;
+  matches: TokenMatches;
   tap: ((stream: number) => Tap | undefined) | undefined;
+  /** A stream has ended, and was judged. */
+  onEnded?: ((stream: number) => void) | undefined;
 }
 
 /** The WebSocket side of a proxy. */
@@ -95,7 +99,10 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       upgrade,
       tap: options.tap?.(id),
       countOf: (device) => [...open.values()].filter(({ subject }) => subject.device === device).length,
-      onEnd: () => open.delete(id),
+      onEnd() {
+        open.delete(id);
+        options.onEnded?.(id);
+      },
     });
     open.set(id, stream);
     if (isClosing) stream.joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);

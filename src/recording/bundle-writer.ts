@@ -24,7 +24,12 @@ const maxWaitingBytes = 4 * 1024 * 1024;
 export interface BundleWriter {
   wire(line: WireLine): void;
   /** A binary message at time `t`; its bytes must not change. */
-  audio(direction: Direction, t: number, pcm: Buffer): void;
+  audio(
+    direction: Direction,
+    t: number,
+    pcm: Buffer,
+    marks?: Pick<WireLine & { type: 'audio' }, 'injected'>,
+  ): void;
   event(event: RecordedEvent): void;
   /** Resolves when little data waits for the disk. Throws `input-output` if the disk is full or fails. */
   taken(): Promise<void>;
@@ -140,13 +145,13 @@ function createWriter(folder: string, files: Files): BundleWriter {
     settled,
     wire: (line) => addLine('wire', line),
     event: (event) => addLine('events', event),
-    audio(direction, t, pcm) {
+    audio(direction, t, pcm, marks = {}) {
       const { at, silenceBytes } = tracks[direction].place(t, pcm.length);
       if (silenceBytes > 0) waiting[direction].push(silenceBytes);
       waiting[direction].push(pcm);
       waiting.both.push(...stereo.add(direction, t, pcm));
       wake(pcm.length);
-      addLine('wire', { t, type: 'audio', direction, bytes: pcm.length, at });
+      addLine('wire', { t, type: 'audio', direction, bytes: pcm.length, at, ...marks });
     },
     async taken() {
       while (failure === undefined && waiting.bytes + writingBytes > maxWaitingBytes) await writing;

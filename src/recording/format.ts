@@ -3,7 +3,9 @@ import type { SessionEvent } from '../session/events.ts';
 import type { SessionSummary } from '../session/summary.ts';
 
 /** Increases when an older reader would misread the format. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
+/** Versions that can be read. In the first one every text message was of the service. */
+const readVersions = [1, schemaVersion] as const;
 
 /** The files of a recording, in its folder. */
 export const recordingFiles = {
@@ -22,12 +24,16 @@ export const recordingFiles = {
 const ms = z.number();
 const count = z.int().nonnegative();
 const t = ms.nonnegative().describe('Milliseconds since the session began, on a monotonic clock.');
+const injected = z
+  .literal(true)
+  .optional()
+  .describe('The proxy that recorded it made it up in place of the sender.');
 const direction = z.enum(['out', 'in']).describe('`out`: from the client to the service.');
 
 /** recording.json: what was recorded. Written first. */
 export const manifestSchema = z
   .object({
-    schema: z.literal(schemaVersion).describe('Version of this format.'),
+    schema: z.literal(readVersions).describe('Version of this format.'),
     version: z.string().describe('Version of voicectl.'),
     startedAt: z.iso.datetime().describe('Wall-clock time of the start of the recording.'),
     device: z.string(),
@@ -73,7 +79,15 @@ export const wireSchema = z
     z
       .object({ t, type: z.literal('token'), bytes: count })
       .describe('The token was presented; only its length is recorded.'),
-    z.object({ t, type: z.literal('text'), text: z.string() }).describe('A text message of the service.'),
+    z
+      .object({
+        t,
+        type: z.literal('text'),
+        text: z.string(),
+        direction: direction.optional().describe('Absent: `in`.'),
+        injected,
+      })
+      .describe('A text message after the token.'),
     z
       .object({
         t,
@@ -81,6 +95,7 @@ export const wireSchema = z
         direction,
         bytes: count,
         at: count.describe('Offset of this message in the data of the WAV.'),
+        injected,
       })
       .describe('A binary message.'),
     z
@@ -98,6 +113,11 @@ export const wireSchema = z
 export type WireLine = z.infer<typeof wireSchema>;
 export type WireAudio = Extract<WireLine, { type: 'audio' }>;
 export type Direction = WireAudio['direction'];
+
+/** Whether a line is a text message of the service. */
+export function isServiceText(line: WireLine): line is Extract<WireLine, { type: 'text' }> {
+  return line.type === 'text' && line.direction !== 'out';
+}
 
 const rateLimit = z.object({
   limit: count.optional(),
@@ -195,6 +215,10 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
     code: z.string(),
     message: z.string(),
     hint: z.string().optional().describe('What to do about it.'),
+    side: z
+      .enum(['device', 'service'])
+      .optional()
+      .describe('A proxy judged: this side broke the rule that `code` names.'),
   }),
   close: close.extend({ t, type: z.literal('close') }),
 };

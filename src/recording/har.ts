@@ -130,7 +130,10 @@ function listMessages(recording: Recording, epoch: number): WebSocketMessage[] {
   return recording.wire.flatMap((line): WebSocketMessage[] => {
     const time = secondsOf(line.t);
     if (line.type === 'token') return [{ type: 'send', time, opcode: opcodes.text, data: redacted }];
-    if (line.type === 'text') return [{ type: 'receive', time, opcode: opcodes.text, data: line.text }];
+    if (line.type === 'text')
+      return [
+        { type: line.direction === 'out' ? 'send' : 'receive', time, opcode: opcodes.text, data: line.text },
+      ];
     if (line.type !== 'audio') return [];
     const pcm = pcmOf(recording, line);
     const type = line.direction === 'out' ? 'send' : 'receive';

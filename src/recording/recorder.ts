@@ -22,14 +22,21 @@ export interface Recorder {
 export interface RecorderOptions extends Omit<Manifest, 'schema' | 'startedAt'> {
   folder: string;
   clock: Clock;
+  /** When the session began, on the clock. Default: when its events are watched. */
+  startedAt?: number | undefined;
 }
 
 /** Starts a recording in a new folder. Throws `usage` if the folder exists, `input-output`. */
-export async function createRecorder({ folder, clock, ...facts }: RecorderOptions): Promise<Recorder> {
+export async function createRecorder({
+  folder,
+  clock,
+  startedAt: began,
+  ...facts
+}: RecorderOptions): Promise<Recorder> {
   const startedAt = new Date(clock.wall()).toISOString();
   const writer = await createBundle(folder, { schema: schemaVersion, startedAt, ...facts });
   // Until the session starts, which reads the clock in the same step.
-  let origin = clock.now();
+  let origin = began ?? clock.now();
   const timeOf = (at: number) => roundMs(at - origin);
   return {
     tap: { ...createWireWriter({ writer, device: facts.device, timeOf }), ready: writer.taken },
@@ -39,7 +46,7 @@ export async function createRecorder({ folder, clock, ...facts }: RecorderOption
       await rm(folder, { recursive: true });
     },
     async *watch(events) {
-      origin = clock.now();
+      origin = began ?? clock.now();
       let summary: object | undefined;
       try {
         for await (const event of events) {

@@ -1,6 +1,6 @@
 import { refusal } from '../files/refusal.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
-import type { WireLine } from './format.ts';
+import { isServiceText, type WireLine } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Recording } from './read-recording.ts';
  */
 export function replayOrigin({ wire, folder }: Recording): number {
   const isConfirmation = (line: WireLine) =>
-    line.type === 'text' && readServiceMessage(line.text).category === 'connected';
+    isServiceText(line) && readServiceMessage(line.text).category === 'connected';
   const origin = wire.find(isConfirmation) ?? wire.find(({ type }) => type === 'token');
   if (origin === undefined) throw refusal(folder, 'it contains no voice stream to replay');
   return origin.t;

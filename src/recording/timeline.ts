@@ -1,7 +1,7 @@
 import { createSpeechGate } from '../audio/speech-gate.ts';
 import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
-import type { Direction } from './format.ts';
+import { type Direction, isServiceText } from './format.ts';
 import type { Recording } from './read-recording.ts';
 
 /** Uninterrupted speech of one side, on the time axis. */
@@ -78,7 +78,7 @@ function findGaps({ wire, audio }: Recording, settleMs: number): Gap[] {
     },
   });
   for (const line of wire) {
-    if (line.type === 'text' && isInterruption(readServiceMessage(line.text))) turns.interrupted();
+    if (isServiceText(line) && isInterruption(readServiceMessage(line.text))) turns.interrupted();
     if (line.type !== 'audio') continue;
     if (line.direction === 'in') turns.received(line.bytes, line.t);
     else turns.sent(audio.out.subarray(line.at, line.at + line.bytes), line.t);

@@ -23,10 +23,12 @@ export function createWireWriter({
     opened: (upgrade) => writer.wire(upgradeLine(upgrade, timeOf)),
     message(message) {
       const t = timeOf(message.at);
-      if ('data' in message) writer.audio(directionOf(message), t, message.data);
+      const direction = directionOf(message);
+      const injected = message.injected === true ? { injected: true as const } : {};
+      if ('data' in message) writer.audio(direction, t, message.data, injected);
       else if ('token' in message) writer.wire({ t, type: 'token', bytes: message.bytes });
-      else if ('text' in message && message.from === 'service')
-        writer.wire({ t, type: 'text', text: message.text });
+      else if ('text' in message)
+        writer.wire({ t, type: 'text', text: message.text, direction, ...injected });
     },
     closed({ at, by, code, reason }) {
       writer.wire({

@@ -63,6 +63,8 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
       return `· the shared state is back after ${seconds(event.awayMs)}`;
     case 'shared-warning':
       return `! ${escapeText(event.why)}`;
+    case 'recording-failed':
+      return `! stream ${event.stream} is no longer recorded: ${escapeText(event.why)}`;
     case 'stopping':
       return '· stopping';
     case 'listening':

@@ -144,12 +144,15 @@ const markNames: Record<string, string> = {
   c: 'connected',
   r: 'retry',
   w: 'warning',
+  d: 'device violation',
+  v: 'service violation',
   x: 'close',
   e: 'error',
 };
 
 function markOf(event: RecordedEvent): string | undefined {
-  if (event.type === 'warning') return 'w';
+  // A rule that a side broke, as a proxy saw it.
+  if (event.type === 'warning') return event.side === undefined ? 'w' : event.side === 'device' ? 'd' : 'v';
   if (event.type === 'retry') return 'r';
   if (event.type === 'close') return 'x';
   if (event.type !== 'message') return undefined;

@@ -1,4 +1,5 @@
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
+import type { Side } from '../wire/exchange.ts';
 import type { Figures, PlaybackFigures } from './metrics.ts';
 import type { SessionSummary } from './summary.ts';
 
@@ -37,7 +38,8 @@ export type SessionEventBody =
   | { type: 'gap'; ms: number }
   /** The measurements so far, about once a second while audio flows. */
   | ({ type: 'figures' } & Figures & PlaybackFigures)
-  | { type: 'warning'; code: string; message: string; hint?: string }
+  /** `side`: a proxy judged that this side broke the rule that `code` names. */
+  | { type: 'warning'; code: string; message: string; hint?: string; side?: Side }
   | { type: 'close'; code: number; reason: string; name: string }
   | ({ type: 'summary' } & SessionSummary);
 

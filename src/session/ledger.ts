@@ -53,7 +53,10 @@ export interface LedgerPorts {
   conversation: Conversation | undefined;
 }
 
-export function createLedger(options: SessionOptions, { emit, playback, conversation }: LedgerPorts): Ledger {
+export function createLedger(
+  options: Pick<SessionOptions, 'clock' | 'settleMs' | 'device' | 'expectations'>,
+  { emit, playback, conversation }: LedgerPorts,
+): Ledger {
   const { clock, settleMs, device, expectations } = options;
   const startedAt = clock.now();
   const metrics = createMetrics({ settleMs, onGap: (ms) => emit({ type: 'gap', ms }) });

@@ -115,6 +115,8 @@ function describe(event: EmulatorEvent): Described {
       return { direction: 'self', kind: 'shared', text: `back after ${seconds(event.awayMs)}` };
     case 'shared-warning':
       return { direction: 'self', kind: 'shared', text: escapeText(event.why), mark: 'warning' };
+    case 'recording-failed':
+      return { direction: 'self', kind: 'recording', text: escapeText(event.why), mark: 'warning' };
     case 'stopping':
       return { direction: 'self', kind: 'stopping', text: '' };
   }

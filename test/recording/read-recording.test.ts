@@ -94,7 +94,7 @@ describe('what is no recording is refused', () => {
 
   test('one of a later format, with what to do', async () => {
     const { folder, path } = await example();
-    writeFileSync(path('recording.json'), '{"schema":2}');
+    writeFileSync(path('recording.json'), '{"schema":3}');
     await expect(readRecording(folder)).rejects.toMatchObject({
       code: 'bad-input',
       hint: 'Use a newer voicectl.',

@@ -30,7 +30,12 @@ test('every message of both directions is kept byte for byte, with the time at w
   const { wire, problems } = await readRecording(folder);
   expect(problems).toEqual(['There is no summary.json: the recording is incomplete']);
   expect(wire).toEqual([
-    { t: 100, type: 'text', text: '{ "type":"service_voice_connected", "big":12345678901234567890 }' },
+    {
+      t: 100,
+      type: 'text',
+      text: '{ "type":"service_voice_connected", "big":12345678901234567890 }',
+      direction: 'in',
+    },
     { t: 100, type: 'audio', direction: 'out', bytes: 640, at: 3_200 },
     { t: 120, type: 'audio', direction: 'out', bytes: 100, at: 3_840 },
     { t: 120, type: 'audio', direction: 'in', bytes: 641, at: 3_840 },

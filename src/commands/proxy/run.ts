@@ -86,6 +86,7 @@ async function proxyOptions({ settings, io, signal }: ProxyContext): Promise<Pro
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
     answerMs: settings.targetTimeout,
+    record: settings.proxyRecord,
     faults: settings.fault,
     seed: settings.seed,
     dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),

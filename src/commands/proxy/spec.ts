@@ -11,6 +11,7 @@ export const proxySpec = defineSpec({
     'proxyPlaintext',
     'dialect',
     'failOn',
+    'proxyRecord',
     'fault',
     'seed',
     'proxyDuration',
@@ -36,7 +37,7 @@ export const proxySpec = defineSpec({
     ascii: 'Screen:',
   },
   examples: [
-    'voicectl proxy --target https://service.example',
+    'voicectl proxy --target https://service.example --record sessions',
     'voicectl proxy --target http://127.0.0.1:8787 --json --fail-on violation',
     'voicectl proxy --target https://service.example --host 0.0.0.0 --tls --cert-out cert.pem',
   ],

@@ -47,6 +47,13 @@ export const proxySettings = {
     flagOnly: true,
     help: 'exit 1 if there is a violation, or also if there is a remark',
   }),
+  proxyRecord: define({
+    flag: '--record <DIR>',
+    key: 'record',
+    parse: parseText,
+    flagOnly: true,
+    help: 'record each stream into a folder of its own in this one, for inspect and replay',
+  }),
   proxyDuration: define({
     flag: '--duration <DURATION>',
     key: 'duration',

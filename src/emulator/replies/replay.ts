@@ -1,4 +1,5 @@
 import type { ClockTimer } from '../../kernel/clock.ts';
+import { isServiceText } from '../../recording/format.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { pcmOf, replayOrigin } from '../../recording/replay.ts';
 import type { CreateReply, ReplyMode, Voice } from './reply.ts';
@@ -49,7 +50,7 @@ function listSteps(recording: Recording): Step[] {
   const origin = replayOrigin(recording);
   return recording.wire.flatMap((line): Step[] => {
     const atMs = line.t - origin;
-    if (line.type === 'text') return [{ atMs, act: (voice) => voice.text(line.text) }];
+    if (isServiceText(line)) return [{ atMs, act: (voice) => voice.text(line.text) }];
     if (line.type === 'audio' && line.direction === 'in') {
       const pcm = pcmOf(recording, line);
       return [{ atMs, act: (voice) => voice.send(pcm) }];

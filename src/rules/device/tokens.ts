@@ -74,7 +74,7 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
   const [first] = shown;
   if (first === undefined) return undefined;
   const again = shown.find((one, index) => firstUse(one, shown.slice(0, index)) !== undefined);
-  if (again !== undefined) {
+  if (again !== undefined && !isGrantedAnew(again, seen)) {
     const before = firstUse(again, shown) ?? again;
     return fail(`the token of an earlier connection was presented again (${tokenName(again.message)})`, [
       before.stream,
@@ -97,6 +97,11 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
   );
 }
 
+/** Whether the token was granted more than once: without `jti`, tokens of one second are the same. */
+function isGrantedAnew({ message }: Shown, seen: readonly Seen[]): boolean {
+  return grants(seen).filter(({ exchange }) => exchange.granted.hash === message.token.hash).length > 1;
+}
+
 /** An earlier use of the same token, which the service did not refuse. */
 function firstUse({ message, stream }: Shown, before: readonly Shown[]): Shown | undefined {
   return before.find(
@@ -112,7 +117,7 @@ function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
       const later = shown.slice(index + 1);
       const same = later.find((other) => other.message.token.hash === message.token.hash);
       if (!one.refused) return [];
-      if (same !== undefined)
+      if (same !== undefined && !isGrantedAnew(same, seen))
         return [fail(`the refused token was presented again (${tokenName(message)})`, [stream, same.stream])];
       const endedAt = stream.exchange.end?.at ?? stream.exchange.upgrade.at;
       const next = deviceRequests(seen).find(({ exchange }) => exchange.at >= endedAt);

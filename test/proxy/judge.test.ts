@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import type { Judgement } from '../../src/emulator/events.ts';
+import type { DialectInput } from '../../src/protocol/dialect.ts';
+import { mutants } from '../conformance/mutants.ts';
+import { encodings, wavFile } from '../helpers/device-audio.ts';
+import { startMiniService } from '../helpers/mini-service.ts';
+import { converse, type DeviceBehaviour, framesOf } from '../helpers/proxied-device.ts';
+import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
+
+const startProxy = setUpProxies();
+
+function judgements({ events }: WatchedProxy): Judgement[] {
+  return events.flatMap((event) => (event.type === 'violation' || event.type === 'remark' ? [event] : []));
+}
+
+/** What was held against a side, as `R12 fail`. */
+async function judged(proxy: WatchedProxy, streams = 1): Promise<string[]> {
+  await expect.poll(() => proxy.events.filter(({ type }) => type === 'stream-closed').length).toBe(streams);
+  return violations(proxy);
+}
+
+function violations(proxy: WatchedProxy): string[] {
+  const broken = judgements(proxy).filter(({ type }) => type === 'violation');
+  return broken.map(({ side, rule, value }) => `${side} ${rule}: ${value}`);
+}
+
+const dialects: [string, DialectInput][] = [
+  ['the default', {}],
+  ['flat', { stream: { kindField: 'event', error: { shape: 'flat' }, errorBeforeClose: false } }],
+  ['other', { token: { jti: false }, rateLimit: { resetFormat: 'iso8601' }, stream: { replyFrameMs: 60 } }],
+];
+
+describe('an honest device and an honest service', () => {
+  test.each(dialects)('break no rule in the dialect %s', async (_name, dialect) => {
+    await using emulator = await createEmulator({ dialect, reply: 'echo' });
+    const proxy = await startProxy(emulator);
+    await converse(proxy, { times: 3 });
+    expect(await judged(proxy, 3)).toEqual([]);
+    expect(proxy.judged().violations).toBe(0);
+  });
+});
+
+/** Rules of the service that an honest device brings to light by talking. */
+const seenByTalking = [
+  ...['R1', 'R3', 'R4', 'R6', 'R9', 'R10', 'R11', 'R12', 'R13', 'R23', 'R24', 'R25', 'R28'],
+  ...['R33', 'R34', 'R35', 'R37', 'R38', 'R39'],
+];
+const visible = mutants.filter(
+  ({ rule, level, does }) =>
+    level === undefined && seenByTalking.includes(rule) && !/answers text|has no unversioned/.test(does),
+);
+
+describe('a service that breaks one rule', () => {
+  test.each(visible)('$rule: it $does', async ({ rule, change, verdict, also = [] }) => {
+    await using service = await startMiniService(change);
+    const proxy = await startProxy(service);
+    await converse(proxy, { times: 2 });
+    const found = judgements(proxy).filter(({ type }) => verdict === 'warn' || type === 'violation');
+    await expect.poll(() => judgements(proxy).map((one) => one.rule)).toContain(rule);
+    const others = found.filter((one) => one.rule !== rule && !also.includes(one.rule));
+    expect(others.filter(({ type }) => type === 'violation')).toEqual([]);
+    expect(found.every(({ side }) => side === 'service')).toBe(true);
+  });
+});
+
+const bad: [rule: string, does: string, change: Partial<DeviceBehaviour>, streams?: number][] = [
+  [
+    'D1',
+    'asks as a form',
+    { request: (fields) => ({ body: JSON.stringify(fields), type: 'text/plain' }) },
+    0,
+  ],
+  ['D2', 'puts the token into quotes', { present: (token) => JSON.stringify(token) }],
+  ['D2', 'sends the token as a binary message', { present: (token) => Buffer.from(token) }],
+  ['D4', 'sends audio before the confirmation', { early: framesOf(Buffer.alloc(1_280)) }],
+  ['D5', 'sends a WAV file', { audio: [wavFile.subarray(0, 6_400)] }],
+  ['D5', 'sends floats', { audio: framesOf(encodings.float32().subarray(0, 128_000)) }],
+  ['D5', 'sends half samples', { audio: [Buffer.alloc(641), Buffer.alloc(640)] }],
+  ['D13', 'cuts the connection', { close: (socket) => socket.terminate() }],
+  ['D13', 'closes without a code', { close: (socket) => socket.close() }],
+];
+
+describe('a device that breaks one rule', () => {
+  test.each(bad)('%s: it %s', async (rule, _does, change, streams = 1) => {
+    await using emulator = await createEmulator({ reply: 'silence' });
+    const proxy = await startProxy(emulator);
+    await converse(proxy, change);
+    const found = await judged(proxy, streams);
+    expect(found.map((text) => text.split(':')[0])).toEqual([`device ${rule}`]);
+  });
+
+  test('D3: it uses a token twice; it is told once for each stream', async () => {
+    await using emulator = await createEmulator({ dialect: { token: { singleUse: false } } });
+    const proxy = await startProxy(emulator);
+    await converse(proxy, { times: 2, keepsToken: true });
+    const found = await judged(proxy, 2);
+    expect(new Set(found.map((text) => text.split(':')[0]))).toEqual(new Set(['device D3']));
+  });
+});
+
+test('with a dialect, a remark is a violation', async () => {
+  await using emulator = await createEmulator({ reply: 'silence' });
+  const proxy = await startProxy(emulator, { dialect: {} });
+  await converse(proxy, { close: (socket) => socket.close(1001) });
+  expect(await judged(proxy)).toEqual([expect.stringContaining('device D13: it closed with 1001')]);
+});

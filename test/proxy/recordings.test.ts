@@ -1,0 +1,112 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { readRecording } from '../../src/recording/read-recording.ts';
+import { createStyle } from '../../src/report/style.ts';
+import { timelineLines } from '../../src/report/timeline-lines.ts';
+
+import { runInProcess } from '../helpers/in-process.ts';
+import { converse, framesOf, goodDevice } from '../helpers/proxied-device.ts';
+import { setUpProxies } from '../helpers/proxies.ts';
+
+const startProxy = setUpProxies();
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'voicectl-proxy-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Everything in the files of a folder. */
+function contents(folder: string): string {
+  return readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('\n');
+}
+
+describe('a proxy that records', () => {
+  test('writes one recording for each stream, without key and token, that inspect and replay read', async () => {
+    const record = newFolder();
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const proxy = await startProxy(emulator, { record });
+    let token = '';
+    await converse(proxy, {
+      times: 2,
+      audio: [...goodDevice.audio, 'a text'],
+      present(given) {
+        token = given;
+        return given;
+      },
+    });
+    await proxy.close();
+    const names = readdirSync(record).toSorted();
+    expect(names).toEqual([expect.stringMatching(/Z-1-lamp$/), expect.stringMatching(/Z-2-lamp$/)]);
+    const folder = join(record, names[0] ?? '');
+    const recording = await readRecording(folder);
+    expect(recording.problems).toEqual([]);
+    expect(recording.manifest).toMatchObject({ schema: 2, device: 'lamp', baseUrl: emulator.baseUrl });
+    const first = recording.wire.find((line) => line.type === 'audio' && line.direction === 'out');
+    const at = first?.type === 'audio' ? first.at : -1;
+    expect(recording.audio.out.subarray(at, at + 640).equals(goodDevice.audio[0] as Buffer)).toBe(true);
+    const kinds = recording.wire.map((line) =>
+      'direction' in line ? `${line.type} ${line.direction}` : line.type,
+    );
+    expect(kinds.slice(0, 4)).toEqual(['token-request', 'upgrade', 'token', 'text in']);
+    expect(kinds).toEqual(expect.arrayContaining(['audio out', 'audio in', 'text out', 'close']));
+    expect(recording.events.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['session', 'token', 'message', 'close']),
+    );
+    expect(recording.summary).toMatchObject({ device: 'lamp', close: { code: 1000 }, out: { frames: 20 } });
+    for (const name of names) {
+      const text = contents(join(record, name));
+      expect(text).not.toContain('key-1');
+      expect(text).not.toContain(token.split('.')[2]);
+    }
+    const inspected = await runInProcess(['inspect', folder, '--json']);
+    expect(inspected).toMatchObject({ code: 0 });
+    await using replayed = await createEmulator({ reply: `replay:${folder}` });
+    await converse(replayed);
+  });
+
+  test('shows the violations of both sides on the time axis', async () => {
+    const record = newFolder();
+    await using emulator = await createEmulator({ reply: 'silence' });
+    const proxy = await startProxy(emulator, { record });
+    await converse(proxy, { early: framesOf(Buffer.alloc(1_280)) });
+    await proxy.close();
+    const [name = ''] = readdirSync(record);
+    const { events, summary, durationMs } = await readRecording(join(record, name));
+    const told = events.find((event) => event.type === 'warning');
+    expect(told).toMatchObject({
+      code: 'D4',
+      side: 'device',
+      message: expect.stringContaining('before the confirmation'),
+    });
+    expect(summary).toMatchObject({ ok: false, verdicts: [{ name: 'device D4', ok: false }] });
+    const peaks = { out: Array(40).fill(0), in: Array(40).fill(0) };
+    const picture = { events, durationMs, turns: [], gaps: [], peaks };
+    expect(timelineLines(picture, { ascii: true, style: createStyle(false) }).join('\n')).toContain(
+      'd device violation',
+    );
+  });
+
+  test('goes on with the stream if the recording fails, with one warning', async () => {
+    const record = newFolder();
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const proxy = await startProxy(emulator, { record });
+    rmSync(record, { recursive: true });
+    await converse(proxy);
+    await proxy.close();
+    expect(proxy.events.filter(({ type }) => type === 'recording-failed')).toHaveLength(1);
+    expect(proxy.events.find(({ type }) => type === 'stream-closed')).toMatchObject({
+      code: 1000,
+      framesIn: 20,
+    });
+  });
+});
