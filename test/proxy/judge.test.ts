@@ -16,7 +16,9 @@ function judgements({ events }: WatchedProxy): Judgement[] {
 
 /** What was held against a side, as `R12 fail`. */
 async function judged(proxy: WatchedProxy, streams = 1): Promise<string[]> {
-  await expect.poll(() => proxy.events.filter(({ type }) => type === 'stream-closed').length).toBe(streams);
+  await expect
+    .poll(() => proxy.events.filter(({ type }) => type === 'stream-closed').length, { timeout: 10_000 })
+    .toBe(streams);
   return violations(proxy);
 }
 
@@ -56,8 +58,8 @@ describe('a service that breaks one rule', () => {
     await using service = await startMiniService(change);
     const proxy = await startProxy(service);
     await converse(proxy, { times: 2 });
+    await expect.poll(() => judgements(proxy).map((one) => one.rule), { timeout: 10_000 }).toContain(rule);
     const found = judgements(proxy).filter(({ type }) => verdict === 'warn' || type === 'violation');
-    await expect.poll(() => judgements(proxy).map((one) => one.rule)).toContain(rule);
     const others = found.filter((one) => one.rule !== rule && !also.includes(one.rule));
     expect(others.filter(({ type }) => type === 'violation')).toEqual([]);
     expect(found.every(({ side }) => side === 'service')).toBe(true);

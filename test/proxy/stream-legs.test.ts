@@ -60,7 +60,7 @@ describe('a stream through a proxy', () => {
       const got: typeof sent = [];
       to.on('message', (data: RawData, isBinary) => got.push({ data: data as Buffer, isBinary }));
       for (const { data, isBinary } of sent) from.send(data, { binary: isBinary });
-      await expect.poll(() => got.length).toBe(sent.length);
+      await expect.poll(() => got.length, { timeout: 10_000 }).toBe(sent.length);
       expect(got.map(({ isBinary, data }) => [isBinary, data.length])).toEqual(sizes);
       expect(got.every(({ data }, index) => data.equals(sent[index]?.data ?? Buffer.of(1)))).toBe(true);
       to.removeAllListeners('message');
@@ -113,7 +113,7 @@ describe('a stream through a proxy', () => {
       [1006, ''],
       [1006, ''],
     ]);
-    await expect.poll(() => joined.proxy.control.state().streams).toEqual([]);
+    await expect.poll(() => joined.proxy.control.state().streams, { timeout: 10_000 }).toEqual([]);
   });
 
   test('passes headers and sub-protocols, and negotiates no compression', async () => {

@@ -115,7 +115,9 @@ describe('a token request through a proxy', () => {
     device.send(`${key} ${token}`);
     await once(device, 'message');
     device.close(1000, key);
-    await expect.poll(() => proxy.events.some(({ type }) => type === 'stream-closed')).toBe(true);
+    await expect
+      .poll(() => proxy.events.some(({ type }) => type === 'stream-closed'), { timeout: 10_000 })
+      .toBe(true);
     const told = JSON.stringify([proxy.events, proxy.control.state()]);
     expect(told).toContain('token-issued');
     expect(told).not.toContain(key);
