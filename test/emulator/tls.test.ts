@@ -117,7 +117,10 @@ describe('an emulator with TLS', () => {
     socket.on('error', () => {});
     socket.write('GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
     await once(socket, 'close');
-    expect(await emulator.event('tls-failed')).toMatchObject({ why: expect.stringContaining('plain HTTP') });
+    expect(await emulator.event('tls-failed')).toMatchObject({
+      remote: '127.0.0.1',
+      why: expect.stringContaining('plain HTTP'),
+    });
     const asking = request(emulator.baseUrl, { ca: emulator.certificate }).end();
     const [response] = await once(asking, 'response');
     expect(response.statusCode).toBe(200);
@@ -130,7 +133,22 @@ describe('an emulator with TLS', () => {
     const socket = connect({ port: emulator.port, host: '127.0.0.1', ca });
     const refused = new Promise((resolve) => socket.once('error', resolve));
     expect(await refused).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-    expect(await emulator.event('tls-failed')).toMatchObject({ why: 'it hung up in the handshake' });
+    expect(await emulator.event('tls-failed')).toMatchObject({
+      remote: '127.0.0.1',
+      why: 'it hung up in the handshake',
+    });
+  });
+
+  test('tells of a handshake that does not end, once, and of one that makes no sense', async () => {
+    const emulator = await startEmulator({ tls: true });
+    const socket = connectTcp({ port: emulator.port, host: '127.0.0.1' });
+    socket.on('error', () => {});
+    socket.write('\x16\x03\x01\x00\x04\x0b\x00\x00\x00', 'latin1');
+    await once(socket.resume(), 'close');
+    const { remote, why } = await emulator.event('tls-failed');
+    expect(remote).toBe('127.0.0.1');
+    expect(why).toMatch(/^[a-z ]+$/);
+    expect(emulator.events.filter(({ type }) => type === 'request-refused')).toEqual([]);
   });
 
   test.each([
@@ -259,7 +277,10 @@ describe.skipIf(!hasCurl)('to curl', () => {
     ]);
     expect(JSON.parse(trusting.stdout)).toEqual({ token: expect.any(String) });
     expect(await run('curl', ['-sS', ...json, url])).toMatchObject({ code: 60, stdout: '' });
-    expect(await emulator.event('tls-failed')).toMatchObject({ why: 'it does not trust the certificate' });
+    expect(await emulator.event('tls-failed')).toMatchObject({
+      remote: '127.0.0.1',
+      why: 'it does not trust the certificate',
+    });
     expect(emulator.events.filter(({ type }) => type === 'token-issued')).toHaveLength(1);
   });
 });

@@ -6,6 +6,8 @@ import type { TlsCertificate } from './certificate.ts';
 
 /** The same limit as for headers without TLS. */
 const handshakeDeadlineMs = 5_000;
+/** In place of the address of a peer that was gone before its connection was accepted. */
+const unknownAddress = 'unknown';
 
 /** OpenSSL's reasons in plain words for the developer of a device. Others are shown unchanged. */
 const reasons: [pattern: RegExp, meaning: string][] = [
@@ -39,9 +41,10 @@ export function createTlsServer(
   { onOpened, onFailure }: HandshakeListeners,
 ): Server {
   const server = createServer({ ...settings, cert, key, handshakeTimeout: handshakeDeadlineMs });
-  // Without a listener Node would answer it in HTTP, as a bad request.
+  // Node would tell of it as of a bad request, and answer in HTTP.
+  server.removeAllListeners('tlsClientError');
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
-    onFailure({ remote: socket.remoteAddress ?? '', why: meaning(error) });
+    onFailure({ remote: addressOf(socket), why: meaning(error) });
     socket.destroy();
   });
   server.on('secureConnection', (socket: TLSSocket) =>
@@ -51,9 +54,19 @@ export function createTlsServer(
   return server;
 }
 
+/**
+ * The address of a peer, also after it has hung up. A TLS socket reads the address of its TCP socket (`_parent`, Node 20 to
+ * 24) when it is asked, and by then there is none; the TCP socket was asked when it connected (`peerOf`), and remembers.
+ */
+function addressOf(socket: TLSSocket & { _parent?: Socket }): string {
+  return socket.remoteAddress ?? socket._parent?.remoteAddress ?? unknownAddress;
+}
+
 function meaning({ code = '', message }: NodeJS.ErrnoException): string {
   const found = reasons.find(([pattern]) => pattern.test(code));
-  return found === undefined ? message : found[1];
+  if (found !== undefined) return found[1];
+  // `80AC…:error:0A0000F4:SSL routines:ssl3_read_bytes:unexpected message:../deps/…`
+  return /:error:[^:]*:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
 }
 
 /**
