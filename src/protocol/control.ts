@@ -111,6 +111,11 @@ export const stateSchema = z.object({
       stream: z.int(),
       device: z.string().nullable().describe('Null until its token was accepted'),
       jti: z.string().nullable(),
+      remote: z.string().describe('Address of the client'),
+      claims: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .describe('Claims of its token; null until it was accepted'),
       durationMs: z.number(),
       framesIn: z.int(),
       bytesIn: z.int(),

@@ -15,9 +15,15 @@ import type { Key } from './read-keys.ts';
 /** A panel over the list, or a prompt. */
 export type Overlay =
   | { type: 'help'; top: number }
-  | { type: 'detail'; title: string; lines: readonly string[]; top: number }
-  | { type: 'choice'; title: string; items: readonly ChoiceItem[]; at: number }
-  | { type: 'prompt'; purpose: PromptPurpose; text: string };
+  /** `subject`: what its lines are about, if they change while it is open. */
+  | { type: 'detail'; title: string; lines: readonly string[]; top: number; subject?: DetailSubject }
+  /** `at`: of the items that pass the filter. */
+  | { type: 'choice'; title: string; items: readonly ChoiceItem[]; filter: string; at: number }
+  | { type: 'prompt'; purpose: PromptPurpose; text: string }
+  /** Asks before an action. */
+  | { type: 'confirm'; question: string; action: Action };
+
+export type DetailSubject = { stream: number } | { device: string };
 
 export type PromptPurpose = 'filter' | 'send' | 'fault';
 
@@ -37,12 +43,14 @@ export interface Browser {
   list: EventList;
   overlay: Overlay | undefined;
   notice: { text: string; until: number } | undefined;
+  /** Commands that have nothing to act on now: their keys are not offered. */
+  idle: readonly Command[];
 }
 
 export const noticeMs = 4_000;
 
 export function createBrowser(start: ScreenStart): Browser {
-  return { start, now: 0, wall: 0, list: emptyList, overlay: undefined, notice: undefined };
+  return { start, now: 0, wall: 0, list: emptyList, overlay: undefined, notice: undefined, idle: [] };
 }
 
 export function moveTo<Model extends Browser>(
@@ -75,13 +83,13 @@ export interface Pressed<Model> {
 export function pressKey<Model extends Browser>(model: Model, key: Key, page: number): Pressed<Model> {
   const { overlay } = model;
   if (overlay?.type === 'prompt') return typeKey(model, overlay, key);
+  if (overlay?.type === 'choice') return chooseKey(model, overlay, key, page);
+  if (overlay?.type === 'confirm') {
+    const isYes = key === 'y' || key === 'enter';
+    return { model: { ...model, overlay: undefined }, actions: isYes ? [overlay.action] : [] };
+  }
   const command = commandOf(key, model.start);
   if (command === undefined) return { model, actions: [] };
-  if (overlay?.type === 'choice' && command === 'open') {
-    const chosen = overlay.items[overlay.at];
-    const closed = { ...model, overlay: undefined };
-    return chosen === undefined ? only(closed) : { model: closed, actions: [], chosen };
-  }
   if (overlay !== undefined) {
     const isOver =
       command === 'back' || command === 'open' || (command === 'help' && overlay.type === 'help');
@@ -161,10 +169,45 @@ function typeKey<Model extends Browser>(
   return [...key].length === 1 ? withText(text + key) : only(model);
 }
 
+/** Letters filter, so that only the named keys move. */
+function chooseKey<Model extends Browser>(
+  model: Model,
+  overlay: Overlay & { type: 'choice' },
+  key: Key,
+  page: number,
+): Pressed<Model> {
+  const items = shownItems(overlay);
+  const withFilter = (filter: string) => only({ ...model, overlay: { ...overlay, filter, at: 0 } });
+  if (key === 'escape')
+    return overlay.filter === '' ? only({ ...model, overlay: undefined }) : withFilter('');
+  if (key === 'enter') {
+    const chosen = items[overlay.at];
+    return chosen === undefined
+      ? only(model)
+      : { model: { ...model, overlay: undefined }, actions: [], chosen };
+  }
+  if (key === 'backspace') return withFilter([...overlay.filter].slice(0, -1).join(''));
+  if (key === 'space') return withFilter(`${overlay.filter} `);
+  if ([...key].length === 1) return withFilter(overlay.filter + key);
+  const command = commandOf(key, model.start);
+  const by = key === 'end' ? farAway : command === undefined ? undefined : scrollOf(command, page);
+  if (by === undefined) return only(model);
+  return only({ ...model, overlay: { ...overlay, at: within(overlay.at + by, items.length - 1) } });
+}
+
+/** The items of a choice that have all words of its filter. */
+export function shownItems({ items, filter }: Overlay & { type: 'choice' }): readonly ChoiceItem[] {
+  const words = filter.toLowerCase().split(/\s+/);
+  return items.filter(({ value, help }) => {
+    const text = `${value} ${help}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
 const farAway = 1_000_000;
 
 /** The number of lines that a command moves; undefined for other commands. */
-function scrollOf(command: Command, page: number): number | undefined {
+export function scrollOf(command: Command, page: number): number | undefined {
   switch (command) {
     case 'up':
       return -1;
@@ -187,17 +230,20 @@ function scrolled<Shown extends Overlay>(
   by: number,
   page: number,
 ): Overlay {
-  const within = (to: number, last: number) => Math.max(0, Math.min(last, to));
   switch (overlay.type) {
     case 'prompt':
-      return overlay;
     case 'choice':
-      return { ...overlay, at: within(overlay.at + by, overlay.items.length - 1) };
+    case 'confirm':
+      return overlay;
     case 'help':
       return { ...overlay, top: within(overlay.top + by, bindingsFor(start).length - page) };
     case 'detail':
       return { ...overlay, top: within(overlay.top + by, overlay.lines.length - page) };
   }
+}
+
+function within(to: number, last: number): number {
+  return Math.max(0, Math.min(last, to));
 }
 
 function only<Model>(model: Model): Pressed<Model> {

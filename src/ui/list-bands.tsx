@@ -13,6 +13,7 @@ interface ListOptions {
   width: number;
   /** Lines below the heading. */
   lines: number;
+  isFocused?: boolean;
   /** Draws a row; default: as an event. */
   drawRow?: (row: Row, isMarked: boolean) => ReactNode;
 }
@@ -20,7 +21,7 @@ interface ListOptions {
 /** The events, or a panel in their place. Each event is a band: it is drawn once and then only moves. */
 export function listBands(model: Browser, { title, width, lines, ...options }: ListOptions): Band[] {
   const { overlay, list, start } = model;
-  if (overlay !== undefined && overlay.type !== 'prompt') {
+  if (overlay !== undefined && overlay.type !== 'prompt' && overlay.type !== 'confirm') {
     const draw = () => <OverlayPanel model={model} width={width} lines={lines} />;
     return [{ name: 'overlay', lines: 1 + lines, on: [overlay], draw }];
   }
@@ -41,8 +42,8 @@ export function listBands(model: Browser, { title, width, lines, ...options }: L
     {
       name: 'list heading',
       lines: 1,
-      on: [note],
-      draw: () => <Rule title={title} note={note} width={width} />,
+      on: [note, options.isFocused],
+      draw: () => <Rule title={title} note={note} width={width} isFocused={options.isFocused === true} />,
     },
     ...rows.map((row): Band => {
       const isMarked = row.id === list.marked;

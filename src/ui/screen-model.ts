@@ -4,7 +4,8 @@ import type { Browser, Pressed } from './browser.ts';
 import { layoutServe, layoutStream, layoutVerdicts, type Size } from './layout.ts';
 import type { Action, FrameRequest, Notice, ScreenStart } from './port.ts';
 import { type Key, readKeys } from './read-keys.ts';
-import { createServeModel, pressServeKey, reduceServe, type ServeNews } from './serve-model.ts';
+import { pressServeKey, settleServe } from './serve-keys.ts';
+import { createServeModel, reduceServe, type ServeNews } from './serve-model.ts';
 import { serveBands } from './serve-screen.tsx';
 import { createStreamModel, pressStreamKey, reduceStream, settleStream } from './stream-model.ts';
 import { streamBands } from './stream-screen.tsx';
@@ -12,13 +13,13 @@ import { createVerdictModel, pressVerdictKey, reduceVerdicts, type VerdictNews }
 import { verdictBands } from './verdict-screen.tsx';
 
 /** One kind of screen: its state, and how it is shown. */
-interface ScreenKind<Model extends Browser> {
+interface ScreenKind<Model extends Browser, Layout extends { listLines: number }> {
   first: Model;
   reduce: (model: Model, request: FrameRequest) => Model;
-  press: (model: Model, key: Key, page: number) => Pressed<Model>;
-  /** Updates the state for the passing of time. */
+  press: (model: Model, key: Key, layout: Layout) => Pressed<Model>;
+  /** Updates what follows from the state and the moment. */
   settle?: (model: Model) => Pressed<Model>;
-  layout: (terminal: Size, model: Model) => { listLines: number };
+  layout: (terminal: Size, model: Model) => Layout;
   bands: (model: Model, terminal: Size) => Band[];
 }
 
@@ -33,6 +34,7 @@ export function createScreenModel(start: ScreenStart): NextScreen {
       reduce: (model, request) =>
         reduceServe(model, { ...request, events: request.events as readonly ServeNews[] }),
       press: pressServeKey,
+      settle: settleServe,
       layout: (terminal, { most }) => layoutServe(terminal, most),
       bands: serveBands,
     });
@@ -42,7 +44,7 @@ export function createScreenModel(start: ScreenStart): NextScreen {
       first: createVerdictModel(start),
       reduce: (model, request) =>
         reduceVerdicts(model, { ...request, events: request.events as readonly VerdictNews[] }),
-      press: pressVerdictKey,
+      press: (model, key, { listLines }) => pressVerdictKey(model, key, listLines),
       layout: layoutVerdicts,
       bands: verdictBands,
     });
@@ -51,14 +53,16 @@ export function createScreenModel(start: ScreenStart): NextScreen {
     first: createStreamModel(start),
     reduce: (model, request) =>
       reduceStream(model, { ...request, events: request.events as readonly (SessionEvent | Notice)[] }),
-    press: pressStreamKey,
+    press: (model, key, { listLines }) => pressStreamKey(model, key, listLines),
     settle: settleStream,
     layout: layoutStream,
     bands: streamBands,
   });
 }
 
-function run<Model extends Browser>(kind: ScreenKind<Model>): NextScreen {
+function run<Model extends Browser, Layout extends { listLines: number }>(
+  kind: ScreenKind<Model, Layout>,
+): NextScreen {
   let model = kind.first;
   return (request) => {
     const actions: Action[] = [];
@@ -67,8 +71,7 @@ function run<Model extends Browser>(kind: ScreenKind<Model>): NextScreen {
       actions.push(...pressed.actions);
     };
     model = kind.reduce(model, request);
-    for (const key of readKeys(request.input))
-      apply(kind.press(model, key, kind.layout(request, model).listLines));
+    for (const key of readKeys(request.input)) apply(kind.press(model, key, kind.layout(request, model)));
     if (kind.settle !== undefined) apply(kind.settle(model));
     return { bands: kind.bands(model, request), actions };
   };

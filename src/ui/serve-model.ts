@@ -2,21 +2,11 @@ import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
-import {
-  append,
-  type Browser,
-  type ChoiceItem,
-  createBrowser,
-  moveTo,
-  type Pressed,
-  pressKey,
-  tell,
-} from './browser.ts';
+import { append, type Browser, createBrowser, moveTo, tell } from './browser.ts';
 import type { NewRow } from './event-list.ts';
 import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
-import type { Key } from './read-keys.ts';
 import { serveRow } from './serve-rows.ts';
 
 /** The state of the emulator, read a few times a second. */
@@ -38,6 +28,8 @@ export type Looked = StateSeen | Addresses;
 
 export type ServeNews = EmulatorEvent | Looked | Notice;
 
+export type Panel = 'events' | 'sessions' | 'devices';
+
 /** The state of the screen of the emulator. */
 export interface ServeModel extends Browser {
   addresses: Addresses | undefined;
@@ -49,9 +41,11 @@ export interface ServeModel extends Browser {
   most: ServeContent;
   isStopping: boolean;
   /** The panel that the arrow keys move in. */
-  panel: 'events' | 'sessions';
+  panel: Panel;
   /** The number of the marked session; the first one if that is not open. */
   session: number | undefined;
+  /** The name of the marked device; the first one if there is none of that name. */
+  device: string | undefined;
 }
 
 export function createServeModel(start: ScreenStart): ServeModel {
@@ -65,6 +59,7 @@ export function createServeModel(start: ScreenStart): ServeModel {
     isStopping: false,
     panel: 'events',
     session: undefined,
+    device: undefined,
   };
 }
 
@@ -117,73 +112,13 @@ export function markedSession({ state, session }: ServeModel): EmulatorState['st
   return state?.streams.find(({ stream }) => stream === session) ?? state?.streams[0];
 }
 
-/** How far `+` moves the clock: past the lifetime of a token and the window of the limit. */
-const advanceMs = 61_000;
-
-/** Handles a key. `page`: number of lines of the list. */
-export function pressServeKey(model: ServeModel, key: Key, page: number): Pressed<ServeModel> {
-  const move = model.overlay === undefined && model.panel === 'sessions' ? sessionStep(key) : undefined;
-  if (move !== undefined) return { model: moveSession(model, move), actions: [] };
-  const pressed = pressKey(model, key, page);
-  const { model: next, command, typed, chosen } = pressed;
-  if (chosen !== undefined) return choose(next, chosen);
-  const marked = markedSession(next);
-  if (typed?.purpose === 'fault') return { model: next, actions: [{ type: 'fault', text: typed.text }] };
-  if (typed?.purpose === 'send' && marked !== undefined) {
-    return { model: next, actions: [{ type: 'send', stream: marked.stream, text: typed.text }] };
-  }
-  switch (command) {
-    case 'nextPanel':
-      return only({ ...next, panel: next.panel === 'events' ? 'sessions' : 'events' });
-    case 'advance':
-      return { model: next, actions: [{ type: 'advance', ms: advanceMs }] };
-    case 'faults':
-      return only({ ...next, overlay: { type: 'choice', title: 'faults', items: faultItems(next), at: 0 } });
-    case 'close':
-      return marked === undefined
-        ? only(tell(next, 'There is no session to close'))
-        : { model: next, actions: [{ type: 'close', stream: marked.stream }] };
-    case 'send':
-      return only(
-        marked === undefined
-          ? tell(next, 'There is no session to send to')
-          : { ...next, overlay: { type: 'prompt', purpose: 'send', text: '' } },
-      );
-    default:
-      return { model: next, actions: pressed.actions };
-  }
+/** The devices, the busiest first: these reach their limits. */
+export function devicesInOrder({ state }: ServeModel): EmulatorState['devices'] {
+  return (state?.devices ?? []).toSorted((a, b) => b.connections - a.connections || b.requests - a.requests);
 }
 
-function sessionStep(key: Key): number | undefined {
-  if (key === 'up' || key === 'k') return -1;
-  return key === 'down' || key === 'j' ? 1 : undefined;
-}
-
-function moveSession(model: ServeModel, by: number): ServeModel {
-  const streams = model.state?.streams ?? [];
-  const at = streams.findIndex(({ stream }) => stream === markedSession(model)?.stream);
-  return { ...model, session: streams[Math.min(streams.length - 1, Math.max(0, at + by))]?.stream };
-}
-
-/** The active faults, to end them, and the catalogue, to add one. */
-function faultItems({ state, start }: ServeModel): ChoiceItem[] {
-  const active = (state?.faults ?? []).map(({ id, name, struck }) => ({
-    value: `end ${name}`,
-    help: `active as number ${id}, has struck ${struck} times`,
-    clears: id,
-  }));
-  return [
-    ...active,
-    ...(start.emulator?.faults ?? []).map(({ name, summary }) => ({ value: name, help: summary })),
-  ];
-}
-
-/** The user can give a fault parameters before adding it. */
-function choose(model: ServeModel, { value, clears }: ChoiceItem): Pressed<ServeModel> {
-  if (clears !== undefined) return { model, actions: [{ type: 'clearFault', id: clears }] };
-  return only({ ...model, overlay: { type: 'prompt', purpose: 'fault', text: value } });
-}
-
-function only(model: ServeModel): Pressed<ServeModel> {
-  return { model, actions: [] };
+/** The device that is marked: by its name, because the order changes. */
+export function markedDevice(model: ServeModel): EmulatorState['devices'][number] | undefined {
+  const devices = devicesInOrder(model);
+  return devices.find(({ device }) => device === model.device) ?? devices[0];
 }

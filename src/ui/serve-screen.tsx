@@ -2,10 +2,10 @@ import { Box } from 'ink';
 import { type Band, space } from './bands.ts';
 import { CounterLine } from './components/CounterLine.tsx';
 import { DevicesPanel } from './components/DevicesPanel.tsx';
-import { Foot } from './components/Foot.tsx';
 import { Head } from './components/Head.tsx';
 import { SessionsPanel } from './components/SessionsPanel.tsx';
 import { UrlLines } from './components/UrlLines.tsx';
+import { footBand } from './foot-band.tsx';
 import { halves, layoutServe, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import type { ServeModel } from './serve-model.ts';
@@ -15,9 +15,9 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
   const layout = layoutServe(terminal, model.most);
   const { columns, urlLines, isWide, deviceLines, sessionLines, listLines } = layout;
   const { left, right, gap } = halves(columns, 0.42);
-  const { now, state, meters, counters, overlay, panel, session } = model;
+  const { now, state, meters, counters, panel, session, device } = model;
   const faults = state?.faults ?? [];
-  const sessionsOn = [state, meters, Math.floor(now / meterStepMs), panel, session];
+  const sessionsOn = [state, meters, Math.floor(now / meterStepMs), panel, session, device];
   const side: Band = {
     name: 'panels',
     lines: 1 + sessionLines,
@@ -35,7 +35,7 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
           {
             name: 'devices',
             lines: 1 + deviceLines,
-            on: [state],
+            on: [state, panel, device],
             draw: () => <DevicesPanel model={model} width={columns} lines={deviceLines} />,
           },
         ]
@@ -73,14 +73,14 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
     ...(layout.spaces ? [space('above panels', 1)] : []),
     ...(isWide ? [side] : stacked),
     ...(layout.spaces ? [space('above journal', 1)] : []),
-    ...listBands(model, { title: 'journal', width: columns, lines: listLines }),
+    ...listBands(model, {
+      title: 'journal',
+      width: columns,
+      lines: listLines,
+      isFocused: panel === 'events',
+    }),
     ...(layout.spaces ? [space('above foot', 1)] : []),
-    {
-      name: 'foot',
-      lines: 1,
-      on: [overlay, model.notice],
-      draw: () => <Foot model={model} width={columns} />,
-    },
+    footBand(model, columns),
   ];
 }
 

@@ -145,8 +145,12 @@ export function pressStreamKey(model: StreamModel, key: Key, page: number): Pres
   }
 }
 
-/** Updates for the passing of time: a key that is no longer held. */
-export function settleStream(model: StreamModel): Pressed<StreamModel> {
+const idleAfterEnd = ['mute', 'talk'] as const;
+
+/** Updates what follows from the moment: a key that is no longer held, and the keys that do nothing now. */
+export function settleStream(before: StreamModel): Pressed<StreamModel> {
+  const idle = before.summary === undefined ? [] : idleAfterEnd;
+  const model = idle.length === before.idle.length ? before : { ...before, idle };
   const isReleased = model.talksUntil !== undefined && model.now >= model.talksUntil;
   return isReleased ? setMuted({ ...model, talksUntil: undefined }, true) : { model, actions: [] };
 }

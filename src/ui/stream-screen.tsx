@@ -2,13 +2,13 @@ import { Box } from 'ink';
 import { escapeText } from '../kernel/escape.ts';
 import { type Band, space } from './bands.ts';
 import { FigureLines } from './components/FigureLines.tsx';
-import { Foot } from './components/Foot.tsx';
 import { Head } from './components/Head.tsx';
 import { Levels } from './components/Levels.tsx';
 import { Steps } from './components/Steps.tsx';
 import { Timeline } from './components/Timeline.tsx';
 import { TokenPanel } from './components/TokenPanel.tsx';
 import { figureViews } from './figures.ts';
+import { footBand } from './foot-band.tsx';
 import { halves, layoutStream, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import type { StreamModel } from './stream-model.ts';
@@ -21,7 +21,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
   const layout = layoutStream(terminal);
   const { columns, panelLines, voiceLines, axis, figureLines, listLines } = layout;
   const { left, right, gap } = halves(columns);
-  const { start, now, wall, overlay, figures, summary, meters, marks } = model;
+  const { start, now, wall, figures, summary, meters, marks } = model;
   const moment = Math.floor((summary?.elapsedMs ?? now) / 100);
   const views = figureViews(figures, start.limits);
   return [
@@ -65,12 +65,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
     },
     ...(layout.spaces ? [space('above list', 1)] : []),
     ...listBands(model, { title: 'events', width: columns, lines: listLines }),
-    {
-      name: 'foot',
-      lines: 1,
-      on: [overlay, model.notice],
-      draw: () => <Foot model={model} width={columns} />,
-    },
+    footBand(model, columns),
   ];
 }
 

@@ -2,12 +2,12 @@ import { Text } from 'ink';
 import { type Band, space } from './bands.ts';
 import { cutTo, steady } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
-import { Foot } from './components/Foot.tsx';
 import { Head } from './components/Head.tsx';
 import { SeenLines } from './components/SeenLines.tsx';
 import { VerdictCounts } from './components/VerdictCounts.tsx';
 import { VerdictLine } from './components/VerdictLine.tsx';
 import { markedRow } from './event-list.ts';
+import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
 import { layoutVerdicts, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
@@ -17,7 +17,7 @@ import type { VerdictModel } from './verdict-model.ts';
 /** A screen of verdicts, from top to bottom. */
 export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
   const { columns, doing, amountLines, counts, seenLines, spaces, listLines } = layoutVerdicts(terminal);
-  const { start, now, items, amounts, ended, overlay, what, list } = model;
+  const { start, now, items, amounts, ended, what, list } = model;
   const marked = markedRow(list);
   const item = marked === undefined ? undefined : items[marked.id];
   return [
@@ -68,12 +68,7 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
           },
         ]
       : []),
-    {
-      name: 'foot',
-      lines: 1,
-      on: [overlay, model.notice],
-      draw: () => <Foot model={model} width={columns} />,
-    },
+    footBand(model, columns),
   ];
 }
 

@@ -16,6 +16,8 @@ const state: EmulatorState = {
       stream: 1,
       device: `d1${evil}`,
       jti: null,
+      remote: '127.0.0.1',
+      claims: null,
       durationMs: 1_500,
       framesIn: 75,
       bytesIn: 48_000,

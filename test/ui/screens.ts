@@ -156,6 +156,8 @@ export function emulatorState(sessions = 3): EmulatorState {
       stream: index + 1,
       device: devices[index % 3] ?? null,
       jti: null,
+      remote: '127.0.0.1',
+      claims: { sub: devices[index % 3], jti: `jti-${index}`, iat: 1_767_225_600, exp: 1_767_225_660 },
       durationMs: 10_000 + index * 1_000,
       framesIn: 500,
       bytesIn: 320_000,

@@ -51,14 +51,100 @@ describe('keys', () => {
     expect(open().press('+').actions).toEqual([{ type: 'advance', ms: 61_000 }]);
   });
 
-  test('x closes the session that is marked; the arrows mark another after tab', () => {
+  test('x asks, and closes the session that is marked; the arrows mark another after tab', () => {
     const screen = open();
-    expect(screen.press('x').actions).toEqual([{ type: 'close', stream: 1 }]);
-    expect(screen.press('\tjx').actions).toEqual([{ type: 'close', stream: 2 }]);
-    expect(screen.press('jjjjx').actions).toEqual([{ type: 'close', stream: 3 }]);
+    const asked = screen.press('x');
+    expect(asked.actions).toEqual([]);
+    expect(asked.lines.at(-1)).toContain('Close session 1 of kitchen-1 with code 1012? y does it');
+    expect(screen.press('y').actions).toEqual([{ type: 'close', stream: 1 }]);
+    expect(screen.press('\tjx\r').actions).toEqual([{ type: 'close', stream: 2 }]);
+    expect(screen.press('jjjjxy').actions).toEqual([{ type: 'close', stream: 3 }]);
     // Where that session has gone another is marked.
     screen.show([{ type: 'state-seen', state: emulatorState(1) }]);
-    expect(screen.press('x').actions).toEqual([{ type: 'close', stream: 1 }]);
+    expect(screen.press('xy').actions).toEqual([{ type: 'close', stream: 1 }]);
+  });
+
+  test.each(['n', '\u001b', 'q', 'x'])('after x the key %j closes nothing, and does nothing else', (key) => {
+    const screen = open();
+    expect(screen.press(`x${key}`).actions).toEqual([]);
+    expect(screen.press('').lines.at(-1)).toContain('? keys');
+  });
+
+  test('tab goes from panel to panel, and the heading of the focused one is marked', () => {
+    const screen = open();
+    const focused = (lines: readonly string[]) =>
+      lines.filter((line) => line.includes('─›')).map((line) => /─› (\w+)/.exec(line)?.[1]);
+    expect(focused(screen.press('').lines)).toEqual(['journal']);
+    expect(focused(screen.press('\t').lines)).toEqual(['sessions']);
+    expect(focused(screen.press('\t').lines)).toEqual(['devices']);
+    expect(focused(screen.press('\u001b').lines)).toEqual(['journal']);
+  });
+
+  test('a panel with more than it can show scrolls, and says which part that is', () => {
+    const screen = open(20);
+    expect(text(screen.press('').lines)).toMatch(/sessions ─+ 1 to \d+ of 20/);
+    expect(text(screen.press('\tG').lines)).toMatch(/ 20 hall/);
+    expect(text(screen.press('').lines)).toMatch(/sessions ─+ \d+ to 20 of 20/);
+    expect(text(screen.press('g').lines)).toMatch(/sessions ─+ 1 to \d+ of 20/);
+  });
+
+  test('enter opens the marked session: claims, verdict, figures and its events, as they change', () => {
+    const screen = open();
+    const shown = text(screen.press('\t\r').lines);
+    expect(shown).toContain('session 1');
+    expect(shown).toMatch(/device +kitchen-1, from 127\.0\.0\.1, open for 00:10\.0/);
+    expect(shown).toMatch(/claims +sub +"kitchen-1"/);
+    expect(shown).toMatch(/exp +1767225660 \(2026-01-01T00:01:00\.000Z\)/);
+    expect(shown).toMatch(/verdict +ok/);
+    expect(shown).toMatch(/pace +1 × real time, jitter 1 ms, longest gap 25 ms/);
+    expect(shown).toMatch(/received +500 messages, 320000 bytes, 10\.00 s/);
+    const later = emulatorState(3);
+    const [first] = later.streams;
+    later.streams[0] = { ...first!, remarks: ['this looks like stereo: send one channel'] };
+    expect(text(screen.show([{ type: 'state-seen', state: later }]).lines)).toMatch(
+      /verdict +this looks like stereo/,
+    );
+    expect(text(screen.press('G\u001b[6~\u001b[6~').lines)).toMatch(/1\.061 ↑ +service_/);
+    // It stays when its session has ended.
+    expect(text(screen.show([{ type: 'state-seen', state: emulatorState(0) }]).lines)).toContain('session 1');
+    expect(text(screen.press('\u001b').lines)).not.toContain('session 1');
+  });
+
+  test('enter opens the marked device', () => {
+    const shown = text(open().press('\t\t\r').lines);
+    expect(shown).toContain('device kitchen-1');
+    expect(shown).toMatch(/open +7 of 10 connections/);
+    expect(shown).toMatch(/requests +41 of 60 in the window, until 2026/);
+  });
+
+  test('a key is offered only where it does something', () => {
+    const last = (screen: ReturnType<typeof open>, input = '') => screen.press(input).lines.at(-1);
+    expect(last(open(0))).not.toMatch(/x close|e send/);
+    expect(last(open())).toMatch(/x close.*e send/);
+    expect(last(open())).not.toContain('follow');
+    expect(last(open(), 'k')).toContain('end follow');
+    expect(last(open(), '\t')).not.toMatch(/filter|pause/);
+    expect(last(open(), '?')).toMatch(/^ ?↑ ↓ scroll +esc close$/);
+  });
+
+  test('prompts say what to type and which key confirms', () => {
+    const last = (input: string) => open().press(input).lines.at(-1);
+    expect(last('/')).toContain(
+      'enter keeps it, esc clears it: words kind:NAME dir:in|out device:ID',
+    );
+    expect(last('e')).toContain('enter sends, esc cancels: speaking, listening, error CODE words, or JSON');
+    expect(last('f\u001b[B\r')).toContain('fault: close  enter adds it, esc cancels');
+  });
+
+  test('letters filter the faults', () => {
+    const screen = open();
+    const shown = screen.press('flost').lines;
+    expect(text(shown)).toContain('1 of 1 with lost');
+    expect(shown.at(-1)).toContain('filter: lost');
+    expect(text(screen.press('xx').lines)).toContain('none of 3 with lostxx');
+    expect(screen.press('\r').actions).toEqual([]);
+    expect(text(screen.press('\u007f\u007f').lines)).toMatch(/› ?drop +the message is lost/);
+    expect(screen.press('\r').lines.at(-1)).toContain('fault: drop');
   });
 
   test('x and e say so where there is no session', () => {
@@ -78,7 +164,7 @@ describe('keys', () => {
     const screen = open();
     expect(text(screen.press('f').lines)).toMatch(/› ?end drop .*has struck 4 times/);
     expect(screen.press('\r').actions).toEqual([{ type: 'clearFault', id: 1 }]);
-    screen.press('fj\r');
+    screen.press('f\u001b[B\r');
     expect(screen.press(':code=1012').lines.at(-1)).toContain('fault: close:code=1012');
     expect(screen.press('\r').actions).toEqual([{ type: 'fault', text: 'close:code=1012' }]);
   });

@@ -4,7 +4,7 @@ import { type JudgedPace, judgePace, type PaceFinding, patientMs } from './judge
 import { type LostTime, PaceCheck } from './pace-check.ts';
 import { PcmCheck, type PcmFinding } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
-import type { PaceReport } from './span.ts';
+import type { PaceMeasure, PaceReport } from './span.ts';
 
 /** A mistake of a device that the real service may not tolerate. */
 export type DeviceFinding = PcmFinding | PaceFinding | 'odd-sizes' | 'base64-text' | 'json-text';
@@ -137,9 +137,10 @@ function rateOf(remark: string): string {
 }
 
 /** Cause before symptom: the format of the samples, then their timing. */
-function verdictOf(pace: PaceReport, judged: JudgedPace, found: Found[]): DeviceVerdict {
+function verdictOf(measure: PaceMeasure, judged: JudgedPace, found: Found[]): DeviceVerdict {
+  const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = measure;
   return {
-    pace,
+    pace: { timesRealTime, meanJitterMs, longestGapMs, burstMessages },
     findings: [...found, ...judged.map(({ finding }) => finding)],
     remarks: [...found.map((finding) => remarks[finding]), ...judged.map(({ remark }) => remark)],
   };

@@ -1,5 +1,5 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
-import type { PaceReport } from './span.ts';
+import type { PaceMeasure } from './span.ts';
 
 export type PaceFinding = 'too-fast' | 'too-slow' | 'bursts' | 'gaps' | 'wrong-rate';
 
@@ -35,7 +35,7 @@ const burstShare = 0.8;
  * Judges how a device sends. `sizes`: bytes per sample of its format, relative to the right one. The rate is judged
  * if it is known well enough; `isSure` is false if it is not, and more time would tell.
  */
-export function judgePace(report: PaceReport, sizes: number): { judged: JudgedPace; isSure: boolean } {
+export function judgePace(report: PaceMeasure, sizes: number): { judged: JudgedPace; isSure: boolean } {
   const { timesRealTime, longestGapMs, burstMessages, messages } = report;
   if (timesRealTime === null) return { judged: [], isSure: false };
   const rate = judgeRate(report, timesRealTime, sizes);
@@ -50,7 +50,7 @@ export function judgePace(report: PaceReport, sizes: number): { judged: JudgedPa
   return { judged, isSure: rate !== 'unsure' };
 }
 
-function judgeRate(report: PaceReport, sent: number, sizes: number): JudgedPace | 'unsure' {
+function judgeRate(report: PaceMeasure, sent: number, sizes: number): JudgedPace | 'unsure' {
   const times = sent / sizes;
   if (isRealTime(sent, sent) || isRealTime(times, times)) return [];
   if (times < slowest) {
@@ -76,7 +76,7 @@ function isRealTime(low: number, high: number): boolean {
 }
 
 /** Whether the audio is missing because the emulator did not run, or because of long delays, which may be made up for. */
-function isDelayed({ lostMs, lateMs, passedMs }: PaceReport, sent: number): boolean {
+function isDelayed({ lostMs, lateMs, passedMs }: PaceMeasure, sent: number): boolean {
   const missingMs = (1 - sent) * passedMs;
   return (passedMs < patientMs ? Math.max(lostMs, lateMs) : lostMs) >= missingMs / 2;
 }

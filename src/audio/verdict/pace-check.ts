@@ -1,4 +1,4 @@
-import { type PaceReport, Span, ticksPerMs } from './span.ts';
+import { type PaceMeasure, Span, ticksPerMs } from './span.ts';
 
 /** Time in which this process did not run, so that messages waited for it. */
 export interface LostTime {
@@ -47,12 +47,12 @@ export class PaceCheck {
     this.lastLost = lostSoFar;
   }
 
-  report(): PaceReport {
+  report(): PaceMeasure {
     return this.whole.report(this.lastAt);
   }
 
   /** The report on the time since the previous `forget`. */
-  latestReport(): PaceReport {
+  latestReport(): PaceMeasure {
     return this.latest.report(this.lastAt);
   }
 

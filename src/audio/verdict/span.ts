@@ -2,18 +2,22 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 
 /** How a device sends, in time. Milliseconds are of the machine's clock. */
 export interface PaceReport {
-  /** Time from the first message to the last. */
-  passedMs: number;
   /** Sent audio divided by elapsed time: 1 is real time. Null before it is known. */
   timesRealTime: number | null;
-  /** How far `timesRealTime` may be off, because messages arrived late: 0.02 is 2 %. */
-  uncertainty: number;
   /** Mean difference between the time from one message to the next, and the audio in the first. */
   meanJitterMs: number;
   /** Longest time between two messages, without the time in which the emulator itself did not run. */
   longestGapMs: number;
   /** Messages that arrived together with more others than a delayed device sends at once. */
   burstMessages: number;
+}
+
+/** The report with what it takes to judge it. */
+export interface PaceMeasure extends PaceReport {
+  /** Time from the first message to the last. */
+  passedMs: number;
+  /** How far `timesRealTime` may be off, because messages arrived late: 0.02 is 2 %. */
+  uncertainty: number;
   messages: number;
   /** Time in which the emulator did not run. */
   lostMs: number;
@@ -79,7 +83,7 @@ export class Span {
     this.note(at);
   }
 
-  report(lastAt: number): PaceReport {
+  report(lastAt: number): PaceMeasure {
     const passedMs = (lastAt - this.startAt) / ticksPerMs;
     const isKnown = passedMs >= shortestMs;
     const { times, uncertainty } = this.measure(passedMs);

@@ -21,6 +21,7 @@ export interface LiveStream {
   /** The AI's voice on this stream, for the control API. */
   voice: Voice;
   reply: Reply;
+  claims: TokenClaims;
 }
 
 export interface LiveStreamOptions {
@@ -78,7 +79,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     if (isTold) connection.sendText(error);
     else connection.sendRaw(error);
   };
-  return { take: limitTime(take, { connection, clock, settings: dialect.stream }), voice, reply };
+  return { take: limitTime(take, { connection, clock, settings: dialect.stream }), voice, reply, claims };
 }
 
 /** Gives the reply its voice on this stream. */

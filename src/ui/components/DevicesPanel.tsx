@@ -3,28 +3,35 @@ import { escapeText } from '../../kernel/escape.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
 import { padStartTo, padTo, steady } from '../cells.ts';
 import { toAscii } from '../glyphs.ts';
-import type { ServeModel } from '../serve-model.ts';
+import { devicesInOrder, markedDevice, type ServeModel } from '../serve-model.ts';
 import { colours, useGlyphs } from '../theme.ts';
 import { Bar } from './Bar.tsx';
-import { Rule } from './Rule.tsx';
+import { Rule, shownNote } from './Rule.tsx';
 
 /** Devices, with their used connections and requests. */
 export function DevicesPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
-  const devices = model.state?.devices ?? [];
-  // The busiest first: these reach their limits.
-  const shown = devices
-    .toSorted((a, b) => b.connections - a.connections || b.requests - a.requests)
-    .slice(0, lines);
-  const more = devices.length - shown.length;
+  const devices = devicesInOrder(model);
+  const marked = markedDevice(model);
+  const at = devices.findIndex(({ device }) => device === marked?.device);
+  const isFocused = model.panel === 'devices';
+  const top = isFocused ? Math.max(0, Math.min(devices.length - lines, at - Math.floor(lines / 2))) : 0;
+  const shown = devices.slice(top, top + lines);
   return (
     <Box flexDirection="column" width={width}>
       <Rule
         title="devices"
-        note={more > 0 ? `${devices.length}, ${more} not shown` : String(devices.length)}
+        note={shownNote(top, shown.length, devices.length)}
         width={width}
+        isFocused={isFocused}
       />
       {shown.map((device) => (
-        <DeviceLine key={device.device} device={device} model={model} width={width} />
+        <DeviceLine
+          key={device.device}
+          device={device}
+          model={model}
+          width={width}
+          isMarked={isFocused && device === marked}
+        />
       ))}
     </Box>
   );
@@ -34,10 +41,12 @@ function DeviceLine({
   device: { device, connections, maxConnections, requests, limit, resetAt },
   model,
   width,
+  isMarked,
 }: {
   device: EmulatorState['devices'][number];
   model: ServeModel;
   width: number;
+  isMarked: boolean;
 }) {
   const { ellipsis, dash } = useGlyphs();
   const nameWidth = Math.max(8, Math.floor(width * 0.22));
@@ -47,7 +56,9 @@ function DeviceLine({
     resetAt === null ? undefined : Date.parse(resetAt) - Date.parse(model.state?.clock.now ?? resetAt);
   return (
     <Text wrap="truncate">
-      {padTo(model.start.ascii ? toAscii(name) : steady(name, nameWidth), nameWidth, ellipsis)}{' '}
+      <Text inverse={isMarked}>
+        {padTo(model.start.ascii ? toAscii(name) : steady(name, nameWidth), nameWidth, ellipsis)}
+      </Text>{' '}
       <Text dimColor>conn</Text> <UsedBar used={connections} of={maxConnections} width={barWidth} />
       {padStartTo(`${connections}/${maxConnections}`, 6)} <Text dimColor>window</Text>{' '}
       <UsedBar used={requests} of={limit} width={barWidth} />

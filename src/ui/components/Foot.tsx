@@ -1,23 +1,28 @@
 import { Text } from 'ink';
 import type { Browser } from '../browser.ts';
-import { cutTo, steady } from '../cells.ts';
+import { cutTo, steady, widthOf } from '../cells.ts';
 import { toAscii } from '../glyphs.ts';
-import { bindingsFor } from '../keys.ts';
+import { hintsFor } from '../hints.ts';
+import { type PromptText, promptTexts } from '../prompts.ts';
 import { useGlyphs } from '../theme.ts';
 
-/** The last line: a prompt, the last action, or the keys. */
+/** The last line: a prompt, a question, the last action, or the keys. */
 export function Foot({ model, width }: { model: Browser; width: number }) {
   const { ellipsis } = useGlyphs();
   const { overlay, notice, start } = model;
   const show = (text: string) => (start.ascii ? toAscii(text) : steady(text, width));
   if (overlay?.type === 'prompt') {
-    const label = overlay.purpose;
-    // Show the end of the text, where typing continues.
-    const typed = [...show(overlay.text.slice(-2 * width))].slice(-(width - label.length - 5)).join('');
+    return <Prompt {...promptTexts[overlay.purpose]} typed={overlay.text} show={show} width={width} />;
+  }
+  if (overlay?.type === 'choice' && overlay.filter !== '') {
+    const keys = 'enter takes the marked one, esc clears the filter';
+    return <Prompt label="filter" example="" keys={keys} typed={overlay.filter} show={show} width={width} />;
+  }
+  if (overlay?.type === 'confirm') {
     return (
       <Text wrap="truncate">
-        <Text bold>{label}:</Text> {typed}
-        <Text inverse> </Text>
+        <Text bold>{cutTo(show(overlay.question), width - 30, ellipsis)}</Text>{' '}
+        <Text dimColor>y does it, any other key does not</Text>
       </Text>
     );
   }
@@ -25,20 +30,39 @@ export function Foot({ model, width }: { model: Browser; width: number }) {
   return <Hints model={model} width={width} />;
 }
 
+interface PromptProps extends PromptText {
+  typed: string;
+  show: (text: string) => string;
+  width: number;
+}
+
+/** What is typed, and as far as there is room: what to type, and which key confirms. */
+function Prompt({ label, example, keys, typed, show, width }: PromptProps) {
+  const { ellipsis } = useGlyphs();
+  // Show the end of the text, where typing continues.
+  const text = [...show(typed.slice(-2 * width))].slice(-(width - label.length - 5)).join('');
+  const room = width - label.length - widthOf(text) - 6;
+  const help = typed === '' && example !== '' ? `${keys}: ${example}` : keys;
+  return (
+    <Text wrap="truncate">
+      <Text bold>{label}:</Text> {text}
+      <Text inverse> </Text> <Text dimColor>{room < 12 ? '' : cutTo(show(help), room, ellipsis)}</Text>
+    </Text>
+  );
+}
+
 function Hints({ model, width }: { model: Browser; width: number }) {
   let left = width + 3;
-  const hints = bindingsFor(model.start).flatMap(({ shown, hint }) => {
-    const key = shown.split(' ')[0] ?? '';
-    if (hint === undefined) return [];
-    left -= key.length + 1 + hint.length + 3;
-    return left < 0 ? [] : [{ key, hint }];
+  const hints = hintsFor(model).flatMap((hint) => {
+    left -= hint.key.length + 1 + hint.text.length + 3;
+    return left < 0 ? [] : [hint];
   });
   return (
     <Text wrap="truncate">
-      {hints.map(({ key, hint }, index) => (
-        <Text key={hint}>
+      {hints.map(({ key, text }, index) => (
+        <Text key={text}>
           {index === 0 ? '' : '   '}
-          <Text bold>{key}</Text> <Text dimColor>{hint}</Text>
+          <Text bold>{key}</Text> <Text dimColor>{text}</Text>
         </Text>
       ))}
     </Text>

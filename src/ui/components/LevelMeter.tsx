@@ -60,7 +60,7 @@ export function LevelScale({ width }: { width: number }) {
   const { minus } = useGlyphs();
   const barWidth = Math.max(4, width - 18);
   const cells = Array.from({ length: barWidth + labelWidth + 6 }, () => ' ');
-  for (const dbfs of barWidth < 40 ? [-60, -40, -20, 0] : [-60, -50, -40, -30, -20, -9, 0]) {
+  for (const dbfs of barWidth < 40 ? [-60, -40, -20, 0] : [-60, -50, -40, -30, -20, -10, 0]) {
     const text = dbfs === 0 ? '0 dBFS' : `${minus}${-dbfs}`;
     const at = labelWidth + Math.min(barWidth - 1, Math.round(partOf(dbfs) * barWidth));
     for (const [index, character] of [...text].entries()) cells[at + index] = character;

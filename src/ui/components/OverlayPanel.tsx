@@ -1,5 +1,5 @@
 import { Box, Text } from 'ink';
-import type { Browser, Overlay } from '../browser.ts';
+import { type Browser, type Overlay, shownItems } from '../browser.ts';
 import { cutTo, nearText, padTo, steady } from '../cells.ts';
 import { heldCount, shownRows } from '../event-list.ts';
 import { toAscii } from '../glyphs.ts';
@@ -76,12 +76,13 @@ function ChoiceLines({
   lines,
 }: ListPanelProps & { choice: Overlay & { type: 'choice' } }) {
   const { ellipsis, cursor } = useGlyphs();
-  const { items, at, title } = choice;
+  const { at, title } = choice;
+  const items = shownItems(choice);
   const top = Math.min(Math.max(0, items.length - lines), Math.max(0, at - Math.floor(lines / 2)));
   const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
   return (
     <Box flexDirection="column">
-      <Rule title={title} note={`${at + 1} of ${items.length}, enter chooses, esc closes`} width={width} />
+      <Rule title={title} note={noteOf(choice, items.length)} width={width} />
       {items.slice(top, top + lines).map(({ value, help, clears }, index) => (
         <Text key={clears ?? value} wrap="truncate" inverse={top + index === at}>
           {top + index === at ? cursor : ' '}
@@ -90,6 +91,11 @@ function ChoiceLines({
       ))}
     </Box>
   );
+}
+
+function noteOf({ items, filter, at }: Overlay & { type: 'choice' }, shown: number): string {
+  if (filter === '') return `${at + 1} of ${shown}`;
+  return shown === 0 ? `none of ${items.length} with ${filter}` : `${at + 1} of ${shown} with ${filter}`;
 }
 
 function HelpLines({ model, top, width, lines }: ListPanelProps & { top: number }) {

@@ -9,7 +9,7 @@ import { type Colour, colours, useGlyphs } from '../theme.ts';
 import { Bar } from './Bar.tsx';
 import { durationText } from './Head.tsx';
 import { partOf } from './LevelMeter.tsx';
-import { Rule } from './Rule.tsx';
+import { Rule, shownNote } from './Rule.tsx';
 
 /** The open streams, each with its levels and the remarks about its device. */
 export function SessionsPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
@@ -18,13 +18,13 @@ export function SessionsPanel({ model, width, lines }: { model: ServeModel; widt
   const at = streams.findIndex(({ stream }) => stream === marked?.stream);
   const top = Math.max(0, Math.min(streams.length - lines, at - Math.floor(lines / 2)));
   const shown = streams.slice(top, top + lines);
-  const more = streams.length - shown.length;
   return (
     <Box flexDirection="column" width={width}>
       <Rule
         title="sessions"
-        note={more > 0 ? `${streams.length}, ${more} not shown` : String(streams.length)}
+        note={shownNote(top, shown.length, streams.length)}
         width={width}
+        isFocused={model.panel === 'sessions'}
       />
       {shown.map((session) => (
         <SessionLine

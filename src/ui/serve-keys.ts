@@ -1,0 +1,137 @@
+import { type ChoiceItem, type Pressed, pressKey, scrollOf, tell } from './browser.ts';
+import { detailOf } from './emulator-detail.ts';
+import { type Command, commandOf } from './keys.ts';
+import type { Key } from './read-keys.ts';
+import { devicesInOrder, markedDevice, markedSession, type Panel, type ServeModel } from './serve-model.ts';
+
+/** How far `+` moves the clock: past the lifetime of a token and the window of the limit. */
+const advanceMs = 61_000;
+
+/** The lines of the list and of the panel of devices. */
+interface Room {
+  listLines: number;
+  deviceLines: number;
+}
+
+/** Handles a key. */
+export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<ServeModel> {
+  const inPanel = model.overlay === undefined ? pressInPanel(model, key, room) : undefined;
+  if (inPanel !== undefined) return only(inPanel);
+  const pressed = pressKey(model, key, room.listLines);
+  const { model: next, command, typed, chosen } = pressed;
+  if (chosen !== undefined) return choose(next, chosen);
+  const marked = markedSession(next);
+  if (typed?.purpose === 'fault') return { model: next, actions: [{ type: 'fault', text: typed.text }] };
+  if (typed?.purpose === 'send' && marked !== undefined)
+    return { model: next, actions: [{ type: 'send', stream: marked.stream, text: typed.text }] };
+  switch (command) {
+    case 'nextPanel':
+      return only({ ...next, panel: panelAfter(next, room) });
+    case 'advance':
+      return { model: next, actions: [{ type: 'advance', ms: advanceMs }] };
+    case 'faults': {
+      const items = faultItems(next);
+      return only({ ...next, overlay: { type: 'choice', title: 'faults', items, filter: '', at: 0 } });
+    }
+    case 'close':
+      return only(askToClose(next));
+    case 'send':
+      return only(
+        marked === undefined
+          ? tell(next, 'There is no session to send to')
+          : { ...next, overlay: { type: 'prompt', purpose: 'send', text: '' } },
+      );
+    default:
+      return { model: next, actions: pressed.actions };
+  }
+}
+
+/** Updates what follows from the state: the keys that do nothing, and an open panel about a session or a device. */
+export function settleServe(model: ServeModel): Pressed<ServeModel> {
+  const { overlay, state, panel } = model;
+  const idle: Command[] = [
+    ...(state?.streams.length ? [] : (['close', 'send'] as const)),
+    ...(state?.streams.length || state?.devices.length ? [] : (['nextPanel'] as const)),
+    ...(panel === 'events' ? [] : (['filter', 'pause', 'follow'] as const)),
+    ...(panel === 'sessions' && !state?.streams.length ? (['open'] as const) : []),
+    ...(panel === 'devices' && !state?.devices.length ? (['open'] as const) : []),
+  ];
+  const settled = idle.join() === model.idle.join() ? model : { ...model, idle };
+  if (overlay?.type !== 'detail' || overlay.subject === undefined) return only(settled);
+  const detail = detailOf(settled, overlay.subject);
+  // What has ended stays as it was.
+  if (detail === undefined || detail.lines.join() === overlay.lines.join()) return only(settled);
+  return only({ ...settled, overlay: { ...overlay, ...detail } });
+}
+
+/** Moves in the panels of sessions and devices, and opens what is marked there; undefined for other keys. */
+function pressInPanel(model: ServeModel, key: Key, { deviceLines }: Room): ServeModel | undefined {
+  const { panel, start } = model;
+  if (panel === 'events') return undefined;
+  const command = commandOf(key, start);
+  if (command === 'open') {
+    const [session, device] = [markedSession(model)?.stream, markedDevice(model)?.device];
+    if (panel === 'sessions') return session === undefined ? model : open(model, { stream: session });
+    return device === undefined ? model : open(model, { device });
+  }
+  if (command === 'back') return { ...model, panel: 'events' };
+  const by = command === 'follow' ? Number.MAX_SAFE_INTEGER : command && scrollOf(command, deviceLines);
+  if (by === undefined) return undefined;
+  if (panel === 'sessions') {
+    const streams = model.state?.streams.map(({ stream }) => stream) ?? [];
+    return { ...model, session: step(streams, markedSession(model)?.stream, by) };
+  }
+  const devices = devicesInOrder(model).map(({ device }) => device);
+  return { ...model, device: step(devices, markedDevice(model)?.device, by) };
+}
+
+function step<Item>(items: readonly Item[], marked: Item | undefined, by: number): Item | undefined {
+  const at = marked === undefined ? -1 : items.indexOf(marked);
+  return items[Math.min(items.length - 1, Math.max(0, at + by))];
+}
+
+function open(model: ServeModel, subject: { stream: number } | { device: string }): ServeModel {
+  const detail = detailOf(model, subject);
+  return detail === undefined ? model : { ...model, overlay: { type: 'detail', ...detail, top: 0, subject } };
+}
+
+/** The panels that have something in them and room on the screen. */
+function panelAfter({ panel, state }: ServeModel, { deviceLines }: Room): Panel {
+  const panels: Panel[] = [
+    'events',
+    ...(state?.streams.length ? (['sessions'] as const) : []),
+    ...(state?.devices.length && deviceLines > 0 ? (['devices'] as const) : []),
+  ];
+  return panels[(panels.indexOf(panel) + 1) % panels.length] ?? 'events';
+}
+
+function askToClose(model: ServeModel): ServeModel {
+  const marked = markedSession(model);
+  if (marked === undefined) return tell(model, 'There is no session to close');
+  const { stream, device } = marked;
+  const question = `Close session ${stream}${device === null ? '' : ` of ${device}`} with code 1012?`;
+  return { ...model, overlay: { type: 'confirm', question, action: { type: 'close', stream } } };
+}
+
+/** The active faults, to end them, and the catalogue, to add one. */
+function faultItems({ state, start }: ServeModel): ChoiceItem[] {
+  const active = (state?.faults ?? []).map(({ id, name, struck }) => ({
+    value: `end ${name}`,
+    help: `active as number ${id}, has struck ${struck} times`,
+    clears: id,
+  }));
+  return [
+    ...active,
+    ...(start.emulator?.faults ?? []).map(({ name, summary }) => ({ value: name, help: summary })),
+  ];
+}
+
+/** The user can give a fault parameters before adding it. */
+function choose(model: ServeModel, { value, clears }: ChoiceItem): Pressed<ServeModel> {
+  if (clears !== undefined) return { model, actions: [{ type: 'clearFault', id: clears }] };
+  return only({ ...model, overlay: { type: 'prompt', purpose: 'fault', text: value } });
+}
+
+function only(model: ServeModel): Pressed<ServeModel> {
+  return { model, actions: [] };
+}
