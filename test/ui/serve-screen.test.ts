@@ -129,9 +129,7 @@ describe('keys', () => {
 
   test('prompts say what to type and which key confirms', () => {
     const last = (input: string) => open().press(input).lines.at(-1);
-    expect(last('/')).toContain(
-      'enter keeps it, esc clears it: words kind:NAME dir:in|out device:ID',
-    );
+    expect(last('/')).toContain('enter keeps it, esc clears it: words kind:NAME dir:in|out device:ID');
     expect(last('e')).toContain('enter sends, esc cancels: speaking, listening, error CODE words, or JSON');
     expect(last('f\u001b[B\r')).toContain('fault: close  enter adds it, esc cancels');
   });
