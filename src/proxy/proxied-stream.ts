@@ -59,13 +59,15 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     ...{ framesIn: 0, bytesIn: 0, framesOut: 0, bytesOut: 0, oddMessages: 0, emptyMessages: 0 },
   };
   let isConfirmed = false;
+  let claims: Record<string, unknown> | undefined;
   const named = () => totals.device ?? '';
 
-  const onToken = ({ claims, hash }: TokenFacts) => {
+  const onToken = ({ claims: presented, hash }: TokenFacts) => {
+    claims = presented;
     const granted = options.matches.find(hash);
     const asked = granted && requestedDevice(granted);
-    totals.device = asked ?? (typeof claims?.sub === 'string' ? claims.sub : undefined);
-    if (typeof claims?.jti === 'string') totals.jti = claims.jti;
+    totals.device = asked ?? (typeof presented?.sub === 'string' ? presented.sub : undefined);
+    if (typeof presented?.jti === 'string') totals.jti = presented.jti;
     judge.identified(subject);
     judge.passed(subject);
   };
@@ -181,8 +183,12 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     witness,
     subject,
     hasEnded,
+    get claims() {
+      return claims;
+    },
     connection: {
       id,
+      remote,
       get totals() {
         count();
         return totals;

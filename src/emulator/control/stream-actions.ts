@@ -12,8 +12,10 @@ import type { ControlMessage } from './emulator-control.ts';
 export interface ControlledStream {
   connection: Pick<
     Connection,
-    'id' | 'totals' | 'durationMs' | 'levels' | 'sendText' | 'values' | 'closeWith'
+    'id' | 'remote' | 'totals' | 'durationMs' | 'levels' | 'sendText' | 'values' | 'closeWith'
   > & { device: Pick<DeviceCheck, 'verdict'> };
+  /** Of its token; undefined until it is accepted. */
+  claims: Readonly<object> | undefined;
   /** Undefined until its token is accepted. */
   live:
     | { voice: Pick<Voice, 'speaking' | 'status' | 'say'>; reply: Pick<Reply, 'said' | 'event'> }
@@ -95,12 +97,15 @@ function writeMessage(dialect: Dialect, message: ControlMessage, values: Templat
 }
 
 function describe({
-  connection: { id, totals, durationMs, device, levels },
+  connection: { id, remote, totals, durationMs, device, levels },
+  claims,
 }: ControlledStream): EmulatorState['streams'][number] {
   return {
     stream: id,
     device: totals.device ?? null,
     jti: totals.jti ?? null,
+    remote,
+    claims: claims === undefined ? null : { ...claims },
     durationMs: durationMs(),
     framesIn: totals.framesIn,
     bytesIn: totals.bytesIn,

@@ -52,6 +52,7 @@ export interface VoiceEndpoint {
 export interface OpenStream {
   connection: Connection;
   live: LiveStream | undefined;
+  claims: Readonly<object> | undefined;
 }
 
 export interface VoiceEndpointOptions {
@@ -165,7 +166,10 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     streams: () =>
       [...connections]
         .filter(({ ended }) => !ended)
-        .map((connection) => ({ connection, live: live.get(connection) })),
+        .map((connection) => {
+          const stream = live.get(connection);
+          return { connection, live: stream, claims: stream?.claims };
+        }),
     upgrade(request, socket, head) {
       const remote = request.socket.remoteAddress ?? '';
       const refused = refuseUpgrade(remote);
