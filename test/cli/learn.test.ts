@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readDialect } from '../../src/config/dialect-file.ts';
 import { createEmulator } from '../../src/emulator/emulator.ts';
+import { hastyClock } from '../helpers/hasten.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-learn-'));
@@ -16,10 +17,12 @@ const key = 'canary-8a2e51d7';
 async function ask(...flags: string[]) {
   await using emulator = await createEmulator({
     acceptKeys: [key],
+    clock: hastyClock,
     dialect: { token: { issuer: 'nobody' } },
   });
   const ended = await runInProcess(['learn', '--base-url', emulator.baseUrl, ...flags], {
     env: { VOICECTL_API_KEY: key },
+    clock: hastyClock,
   });
   return { ...ended, journal: emulator.control.journal.read({}, 1_000) };
 }
@@ -74,9 +77,10 @@ describe('voicectl learn', () => {
   });
 
   test('a key that is refused is told with exit code 3, and no dialect is written', async () => {
-    await using emulator = await createEmulator({ acceptKeys: ['another'] });
+    await using emulator = await createEmulator({ acceptKeys: ['another'], clock: hastyClock });
     const ended = await runInProcess(['learn', '--base-url', emulator.baseUrl, '--out', file('none.yaml')], {
       env: { VOICECTL_API_KEY: key },
+      clock: hastyClock,
     });
     expect(ended.code).toBe(3);
     expect(() => readFileSync(file('none.yaml'))).toThrow();

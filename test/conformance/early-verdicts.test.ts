@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import type { Judged } from '../../src/conformance/judge.ts';
 import { check } from '../helpers/checks.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
+import { hastyClock } from '../helpers/hasten.ts';
 
 const start = setUpEmulators();
 
 test('a rule is judged as soon as all that is asked for it has been asked, and once more at the end', async () => {
-  const emulator = await start({ reply: 'echo' });
+  const emulator = await start({ reply: 'echo', clock: hastyClock });
   const told: string[] = [];
   const result = await check(emulator, {
     isEmulator: true,
@@ -25,7 +26,7 @@ test('a rule is judged as soon as all that is asked for it has been asked, and o
 });
 
 test('the cost is told as it grows, and ends as it is in the result', async () => {
-  const emulator = await start({ reply: 'echo' });
+  const emulator = await start({ reply: 'echo', clock: hastyClock });
   const costs: unknown[] = [];
   const { spent } = await check(emulator, {
     scope: { rules: ['R2'] },

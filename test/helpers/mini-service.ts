@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { hastyClock } from './hasten.ts';
 
 /** A token request, as the hooks of a service see it. */
 export interface MiniRequest {
@@ -111,7 +112,7 @@ export interface MiniService extends AsyncDisposable {
 }
 
 /**
- * A small service of nothing but `node:http` and `ws`, with a clock that can be moved as the emulator's can. What it
+ * A small service of nothing but `node:http` and `ws`, in the time of `hastyClock`, which can be moved as an emulator's can. What it
  * does otherwise than the specification says is in `change`.
  */
 export async function startMiniService(change: Partial<MiniBehaviour> = {}): Promise<MiniService> {
@@ -122,7 +123,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
   const slots = new Map<string, number>();
   const timers = new Set<{ due: number; call: () => void }>();
   let aheadMs = 0;
-  const now = () => Date.now() + aheadMs;
+  const now = () => hastyClock.wall() + aheadMs;
 
   const server = createServer(async (request, response) => {
     let body = '';

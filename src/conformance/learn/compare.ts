@@ -23,6 +23,7 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
   await using emulator = await createEmulator({
     dialect,
     acceptKeys: [apiKey],
+    clock: options.clock,
     ...(rateLimit === undefined ? {} : { rateLimit }),
   });
   const redactor = createRedactor();

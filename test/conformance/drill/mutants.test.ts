@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { drillRules, situations } from '../../../src/conformance/drill/catalogue.ts';
 import { type DrillResult, drill } from '../../../src/conformance/drill/drill.ts';
 import { createCertificate } from '../../../src/wire/server/self-signed.ts';
-import { hasten } from '../../helpers/in-process.ts';
+import { hasten } from '../../helpers/hasten.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 import { lawfulDevice, type MiniDevice, miniDevice } from '../../helpers/mini-device.ts';
 import { type DeviceMutant, deviceMutants } from './device-mutants.ts';

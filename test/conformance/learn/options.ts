@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { LearnOptions } from '../../../src/conformance/learn/learn.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
 import { createRedactor } from '../../../src/kernel/redact.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+import { hastyClock } from '../../helpers/hasten.ts';
 
 const hello = readFileSync(new URL('../../../fixtures/hello.wav', import.meta.url));
 /** Enough to be heard as a turn. */
@@ -23,7 +23,7 @@ export function learnOptions({ baseUrl, wsUrl }: Pick<Emulator, 'baseUrl' | 'wsU
       waitMs: 10_000,
     },
     speech,
-    clock: systemClock,
+    clock: hastyClock,
     signal: new AbortController().signal,
     redactor: createRedactor(),
     isEmulator: true,

@@ -4,13 +4,14 @@ import { learnDialect } from '../../../src/conformance/learn/learn.ts';
 import { differences, learnedDialect } from '../../../src/conformance/learn/learned-dialect.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
 import { type DialectInput, parseDialect } from '../../../src/protocol/dialect.ts';
+import { hasten, hastyClock } from '../../helpers/hasten.ts';
 import { anyDialect } from './dialects.ts';
 import { learnOptions } from './options.ts';
 
 /** Everything that an emulator with this dialect tells of itself. */
 async function learnFrom(dialect: DialectInput) {
-  await using emulator = await createEmulator({ dialect, acceptKeys: ['key-1'] });
-  return await learnDialect(learnOptions(emulator));
+  await using emulator = await createEmulator({ dialect, acceptKeys: ['key-1'], clock: hastyClock });
+  return await hasten(hastyClock, learnDialect(learnOptions(emulator)));
 }
 
 function complete(dialect: DialectInput) {
