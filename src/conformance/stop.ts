@@ -34,7 +34,7 @@ const fewestLeft = 10;
 /** As often as this it is no accident. */
 const limit = 2;
 
-type Trouble = 'auth' | 'server' | 'timeout' | 'unreachable';
+type Trouble = 'auth' | 'server' | 'tls' | 'timeout' | 'unreachable';
 
 const stops: Record<Trouble, (what: string) => Stop> = {
   auth: (what) => ({
@@ -43,13 +43,18 @@ const stops: Record<Trouble, (what: string) => Stop> = {
     hint: 'Devices that are made up may not be known there: give known ones with --device, or use --one-device.',
   }),
   server: (what) => ({ code: 'service-error', message: `The service is in trouble: ${what}, twice` }),
+  tls: (what) => ({
+    code: 'tls-failed',
+    message: what,
+    hint: 'If the certificate is right, name the authority that signed it with --ca.',
+  }),
   timeout: (what) => ({ code: 'timed-out', message: `The service does not answer: ${what}` }),
   unreachable: (what) => ({ code: 'connect-failed', message: what }),
 };
 
 export function createStopWatch(): StopWatch {
   let stopped: Stop | undefined;
-  const counts: Record<Trouble, number> = { auth: 0, server: 0, timeout: 0, unreachable: 0 };
+  const counts: Record<Trouble, number> = { auth: 0, server: 0, tls: 0, timeout: 0, unreachable: 0 };
   let answers = 0;
   let elsewhere = 0;
 
@@ -98,7 +103,8 @@ export function createStopWatch(): StopWatch {
   };
   const lookAtBreakdown = (code: ErrorCode | undefined, message: string): 'again' | undefined => {
     if (code === 'timed-out') return count('timeout', message);
-    if (answers === 0 && (code === 'connect-failed' || code === 'tls-failed')) return stop({ code, message });
+    if (code === 'tls-failed') return count('tls', message);
+    if (answers === 0 && code === 'connect-failed') return stop({ code, message });
     return count('unreachable', message);
   };
 

@@ -15,6 +15,8 @@ export interface Mutant {
   level?: 'standard' | 'exhaust';
 }
 
+/** This machine by an address that could be another's. */
+export const elsewhere = '0.0.0.0';
 const v1 = '/api/v1/websocket-voice/token';
 const json = lawful.headers({} as never);
 
@@ -250,6 +252,17 @@ export const mutants: readonly Mutant[] = [
     level: 'exhaust',
     change: { windowMs: 120_000, reset: (at) => String(Math.ceil(at / 1000) - 60) },
     also: ['R29'],
+  },
+  {
+    rule: 'R32',
+    does: 'has a certificate for another name',
+    change: { host: elsewhere, certificateFor: ['voice.example'] },
+  },
+  { rule: 'R32', does: 'speaks plain HTTP to other machines', change: { host: elsewhere } },
+  {
+    rule: 'R32',
+    does: 'streams without TLS',
+    change: { host: elsewhere, certificateFor: [elsewhere], plainStream: true },
   },
   { rule: 'R33', does: 'has no stream', change: { upgradeStatus: 404 } },
   { rule: 'R34', does: 'greets at once', change: { onOpen: (socket) => socket.send('{"type":"hello"}') } },

@@ -1,7 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { createCertificate } from '../../src/wire/server/self-signed.ts';
 import { hastyClock } from './hasten.ts';
 
 /** A token request, as the hooks of a service see it. */
@@ -27,6 +29,12 @@ export interface MiniStream {
 
 /** What a service does at each point; a mutant is a service in which one of them is another. */
 export interface MiniBehaviour {
+  /** Where it listens. */
+  host: string;
+  /** The names in its certificate; undefined: it speaks plain HTTP. */
+  certificateFor: readonly string[] | undefined;
+  /** Whether the stream has no TLS even where the tokens have. */
+  plainStream: boolean;
   /** Answers in the place of everything else. */
   intercept(request: MiniRequest, response: ServerResponse): boolean;
   status(request: MiniRequest): number;
@@ -70,6 +78,9 @@ const fields = ['apiKey', 'deviceId'] as const;
 
 /** The service as the specification has it. */
 export const lawful: MiniBehaviour = {
+  host: '127.0.0.1',
+  certificateFor: undefined,
+  plainStream: false,
   intercept: () => false,
   status: () => 200,
   headers: () => ({
@@ -107,6 +118,8 @@ export const lawful: MiniBehaviour = {
 export interface MiniService extends AsyncDisposable {
   baseUrl: string;
   wsUrl: string;
+  /** To be trusted, where it speaks TLS. */
+  ca: string | undefined;
   /** Method and path of each request that arrived, in their order, those of the control API aside. */
   readonly arrived: readonly { method: string; path: string; body: string }[];
 }
@@ -125,7 +138,12 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
   let aheadMs = 0;
   const now = () => hastyClock.wall() + aheadMs;
 
-  const server = createServer(async (request, response) => {
+  const { host, certificateFor, plainStream } = does;
+  const certificate = certificateFor && (await createCertificate(certificateFor));
+  const server = certificate ? createSecureServer(certificate, onRequest) : createServer(onRequest);
+  const streams = plainStream ? createServer(onRequest) : server;
+
+  async function onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { method = '', url: path = '' } = request;
@@ -136,7 +154,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     if (!isToken) return send(response, 404, {}, 'not found');
     if (method !== 'POST') return send(response, 405, {}, 'not allowed');
     return grant(readRequest(path, request.headers, body), response);
-  });
+  }
 
   function control(body: string, response: ServerResponse): void {
     const { advanceMs = 0 } = body === '' ? {} : (JSON.parse(body) as { advanceMs?: number });
@@ -195,7 +213,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
   }
 
   const upgrades = new WebSocketServer({ noServer: true });
-  server.on('upgrade', (request, socket, head) => {
+  streams.on('upgrade', (request, socket, head) => {
     arrived.push({ method: 'UPGRADE', path: request.url ?? '', body: '' });
     if (does.upgradeStatus !== undefined) {
       socket.end(`HTTP/1.1 ${does.upgradeStatus} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
@@ -247,16 +265,18 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     return next;
   }
 
-  const port = await listen(server);
+  const servers = [...new Set([server, streams])];
+  const [port, streamPort = port] = await Promise.all(servers.map((one) => listen(one, host)));
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    wsUrl: `ws://127.0.0.1:${port}`,
+    baseUrl: `http${certificate ? 's' : ''}://${host}:${port}`,
+    wsUrl: `ws${certificate && !plainStream ? 's' : ''}://${host}:${streamPort}`,
+    ca: certificate?.cert,
     arrived,
     async [Symbol.asyncDispose]() {
       for (const client of upgrades.clients) client.terminate();
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
+      const closed = servers.map((one) => new Promise((resolve) => one.close(resolve)));
+      for (const one of servers) one.closeAllConnections();
+      await Promise.all(closed);
     },
   };
 }
@@ -291,7 +311,7 @@ function send(response: ServerResponse, status: number, headers: Record<string, 
   response.writeHead(status, headers).end(body);
 }
 
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+async function listen(server: Server, host: string): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return (server.address() as AddressInfo).port;
 }
