@@ -4,6 +4,7 @@ import { jsonMediaType } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
 import { ask } from '../wire/client/ask.ts';
 import type { Header, HttpRequest } from '../wire/exchange.ts';
+import { createApart } from './apart.ts';
 import { type Budget, NotAsked } from './budget.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Cost } from './cost.ts';
@@ -101,6 +102,7 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
   const entries: { id: string; look(): Seen }[] = [];
   const tokens = new Map<string, string>();
   const lines = new Map<string, Line>();
+  const apart = createApart(clockwork);
 
   const beginning = async (kind: keyof Cost, hurry = 1) => {
     requireGoing(stop);
@@ -136,9 +138,13 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
   const asker: Asker = {
     ...{ subject, clockwork, signal, speech: conduct.speech, waitMs: conduct.waitMs },
     async token(id, options = {}) {
-      const request = tokenRequest(options, subject, devices);
+      const deviceId = deviceFor(options, devices);
+      const request = tokenRequest(options, subject, deviceId);
+      const isUsual = options.body === undefined && options.hurry === undefined;
+      if (isUsual) await apart.wait(deviceId, signal);
       await beginning('tokens', options.hurry);
       const seen = await send(id, request, options);
+      apart.note(deviceId, seen);
       if (stop.look(seen) !== 'again') return seen;
       await beginning('tokens', options.hurry);
       const again = await send(id, request, { ...options, isRetry: true });
@@ -202,9 +208,13 @@ function requireGoing({ stopped }: StopWatch): void {
   if (stopped !== undefined) throw new NotAsked(stopped.message);
 }
 
-function tokenRequest(options: TokenOptions, { baseUrl, apiKey }: Subject, devices: Devices): HttpRequest {
-  const deviceId = devices.idOf(options.device ?? 'own');
+function deviceFor({ device = 'own' }: TokenOptions, devices: Devices): string {
+  const deviceId = devices.idOf(device);
   if (deviceId === undefined) throw new NotAsked('it needs a device of its own');
+  return deviceId;
+}
+
+function tokenRequest(options: TokenOptions, { baseUrl, apiKey }: Subject, deviceId: string): HttpRequest {
   const fields = { apiKey, deviceId };
   return {
     method: 'POST',

@@ -47,13 +47,16 @@ function attempts(seen: readonly Seen[]): Presentation[] {
   return presentations(seen).filter(({ ageMs }) => ageMs < 50_000);
 }
 
-/** An older stream of the device that the service closed for this one. */
-function evictedBy({ confirmed, openBefore }: Presentation): SeenStream | undefined {
+/** An older stream of the device that the service closed for this one: of several, the newest is the cause. */
+function evictedBy(one: Presentation, all: readonly Presentation[]): SeenStream | undefined {
+  const { confirmed, openBefore, message } = one;
   if (confirmed === undefined) return undefined;
+  const newer = all.find((other) => {
+    return other.message.at > message.at && subjectOf(other.grant) === subjectOf(one.grant);
+  });
+  const until = Math.min(confirmed.at + evictionMs, newer?.message.at ?? Number.POSITIVE_INFINITY);
   return openBefore.find(({ exchange: { end } }) => {
-    return (
-      end?.by === 'service' && end.at >= confirmed.at - evictionMs && end.at <= confirmed.at + evictionMs
-    );
+    return end?.by === 'service' && end.at >= message.at && end.at <= until;
   });
 }
 
@@ -65,7 +68,7 @@ function judgeAllowed(seen: readonly Seen[]): Finding | undefined {
     const { stream, openBefore } = refused;
     return fail(`with ${openBefore.length} open, one more was refused: ${endText(stream)}`, stream);
   }
-  const evicting = below.find((one) => evictedBy(one) !== undefined);
+  const evicting = below.find((one) => evictedBy(one, all) !== undefined);
   if (evicting !== undefined) {
     const { stream, openBefore } = evicting;
     return fail(`with ${openBefore.length} open, one more closed an older one`, stream);
@@ -105,7 +108,7 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   const excess = all.find(({ openBefore }) => openBefore.length >= connectionsPerDevice);
   if (excess === undefined) return undefined;
   if (excess.confirmed === undefined) return pass(`refused: ${endText(excess.stream)}`, excess.stream);
-  const evicted = evictedBy(excess);
+  const evicted = evictedBy(excess, attempts(seen));
   if (evicted !== undefined)
     return pass(`accepted, and ${evicted.id} was closed for it`, [excess.stream, evicted]);
   return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { CheckResult } from '../../src/conformance/check.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { serviceRules } from '../../src/rules/catalogue.ts';
 import { check, everything } from '../helpers/checks.ts';
 import { type Answer, openStream, type PlainStream, parseJson, post } from './plain-client.ts';
@@ -101,7 +102,7 @@ function describeRules(service: () => Service, time: Time): void {
   let result: CheckResult | undefined;
   beforeAll(async () => {
     const scope = { levels: time === 'moved' ? everything : new Set(['base'] as const), waitMs: 1_000 };
-    result = await check(service(), { scope, requestsPerSecond: 200 });
+    result = await check(service(), { scope, requestsPerSecond: 200, clock: systemClock });
   });
   const left = time === 'moved' ? elsewhere : [...elsewhere, ...slow];
 

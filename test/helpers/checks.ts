@@ -10,7 +10,7 @@ export interface Scope extends Partial<Omit<CheckOptions, 'scope'>> {
   scope?: Partial<PlanOptions>;
 }
 
-/** The verdicts of a service, asked in the time of `hastyClock` and with little to say. */
+/** The verdicts of a service, asked with little to say, and in the time of `hastyClock` unless another clock is given. */
 export function check(
   service: { baseUrl: string; wsUrl: string; apiKey?: string; ca?: string | undefined },
   { scope = {}, ...options }: Scope = {},
@@ -32,7 +32,7 @@ export function check(
     redactor,
     ...options,
   });
-  return hasten(hastyClock, checking);
+  return options.clock === undefined ? hasten(hastyClock, checking) : checking;
 }
 
 /** What each rule was found to be, those that passed or were skipped aside: `R12 fail: exp is 61 s after iat`. */

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { DialectInput } from '../../src/protocol/dialect.ts';
+import { check, complaints, everything } from '../helpers/checks.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+import { farDialects } from '../helpers/far-dialects.ts';
+import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
+import { hastyClock } from '../helpers/hasten.ts';
+import { setUpSandbox } from '../helpers/voicectl.ts';
+
+/** How often each service is checked: `RUNS=20`, or `npm run conformance`. The contract tests check each once. */
+const runs = Number(process.env.RUNS ?? 0);
+const numbers = Array.from({ length: runs }, (_, index) => index + 1);
+
+const dialects: Record<string, DialectInput> = {
+  ...farDialects,
+  // Tokens of one second are the same there, so that it is in no test that takes many at a time.
+  'with ES256, no jti, closes without a frame and the oldest stream making room': {
+    token: { algorithm: 'ES256', jti: false, header: { kid: 'k' } },
+    refusals: { invalidRequest: { status: 400, statuses: { invalidJson: 422, wrongType: 415 } } },
+    rateLimit: { retryAfter: 'none' },
+    stream: {
+      connectionLimit: 'evict-oldest',
+      binaryToken: 'accept',
+      connected: { fields: { id: { $uuid: true } }, after: [{ type: 'limits', seconds: 600 }] },
+      tokenDeadlineMs: 2_000,
+      closes: { tokenInvalid: { close: 1006 }, tokenExpired: { close: 1005 }, evicted: { close: 4_000 } },
+    },
+  },
+};
+
+/** A leeway after `exp` is a choice of the service: it is observed, and no complaint. */
+const allowed = /^R41 observed/;
+
+describe.skipIf(runs === 0)('a service that keeps the specification is never told that it does not', () => {
+  const start = setUpEmulators();
+  const sandbox = setUpSandbox();
+
+  test.each(Object.entries(dialects))(
+    'the emulator %s',
+    async (_name, dialect) => {
+      for (const number of numbers) {
+        const emulator = await start({ reply: 'echo', dialect, clock: hastyClock });
+        const result = await check(emulator, { scope: { levels: everything }, isEmulator: true });
+        expect(
+          complaints(result).filter((text) => !allowed.test(text)),
+          `run ${number}`,
+        ).toEqual([]);
+        expect(result.exitCode).toBe(0);
+        await emulator.close();
+      }
+    },
+    600_000,
+  );
+
+  test.skipIf(!hasForeignService)(
+    'the service of another make, in real time',
+    async () => {
+      const service = await startForeignService(sandbox);
+      // Each run has devices of its own.
+      const results = await Promise.all(
+        numbers.map((number) =>
+          check(service, {
+            clock: systemClock,
+            devices: [`run-${number}`],
+            scope: { waitMs: 10_000 },
+            requestsPerSecond: 2,
+          }),
+        ),
+      );
+      const told = results.flatMap((result, index) => complaints(result).map((text) => `${index}: ${text}`));
+      expect(told).toEqual([]);
+    },
+    120_000,
+  );
+});
