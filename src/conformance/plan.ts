@@ -74,14 +74,14 @@ export function planRun(options: PlanOptions): Plan {
 export function planSecondTry(rules: readonly string[], options: PlanOptions): readonly Step[] {
   const all = allSteps(options);
   return withUsed(all, rules.flatMap(stepsToConfirm)).filter(
-    (step) => step.once !== true && isPossible(step, options),
+    (step) => step.sendsWrongKey !== true && isPossible(step, options),
   );
 }
 
 function stepsAgain(steps: readonly Step[], all: readonly Step[], options: PlanOptions): readonly Step[] {
   const rules = options.rules.length > 0 ? options.rules : steps.flatMap(({ id }) => rulesOf(id));
   const again = withUsed(all, rules.flatMap(stepsToConfirm));
-  return again.filter((step) => step.once !== true && isPossible(step, options));
+  return again.filter((step) => step.sendsWrongKey !== true && isPossible(step, options));
 }
 
 /** With whatever they use, in the order of `all`. */
@@ -99,10 +99,13 @@ function withUsed(all: readonly Step[], wanted: readonly string[]): Step[] {
   return all.filter(({ id }) => found.has(id));
 }
 
-function isPossible({ id, device, once }: Step, { isAlone, wrongKey, isSecure }: PlanOptions): boolean {
+function isPossible(
+  { id, device, sendsWrongKey }: Step,
+  { isAlone, wrongKey, isSecure }: PlanOptions,
+): boolean {
   if (isAlone && (device === 'second' || device === 'exhausted')) return false;
   if (id === plainPortStep.id && !isSecure) return false;
-  return wrongKey || once !== true;
+  return wrongKey || sendsWrongKey !== true;
 }
 
 const perSecond = 2;

@@ -6,6 +6,7 @@ import { readDialect } from '../../src/config/dialect-file.ts';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { hastyClock } from '../helpers/hasten.ts';
 import { runInProcess } from '../helpers/in-process.ts';
+import { startMiniService } from '../helpers/mini-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-learn-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -91,5 +92,25 @@ describe('voicectl learn', () => {
     const { code, stderr, journal } = await ask('--diff', file('wrong.yaml'));
     expect([code, journal.map(({ type }) => type)]).toEqual([2, ['listening']]);
     expect(stderr).toContain('wrong.yaml:1:1: tokens');
+  });
+
+  test('no key and no token is in a dialect or a line, also where the service says them back', async () => {
+    await using service = await startMiniService({
+      headers: ({ fields }) => ({ 'Content-Type': 'application/json', 'X-Echo': String(fields.apiKey) }),
+      claims: (claims, { fields }) => ({ ...claims, iss: fields.apiKey, key: fields.apiKey }),
+      problem: (problem, { fields }) =>
+        problem && { ...problem, message: `${problem.message} of ${String(fields.apiKey)}` },
+      connected: ({ say, token }) => say({ type: 'service_voice_connected', key, token }),
+    });
+    const flags = ['learn', '--base-url', service.baseUrl, '--level', 'standard'];
+    const options = { env: { VOICECTL_API_KEY: key }, clock: hastyClock };
+    for (const ended of [
+      await runInProcess(flags, options),
+      await runInProcess([...flags, '--json'], options),
+    ]) {
+      expect(ended.code).toBe(0);
+      expect(ended.stdout + ended.stderr).not.toContain(key);
+      expect(ended.stdout + ended.stderr).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+    }
   });
 });

@@ -24,6 +24,7 @@ export interface MiniError {
 export interface MiniStream {
   socket: WebSocket;
   device: string;
+  token: string;
   say(fields: object): void;
 }
 
@@ -253,7 +254,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
         return;
       }
       const say = (fields: object) => socket.send(JSON.stringify(fields));
-      stream = { socket, device: token.device, say };
+      stream = { socket, device: token.device, token: data.toString(), say };
       does.connected(stream);
     });
   }

@@ -21,7 +21,7 @@ export interface Step {
   takesMs?: number;
   /** Set where it goes on while later steps are asked. */
   background?: true;
-  /** Never asked a second time. */
-  once?: true;
+  /** It sends a key that is wrong: it is never asked a second time, and not where no wrong key may be sent. */
+  sendsWrongKey?: true;
   run(ask: Asker): Promise<void>;
 }

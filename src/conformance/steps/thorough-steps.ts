@@ -23,6 +23,7 @@ export const thoroughSteps: readonly Step[] = [
       title: `a body of ${bytes / kibibyte} KiB with a dummy key`,
       level: 'thorough',
       cost: oneToken,
+      sendsWrongKey: true,
       async run(ask) {
         const body = ({ deviceId }: { deviceId: string }) =>
           JSON.stringify({ apiKey: dummyKey, deviceId, filling: 'x'.repeat(bytes) });

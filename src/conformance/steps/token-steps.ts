@@ -69,7 +69,7 @@ export const refusedSteps: readonly Step[] = [
     'E10',
     'a wrong key, once',
     { ...bodyWith((fields) => ({ ...fields, apiKey: wrongKey })), provoked: true },
-    { once: true },
+    { sendsWrongKey: true },
   ),
 ];
 

@@ -1,0 +1,265 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { hastyClock } from '../helpers/hasten.ts';
+import { runInProcess } from '../helpers/in-process.ts';
+import { type MiniBehaviour, startMiniService } from '../helpers/mini-service.ts';
+import { setUpServices } from '../helpers/services.ts';
+import { setUpSandbox } from '../helpers/voicectl.ts';
+
+const key = 'canary-8a2e51d7';
+const sandbox = setUpSandbox();
+const services = setUpServices();
+
+/** Runs `check` against a small service, with the key in the environment. */
+async function check({
+  flags = [],
+  env = {},
+  change = {},
+}: {
+  flags?: string[];
+  env?: Record<string, string>;
+  change?: Partial<MiniBehaviour>;
+} = {}) {
+  await using service = await startMiniService(change);
+  const ended = await runInProcess(['check', '--base-url', service.baseUrl, ...flags], {
+    env: { VOICECTL_API_KEY: key, VOICECTL_DEVICE: 'd1', ...env },
+    clock: hastyClock,
+  });
+  const { arrived } = service;
+  return {
+    ...ended,
+    arrived,
+    devices: new Set(arrived.flatMap(({ body }) => /"deviceId":"([^"]+)"/.exec(body)?.[1] ?? [])),
+    lines: ended.stdout.split('\n'),
+  };
+}
+
+/** It breaks R12, and R13 is a warning. */
+const wrong: Partial<MiniBehaviour> = {
+  claims: (claims) => ({ ...claims, exp: Number(claims.exp) + 1, aud: ['voice-api'] }),
+};
+const line = (lines: readonly string[], id: string) => lines.findIndex((text) => text.startsWith(`${id} `));
+
+interface RuleLine {
+  type: string;
+  id: string;
+  verdict: string;
+  evidence: object[];
+}
+
+describe('what it prints', () => {
+  test('is a line for each rule, and what was seen below those that did not pass; none is longer than 80', async () => {
+    const { code, lines, stderr } = await check({ change: wrong });
+    expect([code, stderr]).toEqual([1, '']);
+    expect(lines[line(lines, 'R10')]).toBe(
+      'R10  pass     sub is the device ID                       E1 E2 E3 E10 E11',
+    );
+    const at = line(lines, 'R12');
+    expect(lines[at]).toMatch(/^R12 {2}fail {5}exp is 60 s after iat {22}E1/);
+    expect(lines.slice(at + 1, at + 3)).toEqual([
+      '     exp is 61 s after iat',
+      expect.stringMatching(/^ {5}E1: POST \/api\/websocket-voice\/token answered 200 in \d+ ms$/),
+    ]);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(lines.at(-3)).toMatch(/^\d+ pass, 1 fail, 1 warn/);
+  });
+
+  test('with --json is an object for each rule, and a summary at the end', async () => {
+    const { code, stdout } = await check({ flags: ['--json'], change: wrong });
+    const objects = stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text) as RuleLine);
+    const rules = objects.slice(0, -1);
+    expect(rules).toHaveLength(44);
+    for (const rule of rules) {
+      expect(rule).toMatchObject({
+        ...{ type: 'rule', id: expect.stringMatching(/^R\d+$/), title: expect.any(String) },
+        ...{ section: expect.any(String), verdict: expect.any(String), message: expect.any(String) },
+        evidence: expect.any(Array),
+      });
+    }
+    const found = rules.find(({ id }) => id === 'R12');
+    expect(found).toMatchObject({
+      verdict: 'fail',
+      evidence: [{ id: 'E1', answer: { status: 200 } }, {}, {}, {}, {}, {}],
+    });
+    expect(objects.at(-1)).toMatchObject({
+      ...{ type: 'summary', verdicts: { fail: 1, warn: 1 }, exitCode: code },
+      ...{ requests: expect.any(Number), connections: expect.any(Number) },
+    });
+  });
+
+  test('with --dry-run is the plan; nothing arrives', async () => {
+    const { code, stdout, arrived } = await check({
+      flags: ['--dry-run', '--level', 'standard', '--exhaust'],
+    });
+    expect([code, arrived]).toEqual([0, []]);
+    expect(stdout).toMatch(/94 token requests, 3 without a key, \d+ connections, about 1\d\d s\n/);
+    const { port, ...dead } = await services.tcp(() => {});
+    const flags = ['check', '--base-url', `http://127.0.0.1:${port}`, '--dry-run', '--json'];
+    const planned = await runInProcess(flags, { env: { VOICECTL_API_KEY: key } });
+    expect(JSON.parse(planned.stdout)).toMatchObject({ type: 'plan', requests: 22 });
+    expect(dead.sockets).toEqual([]);
+  });
+});
+
+describe('what it asks', () => {
+  test('with --no-wrong-key no wrong key is among it, not even a dummy one', async () => {
+    const { code, arrived } = await check({ flags: ['--no-wrong-key', '--thorough', '--level', 'standard'] });
+    expect(code).toBe(0);
+    const keys = arrived.flatMap(({ body }) => /"apiKey":"([^"]*)"/.exec(body)?.[1] ?? []);
+    expect([...new Set(keys)].sort()).toEqual(['', key]);
+  });
+
+  test('with --thorough are large bodies, headers and messages', async () => {
+    const { stdout, arrived } = await check({ flags: ['--thorough'] });
+    expect(Math.max(...arrived.map(({ body }) => body.length))).toBeGreaterThan(1024 * 1024);
+    expect(stdout).toContain('14 token requests, 4 without a key, 11 connections');
+  });
+
+  test('comes from one device with --one-device', async () => {
+    const { devices } = await check({ flags: ['--one-device', '--level', 'standard', '--exhaust'] });
+    expect([...devices]).toEqual(['d1']);
+  });
+
+  test('comes from the devices that are named, and from others made up from the first', async () => {
+    const flags = ['a', 'b', 'c', 'd'].flatMap((id) => ['--device', id]);
+    const named = await check({ flags: [...flags, '--level', 'standard', '--exhaust'] });
+    expect([...named.devices].sort()).toEqual(['a', 'b', 'c', 'd']);
+    const made = await check({ flags: ['--device', 'a', '--level', 'standard', '--exhaust'] });
+    expect([...made.devices].sort()).toEqual(['a', 'a-2', 'a-3', expect.stringMatching(/^a-4-[0-9a-f]{6}$/)]);
+  });
+
+  test('is only what --rule needs', async () => {
+    const { code, lines, arrived } = await check({ flags: ['--rule', 'r12', '--rule', 'R15'] });
+    expect(code).toBe(0);
+    expect(lines.filter((text) => /^R\d/.test(text)).map((text) => text.split(' ')[0])).toEqual([
+      'R12',
+      'R15',
+    ]);
+    expect(arrived.map(({ method }) => method)).toEqual(['POST', 'POST']);
+  });
+
+  test('is at most --max-requests', async () => {
+    const { code, arrived, stdout } = await check({ flags: ['--max-requests', '4'] });
+    expect([code, arrived.length]).toEqual([0, 4]);
+    expect(stdout).toContain('the budget is used up');
+  });
+
+  test('waits for --wait on a connection that says nothing', async () => {
+    const silent = { refusal: () => undefined };
+    const { stdout } = await check({ flags: ['--wait', '3s', '--dry-run'], change: silent });
+    expect(stdout).toContain('the same, after 3 s (3 s after S6)');
+  });
+});
+
+describe('what counts as a failure', () => {
+  test('is not what --expected names; one of those that passes is told', async () => {
+    sandbox.write('known.txt', '# known\nR12 61 s until spring\n\nR1 the gateway answers 201\n');
+    const { code, lines } = await check({ flags: ['--expected', sandbox.path('known.txt')], change: wrong });
+    expect(code).toBe(0);
+    expect(lines).toContain('     expected: 61 s until spring');
+    expect(lines[line(lines, 'R1') + 1]).toBe('     expected to fail, and passes: the gateway answers 201');
+  });
+
+  test.each([
+    ['R99 there is none', /known.txt, line 1: there is no rule R99/],
+    ['R12', /known.txt, line 1: R12 has no reason/],
+  ])('a file of known failures with %j is refused before anything is asked', async (text, message) => {
+    sandbox.write('known.txt', text);
+    const { code, stderr, arrived } = await check({ flags: ['--expected', sandbox.path('known.txt')] });
+    expect([code, arrived]).toEqual([2, []]);
+    expect(stderr).toMatch(message);
+  });
+
+  test('is also a warning or an unknown with --strict', async () => {
+    const list: Partial<MiniBehaviour> = { claims: (claims) => ({ ...claims, aud: ['voice-api'] }) };
+    expect((await check({ change: list })).code).toBe(0);
+    expect((await check({ change: list, flags: ['--strict'] })).code).toBe(1);
+  });
+});
+
+describe('--jwks', () => {
+  const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { publicKey, privateKey } = pair();
+  const setOf = (one: typeof publicKey) => JSON.stringify({ keys: [one.export({ format: 'jwk' })] });
+
+  async function checkSigned(jwks: string) {
+    await using emulator = await createEmulator({
+      clock: hastyClock,
+      dialect: {
+        token: {
+          algorithm: 'ES256',
+          privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+        },
+      },
+    });
+    return await runInProcess(['check', '--base-url', emulator.baseUrl, '--rule', 'R9', '--jwks', jwks], {
+      env: { VOICECTL_API_KEY: key },
+      clock: hastyClock,
+    });
+  }
+
+  test('a published key in a file verifies the tokens', async () => {
+    sandbox.write('keys.json', setOf(publicKey));
+    expect(await checkSigned(sandbox.path('keys.json'))).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('keys of somebody else, from an address, fail R9', async () => {
+    const { baseUrl } = await services.http((response) => response.end(setOf(pair().publicKey)));
+    const { code, stdout } = await checkSigned(`${baseUrl}/keys`);
+    expect(code).toBe(1);
+    expect(stdout).toContain('no published key verifies the token');
+  });
+
+  test('an address without keys is refused before anything is asked', async () => {
+    const { baseUrl } = await services.http((response) => response.writeHead(404).end());
+    const { code, stderr } = await checkSigned(`${baseUrl}/keys`);
+    expect(code).toBe(2);
+    expect(stderr).toContain('it answered 404');
+  });
+});
+
+describe('reports', () => {
+  test('JUnit has a case for each rule, the page each rule with its evidence, GitHub the failures', async () => {
+    sandbox.write('summary.md', '');
+    const reports = ['--junit', sandbox.path('check.xml'), '--html', sandbox.path('check.html')];
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') };
+    const { stderr } = await check({ flags: reports, env, change: wrong });
+    const junit = sandbox.read('check.xml');
+    expect(junit).toMatch(/tests="44" failures="1"/);
+    expect(junit).toContain('<failure type="fail" message="exp is 61 s after iat"');
+    const page = sandbox.read('check.html');
+    expect(page.match(/<tr id="R\d+">/g)).toHaveLength(44);
+    expect(page).toContain('answered');
+    expect(stderr).toMatch(
+      /^::error title=voicectl check http.*%3A R12 exp is 60 s after iat::exp is 61 s after iat$/m,
+    );
+    expect(sandbox.read('summary.md')).toContain('| R12 | **fail** |');
+  });
+
+  test('no key and no token is in anything that is told, also where the service says them back', async () => {
+    const leaky: Partial<MiniBehaviour> = {
+      ...wrong,
+      headers: ({ fields }) => ({ 'Content-Type': 'application/json', 'X-Echo': String(fields.apiKey) }),
+      body: (token) => ({ token, again: token }),
+      problem: (problem, { fields }) =>
+        problem && { ...problem, message: `${problem.message} of ${String(fields.apiKey)}` },
+      connected: ({ say }) => say({ type: 'service_voice_connected', key }),
+    };
+    sandbox.write('summary.md', '');
+    const reports = ['--junit', sandbox.path('check.xml'), '--html', sandbox.path('check.html')];
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') };
+    const told = [
+      await check({ flags: [...reports, '--json'], env, change: leaky }),
+      await check({ change: leaky }),
+    ].map(({ stdout, stderr }) => stdout + stderr);
+    const files = ['check.xml', 'check.html', 'summary.md'].map((name) => sandbox.read(name));
+    for (const text of [...told, ...files]) {
+      expect(text).not.toContain(key);
+      expect(text).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+    }
+  });
+});
