@@ -50,6 +50,7 @@ const { metafile } = await build({
     vitest: 'src/vitest.ts',
     // The program of a process of its own, beside whatever starts it.
     'device-host': 'src/devices/host/device-host.ts',
+    'load-worker': 'src/runs/load/load-worker.ts',
     // The thread that draws, beside whatever opens a screen.
     'draw-worker': 'src/ui/draw-worker.ts',
   },

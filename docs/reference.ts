@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
-import { commands } from '../src/commands/commands.ts';
+import { allCommands } from '../src/commands/commands.ts';
 import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
 import { ruleOf, situations } from '../src/conformance/drill/catalogue.ts';
 import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
@@ -18,7 +18,7 @@ import { bindings } from '../src/ui/keys.ts';
 
 /** The parts of the pages that are generated from the code, by the name of their marker. */
 export const references: Record<string, string> = {
-  commands: allCommands()
+  commands: namedSpecs()
     .map(
       ({ name, args = [], summary, ...spec }) =>
         `### \`${['voicectl', name, ...args.map(([arg]) => arg)].join(' ')}\`\n\n${sentence(summary)}\n\n${optionTables(spec)}`,
@@ -114,12 +114,8 @@ function faultTable(point: string): string {
 }
 
 /** Commands and those inside others, by their whole name. */
-function allCommands(): CommandSpec[] {
-  return commands.flatMap((one) =>
-    'subcommands' in one
-      ? one.subcommands.map(({ spec }) => ({ ...spec, name: `${one.name} ${spec.name}` }))
-      : [one.spec],
-  );
+function namedSpecs(): CommandSpec[] {
+  return allCommands.map(({ name, spec }) => ({ ...spec, name }));
 }
 
 /** The names of the generated parts that a page has a place for. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { placesIn, references, withReferences } from '../docs/reference.ts';
-import { commands } from '../src/commands/commands.ts';
+import { allCommands } from '../src/commands/commands.ts';
 import { buildProgram } from '../src/commands/program.ts';
 import { generalOptions } from '../src/config/options.ts';
 import { resolveSettings } from '../src/config/settings.ts';
@@ -85,7 +85,6 @@ async function readCommand(args: readonly string[]): Promise<void> {
   await program.parseAsync([...args], { from: 'user' });
 }
 
-const help = commands.flatMap((one) => ('subcommands' in one ? one.subcommands : [one]));
 const documented = [
   ...pages.flatMap((page) =>
     readExamples(read(page))
@@ -93,7 +92,7 @@ const documented = [
       .flatMap(({ code }) => voicectlCalls(code))
       .map((args) => [page, args.join(' '), args] as const),
   ),
-  ...help.flatMap(({ spec: { name, examples } }) =>
+  ...allCommands.flatMap(({ spec: { name, examples } }) =>
     examples.flatMap((line) =>
       voicectlCalls(line).map((args) => [`the help of ${name}`, args.join(' '), args] as const),
     ),

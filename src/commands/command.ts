@@ -61,10 +61,12 @@ export interface Command {
   load(): Promise<Run<OptionName>>;
 }
 
-/** A command that only has sub-commands. */
+/** A command with sub-commands. */
 export interface CommandGroup {
   name: string;
   summary: string;
+  /** What the name alone does. */
+  own?: Command;
   subcommands: readonly Command[];
 }
 

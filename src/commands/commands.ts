@@ -7,6 +7,7 @@ import * as emulator from './emulator/spec.ts';
 import { execSpec } from './exec/spec.ts';
 import { inspectSpec } from './inspect/spec.ts';
 import { learnSpec } from './learn/spec.ts';
+import { loadMergeSpec, loadSpec } from './load/spec.ts';
 import { proxySpec } from './proxy/spec.ts';
 import { replaySpec } from './replay/spec.ts';
 import { serveSpec } from './serve/spec.ts';
@@ -14,6 +15,13 @@ import { streamSpec } from './stream/spec.ts';
 import { tokenSpec } from './token/spec.ts';
 
 const emulatorRun = () => import('./emulator/run.ts');
+
+const loadGroup: CommandGroup = {
+  name: 'load',
+  summary: loadSpec.summary,
+  own: defineCommand(loadSpec, async () => (await import('./load/run.ts')).run),
+  subcommands: [defineCommand(loadMergeSpec, async () => (await import('./load/merge.ts')).run)],
+};
 
 const emulatorGroup: CommandGroup = {
   name: 'emulator',
@@ -41,9 +49,17 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand(learnSpec, async () => (await import('./learn/run.ts')).run),
   defineCommand(proxySpec, async () => (await import('./proxy/run.ts')).run),
   defineCommand(drillSpec, async () => (await import('./drill/run.ts')).run),
+  loadGroup,
   defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
   defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
   defineCommand(devicesSpec, async () => (await import('./devices/run.ts')).run),
   defineCommand(doctorSpec, async () => (await import('./doctor/run.ts')).run),
   emulatorGroup,
 ];
+
+/** Every command by its whole name, such as `emulator fault`. */
+export const allCommands: readonly (Command & { name: string })[] = commands.flatMap((one) => {
+  if (!('subcommands' in one)) return [{ ...one, name: one.spec.name }];
+  const subcommands = one.subcommands.map((inner) => ({ ...inner, name: `${one.name} ${inner.spec.name}` }));
+  return one.own === undefined ? subcommands : [{ ...one.own, name: one.name }, ...subcommands];
+});

@@ -41,10 +41,15 @@ function buildCompletion(program: Command): Command {
 }
 
 function buildGroup(
-  { name, summary, subcommands }: CommandGroup,
+  { name, summary, own, subcommands }: CommandGroup,
   program: Command,
   run: RunCommand,
 ): Command {
+  if (own !== undefined) {
+    const command = buildCommand(own, program, run);
+    for (const one of subcommands) command.addCommand(buildCommand(one, program, run, name));
+    return command;
+  }
   const names = subcommands.map(({ spec }) => spec.name);
   const group = program
     .createCommand(name)

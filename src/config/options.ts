@@ -7,6 +7,7 @@ import { drillSettings } from './options/drill.ts';
 import { emulatorSettings } from './options/emulator.ts';
 import { expectationSettings, limitSetting } from './options/expectation.ts';
 import { inspectSettings } from './options/inspect.ts';
+import { loadSettings } from './options/load.ts';
 import { outputSettings } from './options/output.ts';
 import { proxySettings } from './options/proxy.ts';
 import { streamSettings } from './options/stream.ts';
@@ -27,6 +28,7 @@ export const options = {
   ...learnSettings,
   ...proxySettings,
   ...drillSettings,
+  ...loadSettings,
 };
 
 export type OptionName = keyof typeof options;
@@ -226,4 +228,39 @@ export const doctorOptions = [
   'allowPlaintext',
   'ca',
   'timeout',
+] as const satisfies OptionName[];
+
+/** Where a result of load goes, and how it is judged. */
+export const loadMergeOptions = ['threshold', 'resultOut', 'junit', 'html'] as const satisfies OptionName[];
+
+/** Where load is made, by which devices, and what is said. */
+export const loadOptions = [
+  'sessions',
+  'arrival',
+  'rampUp',
+  'task',
+  'file',
+  'hold',
+  'abortOn',
+  'baseUrl',
+  'wsUrl',
+  'apiKeyFile',
+  'apiKey',
+  'apiVersion',
+  'ca',
+  'allowPlaintext',
+  'confirm',
+  'dryRun',
+  'deviceCount',
+  'devicePrefix',
+  'giveUp',
+  'wait',
+  'settle',
+  'timeout',
+  'processes',
+  'shard',
+  'startAt',
+  'loadSeed',
+  ...loadMergeOptions,
+  'ascii',
 ] as const satisfies OptionName[];

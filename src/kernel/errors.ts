@@ -26,6 +26,7 @@ export const exitCodes = {
   'input-output': 8,
   'closed-pipe': 8,
   'audio-device': 8,
+  'not-valid': 9,
   internal: 70,
   'hung-up': 129,
   interrupted: 130,

@@ -50,3 +50,6 @@ export function isSendableCloseCode(code: number): boolean {
 
 /** Most bytes of a close reason (RFC 6455, section 5.5). */
 export const maxCloseReasonBytes = 123;
+
+/** How long either side waits for the other's close frame before it cuts the connection. Our choice. */
+export const streamCloseMs = 2_000;

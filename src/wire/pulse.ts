@@ -2,20 +2,26 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 
 /** Calls every member once per period. One timer serves all members: separate timers cost several times more. */
 export interface Pulse {
-  /** Adds a member. Call the result to remove it. */
-  add(tick: () => void): () => void;
+  /** Adds a member; `due` is the moment of the clock for which the call was planned. Call the result to remove it. */
+  add(tick: (due: number) => void): () => void;
   close(): void;
   /** Periods skipped because the process was late by more than the catch-up bound. */
   readonly skipped: number;
 }
 
-/** The members are spread over this many moments of a period, so that they do not all send in one burst. */
-const slotsPerPeriod = 4;
+const defaultSlots = 4;
 /** A late pulse catches up by at most this many periods, then starts counting from now. */
 const maxCatchUpPeriods = 10;
 
-export function createPulse({ clock, periodMs }: { clock: Clock; periodMs: number }): Pulse {
-  const slots = Array.from({ length: slotsPerPeriod }, () => new Set<() => void>());
+export interface PulseOptions {
+  clock: Clock;
+  periodMs: number;
+  /** The members are spread over this many moments of a period, so that they do not all send in one burst. Default 4. */
+  slotsPerPeriod?: number;
+}
+
+export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: PulseOptions): Pulse {
+  const slots = Array.from({ length: slotsPerPeriod }, () => new Set<(due: number) => void>());
   const slotMs = periodMs / slotsPerPeriod;
   let anchor = 0;
   let next = 0;
@@ -24,7 +30,7 @@ export function createPulse({ clock, periodMs }: { clock: Clock; periodMs: numbe
   let timer: ClockTimer | undefined;
 
   const deadline = (index: number) => anchor + index * slotMs;
-  const slotAt = (index: number) => slots[index % slotsPerPeriod] as Set<() => void>;
+  const slotAt = (index: number) => slots[index % slotsPerPeriod] as Set<(due: number) => void>;
   const isIdle = () => slots.every((slot) => slot.size === 0);
 
   /** Sets the timer for the next slot that has a member. */
@@ -48,7 +54,8 @@ export function createPulse({ clock, periodMs }: { clock: Clock; periodMs: numbe
     for (; deadline(next) <= now; next += 1) {
       const slot = slotAt(next);
       // A copy: a member that joins during a tick starts one period later, and one that leaves is not called again.
-      for (const tick of [...slot]) if (slot.has(tick)) tick();
+      const due = deadline(next);
+      for (const tick of [...slot]) if (slot.has(tick)) tick(due);
     }
     running = false;
     if (!isIdle()) arm();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commands } from '../../src/commands/commands.ts';
+import { allCommands } from '../../src/commands/commands.ts';
 import { buildProgram } from '../../src/commands/program.ts';
 import { flagOf } from '../../src/config/options.ts';
 
@@ -44,11 +44,7 @@ describe('the help', () => {
     expect(lines).not.toContain('Options:');
   });
 
-  const specs = commands.flatMap((one) =>
-    'subcommands' in one
-      ? one.subcommands.map(({ spec }) => [`${one.name} ${spec.name}`, spec] as const)
-      : [[one.spec.name, one.spec] as const],
-  );
+  const specs = allCommands.map(({ name, spec }) => [name, spec] as const);
 
   test.each(specs)('of %s has each option once, and no heading without an option', async (name, spec) => {
     const text = await helpOf(...name.split(' '));

@@ -2,7 +2,7 @@ import { type RawData, WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Redactor } from '../../kernel/redact.ts';
-import { closeCodes } from '../../protocol/close-codes.ts';
+import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { concealText } from '../conceal.ts';
 import type { Side, StreamEnd, WireMessage } from '../exchange.ts';
 import type { Tap } from '../tap.ts';
@@ -61,7 +61,7 @@ const socketOptions = {
   followRedirects: false,
   maxPayload: 16 * 1024 * 1024,
   // From the first close frame of either side on. Not in the types of ws.
-  closeTimeout: 2_000,
+  closeTimeout: streamCloseMs,
 };
 
 /**

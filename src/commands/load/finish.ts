@@ -1,0 +1,61 @@
+import { writeWhole } from '../../files/write-whole.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { loadSummaryObject } from '../../report/load-json.ts';
+import { loadSummaryLines } from '../../report/load-lines.ts';
+import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
+import type { LoadReportContext } from './context.ts';
+
+/** Prints a result, writes the reports that are asked for, and throws what the run has come to. */
+export async function finishLoad(
+  context: LoadReportContext,
+  { result, summary }: JudgedResult,
+  ended?: VoicectlError,
+): Promise<number> {
+  const { settings, io, json, style, note } = context;
+  const error = ended ?? verdictOf(summary);
+  const exitCode = error?.exitCode ?? 0;
+  const { resultOut, junit, html } = settings;
+  const options = { giveUp: io.giveUp };
+  if (resultOut !== undefined) {
+    await writeWhole(resultOut, `${JSON.stringify(result)}\n`, options);
+    await note(`Wrote ${resultOut}`);
+  }
+  if (junit !== undefined) {
+    const { loadJunit } = await import('../../report/load-junit.ts');
+    await writeWhole(junit, loadJunit(summary, exitCode), options);
+  }
+  if (html !== undefined) {
+    const { loadPage } = await import('../../report/load-page.ts');
+    await writeWhole(html, loadPage(summary), options);
+    await note(`Wrote ${html}`);
+  }
+  await io.stdout.write(
+    json
+      ? jsonLine(loadSummaryObject(summary, exitCode))
+      : `\n${loadSummaryLines(summary, style).join('\n')}\n`,
+  );
+  if (error !== undefined) throw error;
+  return exitCode;
+}
+
+/** What a result comes to: a run that is not valid says nothing about thresholds. */
+function verdictOf({ invalid, thresholds, counts }: LoadSummary): VoicectlError | undefined {
+  if (invalid.length > 0) {
+    return new VoicectlError('not-valid', `The measurement is not valid: ${invalid.join('; ')}`, {
+      hint: 'Use more processes or machines, a lower rate, or a machine that does nothing else.',
+    });
+  }
+  const crossed = thresholds.filter(({ holds }) => !holds);
+  if (crossed.length > 0) {
+    const texts = crossed.map(({ text }) => text).join(', ');
+    return failed(`${crossed.length} of ${thresholds.length} thresholds do not hold: ${texts}`);
+  }
+  if (counts.arrived > 0 && counts.confirmed === 0)
+    return failed(`None of ${counts.arrived} sessions was confirmed`);
+  return undefined;
+}
+
+function failed(message: string): VoicectlError {
+  return new VoicectlError('expectation-failed', message, { details: { kind: 'threshold' } });
+}

@@ -1,0 +1,15 @@
+import { readText } from '../../files/read-text.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { mergeResults, readResult } from '../../runs/load/result.ts';
+import { judgeResult } from '../../runs/load/summary.ts';
+import type { LoadReportContext } from './context.ts';
+import { finishLoad } from './finish.ts';
+
+export async function run(context: LoadReportContext): Promise<number> {
+  const { args, io, settings, signal } = context;
+  const read = async (path: string) => readResult(await readText(path, { stdin: io.stdin, signal }), path);
+  const [first, ...others] = await Promise.all(args.map(read));
+  if (first === undefined) throw new VoicectlError('usage', 'There is no result to merge');
+  const judged = judgeResult(mergeResults([first, ...others]), settings.threshold, { isMerged: true });
+  return finishLoad(context, judged);
+}

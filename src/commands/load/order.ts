@@ -1,0 +1,47 @@
+import type { Arrival } from '../../config/arrival.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { LoadOrder } from '../../runs/load/plan.ts';
+import type { LoadContext } from './context.ts';
+
+const defaultArrival: Arrival = { kind: 'constant', perSecond: 10 };
+/** How long a session goes on without --hold. */
+const defaultHoldMs = { talk: 0, 'barge-in': 0, listen: 10_000, storm: 1_000, tokens: 0 } as const;
+
+/** What the flags ask for. Throws `usage` for flags that exclude each other. */
+export function readOrder(
+  { settings }: Pick<LoadContext, 'settings'>,
+  { clipMs, startAt }: { clipMs: number; startAt: number },
+): LoadOrder {
+  const { sessions, rampUp, task, hold, giveUp, wait, settle, deviceCount, loadSeed } = settings;
+  const { arrival, rampUpMs } = readArrival(settings.arrival, rampUp, sessions);
+  return {
+    sessions,
+    arrival,
+    rampUpMs,
+    // All shards start at the same time, so they draw the same numbers.
+    seed: loadSeed ?? startAt,
+    task,
+    times: {
+      giveUpMs: giveUp,
+      holdMs: hold ?? defaultHoldMs[task],
+      clipMs,
+      waitMs: wait,
+      settleMs: settle,
+    },
+    devices: deviceCount,
+  };
+}
+
+function readArrival(
+  arrival: Arrival | undefined,
+  rampUpMs: number | undefined,
+  sessions: number,
+): Pick<LoadOrder, 'arrival' | 'rampUpMs'> {
+  if (arrival?.kind === 'burst' && rampUpMs !== undefined) {
+    throw new VoicectlError('usage', '--ramp-up is for a rate, and a burst has none');
+  }
+  if (arrival !== undefined) return { arrival, rampUpMs };
+  if (rampUpMs === undefined || rampUpMs === 0) return { arrival: defaultArrival, rampUpMs: undefined };
+  // Without a rate to rise to, the sessions are spread evenly.
+  return { arrival: { kind: 'constant', perSecond: (sessions * 1000) / rampUpMs }, rampUpMs: undefined };
+}

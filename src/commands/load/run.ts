@@ -1,0 +1,115 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { loadPcm } from '../../audio/wav/wav-source.ts';
+import { arrivalText } from '../../config/arrival.ts';
+import { resolveTarget, type Target } from '../../config/target.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { version } from '../../kernel/version.ts';
+import { clipMs } from '../../runs/load/clip.ts';
+import { type CrewJob, createOwnCrew, type LoadCrew } from '../../runs/load/crew.ts';
+import { type LoadOrder, planLoad } from '../../runs/load/plan.ts';
+import { createProcessCrew } from '../../runs/load/process-crew.ts';
+import type { LoadFacts } from '../../runs/load/result.ts';
+import { runLoad } from '../../runs/load/run-load.ts';
+import { judgeResult } from '../../runs/load/summary.ts';
+import { loadWorker } from '../../runs/load/worker-file.ts';
+import type { LoadContext } from './context.ts';
+import { finishLoad } from './finish.ts';
+import { requireConfirmed } from './guard.ts';
+import { readOrder } from './order.ts';
+import { openView, showPlan } from './view.ts';
+
+/** From the moment when all generators are ready to the first arrival. */
+const leadMs = 300;
+const defaultSound = 'hello.wav';
+
+export async function run(context: LoadContext): Promise<number> {
+  const { settings, io, signal } = context;
+  const shard = settings.shard ?? { number: 1, of: 1 };
+  const startAt = readStart(context);
+  const pcm = await loadPcm(settings.file ?? defaultSound, { signal });
+  const target = await openTarget(context);
+  const order = readOrder(context, { clipMs: clipMs(pcm), startAt });
+  const { cost } = planLoad(order);
+  const facts: LoadFacts = {
+    version,
+    target: target.baseUrl,
+    task: order.task,
+    arrival: arrivalText(order.arrival),
+    seed: order.seed,
+    startAt,
+    cost,
+  };
+  await showPlan(context, facts);
+  if (settings.dryRun) return 0;
+  requireConfirmed(target, settings);
+  const crew = await openCrew(context, { order, target, pcm, startAt });
+  const view = await openView(context, facts);
+  try {
+    const thresholds = [...settings.threshold, ...settings.abortOn];
+    const parts = await runLoad({
+      facts: { ...facts, startAt: settings.startAt ?? io.clock.wall() + leadMs },
+      shard,
+      signal: AbortSignal.any([signal, view.ended]),
+      abortOn: settings.abortOn,
+      crew,
+      onProgress: view.progress,
+      onNotice: view.notice,
+    });
+    await view.close();
+    const ended = signal.aborted ? toVoicectlError(signal.reason) : undefined;
+    return await finishLoad(context, judgeResult(parts, thresholds), ended);
+  } finally {
+    crew.close();
+    await view.close();
+  }
+}
+
+/** The planned start: of one machine now, of several at the time that all were given. Throws `usage`. */
+function readStart({ settings, io }: LoadContext): number {
+  const { shard, startAt } = settings;
+  if (startAt === undefined && shard !== undefined) {
+    throw new VoicectlError('usage', '--shard needs --start-at: all shards start at the same time');
+  }
+  if (startAt !== undefined && startAt < io.clock.wall()) {
+    throw new VoicectlError('usage', `--start-at ${new Date(startAt).toISOString()} is over`, {
+      hint: 'Give a time that all machines can reach, and check their clocks.',
+    });
+  }
+  return startAt ?? Math.round(io.clock.wall());
+}
+
+function openTarget(context: LoadContext): Promise<Target> {
+  const { settings, io, signal } = context;
+  const connection = {
+    settings: { ...settings, local: undefined, device: undefined },
+    origin: (name: Parameters<LoadContext['origin']>[0] | 'local' | 'device') =>
+      name === 'local' || name === 'device' ? undefined : context.origin(name),
+  };
+  return resolveTarget(connection, { stdin: io.stdin, signal, needsKey: true });
+}
+
+interface CrewParts {
+  order: LoadOrder;
+  target: Target;
+  pcm: Buffer;
+  startAt: number;
+}
+
+function openCrew(
+  { settings, io, signal }: LoadContext,
+  { order, target: { baseUrl, wsUrl, apiKey, ca }, pcm, startAt }: CrewParts,
+): LoadCrew | Promise<LoadCrew> {
+  const shard = settings.shard ?? { number: 1, of: 1 };
+  const job: CrewJob = {
+    order,
+    target: { baseUrl, wsUrl, apiVersion: settings.apiVersion, apiKey, ca },
+    pcm,
+    share: { part: shard.number - 1, of: shard.of },
+    // Another run has other devices: those of the last one may still be limited.
+    devicePrefix: settings.devicePrefix ?? `load-${Math.floor(startAt / 1000).toString(36)}`,
+  };
+  const processes = settings.processes === 'auto' ? availableParallelism() : settings.processes;
+  if (processes === 1) return createOwnCrew(job, io.clock);
+  return createProcessCrew(job, { worker: fileURLToPath(loadWorker), processes, env: io.env, signal });
+}

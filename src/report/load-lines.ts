@@ -1,0 +1,160 @@
+import { escapeText } from '../kernel/escape.ts';
+import { kindCountsText } from '../kernel/failure-kind.ts';
+import type { LoadFacts } from '../runs/load/result.ts';
+import type { Bar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
+import type { JudgedThreshold } from '../runs/load/thresholds.ts';
+import type { Style } from './style.ts';
+
+/** What a run does and what it costs, before it starts. */
+export function loadPlanLines({ target, task, arrival, seed, cost }: LoadFacts, style: Style): string[] {
+  const { sessions, tokens, devices, audioMinutes, arrivalsMs, longestMs } = cost;
+  return [
+    `${style.strong('load')}     ${escapeText(target)}: ${task}, ${escapeText(arrival)}, seed ${seed}`,
+    `${style.dim('plan')}     ${countText(sessions, 'session')} within ${secondsText(arrivalsMs)}, at most ${secondsText(longestMs)} in all`,
+    `${style.dim('cost')}     at most ${countText(tokens, 'token')}, ${countText(devices, 'device')}, ${countText(audioMinutes, 'minute')} of audio sent`,
+  ];
+}
+
+/** The line that shows how far a run is. */
+export function loadProgressText(
+  { second, counts, open, times }: SecondSummary,
+  core: number | undefined,
+): string {
+  const firstAudio = times['first-audio'];
+  return [
+    `${second + 1} s`,
+    `${counts.arrived} arrived`,
+    `${open} open`,
+    `${counts.done} done`,
+    `${counts.failed + counts.dropped} failed`,
+    ...(firstAudio === undefined ? [] : [`first audio p95 ${msText(firstAudio.p95)}`]),
+    ...(core === undefined ? [] : [`core ${percentText(core)}`]),
+  ].join(', ');
+}
+
+/** The result: a table of the times, the distribution of one of them, the counts and the verdicts. */
+export function loadSummaryLines(summary: LoadSummary, style: Style): string[] {
+  const { metrics, thresholds, invalid, stopped, generators } = summary;
+  const shown =
+    metrics.find(({ metric }) => metric === 'first-audio') ?? metrics.findLast(({ count }) => count > 1);
+  return [
+    ...table(metrics, style),
+    ...(shown === undefined || shown.count < 2 ? [] : ['', ...histogramLines(shown, style)]),
+    '',
+    ...countLines(summary, style),
+    ...thresholds.map((threshold) => thresholdLine(threshold, style)),
+    ...(stopped === null ? [] : [`${style.note('stopped')}  ${escapeText(stopped)}`]),
+    ...generators
+      .filter(({ lost }) => lost !== null)
+      .map(({ name }) => `${style.bad('lost')}     generator ${name}`),
+    ...(invalid.length === 0
+      ? [`${style.good('valid')}    this machine was not the limit`]
+      : invalid.map((why) => `${style.bad('INVALID')}  ${escapeText(why)}`)),
+  ];
+}
+
+const columns = ['p50', 'p90', 'p95', 'p99', 'p99.9', 'max'] as const;
+
+function table(metrics: readonly MetricSummary[], style: Style): string[] {
+  const head = ['', 'count', ...columns, 'unfinished'];
+  const rows = metrics.map(({ metric, count, unfinished, statistics }) => [
+    metric,
+    String(count),
+    ...columns.map((name) => `${statistics[name].isLowerBound ? '≥ ' : ''}${msText(statistics[name].ms)}`),
+    String(unfinished),
+  ]);
+  const widths = head.map((text, index) =>
+    Math.max(text.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) => (index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)))
+      .join('  ');
+  return [style.dim(line(head)), ...rows.map(line)];
+}
+
+const histogramRows = 10;
+const histogramWidth = 40;
+
+/** The distribution of a metric, on a logarithmic axis. */
+function histogramLines({ metric, bars }: MetricSummary, style: Style): string[] {
+  const rows = joinBars(bars, histogramRows);
+  const most = Math.max(...rows.map(({ count }) => count));
+  const edges = rows.map(({ fromMs, toMs }) => `${msText(fromMs)} – ${msText(toMs)}`);
+  const width = Math.max(...edges.map((text) => text.length));
+  return [
+    style.dim(`${metric}, on a logarithmic axis`),
+    ...rows.map(({ count }, index) => {
+      const bar = '█'.repeat(Math.ceil((count / most) * histogramWidth));
+      return `${(edges[index] ?? '').padStart(width)}  ${bar}${bar === '' ? '' : ' '}${count}`;
+    }),
+  ];
+}
+
+/** Neighbouring bars joined, so that at most so many are left. */
+function joinBars(bars: readonly Bar[], most: number): Bar[] {
+  const per = Math.ceil(bars.length / most);
+  return Array.from({ length: Math.ceil(bars.length / per) }, (_, index) => {
+    const group = bars.slice(index * per, (index + 1) * per);
+    const [first, last] = [group[0], group.at(-1)];
+    return {
+      fromMs: first?.fromMs ?? 0,
+      toMs: last?.toMs ?? 0,
+      count: group.reduce((sum, { count }) => sum + count, 0),
+      unfinished: group.reduce((sum, { unfinished }) => sum + unfinished, 0),
+    };
+  });
+}
+
+function countLines({ counts, failures, lateMs, generators, shards }: LoadSummary, style: Style): string[] {
+  const { arrived, confirmed, done, failed, stopped, dropped, framesOut, framesHeld, messagesIn } = counts;
+  const sessions = [
+    `${arrived} arrived`,
+    `${confirmed} confirmed`,
+    `${done} done`,
+    `${failed} failed`,
+    ...(stopped > 0 ? [`${stopped} stopped`] : []),
+    ...(dropped > 0 ? [`${dropped} dropped`] : []),
+  ];
+  const held = framesHeld > 0 ? `, ${framesHeld} not sent because the service did not read` : '';
+  const cores = generators.flatMap(({ core }) => (core === null ? [] : [percentText(core)]));
+  return [
+    `${style.dim('sessions')} ${sessions.join(', ')}`,
+    ...(failed > 0 ? [`${style.dim('failures')} ${kindCountsText(failures)}`] : []),
+    `${style.dim('audio')}    ${framesOut} frames out${held}, ${messagesIn} messages in`,
+    `${style.dim('itself')}   sent late p50 ${msText(lateMs.p50)}, p99 ${msText(lateMs.p99)}, max ${msText(lateMs.max)}${cores.length === 0 ? '' : `; core ${cores.join(', ')}`}`,
+    ...(shards.of > 1 ? [`${style.dim('shards')}   ${shards.has.join(', ')} of ${shards.of}`] : []),
+  ];
+}
+
+function thresholdLine(threshold: JudgedThreshold, style: Style): string {
+  const { text, holds } = threshold;
+  const mark = holds ? style.good('pass') : style.bad('FAIL');
+  return `${mark}     ${escapeText(text)}: ${measuredText(threshold)}`;
+}
+
+/** The measured value of a threshold, in the unit of its limit. */
+export function measuredText({ value, unit, isLowerBound }: JudgedThreshold): string {
+  if (value === null) return 'nothing was measured';
+  const text = unit === 'ms' ? msText(value) : unit === 'share' ? percentText(value, 2) : String(value);
+  return `${isLowerBound ? '≥ ' : ''}${text}`;
+}
+
+/** Milliseconds with three figures, or seconds from ten on. */
+export function msText(ms: number): string {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 100) return `${Math.round(ms)} ms`;
+  return `${ms >= 10 ? ms.toFixed(1) : ms.toFixed(2)} ms`;
+}
+
+export function percentText(share: number, digits = 0): string {
+  return `${(share * 100).toFixed(digits)} %`;
+}
+
+function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+}

@@ -1,0 +1,114 @@
+import { version } from '../kernel/version.ts';
+import type { LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
+import { type Html, html, trusted } from './html.ts';
+import { distributionChart, seriesChart } from './load-charts.ts';
+import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
+import { createStyle } from './style.ts';
+
+/** Inlined, so that the page needs nothing else. */
+const style = `
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem }
+table { border-collapse: collapse; width: 100% }
+td, th { text-align: right; padding: .3rem .75rem .3rem 0; border-top: 1px solid #8884; font-variant-numeric: tabular-nums }
+td:first-child, th:first-child, .verdicts td { text-align: left }
+.pass, .good { color: #13713a } .fail, .bad { color: #c21f2b } .note { color: #8a5a00 } .main { color: #1f6fb2 }
+@media (prefers-color-scheme: dark) { .pass, .good { color: #58c987 } .fail, .bad { color: #ff7079 } .note { color: #e5b455 } .main { color: #6db3f2 } }
+pre { white-space: pre-wrap } svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor }
+.axis { stroke: currentColor; opacity: .4 } .bar { fill: #1f6fb2 } .open { fill: #c21f2b }
+.line { fill: none; stroke: currentColor; stroke-width: 1.5 } .legend { margin: 0 } small { opacity: .75 }
+`;
+
+/** A result as one page that needs nothing else: no network and no script. */
+export function loadPage(summary: LoadSummary): string {
+  const { facts, metrics, thresholds, invalid, stopped, seconds } = summary;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="voicectl ${version}">
+<link rel="icon" href="data:,">
+<title>voicectl load ${facts.target}</title>
+<style>${trusted(style)}</style>
+</head>
+<body>
+<h1>${facts.target} under load</h1>
+<pre>${loadPlanLines(facts, createStyle(false)).map((line) => html`${line}${trusted('\n')}`)}</pre>
+${
+  invalid.length === 0
+    ? html`<p class="pass">The measurement is valid: this machine was not the limit.</p>`
+    : invalid.map((why) => html`<p class="fail"><strong>Not valid:</strong> ${why}</p>`)
+}
+${stopped === null ? '' : html`<p class="note">Ended early: ${stopped}</p>`}
+${thresholds.length === 0 ? '' : thresholdTable(summary)}
+<h2>Times</h2>
+${timesTable(metrics)}
+${countsTable(summary)}
+<h2>Over time</h2>
+${seriesChart('Sessions', seconds, { lines: sessionLines, format: (value) => String(Math.round(value)) })}
+${metrics.filter(({ count }) => count > 1).map((metric) => metricSeries(metric, seconds))}
+<h2>Distributions</h2>
+${metrics.map(({ metric, bars }) => html`<h3>${metric}</h3>${distributionChart(metric, bars)}`)}
+<footer><p><small>Made by voicectl ${version} on ${new Date(facts.startAt).toISOString()}. Keys and tokens are not in this page. Red parts of a bar did not finish: their age is a lower bound.</small></p></footer>
+</body>
+</html>
+`;
+  return page.html;
+}
+
+const sessionLines = [
+  { name: 'open', class: 'main', value: ({ open }: SecondSummary) => open },
+  { name: 'arrived', class: 'good', value: ({ counts }: SecondSummary) => counts.arrived },
+  { name: 'failed', class: 'bad', value: ({ counts }: SecondSummary) => counts.failed + counts.dropped },
+];
+
+function metricSeries({ metric }: MetricSummary, seconds: readonly SecondSummary[]): Html {
+  const line = (name: 'p50' | 'p95' | 'max', kind: string) => ({
+    name,
+    class: kind,
+    value: ({ times }: SecondSummary) => times[metric]?.[name],
+  });
+  const lines = [line('p50', 'main'), line('p95', 'note'), line('max', 'bad')];
+  return seriesChart(metric, seconds, { lines, format: msText });
+}
+
+function thresholdTable({ thresholds }: LoadSummary): Html {
+  return html`<h2>Thresholds</h2>
+<table class="verdicts"><thead><tr><th>Threshold</th><th>Measured</th><th></th></tr></thead><tbody>
+${thresholds.map(
+  (threshold) =>
+    html`<tr><td>${threshold.text}</td><td>${measuredText(threshold)}</td><td class="${threshold.holds ? 'pass' : 'fail'}">${threshold.holds ? 'pass' : 'fail'}</td></tr>`,
+)}
+</tbody></table>`;
+}
+
+function timesTable(metrics: readonly MetricSummary[]): Html {
+  const names = Object.keys(metrics[0]?.statistics ?? {}) as (keyof MetricSummary['statistics'])[];
+  return html`<table><thead><tr><th>Metric</th><th>Count</th>${names.map((name) => html`<th>${name}</th>`)}<th>Unfinished</th></tr></thead><tbody>
+${metrics.map(
+  ({ metric, count, unfinished, statistics }) =>
+    html`<tr><td>${metric}</td><td>${count}</td>${names.map((name) => {
+      const { ms, isLowerBound } = statistics[name];
+      return html`<td>${isLowerBound ? '≥ ' : ''}${msText(ms)}</td>`;
+    })}<td>${unfinished}</td></tr>`,
+)}
+</tbody></table>`;
+}
+
+function countsTable({ counts, failures, lateMs, generators }: LoadSummary): Html {
+  const cores = generators.map(
+    ({ name, core, lost }) =>
+      `${name}: ${core === null ? 'not measured' : percentText(core)}${lost === null ? '' : `, lost (${lost})`}`,
+  );
+  const rows: [string, string][] = [
+    ...Object.entries(counts).map(([name, count]): [string, string] => [name, String(count)]),
+    ...Object.entries(failures).map(([kind, count]): [string, string] => [`failed: ${kind}`, String(count)]),
+    ['sent late, p99', msText(lateMs.p99)],
+    ['core of the generators', cores.join('; ')],
+  ];
+  return html`<details><summary>Counts</summary><table><tbody>
+${rows.map(([name, value]) => html`<tr><td>${name}</td><td>${value}</td></tr>`)}
+</tbody></table></details>`;
+}

@@ -1,0 +1,47 @@
+import { createSpeechGate } from '../../audio/speech-gate.ts';
+import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
+import { clientFrame, opcodes } from '../../wire/client/client-frame.ts';
+
+/** What every device says, as frames that are made once and sent on all streams. */
+export interface Clip {
+  frames: readonly Buffer[];
+  silence: Buffer;
+  /** Index of the frame that carries the end of the last speech. */
+  speechEnd: number;
+}
+
+export const frameMs = defaultFrameMs;
+const frameBytes = bytesForMs(frameMs);
+
+/** How long a clip of this audio is. */
+export function clipMs(pcm: Buffer): number {
+  return countFrames(pcm) * frameMs;
+}
+
+function countFrames(pcm: Buffer): number {
+  return Math.max(1, Math.ceil(pcm.length / frameBytes));
+}
+
+/** `pcm`: 16 kHz s16le mono. Without speech in it the last frame counts as the end of speech. */
+export function createClip(pcm: Buffer): Clip {
+  const count = countFrames(pcm);
+  const whole = Buffer.alloc(count * frameBytes);
+  pcm.copy(whole);
+  const frames = Array.from({ length: count }, (_, index) =>
+    clientFrame(opcodes.binary, whole.subarray(index * frameBytes, (index + 1) * frameBytes)),
+  );
+  return {
+    frames,
+    silence: clientFrame(opcodes.binary, Buffer.alloc(frameBytes)),
+    speechEnd: endOfSpeech(whole, count),
+  };
+}
+
+function endOfSpeech(pcm: Buffer, count: number): number {
+  const gate = createSpeechGate();
+  const events = [...gate.push(pcm), ...gate.end()];
+  const last = events.findLast(({ type }) => type === 'speech-end');
+  return last === undefined
+    ? count - 1
+    : Math.min(count - 1, Math.max(0, Math.ceil(last.atMs / frameMs) - 1));
+}

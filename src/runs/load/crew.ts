@@ -1,0 +1,32 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { generate, type LoadJob } from './generate.ts';
+import type { LoadTick } from './tick.ts';
+
+export interface LoadCrewHandlers {
+  onTick(tick: LoadTick): void;
+  onFailure(message: string): void;
+  /** A generator has ended before its work was done. */
+  onLost(generator: number, why: string): void;
+}
+
+/** What all generators of a run on this machine have in common. */
+export type CrewJob = Omit<LoadJob, 'generator' | 'startAt'>;
+
+/** The generators of a run on this machine, ready to start. */
+export interface LoadCrew {
+  readonly size: number;
+  /** Runs from `startAt` (milliseconds since the epoch) until all have ended or are lost. The signal ends it early. */
+  run(startAt: number, signal: AbortSignal, handlers: LoadCrewHandlers): Promise<void>;
+  /** Ends what is left of the processes. */
+  close(): void;
+}
+
+/** One generator in this process. */
+export function createOwnCrew(job: CrewJob, clock: Clock): LoadCrew {
+  return {
+    size: 1,
+    run: (startAt, signal, handlers) =>
+      generate({ ...job, generator: 0, startAt }, { clock, signal, ...handlers }),
+    close() {},
+  };
+}

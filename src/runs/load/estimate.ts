@@ -1,0 +1,53 @@
+import type { TimeStatistic } from '../../config/threshold.ts';
+import type { MetricTimes } from './result.ts';
+
+/** A statistic of times of which some are only known to be longer than their age. */
+export interface Estimate {
+  /** Milliseconds: at most this, or with `isLowerBound` at least this. */
+  ms: number;
+  /** Whether it is the age of something that did not finish, or could be. */
+  isLowerBound: boolean;
+}
+
+/** Undefined without any time. */
+export function estimate(
+  { finished, unfinished }: MetricTimes,
+  statistic: TimeStatistic,
+): Estimate | undefined {
+  const count = finished.count + unfinished.count;
+  if (count === 0) return undefined;
+  const has = unfinished.count > 0;
+  switch (statistic) {
+    case 'min':
+      return {
+        ms: Math.min(finished.min ?? Infinity, unfinished.min ?? Infinity) / 1000,
+        isLowerBound: false,
+      };
+    case 'max':
+      return { ms: Math.max(finished.max ?? 0, unfinished.max ?? 0) / 1000, isLowerBound: has };
+    case 'mean': {
+      const sum = finished.mean * finished.count + unfinished.mean * unfinished.count;
+      return { ms: sum / count / 1000, isLowerBound: has };
+    }
+    default:
+      return percentile({ finished, unfinished }, Number(statistic.slice(1)));
+  }
+}
+
+/**
+ * Where every unfinished time could be longer than any other and the percentile is still a finished one, it is known at
+ * worst; else it is at least what it is with ages in place of the unknown times.
+ */
+function percentile({ finished, unfinished }: MetricTimes, percent: number): Estimate {
+  if (unfinished.count === 0) return { ms: finished.at(percent) / 1000, isLowerBound: false };
+  const rank = Math.max(1, Math.ceil((percent / 100) * (finished.count + unfinished.count)));
+  if (rank <= finished.count)
+    return { ms: finished.at((rank / finished.count) * 100) / 1000, isLowerBound: false };
+  const all = [...finished.values(), ...unfinished.values()].sort(([a], [b]) => a - b);
+  let left = rank;
+  const [us] = all.find(([, count]) => {
+    left -= count;
+    return left <= 0;
+  }) ?? [0];
+  return { ms: us / 1000, isLowerBound: true };
+}

@@ -1,0 +1,85 @@
+import { decodeFromCompressedBase64, encodeIntoCompressedBase64, Int32Histogram } from 'hdr-histogram-js';
+
+/** Times from a microsecond to an hour, kept to three significant figures. */
+export interface Times {
+  /** Takes whole microseconds. */
+  add(us: number, count?: number): void;
+  merge(other: Times): void;
+  readonly count: number;
+  /** Exact, in microseconds; undefined without values. */
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+  /** Mean in microseconds, to three figures. */
+  readonly mean: number;
+  /** The value in microseconds that this many per cent of all do not exceed. */
+  at(percent: number): number;
+  /** Each recorded value in microseconds with its count, in ascending order. */
+  values(): Generator<readonly [us: number, count: number]>;
+  encode(): EncodedTimes;
+}
+
+/** A histogram in JSON. `hdr` is HdrHistogram's compressed form (V2, base64), in microseconds. */
+export interface EncodedTimes {
+  count: number;
+  minUs: number | null;
+  maxUs: number | null;
+  hdr: string;
+}
+
+const longestUs = 3_600_000_000;
+const figures = 3;
+
+/** Whole microseconds, within the range of a histogram. */
+export function toMicroseconds(ms: number): number {
+  return Math.min(longestUs, Math.max(1, Math.round(ms * 1000)));
+}
+
+export function createTimes(encoded?: EncodedTimes): Times {
+  const histogram =
+    encoded === undefined
+      ? new Int32Histogram(1, longestUs, figures)
+      : (decodeFromCompressedBase64(encoded.hdr, 32, false) as Int32Histogram);
+  let min = encoded?.minUs ?? undefined;
+  let max = encoded?.maxUs ?? undefined;
+  const stretch = (low: number, high: number) => {
+    min = Math.min(min ?? low, low);
+    max = Math.max(max ?? high, high);
+  };
+  return {
+    add(us, count = 1) {
+      histogram.recordValueWithCount(us, count);
+      stretch(us, us);
+    },
+    merge(other) {
+      for (const [us, count] of other.values()) histogram.recordValueWithCount(us, count);
+      if (other.min !== undefined && other.max !== undefined) stretch(other.min, other.max);
+    },
+    get count() {
+      return histogram.totalCount;
+    },
+    get min() {
+      return min;
+    },
+    get max() {
+      return max;
+    },
+    get mean() {
+      return histogram.totalCount === 0 ? 0 : histogram.mean;
+    },
+    // The histogram answers with the end of a class: no value is larger than the largest.
+    at: (percent) => Math.min(max ?? 0, histogram.getValueAtPercentile(percent)),
+    *values() {
+      for (let index = 0, left = histogram.totalCount; left > 0; index += 1) {
+        const count = histogram.getCountAtIndex(index);
+        if (count > 0) yield [histogram.valueFromIndex(index), count];
+        left -= count;
+      }
+    },
+    encode: () => ({
+      count: histogram.totalCount,
+      minUs: min ?? null,
+      maxUs: max ?? null,
+      hdr: encodeIntoCompressedBase64(histogram),
+    }),
+  };
+}

@@ -1,0 +1,126 @@
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { failureKind } from '../../kernel/failure-kind.ts';
+import { createRedactor } from '../../kernel/redact.ts';
+import type { LoadContext, PlannedSession } from './context.ts';
+import { Ear } from './ear.ts';
+import { fetchToken, joinStream, type LoadStream } from './join.ts';
+import { Mouth } from './mouth.ts';
+import { createListener, createTalker, type Role } from './roles.ts';
+
+/** An arrival that is later than this was not started by this machine: it is dropped. */
+const dropAfterMs = 1_000;
+/** Codes of the system that say that this machine has no more sockets. */
+const exhausted = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM']);
+
+/** Holds one session from its arrival to its end. Whatever happens is counted; never throws. */
+export async function holdSession(context: LoadContext, planned: PlannedSession): Promise<void> {
+  const { tally, clock, signal } = context;
+  const lateMs = clock.now() - planned.due;
+  if (lateMs > dropAfterMs) {
+    tally.late(lateMs);
+    tally.counts.dropped += 1;
+    return;
+  }
+  tally.late(lateMs);
+  tally.counts.arrived += 1;
+  tally.opened += 1;
+  try {
+    await run(context, planned);
+    tally.counts.done += 1;
+  } catch (thrown) {
+    if (signal.aborted) tally.counts.stopped += 1;
+    else count(context, thrown);
+  } finally {
+    tally.opened -= 1;
+  }
+}
+
+function count({ tally, onFailure }: LoadContext, thrown: unknown): void {
+  const error = toVoicectlError(thrown);
+  if (exhausted.has(String((error.cause as { code?: unknown } | undefined)?.code))) {
+    tally.counts.arrived -= 1;
+    tally.counts.dropped += 1;
+  } else tally.failed(failureKind(error));
+  onFailure(error.message);
+}
+
+async function run(context: LoadContext, planned: PlannedSession): Promise<void> {
+  const { task, tally, times, startedAt, clock } = context;
+  if (task === 'tokens') {
+    const redactor = createRedactor();
+    redactor.conceal(context.target.apiKey);
+    await fetchToken(context, planned, redactor).catch((thrown) => {
+      throw redactor.thrown(thrown);
+    });
+    tally.counts.confirmed += 1;
+    return;
+  }
+  const ear = new Ear(tally, times.settleMs);
+  const joined = await joinStream(context, planned, ear);
+  tally.counts.confirmed += 1;
+  if (task !== 'storm') {
+    await play(context, joined, ear, (mouth) => roleOf(context, { ear, mouth, ...joined }));
+    return;
+  }
+  const stormAt = startedAt + times.stormAtMs;
+  await play(context, joined, ear, (mouth) => createListener({ mouth }, stormAt), 'cut');
+  const again = await joinStream(context, { ...planned, due: stormAt }, ear).catch((thrown) => {
+    tally.unfinished('back', clock.now() - stormAt);
+    throw thrown;
+  });
+  tally.finished('back', again.confirmedAt - stormAt);
+  await play(context, again, ear, (mouth) => createListener({ mouth }, again.confirmedAt + times.holdMs));
+}
+
+function roleOf(
+  { task, tally, times }: LoadContext,
+  parts: { ear: Ear; mouth: Mouth; confirmedAt: number },
+): Role {
+  const all = { ...parts, tally, times };
+  return task === 'listen'
+    ? createListener(all, parts.confirmedAt + times.holdMs)
+    : createTalker(all, task === 'barge-in');
+}
+
+/** Plays a role on a stream until it is over, and closes the stream with 1000, or cuts it. Throws what broke it. */
+async function play(
+  context: LoadContext,
+  { stream, ended, breakage }: LoadStream,
+  ear: Ear,
+  createRole: (mouth: Mouth) => Role,
+  end: 'close' | 'cut' = 'close',
+): Promise<void> {
+  const { pulse, signal, clock } = context;
+  const role = createRole(new Mouth(stream, context));
+  let leave = () => {};
+  let onAbort = () => {};
+  let isOver = false;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      void ended.then((ending) => {
+        const broken = breakage(ending);
+        if (broken === undefined && ear.awaitedSince === undefined) resolve();
+        else reject(broken ?? new VoicectlError('stream-broken', 'The stream was closed before the reply'));
+      });
+      leave = pulse.add((due) => {
+        try {
+          if (role.tick(due)) resolve();
+        } catch (thrown) {
+          reject(thrown);
+        }
+      });
+    });
+    isOver = true;
+  } finally {
+    leave();
+    signal.removeEventListener('abort', onAbort);
+    ear.giveUp(clock.now());
+    ear.endReply();
+    if (isOver && end === 'cut') stream.cut();
+    else stream.close();
+    await ended;
+  }
+}

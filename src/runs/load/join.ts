@@ -1,0 +1,151 @@
+import type { LoadMetric } from '../../config/threshold.ts';
+import { waitUntil } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { createRedactor, type Redactor } from '../../kernel/redact.ts';
+import { closeCodes } from '../../protocol/close-codes.ts';
+import type { ReadError } from '../../protocol/error-body.ts';
+import { readServiceMessage } from '../../protocol/messages.ts';
+import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
+import { closeError } from '../../wire/client/refusal-error.ts';
+import { requestToken } from '../../wire/client/token.ts';
+import { concealText } from '../../wire/conceal.ts';
+import type { LoadContext, PlannedSession } from './context.ts';
+import type { Ear } from './ear.ts';
+
+/** A confirmed stream. */
+export interface LoadStream {
+  stream: FastStream;
+  confirmedAt: number;
+  ended: Promise<FastStreamEnd>;
+  /** Why it ended, unless the service closed it normally. */
+  breakage(end: FastStreamEnd): VoicectlError | undefined;
+}
+
+/**
+ * Gets a token. Its clock starts when the request was due. Throws what `requestToken` throws, and `timed-out`
+ * when the session is given up.
+ */
+export async function fetchToken(
+  context: LoadContext,
+  { due, device }: PlannedSession,
+  redactor: Redactor,
+): Promise<string> {
+  const { clock, target, signal, tally, times } = context;
+  const limit = new AbortController();
+  const timer = clock.after(due + times.giveUpMs - clock.now(), () => limit.abort(givenUp(times.giveUpMs)));
+  try {
+    const { token } = await requestToken({
+      ...target,
+      deviceId: device,
+      retries: 0,
+      clock,
+      signal: AbortSignal.any([signal, limit.signal]),
+      redactor,
+    });
+    tally.finished('token', clock.now() - due);
+    return token;
+  } catch (thrown) {
+    tally.unfinished('token', clock.now() - due);
+    throw limit.signal.aborted && !signal.aborted ? limit.signal.reason : thrown;
+  } finally {
+    timer.cancel();
+  }
+}
+
+/**
+ * Gets a token, connects and presents it. Each clock starts when its step was due; the age of a step that fails counts
+ * as a lower bound. Throws the reason of the failure.
+ */
+export async function joinStream(
+  context: LoadContext,
+  planned: PlannedSession,
+  ear: Ear,
+): Promise<LoadStream> {
+  const { signal, clock, times } = context;
+  const redactor = createRedactor();
+  redactor.conceal(context.target.apiKey);
+  const token = await fetchToken(context, planned, redactor);
+  const joining = openStream(context, { token, redactor, ear });
+  const done = new AbortController();
+  const givenUpAt = planned.due + times.giveUpMs;
+  const limit = waitUntil(clock, givenUpAt, AbortSignal.any([signal, done.signal])).then(() => {
+    throw givenUp(times.giveUpMs);
+  });
+  limit.catch(() => {});
+  try {
+    return await Promise.race([joining.confirmed, limit]);
+  } catch (thrown) {
+    joining.giveUp();
+    throw redactor.thrown(thrown);
+  } finally {
+    done.abort();
+  }
+}
+
+function openStream(
+  { dial, tally, clock, task }: LoadContext,
+  { token, redactor, ear }: { token: string; redactor: Redactor; ear: Ear },
+) {
+  let step: { metric: LoadMetric; due: number } | undefined = { metric: 'connect', due: clock.now() };
+  let lastWord: ReadError | undefined;
+  let cut = () => {};
+  let resolveEnd: (end: FastStreamEnd) => void = () => {};
+  const ended = new Promise<FastStreamEnd>((resolve) => {
+    resolveEnd = resolve;
+  });
+  const pass = (at: number) => {
+    if (step !== undefined) tally.finished(step.metric, at - step.due);
+  };
+  const giveUpStep = () => {
+    if (step !== undefined) tally.unfinished(step.metric, clock.now() - step.due);
+    step = undefined;
+  };
+  const breakage = (end: FastStreamEnd, phase: 'authorising' | 'live' = 'live') => {
+    if (end.failure !== undefined) return end.failure;
+    const isPlain = end.code === closeCodes.normal || end.code === closeCodes.noStatus;
+    if (phase === 'live' && isPlain && lastWord === undefined) return undefined;
+    return closeError({ code: end.code, reason: redactor.text(end.reason) }, lastWord, phase);
+  };
+  const confirmed = new Promise<LoadStream>((resolve, reject) => {
+    const stream: FastStream = dial({
+      onOpen(at) {
+        pass(at);
+        step = { metric: 'confirmed', due: at };
+        stream.sendText(token);
+      },
+      onText(text, at) {
+        const message = readServiceMessage(concealText(text, redactor));
+        lastWord = message.error;
+        if (message.category !== 'connected' || step === undefined) return;
+        pass(at);
+        step = undefined;
+        // Whoever only listens waits from now on; audio may be in the same packet.
+        if (task === 'listen') ear.expect(at);
+        resolve({ stream, confirmedAt: at, ended, breakage });
+      },
+      onAudio(payload, at) {
+        lastWord = undefined;
+        ear.hear(payload.length, at);
+      },
+      onEnd(end) {
+        giveUpStep();
+        reject(breakage(end, 'authorising'));
+        resolveEnd(end);
+      },
+    });
+    cut = () => stream.cut();
+  });
+  return {
+    confirmed,
+    /** Ends the connection; what was under way counts with its age. */
+    giveUp() {
+      giveUpStep();
+      confirmed.catch(() => {});
+      cut();
+    },
+  };
+}
+
+function givenUp(ms: number): VoicectlError {
+  return new VoicectlError('timed-out', `Not confirmed within ${ms / 1000} s of its arrival`);
+}

@@ -1,0 +1,38 @@
+import { systemClock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { generate, type LoadJob } from './generate.ts';
+import type { FromWorker, ToWorker } from './worker-messages.ts';
+
+/** The program of a generator in a process of its own. The job, with the key, comes over the channel to its parent. */
+const stopping = new AbortController();
+let job: Omit<LoadJob, 'startAt'> | undefined;
+
+const tell = (message: FromWorker) => void process.send?.(message);
+const stop = () => stopping.abort(new VoicectlError('interrupted', 'The run was ended'));
+
+process.on('message', (message: ToWorker) => {
+  if (message.type === 'job') {
+    job = message.job;
+    tell({ type: 'ready' });
+  } else if (message.type === 'start') void run(message.startAt);
+  else stop();
+});
+// The parent decides when a run ends: Ctrl-C reaches all processes of a terminal.
+for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+process.on('disconnect', stop);
+
+async function run(startAt: number): Promise<void> {
+  if (job === undefined) return;
+  const pcm = Buffer.from(job.pcm);
+  await generate(
+    { ...job, pcm, startAt },
+    {
+      clock: systemClock,
+      signal: stopping.signal,
+      onTick: (tick) => tell({ type: 'tick', tick }),
+      onFailure: (message) => tell({ type: 'failure', message }),
+    },
+  );
+  tell({ type: 'done' });
+  process.disconnect?.();
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { FastStream } from '../../wire/client/fast-stream.ts';
+import type { Clip } from './clip.ts';
+import type { Tally } from './tally.ts';
+
+/** Beyond this the service does not read: further frames are not sent, and are counted. */
+const maxWaitingBytes = 256 * 1024;
+
+/** Sends the frames of one session: the clip when it speaks, silence when it does not. */
+export class Mouth {
+  readonly #stream: FastStream;
+  readonly #clip: Clip;
+  readonly #tally: Tally;
+  readonly #clock: Clock;
+  #next: number;
+
+  constructor(stream: FastStream, { clip, tally, clock }: { clip: Clip; tally: Tally; clock: Clock }) {
+    this.#stream = stream;
+    this.#clip = clip;
+    this.#tally = tally;
+    this.#clock = clock;
+    this.#next = clip.frames.length;
+  }
+
+  /** Speaks the clip from its beginning, from the next frame on. */
+  speak(): void {
+    this.#next = 0;
+    this.#tally.counts.turns += 1;
+  }
+
+  get isSpeaking(): boolean {
+    return this.#next < this.#clip.frames.length;
+  }
+
+  /** Sends the frame that is due. Returns whether it carries the end of speech. */
+  send(due: number): boolean {
+    const { counts } = this.#tally;
+    const at = this.#next;
+    const frame = this.#clip.frames[at] ?? this.#clip.silence;
+    this.#next += 1;
+    this.#tally.late(this.#clock.now() - due);
+    if (this.#stream.waitingBytes > maxWaitingBytes) counts.framesHeld += 1;
+    else {
+      this.#stream.send(frame);
+      counts.framesOut += 1;
+    }
+    return at === this.#clip.speechEnd;
+  }
+}

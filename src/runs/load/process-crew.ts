@@ -1,0 +1,124 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { CrewJob, LoadCrew, LoadCrewHandlers } from './crew.ts';
+import type { Share } from './plan.ts';
+import type { FromWorker, ToWorker } from './worker-messages.ts';
+
+export interface ProcessCrewOptions {
+  /** The built program of a generator: src/runs/load/load-worker.ts. */
+  worker: string;
+  processes: number;
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+}
+
+interface Worker {
+  child: ChildProcess;
+  /** Why it ended before it was done. */
+  lost: string | undefined;
+  isDone: boolean;
+  handlers: LoadCrewHandlers | undefined;
+  ended: Promise<void>;
+}
+
+/** Starts a process for each generator, and waits until all are ready. Throws `internal` if one cannot start. */
+export async function createProcessCrew(
+  job: CrewJob,
+  { worker: file, processes, env, signal }: ProcessCrewOptions,
+): Promise<LoadCrew> {
+  const workers = Array.from({ length: processes }, (_, generator) => {
+    const worker = startWorker(file, generator, env);
+    tell(worker, {
+      type: 'job',
+      job: { ...job, generator, share: shareOf(job.share, generator, processes) },
+    });
+    return worker;
+  });
+  const close = () => {
+    for (const { child } of workers) child.kill('SIGKILL');
+  };
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    await Promise.all(workers.map(becomesReady));
+    signal.throwIfAborted();
+  } catch (thrown) {
+    close();
+    throw signal.aborted ? signal.reason : thrown;
+  } finally {
+    signal.removeEventListener('abort', close);
+  }
+  return {
+    size: processes,
+    close,
+    async run(startAt, ending, handlers) {
+      const stop = () => {
+        for (const worker of workers) tell(worker, { type: 'stop' });
+      };
+      for (const [generator, worker] of workers.entries()) {
+        worker.handlers = handlers;
+        tell(worker, { type: 'start', startAt });
+        void worker.ended.then(() => {
+          if (worker.lost !== undefined) handlers.onLost(generator, worker.lost);
+        });
+      }
+      ending.addEventListener('abort', stop, { once: true });
+      if (ending.aborted) stop();
+      await Promise.all(workers.map(({ ended }) => ended));
+      ending.removeEventListener('abort', stop);
+    },
+  };
+}
+
+/** Generators take turns with the sessions of their shard. */
+function shareOf({ part, of }: Share, generator: number, processes: number): Share {
+  return { part: part + generator * of, of: of * processes };
+}
+
+function startWorker(file: string, generator: number, env: ProcessCrewOptions['env']): Worker {
+  const child = fork(file, [], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...env },
+    execArgv: [],
+  });
+  const worker: Worker = {
+    child,
+    lost: undefined,
+    isDone: false,
+    handlers: undefined,
+    ended: Promise.resolve(),
+  };
+  worker.ended = new Promise((resolve) => {
+    child.once('error', (thrown) => {
+      worker.lost ??= thrown.message;
+      resolve();
+    });
+    child.once('exit', (code, signal) => {
+      if (!worker.isDone)
+        worker.lost ??= signal === null ? `it ended with ${code}` : `it was ended by ${signal}`;
+      resolve();
+    });
+  });
+  child.on('message', (message: FromWorker) => {
+    if (message.type === 'tick') worker.handlers?.onTick({ ...message.tick, generator });
+    else if (message.type === 'failure') worker.handlers?.onFailure(message.message);
+    else if (message.type === 'done') worker.isDone = true;
+  });
+  return worker;
+}
+
+function becomesReady(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.child.on('message', ({ type }: FromWorker) => {
+      if (type === 'ready') resolve();
+    });
+    void worker.ended.then(() =>
+      reject(new VoicectlError('internal', `A process that makes load could not start: ${worker.lost}`)),
+    );
+  });
+}
+
+/** A process that has ended takes nothing; its loss is told elsewhere. */
+function tell({ child }: Worker, message: ToWorker): void {
+  if (child.connected) child.send(message, () => {});
+}

@@ -1,0 +1,183 @@
+import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { FailureKind } from '../../kernel/failure-kind.ts';
+import { isRecord } from '../../protocol/error-body.ts';
+import { createTimes, type EncodedTimes, type Times } from './histogram.ts';
+import type { LoadCost } from './plan.ts';
+import { createSeries, type Series, type SeriesSecond } from './series.ts';
+import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
+
+/** What a run was asked to do, for people and for a merge. */
+export interface LoadFacts {
+  version: string;
+  target: string;
+  task: string;
+  arrival: string;
+  seed: number;
+  /** Milliseconds since the epoch: the planned start. */
+  startAt: number;
+  cost: LoadCost;
+}
+
+/** One process that made load. */
+export interface Generator {
+  /** `SHARD/SHARDS.PROCESS`, from 1. */
+  name: string;
+  /** The highest share of a core over ten seconds, from 0 to 1; null if it was not measured. */
+  core: number | null;
+  /** Why it did not run to its end. */
+  lost: string | null;
+}
+
+/** The whole result of a run, or of one shard: as JSON it can be merged with others. */
+export interface LoadResult {
+  type: 'load-result';
+  format: 1;
+  facts: LoadFacts;
+  /** The numbers of the shards that are in it, from 1, and how many there are. */
+  shards: { has: number[]; of: number };
+  counts: LoadCounts;
+  failures: Partial<Record<FailureKind, number>>;
+  metrics: Partial<Record<LoadMetric, { finished: EncodedTimes; unfinished: EncodedTimes }>>;
+  lateness: EncodedTimes;
+  generators: Generator[];
+  series: SeriesSecond[];
+  /** Why the run ended early. */
+  stopped: string | null;
+}
+
+/** Finished times, and the ages of what did not finish. */
+export interface MetricTimes {
+  finished: Times;
+  unfinished: Times;
+}
+
+/** Adds up what generators have seen. */
+export interface Totals {
+  readonly counts: LoadCounts;
+  readonly failures: LoadResult['failures'];
+  readonly metrics: ReadonlyMap<LoadMetric, MetricTimes>;
+  readonly lateness: Times;
+  readonly series: Series;
+  add(tick: LoadTick): void;
+  merge(result: Pick<LoadResult, 'counts' | 'failures' | 'metrics' | 'lateness' | 'series'>): void;
+}
+
+export function createTotals(): Totals {
+  const counts = { ...noCounts };
+  const failures: LoadResult['failures'] = {};
+  const metrics = new Map<LoadMetric, MetricTimes>();
+  const lateness = createTimes();
+  const series = createSeries();
+  const timesOf = (metric: LoadMetric): MetricTimes => {
+    const times = metrics.get(metric) ?? { finished: createTimes(), unfinished: createTimes() };
+    metrics.set(metric, times);
+    return times;
+  };
+  const addFailures = (more: LoadResult['failures']) => {
+    for (const [kind, count] of Object.entries(more) as [FailureKind, number][])
+      failures[kind] = (failures[kind] ?? 0) + count;
+  };
+  return {
+    counts,
+    failures,
+    metrics,
+    lateness,
+    series,
+    add(tick) {
+      addCounts(counts, tick.counts);
+      addFailures(tick.failures);
+      for (const kind of ['finished', 'unfinished'] as const)
+        for (const metric of loadMetricNames)
+          for (const us of tick[kind][metric] ?? []) timesOf(metric)[kind].add(us);
+      for (const [us, count] of tick.lateness) lateness.add(us, count);
+      series.add(tick);
+    },
+    merge(other) {
+      addCounts(counts, other.counts);
+      addFailures(other.failures);
+      for (const metric of loadMetricNames) {
+        const encoded = other.metrics[metric];
+        if (encoded === undefined) continue;
+        timesOf(metric).finished.merge(createTimes(encoded.finished));
+        timesOf(metric).unfinished.merge(createTimes(encoded.unfinished));
+      }
+      lateness.merge(createTimes(other.lateness));
+      series.merge(other.series);
+    },
+  };
+}
+
+export interface ResultParts extends Pick<LoadResult, 'facts' | 'shards' | 'generators' | 'stopped'> {
+  totals: Totals;
+}
+
+/** A result as it is written to a file. */
+export function encodeResult({ totals, facts, shards, generators, stopped }: ResultParts): LoadResult {
+  const metrics = loadMetricNames.flatMap((metric) => {
+    const times = totals.metrics.get(metric);
+    if (times === undefined) return [];
+    return [[metric, { finished: times.finished.encode(), unfinished: times.unfinished.encode() }] as const];
+  });
+  const failures = Object.entries(totals.failures).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    type: 'load-result',
+    format: 1,
+    facts,
+    shards,
+    counts: { ...totals.counts },
+    failures: Object.fromEntries(failures),
+    metrics: Object.fromEntries(metrics),
+    lateness: totals.lateness.encode(),
+    generators: generators.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })),
+    series: totals.series.read(),
+    stopped,
+  };
+}
+
+/** Several results as one. Throws `usage` for results of different runs, and for a shard that is there twice. */
+export function mergeResults(results: readonly [LoadResult, ...LoadResult[]]): ResultParts {
+  const [first, ...others] = results;
+  const keyOf = ({ facts: { version: _, ...facts }, shards }: LoadResult) =>
+    JSON.stringify([facts, shards.of]);
+  if (others.some((other) => keyOf(other) !== keyOf(first))) {
+    throw new VoicectlError('usage', 'These are results of different runs', {
+      hint: 'Shards of one run have the same flags, the same --start-at and the same --seed.',
+    });
+  }
+  const has = results.flatMap(({ shards }) => shards.has).toSorted((a, b) => a - b);
+  const twice = has.find((shard, index) => has[index + 1] === shard);
+  if (twice !== undefined) throw new VoicectlError('usage', `Shard ${twice} is there twice`);
+  const totals = createTotals();
+  for (const result of results) totals.merge(result);
+  return {
+    totals,
+    facts: first.facts,
+    shards: { has, of: first.shards.of },
+    generators: results.flatMap(({ generators }) => generators),
+    stopped: results.find(({ stopped }) => stopped !== null)?.stopped ?? null,
+  };
+}
+
+/** Reads a written result. Throws `bad-input` if the text is none; `name` names its source. */
+export function readResult(text: string, name: string): LoadResult {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value) && value.type === 'load-result' && value.format === 1) {
+      const result = value as unknown as LoadResult;
+      // Decodes every histogram, so that a damaged file is refused here.
+      createTotals().merge(result);
+      if (Array.isArray(result.shards.has) && Array.isArray(result.generators)) return result;
+    }
+  } catch (cause) {
+    throw notAResult(name, cause);
+  }
+  throw notAResult(name);
+}
+
+function notAResult(name: string, cause?: unknown): VoicectlError {
+  return new VoicectlError('bad-input', `${name} is no result of voicectl load`, {
+    hint: '`voicectl load --out FILE` writes one.',
+    cause,
+  });
+}

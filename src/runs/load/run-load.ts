@@ -1,0 +1,112 @@
+import type { Threshold } from '../../config/threshold.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { LoadCrew } from './crew.ts';
+import { createTotals, type Generator, type LoadFacts, type ResultParts, type Totals } from './result.ts';
+import { isCrossed } from './thresholds.ts';
+
+/** What the run has come to, once a second. */
+export interface LoadProgress {
+  second: number;
+  totals: Totals;
+  /** Highest share of a core among the generators in the last second; undefined if it was not measured. */
+  core: number | undefined;
+}
+
+export interface RunLoadOptions {
+  facts: LoadFacts;
+  shard: { number: number; of: number };
+  /** Ends the run early; the result is that of what was done. */
+  signal: AbortSignal;
+  abortOn: readonly Threshold[];
+  crew: LoadCrew;
+  onProgress(progress: LoadProgress): void;
+  onNotice(text: string): void;
+}
+
+/** Messages of failures that are told, so that one cause does not flood the screen. */
+const mostNotices = 10;
+/** With fewer values a statistic is not reason enough to abort a run. */
+const fewestToAbort = 20;
+
+/** Runs the generators and adds up what they see. A lost generator and an early end are part of the result. */
+export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
+  const { facts, shard, signal, abortOn, crew, onProgress, onNotice } = options;
+  const totals = createTotals();
+  const told = new Set<string>();
+  const cores = new Map<number, number[]>();
+  const lost = new Map<number, string>();
+  const stopping = new AbortController();
+  let stopped: string | null = null;
+  let shown = -1;
+
+  const stop = (why: string) => {
+    stopped ??= why;
+    stopping.abort(new VoicectlError('interrupted', why));
+  };
+  const onAbort = () => stop((signal.reason as Error).message);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+
+  try {
+    await crew.run(facts.startAt, stopping.signal, {
+      onTick(tick) {
+        totals.add(tick);
+        if (tick.core !== undefined)
+          cores.set(tick.generator, [...(cores.get(tick.generator) ?? []), tick.core]);
+        if (tick.second <= shown) return;
+        shown = tick.second;
+        onProgress({ second: shown, totals, core: latestCore(cores) });
+        const crossed = abortOn.find((one) => hasEnough(one, totals) && isCrossed(one, totals));
+        if (crossed !== undefined) stop(`--abort-on ${crossed.text}`);
+      },
+      onFailure(message) {
+        if (told.size >= mostNotices || told.has(message)) return;
+        told.add(message);
+        onNotice(message);
+      },
+      onLost(generator, why) {
+        lost.set(generator, why);
+        onNotice(`Generator ${generator + 1} was lost: ${why}`);
+      },
+    });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+  const generators = Array.from(
+    { length: crew.size },
+    (_, index): Generator => ({
+      name: `${shard.number}/${shard.of}.${index + 1}`,
+      core: busiest(cores.get(index) ?? []),
+      lost: lost.get(index) ?? null,
+    }),
+  );
+  return { totals, facts, shards: { has: [shard.number], of: shard.of }, generators, stopped };
+}
+
+function hasEnough(threshold: Threshold, { counts, metrics }: Totals): boolean {
+  if (threshold.metric === 'failed')
+    return threshold.statistic === 'count' || counts.arrived >= fewestToAbort;
+  const times = metrics.get(threshold.metric);
+  return times !== undefined && times.finished.count + times.unfinished.count >= fewestToAbort;
+}
+
+function latestCore(cores: ReadonlyMap<number, readonly number[]>): number | undefined {
+  const latest = [...cores.values()].flatMap((shares) => shares.at(-1) ?? []);
+  return latest.length === 0 ? undefined : Math.max(...latest);
+}
+
+/** Seconds over which a generator's share of its core is averaged. */
+const windowSeconds = 10;
+
+/** The highest mean share of a core over ten seconds, or over the whole run if that is shorter. */
+export function busiest(shares: readonly number[]): number | null {
+  if (shares.length === 0) return null;
+  const window = Math.min(windowSeconds, shares.length);
+  let sum = shares.slice(0, window).reduce((total, share) => total + share, 0);
+  let most = sum;
+  for (let end = window; end < shares.length; end += 1) {
+    sum += (shares[end] ?? 0) - (shares[end - window] ?? 0);
+    most = Math.max(most, sum);
+  }
+  return most / window;
+}

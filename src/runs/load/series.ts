@@ -1,0 +1,104 @@
+import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
+import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
+
+/** Times as pairs of value and number, in ascending order: values in microseconds, kept to two figures. */
+export type SparseTimes = (readonly [us: number, count: number])[];
+
+/** One second of a run. */
+export interface SeriesSecond {
+  second: number;
+  counts: LoadCounts;
+  /** Open sessions at the end of the second. */
+  open: number;
+  times: Partial<Record<LoadMetric, SparseTimes>>;
+}
+
+interface Second {
+  counts: LoadCounts;
+  opened: number;
+  times: Map<LoadMetric, Map<number, number>>;
+}
+
+/** The series of a run, second by second. */
+export interface Series {
+  add(tick: LoadTick): void;
+  merge(seconds: readonly SeriesSecond[]): void;
+  read(): SeriesSecond[];
+  /** One second, with all sessions that are open now. */
+  at(second: number): SeriesSecond;
+}
+
+export function createSeries(): Series {
+  const seconds = new Map<number, Second>();
+  const at = (second: number): Second => {
+    const known = seconds.get(second) ?? { counts: { ...noCounts }, opened: 0, times: new Map() };
+    seconds.set(second, known);
+    return known;
+  };
+  const addTime = ({ times }: Second, metric: LoadMetric, us: number, count: number) => {
+    const counts = times.get(metric) ?? new Map<number, number>();
+    times.set(metric, counts);
+    counts.set(us, (counts.get(us) ?? 0) + count);
+  };
+  return {
+    add({ second, counts, opened, finished, unfinished }) {
+      const one = at(second);
+      addCounts(one.counts, counts);
+      one.opened += opened;
+      for (const metric of loadMetricNames) {
+        for (const us of finished[metric] ?? []) addTime(one, metric, toTwoFigures(us), 1);
+        for (const us of unfinished[metric] ?? []) addTime(one, metric, toTwoFigures(us), 1);
+      }
+    },
+    merge(others) {
+      let open = 0;
+      for (const other of others) {
+        const one = at(other.second);
+        addCounts(one.counts, other.counts);
+        one.opened += other.open - open;
+        open = other.open;
+        for (const metric of loadMetricNames)
+          for (const [us, count] of other.times[metric] ?? []) addTime(one, metric, us, count);
+      }
+    },
+    at(second) {
+      const { counts, times } = at(second);
+      let open = 0;
+      for (const { opened } of seconds.values()) open += opened;
+      return { second, counts: { ...counts }, open, times: sparse(times) };
+    },
+    read() {
+      let open = 0;
+      const last = Math.max(-1, ...seconds.keys());
+      // Also the seconds in which nothing happened.
+      return Array.from({ length: last + 1 }, (_, second) => {
+        const { counts, opened, times } = at(second);
+        open += opened;
+        return { second, counts: { ...counts }, open, times: sparse(times) };
+      });
+    },
+  };
+}
+
+function sparse(times: Second['times']): SeriesSecond['times'] {
+  const present = loadMetricNames.filter((metric) => times.has(metric));
+  return Object.fromEntries(
+    present.map((metric) => [metric, [...(times.get(metric) ?? [])].sort(([a], [b]) => a - b)]),
+  );
+}
+
+function toTwoFigures(us: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(us)) - 1);
+  return Math.round(us / unit) * unit;
+}
+
+/** The value that this many per cent of all do not exceed, in milliseconds; undefined without values. */
+export function sparseAt(times: SparseTimes, percent: number): number | undefined {
+  const total = times.reduce((sum, [, count]) => sum + count, 0);
+  let left = Math.ceil((percent / 100) * total);
+  for (const [us, count] of times) {
+    left -= count;
+    if (left <= 0) return us / 1000;
+  }
+  return undefined;
+}

@@ -1,0 +1,149 @@
+import {
+  type LoadMetric,
+  loadMetricNames,
+  type Threshold,
+  type TimeStatistic,
+} from '../../config/threshold.ts';
+import { type Estimate, estimate } from './estimate.ts';
+import type { EncodedTimes } from './histogram.ts';
+import { createTimes } from './histogram.ts';
+import type { LoadResult, MetricTimes, ResultParts } from './result.ts';
+import { encodeResult } from './result.ts';
+import { type SeriesSecond, sparseAt } from './series.ts';
+import { type JudgedThreshold, judgeThreshold } from './thresholds.ts';
+import { whyIncomplete, whyInvalid } from './validity.ts';
+
+export const shownStatistics = [
+  'p50',
+  'p90',
+  'p95',
+  'p99',
+  'p99.9',
+  'max',
+] as const satisfies TimeStatistic[];
+export type ShownStatistic = (typeof shownStatistics)[number];
+
+/** Values in one class of a distribution. */
+export interface Bar {
+  fromMs: number;
+  toMs: number;
+  count: number;
+  /** How many of them are ages of what did not finish. */
+  unfinished: number;
+}
+
+export interface MetricSummary {
+  metric: LoadMetric;
+  count: number;
+  unfinished: number;
+  min: Estimate;
+  mean: Estimate;
+  statistics: Record<ShownStatistic, Estimate>;
+  /** Classes of equal width on a logarithmic axis. */
+  bars: Bar[];
+}
+
+/** One second, for people. */
+export interface SecondSummary extends Pick<SeriesSecond, 'second' | 'counts' | 'open'> {
+  /** Milliseconds, by metric; a metric without values in this second is left out. */
+  times: Partial<Record<LoadMetric, { p50: number; p95: number; max: number }>>;
+}
+
+/** A result as it is reported: numbers in place of histograms. */
+export interface LoadSummary
+  extends Pick<LoadResult, 'facts' | 'shards' | 'counts' | 'failures' | 'generators' | 'stopped'> {
+  metrics: MetricSummary[];
+  thresholds: JudgedThreshold[];
+  /** Why the run is not valid; empty if it is. */
+  invalid: string[];
+  /** How late frames and sessions left, in milliseconds. */
+  lateMs: { p50: number; p99: number; max: number };
+  seconds: SecondSummary[];
+}
+
+/** A result, and what is reported of it. */
+export interface JudgedResult {
+  result: LoadResult;
+  summary: LoadSummary;
+}
+
+/** `isMerged`: of a merged result no shard may be missing; one shard for itself has only its own. */
+export function judgeResult(
+  parts: ResultParts,
+  thresholds: readonly Threshold[],
+  { isMerged = false } = {},
+): JudgedResult {
+  const result = encodeResult(parts);
+  const { facts, shards, counts, failures, generators, stopped } = result;
+  const { totals } = parts;
+  const summary: LoadSummary = {
+    ...{ facts, shards, counts, failures, generators, stopped },
+    metrics: summariseMetrics(totals.metrics),
+    thresholds: thresholds.map((threshold) => judgeThreshold(threshold, totals)),
+    invalid: [...whyInvalid(result), ...(isMerged ? whyIncomplete(shards) : [])],
+    lateMs: latenessOf(result.lateness),
+    seconds: result.series.map(summariseSecond),
+  };
+  return { result, summary };
+}
+
+export function summariseMetrics(metrics: ReadonlyMap<LoadMetric, MetricTimes>): MetricSummary[] {
+  return loadMetricNames.flatMap((metric) => {
+    const times = metrics.get(metric);
+    const [min, mean] = [times && estimate(times, 'min'), times && estimate(times, 'mean')];
+    if (times === undefined || min === undefined || mean === undefined) return [];
+    const statistics = Object.fromEntries(
+      shownStatistics.map((name) => [name, estimate(times, name) ?? min]),
+    ) as MetricSummary['statistics'];
+    const { finished, unfinished } = times;
+    const count = finished.count + unfinished.count;
+    return [{ metric, count, unfinished: unfinished.count, min, mean, statistics, bars: barsOf(times) }];
+  });
+}
+
+const mostBars = 48;
+/** A class is at least this wide, as a factor. */
+const smallestFactor = 1.03;
+
+function barsOf({ finished, unfinished }: MetricTimes): Bar[] {
+  const low = Math.min(finished.min ?? Infinity, unfinished.min ?? Infinity);
+  const high = Math.max(finished.max ?? 0, unfinished.max ?? 0);
+  const widest = Math.log(high / low) / Math.log(smallestFactor);
+  const bars = Math.max(1, Math.min(mostBars, Math.ceil(widest)));
+  const factor = (high / low) ** (1 / bars);
+  const all = Array.from(
+    { length: bars },
+    (_, index): Bar => ({
+      fromMs: (low * factor ** index) / 1000,
+      toMs: (low * factor ** (index + 1)) / 1000,
+      count: 0,
+      unfinished: 0,
+    }),
+  );
+  const add = (us: number, count: number, isUnfinished: boolean) => {
+    const index = factor === 1 ? 0 : Math.floor(Math.log(us / low) / Math.log(factor));
+    const bar = all[Math.min(bars - 1, Math.max(0, index))];
+    if (bar === undefined) return;
+    bar.count += count;
+    if (isUnfinished) bar.unfinished += count;
+  };
+  for (const [us, count] of finished.values()) add(us, count, false);
+  for (const [us, count] of unfinished.values()) add(us, count, true);
+  return all;
+}
+
+function latenessOf(encoded: EncodedTimes): LoadSummary['lateMs'] {
+  const times = createTimes(encoded);
+  if (times.count === 0) return { p50: 0, p99: 0, max: 0 };
+  return { p50: times.at(50) / 1000, p99: times.at(99) / 1000, max: (times.max ?? 0) / 1000 };
+}
+
+export function summariseSecond({ second, counts, open, times }: SeriesSecond): SecondSummary {
+  const entries = loadMetricNames.flatMap((metric) => {
+    const sparse = times[metric];
+    if (sparse === undefined) return [];
+    const at = (percent: number) => sparseAt(sparse, percent) ?? 0;
+    return [[metric, { p50: at(50), p95: at(95), max: at(100) }] as const];
+  });
+  return { second, counts, open, times: Object.fromEntries(entries) };
+}

@@ -1,0 +1,44 @@
+import type { Threshold } from '../../config/threshold.ts';
+import { type Estimate, estimate } from './estimate.ts';
+import type { Totals } from './result.ts';
+
+/** A threshold with the measured value beside its limit. */
+export interface JudgedThreshold {
+  text: string;
+  /** Whether it certainly holds: a time that is only known to be longer than its age crosses it. */
+  holds: boolean;
+  /** In the unit of the limit: milliseconds, a share from 0 to 1, or a number. Null if nothing was measured. */
+  value: number | null;
+  isLowerBound: boolean;
+  limit: number;
+  unit: 'ms' | 'share' | 'count';
+}
+
+/** Judges a threshold. One without any measured value does not hold. */
+export function judgeThreshold(threshold: Threshold, totals: Totals): JudgedThreshold {
+  const { text, limit, isInclusive, metric } = threshold;
+  const unit: JudgedThreshold['unit'] = metric === 'failed' ? threshold.statistic : 'ms';
+  const measured = measure(threshold, totals);
+  const base = { text, limit, unit };
+  if (measured === undefined) return { ...base, holds: false, value: null, isLowerBound: false };
+  const { ms: value, isLowerBound } = measured;
+  const isWithin = isInclusive ? value <= limit : value < limit;
+  return { ...base, holds: isWithin && !isLowerBound, value, isLowerBound };
+}
+
+function measure(threshold: Threshold, { counts, metrics }: Totals): Estimate | undefined {
+  if (threshold.metric !== 'failed') {
+    const times = metrics.get(threshold.metric);
+    return times === undefined ? undefined : estimate(times, threshold.statistic);
+  }
+  const { failed, dropped, arrived } = counts;
+  const value =
+    threshold.statistic === 'count' ? failed + dropped : (failed + dropped) / Math.max(1, arrived + dropped);
+  return { ms: value, isLowerBound: false };
+}
+
+/** Whether a threshold is crossed for certain, while the run still goes on. */
+export function isCrossed(threshold: Threshold, totals: Totals): boolean {
+  const { value, limit } = judgeThreshold(threshold, totals);
+  return value !== null && (threshold.isInclusive ? value > limit : value >= limit);
+}

@@ -1,0 +1,193 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
+import { clientFrame, closeFrame, opcodes } from './client-frame.ts';
+import { connectionError } from './connection-error.ts';
+import { FrameReader } from './frame-reader.ts';
+import { trusting } from './trusting.ts';
+import { createUpgradeRequest, type UpgradeRequest } from './upgrade.ts';
+
+export interface FastStreamTarget {
+  /** `ws:` or `wss:`, with its path. */
+  url: string;
+  /** PEM certificates to trust in place of the built-in authorities. */
+  ca?: string | undefined;
+  clock: Clock;
+}
+
+export interface FastStreamHandlers {
+  /** The upgrade was accepted. `at` is the clock's time when the data was read, here and below. */
+  onOpen(at: number): void;
+  onText(text: string, at: number): void;
+  /** Takes a view that is valid only during the call. */
+  onAudio(payload: Buffer, at: number): void;
+  /** Called once, when the connection has ended or could not be opened. */
+  onEnd(end: FastStreamEnd): void;
+}
+
+export interface FastStreamEnd {
+  at: number;
+  by: 'device' | 'service';
+  /** 1005: a close frame without a code; 1006: no close frame. */
+  code: number;
+  reason: string;
+  /** What failed, if it was more than a close. */
+  failure: VoicectlError | undefined;
+}
+
+/** What is read on any connection goes here and is handled at once, so that one buffer serves all. */
+const received = Buffer.allocUnsafeSlow(256 * 1024);
+
+/**
+ * Opens voice streams with as little work as possible: a plain socket, frames that were made before, and frames read
+ * in place. For generators of load, which must not cost as much as the service. `connect` is the leg for all else.
+ */
+export function createFastDialer(target: FastStreamTarget) {
+  const upgrade = createUpgradeRequest(target.url);
+  return (handlers: FastStreamHandlers) => new FastStream(target, upgrade, handlers);
+}
+
+/** A WebSocket to a voice stream, without a queue of its own: `send` writes to the socket. */
+export class FastStream {
+  readonly #target: FastStreamTarget;
+  readonly #upgrade: UpgradeRequest;
+  readonly #handlers: FastStreamHandlers;
+  readonly #socket: Socket;
+  readonly #reader: FrameReader;
+  #head: Buffer | undefined = Buffer.alloc(0);
+  #at = 0;
+  #by: FastStreamEnd['by'] = 'service';
+  #code: number = closeCodes.abnormal;
+  #reason = '';
+  #failure: VoicectlError | undefined;
+  #closing: ClockTimer | undefined;
+  #isOver = false;
+
+  constructor(target: FastStreamTarget, upgrade: UpgradeRequest, handlers: FastStreamHandlers) {
+    this.#target = target;
+    this.#upgrade = upgrade;
+    this.#handlers = handlers;
+    this.#reader = new FrameReader({
+      binary: (payload) => handlers.onAudio(payload, this.#at),
+      text: (payload) => handlers.onText(payload.toString(), this.#at),
+      ping: (payload) => this.send(clientFrame(opcodes.pong, payload)),
+      close: (payload) => this.#takeClose(payload),
+      violation: (why) => this.#fail(new VoicectlError('protocol-violation', `The service sent ${why}`)),
+    });
+    this.#socket = this.#connect();
+  }
+
+  /** Bytes that wait in this process because the service does not read. */
+  get waitingBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** Sends a frame. It must not change until the socket has taken it. */
+  send(frame: Buffer): void {
+    if (!this.#isOver) this.#socket.write(frame);
+  }
+
+  sendText(text: string): void {
+    this.send(clientFrame(opcodes.text, Buffer.from(text)));
+  }
+
+  /** Sends a close frame with 1000, and waits a moment for that of the service. */
+  close(): void {
+    if (this.#isOver || this.#closing !== undefined) return;
+    if (this.#head !== undefined) {
+      this.cut();
+      return;
+    }
+    this.#by = 'device';
+    this.send(closeFrame(closeCodes.normal));
+    this.#closing = this.#target.clock.after(streamCloseMs, () => this.#socket.destroy());
+  }
+
+  /** Ends the connection without a close frame. */
+  cut(failure?: VoicectlError): void {
+    this.#by = 'device';
+    this.#failure ??= failure;
+    this.#socket.destroy();
+  }
+
+  #connect(): Socket {
+    const { url, ca } = this.#target;
+    const { protocol, hostname, port } = new URL(url);
+    const isTls = protocol === 'wss:';
+    const options = {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port) || (isTls ? 443 : 80),
+      noDelay: true,
+      onread: {
+        buffer: received,
+        callback: (bytes: number) => {
+          this.#take(received.subarray(0, bytes));
+          return true;
+        },
+      },
+    };
+    const socket = isTls
+      ? connectTls({ ...options, servername: servername(options.host), ...trusting(ca) })
+      : connectTcp(options);
+    socket.once(isTls ? 'secureConnect' : 'connect', () => socket.write(this.#upgrade.text));
+    socket.on('error', (thrown) => {
+      this.#failure ??= this.#head === undefined ? undefined : connectionError(thrown, new URL(url).host);
+    });
+    socket.on('end', () => socket.destroy());
+    socket.once('close', () => this.#end());
+    return socket;
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#at = this.#target.clock.now();
+    if (this.#head === undefined) {
+      this.#reader.push(bytes);
+      return;
+    }
+    const head = Buffer.concat([this.#head, bytes]);
+    this.#head = head;
+    try {
+      const headBytes = this.#upgrade.readAnswer(head);
+      if (headBytes === undefined) return;
+      this.#head = undefined;
+      this.#handlers.onOpen(this.#at);
+      this.#reader.push(head.subarray(headBytes));
+    } catch (thrown) {
+      this.#fail(thrown as VoicectlError);
+    }
+  }
+
+  #takeClose(payload: Buffer): void {
+    this.#code = payload.length >= 2 ? payload.readUInt16BE() : closeCodes.noStatus;
+    this.#reason = payload.toString('utf8', 2);
+    if (this.#closing === undefined) this.send(clientFrame(opcodes.close, payload.subarray(0, 2)));
+    this.#socket.end();
+    // The service closes the connection first; if it does not, it is cut.
+    this.#closing ??= this.#target.clock.after(streamCloseMs, () => this.#socket.destroy());
+  }
+
+  #fail(failure: VoicectlError): void {
+    this.#failure ??= failure;
+    this.#socket.destroy();
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#closing?.cancel();
+    this.#handlers.onEnd({
+      at: this.#target.clock.now(),
+      by: this.#by,
+      code: this.#code,
+      reason: this.#reason,
+      failure: this.#failure,
+    });
+  }
+}
+
+/** The name that TLS asks for; an address has none. */
+function servername(host: string): string {
+  return /^[\d.]+$|:/.test(host) ? '' : host;
+}

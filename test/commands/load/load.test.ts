@@ -1,0 +1,385 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createKnownService, type Known } from '../../../bench/load/known-service.js';
+import { createClip } from '../../../src/runs/load/clip.ts';
+import { createTimes } from '../../../src/runs/load/histogram.ts';
+import type { LoadResult } from '../../../src/runs/load/result.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+import { runInProcess } from '../../helpers/in-process.ts';
+import { createManualClock, type ManualClock } from '../../helpers/manual-clock.ts';
+import { fixturePcm, setUpSandbox } from '../../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const startEmulator = setUpEmulators();
+const closing: (() => unknown)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+const linesOf = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const summaryOf = (stdout: string) => linesOf(stdout).find(({ type }) => type === 'summary');
+const resultAt = (name: string): LoadResult => JSON.parse(sandbox.read(name));
+
+/** Runs `load` against an emulator on the same clock, which is moved. */
+async function load(args: readonly string[], options: Parameters<typeof startEmulator>[0] = {}) {
+  const clock = createManualClock();
+  const emulator = await startEmulator({ clock, reply: 'tone', ...options });
+  const ended = await runInProcess(['load', '--base-url', emulator.baseUrl, ...args], { clock });
+  return { ...ended, emulator };
+}
+
+describe('a run', () => {
+  test('prints its plan and cost first, then the times, and why it is valid', async () => {
+    const { code, stdout } = await load(['--sessions', '12', '--arrival', 'burst:12', '--seed', '5']);
+    expect(stdout).toMatch(/^load {5}http:\S+: talk, burst:12\/1000ms, seed 5\n/);
+    expect(stdout).toContain('at most 12 tokens, 2 devices,');
+    expect(stdout).toMatch(/^first-audio +12 +\d/m);
+    expect(stdout).toContain('12 arrived, 12 confirmed, 12 done, 0 failed');
+    expect(stdout).toContain('valid    this machine was not the limit');
+    expect(code).toBe(0);
+  });
+
+  test('stays within the limits of every device, as the emulator counts them', async () => {
+    // With one place less a device would be refused: ten at once, and again as soon as the plan allows.
+    const { code, emulator } = await load(['--sessions', '50', '--arrival', 'burst:25/40s', '--hold', '1s']);
+    expect(code).toBe(0);
+    const refused = emulator.events.filter(({ type }) => type === 'request-refused');
+    expect(refused).toEqual([]);
+    const perDevice = emulator.events.flatMap((event) =>
+      event.type === 'stream-authorised' ? [event.connections] : [],
+    );
+    expect(Math.max(...perDevice)).toBeGreaterThan(5);
+    expect(Math.max(...perDevice)).toBeLessThanOrEqual(10);
+    const closes = emulator.events.flatMap((event) => (event.type === 'stream-closed' ? [event.code] : []));
+    expect(closes).toHaveLength(50);
+    expect(new Set(closes)).toEqual(new Set([1000]));
+  });
+
+  test('is JSON lines with --json: the plan, each second, and the summary', async () => {
+    const { stdout } = await load(['--sessions', '3', '--json', '--out', sandbox.path('result.json')]);
+    const lines = linesOf(stdout);
+    expect(lines[0]).toMatchObject({
+      type: 'plan',
+      task: 'talk',
+      cost: { sessions: 3, tokens: 3, devices: 1 },
+    });
+    expect(lines[1]).toMatchObject({ type: 'progress', t: 1000 });
+    const summary = lines.at(-1);
+    expect(summary).toMatchObject({
+      type: 'summary',
+      valid: true,
+      exitCode: 0,
+      counts: { done: 3, failed: 0 },
+    });
+    expect(summary.metrics['first-audio']).toMatchObject({ count: 3, unfinished: 0 });
+    const result = resultAt('result.json');
+    expect(createTimes(result.metrics.token?.finished).count).toBe(3);
+    expect(result.series.length).toBeGreaterThan(3);
+  });
+
+  test('with --dry-run sends nothing', async () => {
+    const { code, stdout, emulator } = await load(['--sessions', '900', '--dry-run']);
+    expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 3 });
+    expect(emulator.events.map(({ type }) => type)).toEqual(['listening']);
+  });
+
+  test('writes JUnit and a page with each threshold and its value', async () => {
+    const { code } = await load([
+      ...['--sessions', '4', '--threshold', 'first-audio:p95<5s', '--threshold', 'token:max<=1ms'],
+      ...['--junit', sandbox.path('load.xml'), '--html', sandbox.path('load.html')],
+    ]);
+    // The tokens come after the next step of the clock, which takes 5 ms, or at once.
+    expect([0, 1]).toContain(code);
+    expect(sandbox.read('load.xml')).toMatch(
+      /<testcase name="first-audio:p95&lt;5s" classname="voicectl.load"/,
+    );
+    const page = sandbox.read('load.html');
+    expect(page).toContain('<td>first-audio:p95&lt;5s</td>');
+    expect(page).toContain('aria-label="Distribution of first-audio"');
+    expect(page).not.toMatch(/<script|src=|voicectl-development-key/);
+  });
+});
+
+describe('a task', () => {
+  test('listen sends silence, and counts how long nothing was heard', async () => {
+    const { stdout, code } = await load(['--sessions', '2', '--task', 'listen', '--hold', '2s', '--json']);
+    const { counts, metrics } = summaryOf(stdout);
+    expect({ code, counts }).toMatchObject({ code: 0, counts: { done: 2, turns: 0, messagesIn: 0 } });
+    expect(counts.framesOut).toBeGreaterThanOrEqual(200);
+    expect(metrics['first-audio']).toMatchObject({ count: 2, unfinished: 2 });
+  });
+
+  test('barge-in measures how long the interrupted reply goes on', async () => {
+    const { stdout, code } = await load(['--sessions', '3', '--task', 'barge-in', '--json'], {
+      reply: 'parrot',
+    });
+    const { counts, metrics } = summaryOf(stdout);
+    expect({ code, counts }).toMatchObject({ code: 0, counts: { done: 3, turns: 6 } });
+    expect(metrics.stops).toMatchObject({ count: 3, unfinished: 0 });
+  });
+
+  test('storm cuts all streams at once, and measures how long until all are back', async () => {
+    const { stdout, code, emulator } = await load([
+      ...['--sessions', '20', '--arrival', 'burst:20', '--task', 'storm', '--give-up', '3s', '--json'],
+    ]);
+    const { counts, metrics } = summaryOf(stdout);
+    expect({ code, counts }).toMatchObject({ code: 0, counts: { arrived: 20, done: 20, failed: 0 } });
+    expect(metrics.back).toMatchObject({ count: 20, unfinished: 0 });
+    expect(metrics.token.count).toBe(40);
+    expect(emulator.events.filter(({ type }) => type === 'request-refused')).toEqual([]);
+  });
+
+  test('tokens opens no stream', async () => {
+    const { stdout, emulator } = await load([
+      ...['--sessions', '130', '--arrival', 'burst:130', '--task', 'tokens', '--json'],
+    ]);
+    expect(summaryOf(stdout)).toMatchObject({ counts: { done: 130 }, facts: { cost: { devices: 3 } } });
+    const types = emulator.events.map(({ type }) => type);
+    expect(types.filter((type) => type === 'token-issued')).toHaveLength(130);
+    expect(types).not.toContain('request-refused');
+    expect(types).not.toContain('stream-opened');
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    [['--shard', '1/2'], '--shard needs --start-at'],
+    [['--shard', '3/2'], '--shard'],
+    [['--start-at', '2020-01-01T00:00:00Z'], 'is over'],
+    [['--arrival', 'burst:5', '--ramp-up', '5s'], '--ramp-up is for a rate'],
+    [['--sessions', '100', '--arrival', 'burst:100', '--devices', '9'], 'need 10 devices, not 9'],
+    [['--threshold', 'first-audio<1s'], '--threshold'],
+  ])('%j', async (args, why) => {
+    const { code, stderr } = await runInProcess(['load', ...args]);
+    expect(stderr).toContain(why);
+    expect(code).toBe(2);
+  });
+
+  test('load beyond loopback, until its host is confirmed; the plan is printed', async () => {
+    const target = ['--base-url', 'https://voice.invalid', '--sessions', '1'];
+    const env = { VOICECTL_API_KEY: 'key-of-the-user' };
+    const refused = await runInProcess(['load', ...target], { env });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--confirm voice.invalid') });
+    expect(refused.stdout).toContain('at most 1 token,');
+    const wrong = await runInProcess(['load', ...target, '--confirm', 'other.invalid'], { env });
+    expect(wrong.code).toBe(2);
+  });
+});
+
+async function startKnown(known: Partial<Known>, clock: ManualClock) {
+  const { speechEnd } = createClip(fixturePcm('hello.wav'));
+  const all = {
+    tokenMs: 0,
+    firstAudioMs: 300,
+    spreadMs: 0,
+    refused: 0,
+    cut: 0,
+    speechFrames: speechEnd + 1,
+    ...known,
+  };
+  const service = createKnownService(all, clock);
+  const baseUrl = await listen(service.server);
+  return { ...service, baseUrl };
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const nearestRank = (values: readonly number[], percent: number) =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((percent / 100) * values.length) - 1)] ?? 0;
+
+describe('what is measured', () => {
+  test('is what the service itself has logged: first audio, refusals and cuts', async () => {
+    const clock = createManualClock();
+    const { log, baseUrl } = await startKnown(
+      { tokenMs: 100, spreadMs: 50, refused: 0.02, cut: 0.01 },
+      clock,
+    );
+    const { stdout } = await runInProcess(
+      [
+        'load',
+        '--base-url',
+        baseUrl,
+        '--sessions',
+        '200',
+        '--arrival',
+        'poisson:60/s',
+        '--seed',
+        '3',
+        '--json',
+      ],
+      { clock },
+    );
+    const { counts, failures, metrics } = summaryOf(stdout);
+    expect(log.refused.length).toBeGreaterThan(0);
+    expect(log.cut.length).toBeGreaterThan(0);
+    expect(counts).toMatchObject({ arrived: 200, failed: log.refused.length + log.cut.length });
+    expect(failures).toEqual({ 'token-refused': log.refused.length, 'stream-broken': log.cut.length });
+    expect(metrics['first-audio']).toMatchObject({
+      count: log.firstAudio.length + log.cut.length,
+      unfinished: log.cut.length,
+    });
+    // The service answers at its own steps of the clock: a step is 5 ms.
+    for (const [metric, truth] of [
+      ['token', [...log.token, ...log.refused]],
+      ['first-audio', [...log.firstAudio, ...log.cut]],
+    ] as const) {
+      for (const percent of [50, 90, 95]) {
+        const true_ = nearestRank(truth, percent);
+        const { ms } = metrics[metric].statistics[`p${percent}`];
+        expect(Math.abs(ms - true_), `${metric} p${percent}: ${ms} for ${true_}`).toBeLessThanOrEqual(
+          5 + 0.02 * true_,
+        );
+      }
+    }
+  });
+
+  test('shows a service that stood still for 5 s, though arrivals went on as planned', async () => {
+    const clock = createManualClock();
+    const { server, baseUrl } = await startKnown({}, clock);
+    const frozen = { from: 0, until: 0 };
+    // What arrives while the service stands still is handled when it goes on.
+    const [handle] = server.listeners('request') as ((...args: unknown[]) => void)[];
+    server.removeAllListeners('request');
+    server.on('request', (...args) => {
+      frozen.from ||= clock.now() + 1_000;
+      frozen.until ||= frozen.from + 5_000;
+      const now = clock.now();
+      const isFrozen = now >= frozen.from && now < frozen.until;
+      if (isFrozen) clock.after(frozen.until - now, () => handle?.(...args));
+      else handle?.(...args);
+    });
+    const { stdout } = await runInProcess(
+      [
+        'load',
+        '--base-url',
+        baseUrl,
+        '--sessions',
+        '200',
+        '--arrival',
+        'constant:20/s',
+        '--task',
+        'tokens',
+        '--json',
+      ],
+      { clock },
+    );
+    const { counts, metrics } = summaryOf(stdout);
+    expect(counts).toMatchObject({ arrived: 200, done: 200 });
+    const { statistics } = metrics.token;
+    // The hundred that were due meanwhile waited for 5 s to nothing, evenly.
+    expect(statistics.max.ms).toBeGreaterThanOrEqual(4_940);
+    expect(statistics.p99.ms).toBeGreaterThan(4_700);
+    expect(statistics.p50.ms).toBeLessThan(500);
+    expect(statistics.p90.ms).toBeGreaterThan(3_800);
+  });
+
+  test('counts sessions that are given up, with their age', async () => {
+    const clock = createManualClock();
+    const { baseUrl } = await startKnown({ tokenMs: 60_000 }, clock);
+    const { code, stdout } = await runInProcess(
+      [
+        'load',
+        '--base-url',
+        baseUrl,
+        '--sessions',
+        '5',
+        '--give-up',
+        '2s',
+        '--threshold',
+        'token:p50<5s',
+        '--json',
+      ],
+      { clock },
+    );
+    const { metrics, failures, thresholds } = summaryOf(stdout);
+    expect(failures).toEqual({ timeout: 5 });
+    expect(metrics.token.unfinished).toBe(5);
+    expect(metrics.token.statistics.p50.ms).toBeGreaterThan(1_990);
+    expect(metrics.token.statistics.p50.isLowerBound).toBe(true);
+    // Though 2 s are less than 5 s: nobody knows how long it would have been.
+    expect(thresholds[0]).toMatchObject({ holds: false, isLowerBound: true });
+    expect(code).toBe(1);
+  });
+});
+
+test('--abort-on ends the run as soon as its threshold is crossed', async () => {
+  const clock = createManualClock();
+  const { baseUrl } = await startKnown({ refused: 1 }, clock);
+  const { code, stdout } = await runInProcess(
+    ['load', '--base-url', baseUrl, '--sessions', '500', '--abort-on', 'failed<50%', '--json'],
+    { clock },
+  );
+  const { counts, stopped, thresholds } = summaryOf(stdout);
+  expect(code).toBe(1);
+  expect(stopped).toBe('--abort-on failed<50%');
+  expect(counts.arrived).toBeLessThan(100);
+  expect(thresholds).toEqual([expect.objectContaining({ text: 'failed<50%', holds: false, value: 1 })]);
+});
+
+describe('shards that start at the same time', () => {
+  /** Each on a clock of its own that begins at the same moment, as if on another machine. */
+  async function runShards(numbers: readonly number[]) {
+    const emulator = await startEmulator();
+    const args = [
+      '--base-url',
+      emulator.baseUrl,
+      '--task',
+      'tokens',
+      '--sessions',
+      '7',
+      '--arrival',
+      'poisson:5/s',
+    ];
+    for (const number of numbers) {
+      const clock = createManualClock();
+      const startAt = new Date(clock.wall() + 2_000).toISOString();
+      const shard = [
+        '--start-at',
+        startAt,
+        '--shard',
+        `${number}/2`,
+        '--out',
+        sandbox.path(`${number}.json`),
+      ];
+      const { code } = await runInProcess(['load', ...args, ...shard], { clock });
+      expect(code).toBe(0);
+    }
+    const paths = numbers.map((number) => sandbox.path(`${number}.json`));
+    return runInProcess([
+      'load',
+      'merge',
+      ...paths,
+      '--threshold',
+      'failed<1',
+      '--out',
+      sandbox.path('all.json'),
+    ]);
+  }
+
+  test('make one result', async () => {
+    const { code, stdout } = await runShards([1, 2]);
+    expect(stdout).toContain('7 arrived, 7 confirmed, 7 done');
+    expect(stdout).toContain('pass     failed<1: 0');
+    expect(code).toBe(0);
+    expect(resultAt('1.json').counts.arrived).toBe(4);
+    expect(resultAt('all.json')).toMatchObject({ shards: { has: [1, 2], of: 2 }, counts: { arrived: 7 } });
+  });
+
+  test('make no valid result if one is missing', async () => {
+    const { code, stderr } = await runShards([2]);
+    expect(stderr).toContain('shard 1 of 2 is missing');
+    expect(code).toBe(9);
+  });
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { parseThreshold } from '../../src/config/threshold.ts';
+
+test.each([
+  ['first-audio:p95<800ms', { metric: 'first-audio', statistic: 'p95', limit: 800, isInclusive: false }],
+  ['connect:p99.9 <= 2s', { metric: 'connect', statistic: 'p99.9', limit: 2000, isInclusive: true }],
+  ['token:max<1m', { metric: 'token', statistic: 'max', limit: 60_000, isInclusive: false }],
+  ['failed<1%', { metric: 'failed', statistic: 'share', limit: 0.01, isInclusive: false }],
+  ['failed<=3', { metric: 'failed', statistic: 'count', limit: 3, isInclusive: true }],
+])('%s is read', (text, expected) => {
+  expect(parseThreshold(text)).toEqual({ text, ...expected });
+});
+
+test.each([
+  ['first-audio<800ms', 'METRIC:STATISTIC<LIMIT'],
+  ['latency:p95<1s', 'metrics: token, connect'],
+  ['token:p0<1s', 'statistics: pN'],
+  ['token:p101<1s', 'statistics: pN'],
+  ['token:p95<800', 'a limit with its unit'],
+  ['failed<lots', 'failed<N%'],
+])('%s is refused', (text, why) => {
+  expect(() => parseThreshold(text)).toThrow(why);
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  createTotals,
+  encodeResult,
+  type LoadResult,
+  mergeResults,
+  readResult,
+} from '../../../src/runs/load/result.ts';
+import type { LoadTick } from '../../../src/runs/load/tick.ts';
+import { anyTick, tickOf } from './ticks.ts';
+
+const facts: LoadResult['facts'] = {
+  version: '1',
+  target: 'http://127.0.0.1:1',
+  task: 'talk',
+  arrival: 'constant:1/s',
+  seed: 1,
+  startAt: 0,
+  cost: { sessions: 1, tokens: 1, devices: 1, audioMinutes: 1, arrivalsMs: 1, longestMs: 1 },
+};
+
+function resultOf(ticks: readonly LoadTick[], shards: LoadResult['shards']): LoadResult {
+  const totals = createTotals();
+  for (const tick of ticks) totals.add(tick);
+  return encodeResult({ totals, facts, shards, generators: [], stopped: null });
+}
+
+describe('a merge of results', () => {
+  test('equals the result of a single run exactly', () => {
+    const shares = fc.array(fc.tuple(anyTick, fc.integer({ min: 0, max: 2 })), { maxLength: 30 });
+    fc.assert(
+      fc.property(shares, (ticks) => {
+        const single = resultOf(
+          ticks.map(([tick]) => tick),
+          { has: [1, 2, 3], of: 3 },
+        );
+        const shard = (number: number) =>
+          // As it is read back from its file.
+          readResult(
+            JSON.stringify(
+              resultOf(
+                ticks.filter(([, of]) => of === number - 1).map(([tick]) => tick),
+                { has: [number], of: 3 },
+              ),
+            ),
+            'shard',
+          );
+        const merged = encodeResult(mergeResults([shard(3), shard(1), shard(2)]));
+        expect(merged).toEqual(single);
+        expect(JSON.stringify(merged)).toBe(JSON.stringify(single));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('refuses results of different runs, and a shard that is there twice', () => {
+    const one = resultOf([], { has: [1], of: 2 });
+    expect(() => mergeResults([one, { ...one, facts: { ...facts, seed: 2 } }])).toThrow('different runs');
+    expect(() => mergeResults([one, one])).toThrow('Shard 1 is there twice');
+  });
+
+  test('accepts shards of other versions of the program', () => {
+    const [one, two] = [resultOf([], { has: [1], of: 2 }), resultOf([], { has: [2], of: 2 })];
+    const merged = mergeResults([one, { ...two, facts: { ...facts, version: '2' } }]);
+    expect(merged.shards).toEqual({ has: [1, 2], of: 2 });
+  });
+});
+
+test('the largest and the smallest time are exact, and the rest has three figures', () => {
+  const { metrics } = resultOf([tickOf({ finished: { token: [1.234567, 777.777, 5000.001] } })], {
+    has: [1],
+    of: 1,
+  });
+  expect(metrics.token?.finished).toMatchObject({ count: 3, maxUs: 5_000_001 });
+});
+
+test.each(['', 'not JSON', '{}', '{"type":"load-result","format":2}', '{"type":"load-result","format":1}'])(
+  'a file with %j is no result',
+  (text) => {
+    expect(() => readResult(text, 'x.json')).toThrow('x.json is no result of voicectl load');
+  },
+);
+
+test('seconds in which nothing happened are in the series, with the sessions that were open', () => {
+  const { series } = resultOf([tickOf({ second: 0, opened: 3 }), tickOf({ second: 3, opened: -1 })], {
+    has: [1],
+    of: 1,
+  });
+  expect(series.map(({ second, open }) => [second, open])).toEqual([
+    [0, 3],
+    [1, 3],
+    [2, 3],
+    [3, 2],
+  ]);
+});

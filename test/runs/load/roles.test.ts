@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { Ear } from '../../../src/runs/load/ear.ts';
+import { Mouth } from '../../../src/runs/load/mouth.ts';
+import { createListener, createTalker, type Role } from '../../../src/runs/load/roles.ts';
+import { Tally } from '../../../src/runs/load/tally.ts';
+import { clientFrame, opcodes } from '../../../src/wire/client/client-frame.ts';
+import type { FastStream } from '../../../src/wire/client/fast-stream.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
+
+const frame = clientFrame(opcodes.binary, Buffer.alloc(640));
+/** Ten frames, of which the eighth carries the end of speech. */
+const clip = { frames: Array.from({ length: 10 }, () => frame), silence: frame, speechEnd: 7 };
+const times = { giveUpMs: 1000, holdMs: 0, clipMs: 200, waitMs: 2000, settleMs: 400, stormAtMs: 0 };
+
+/** Plays a role frame by frame, with replies at the given moments; `until`: the moment at which it was over. */
+function play(
+  create: (parts: Parameters<typeof createTalker>[0]) => Role,
+  {
+    audioAt = [],
+    lastMs = 5_000,
+    waiting = 0,
+  }: { audioAt?: number[]; lastMs?: number; waiting?: number } = {},
+) {
+  const clock = createManualClock();
+  const tally = new Tally();
+  const ear = new Ear(tally, times.settleMs);
+  const sent: number[] = [];
+  let now = 0;
+  const stream = { waitingBytes: waiting, send: () => sent.push(now) } as unknown as FastStream;
+  const mouth = new Mouth(stream, { clip, tally, clock });
+  const role = create({ ear, mouth, tally, times, confirmedAt: 0 });
+  let thrown: unknown;
+  const left = [...audioAt];
+  let until: number | undefined;
+  try {
+    for (now = 0; now <= lastMs && until === undefined; now += 20) {
+      while ((left[0] ?? Infinity) <= now) ear.hear(640, left.shift() ?? 0);
+      if (role.tick(now)) until = now;
+    }
+  } catch (error) {
+    thrown = error;
+  }
+  return { ...tally.flush(), until, thrown, sent };
+}
+
+const every20 = (from: number, to: number) =>
+  Array.from({ length: (to - from) / 20 }, (_, index) => from + index * 20);
+
+describe('a talker', () => {
+  const talk = (parts: Parameters<typeof createTalker>[0]) => createTalker(parts, false);
+
+  test('measures first audio from the moment when the last frame of speech was due', () => {
+    const { finished, counts, until } = play(talk, { audioAt: every20(440, 1_000) });
+    // The eighth frame was due at 140 ms.
+    expect(finished['first-audio']).toEqual([300_000]);
+    expect(counts).toMatchObject({ turns: 1, replies: 1, messagesIn: 28 });
+    expect(finished.gap).toEqual([20_000]);
+    expect(finished.jitter).toEqual([1]);
+    // The reply paused for 400 ms after its last message at 980 ms.
+    expect(until).toBe(1_380);
+  });
+
+  test('tells the worst jitter and the longest gap of a reply', () => {
+    const { finished } = play(talk, { audioAt: [440, 460, 560, 580] });
+    expect(finished.gap).toEqual([100_000]);
+    expect(finished.jitter).toEqual([80_000]);
+  });
+
+  test('fails a session without a reply, and counts how long it waited', () => {
+    const { thrown, unfinished } = play(talk);
+    expect(thrown).toMatchObject({ details: { kind: 'late-audio' } });
+    expect(unfinished['first-audio']).toEqual([2_000_000]);
+  });
+
+  test('sends nothing more to a service that does not read, and counts the frames', () => {
+    const { sent, counts } = play(talk, { waiting: 300_000, lastMs: 200 });
+    expect(sent).toEqual([]);
+    expect(counts).toMatchObject({ framesOut: 0, framesHeld: 11 });
+  });
+});
+
+describe('a barge-in', () => {
+  const interrupt = (parts: Parameters<typeof createTalker>[0]) => createTalker(parts, true);
+
+  test('speaks again half a second into the reply, and measures how long that went on', () => {
+    // The reply begins at 440 ms, is interrupted at 940 ms, and stops at 1,040 ms; the next comes at 1,400 ms.
+    const { finished, counts, thrown } = play(interrupt, {
+      audioAt: [...every20(440, 1_060), ...every20(1_400, 1_500)],
+    });
+    expect(thrown).toBeUndefined();
+    expect(finished.stops).toEqual([100_000]);
+    expect(counts).toMatchObject({ turns: 2, replies: 2 });
+  });
+
+  test('fails a session whose reply goes on', () => {
+    const { thrown, unfinished } = play(interrupt, { audioAt: every20(440, 4_000) });
+    expect(thrown).toMatchObject({ details: { kind: 'not-interrupted' } });
+    expect(unfinished.stops?.[0]).toBeGreaterThan(190_000);
+  });
+});
+
+test('a listener sends silence until its time is over', () => {
+  const { until, sent } = play((parts) => createListener(parts, 1_000));
+  expect(until).toBe(1_000);
+  expect(sent).toHaveLength(51);
+});

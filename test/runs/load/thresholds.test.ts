@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { parseThreshold } from '../../../src/config/threshold.ts';
+import { createTotals } from '../../../src/runs/load/result.ts';
+import { isCrossed, judgeThreshold } from '../../../src/runs/load/thresholds.ts';
+import { tickOf } from './ticks.ts';
+
+const hundred = Array.from({ length: 100 }, (_, index) => index + 1);
+
+function judge(text: string, tick: Parameters<typeof tickOf>[0]) {
+  const totals = createTotals();
+  totals.add(tickOf(tick));
+  return {
+    ...judgeThreshold(parseThreshold(text), totals),
+    isCrossed: isCrossed(parseThreshold(text), totals),
+  };
+}
+
+test.each([
+  ['token:p95<96ms', true, 95],
+  ['token:p95<95ms', false, 95],
+  ['token:max<=100ms', true, 100],
+  ['token:max<100ms', false, 100],
+  ['token:min<2ms', true, 1],
+])('%s holds: %s', (text, holds, value) => {
+  const judged = judge(text, { finished: { token: hundred } });
+  expect(judged.holds).toBe(holds);
+  expect(judged.value).toBeCloseTo(value, 0);
+});
+
+test('a threshold of something that was never measured does not hold', () => {
+  expect(judge('token:p95<1s', {})).toMatchObject({ holds: false, value: null, isCrossed: false });
+});
+
+test.each([
+  ['failed<5%', true],
+  ['failed<4%', false],
+  ['failed<=4', true],
+  ['failed<4', false],
+])('%s of 4 of 100 holds: %s', (text, holds) => {
+  expect(judge(text, { counts: { arrived: 100, failed: 4 } }).holds).toBe(holds);
+});
+
+describe('times that did not finish', () => {
+  const tick = { finished: { token: hundred.slice(0, 98) }, unfinished: { token: [5, 5000] } };
+
+  test('count with their age, as a lower bound', () => {
+    expect(judge('token:max<10s', tick)).toMatchObject({ value: 5000, isLowerBound: true, holds: false });
+  });
+
+  test('leave a percentile certain that even the worst of them could not move', () => {
+    expect(judge('token:p1<10ms', tick)).toMatchObject({ holds: true });
+    expect(judge('token:p98<500ms', tick)).toMatchObject({ holds: true });
+  });
+
+  test('cross a threshold whose percentile could be any of them', () => {
+    expect(judge('token:p99<500ms', tick)).toMatchObject({ holds: false, isLowerBound: true });
+  });
+
+  test('do not end a run early while they could still hold', () => {
+    expect(judge('token:p99<500ms', tick).isCrossed).toBe(false);
+    expect(judge('token:max<1s', tick).isCrossed).toBe(true);
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+// @ts-expect-error The types of ws leave out its sender.
+import { Sender } from 'ws';
+import { FrameReader } from '../../../src/wire/client/frame-reader.ts';
+
+/** What a reader tells of bytes that come in pieces of these sizes. */
+function read(bytes: Buffer, sizes: readonly number[] = [bytes.length]) {
+  const told: [kind: string, text: string][] = [];
+  const tell = (kind: string) => (payload: Buffer) => void told.push([kind, payload.toString('latin1')]);
+  const reader = new FrameReader({
+    binary: tell('binary'),
+    text: tell('text'),
+    ping: tell('ping'),
+    close: tell('close'),
+    violation: (why) => void told.push(['violation', why]),
+  });
+  // One buffer for all pieces, as with sockets: what a reader keeps it must have copied.
+  const shared = Buffer.alloc(Math.max(1, ...sizes));
+  let at = 0;
+  for (const size of [...sizes, bytes.length]) {
+    const piece = bytes.subarray(at, at + size);
+    piece.copy(shared);
+    reader.push(shared.length >= piece.length ? shared.subarray(0, piece.length) : piece);
+    at += piece.length;
+  }
+  return told;
+}
+
+/** A frame as a server sends it, made by ws. */
+function frame(opcode: number, payload: Buffer, fin = true): Buffer {
+  const options = { opcode, fin, mask: false, rsv1: false, readOnly: true };
+  return Buffer.concat(
+    (Sender as unknown as { frame(data: Buffer, options: object): Buffer[] }).frame(payload, options),
+  );
+}
+
+test('messages of every length are read, however the bytes are cut', () => {
+  const lengths = [0, 1, 125, 126, 640, 65_535, 65_536, 70_000];
+  const payloads = lengths.map((length) => Buffer.alloc(length, length % 251));
+  const bytes = Buffer.concat(payloads.map((payload) => frame(2, payload)));
+  const expected = payloads.map((payload) => ['binary', payload.toString('latin1')]);
+  expect(read(bytes)).toEqual(expected);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 9_000 }), { maxLength: 30 }), (sizes) => {
+      expect(read(bytes, sizes)).toEqual(expected);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('fragments of a text are joined, also around a ping', () => {
+  const bytes = Buffer.concat([
+    frame(1, Buffer.from('ab'), false),
+    frame(9, Buffer.from('!')),
+    frame(0, Buffer.from('cd'), false),
+    frame(0, Buffer.from('ef')),
+  ]);
+  expect(read(bytes, [3, 1, 2])).toEqual([
+    ['ping', '!'],
+    ['text', 'abcdef'],
+  ]);
+});
+
+test('fragments of audio are passed on one by one', () => {
+  const bytes = Buffer.concat([frame(2, Buffer.from('ab'), false), frame(0, Buffer.from('cd'))]);
+  expect(read(bytes)).toEqual([
+    ['binary', 'ab'],
+    ['binary', 'cd'],
+  ]);
+});
+
+test.each([
+  ['a masked frame', Buffer.from([0x82, 0x80, 0, 0, 0, 0])],
+  ['reserved bits', Buffer.from([0xc2, 0x00])],
+  ['an unknown opcode', Buffer.from([0x83, 0x00])],
+  ['a control frame in fragments', Buffer.from([0x09, 0x00])],
+  ['a long control frame', Buffer.from([0x89, 126, 0, 200])],
+  ['a continuation of nothing', Buffer.from([0x80, 0x00])],
+  ['a message within a message', Buffer.from([0x02, 0x00, 0x82, 0x00])],
+  ['a frame of a terabyte', Buffer.from([0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0])],
+])('%s is a violation, and nothing after it is read', (_, bytes) => {
+  const told = read(Buffer.concat([bytes, frame(2, Buffer.from('after'))]));
+  expect(told.at(-1)?.[0]).toBe('violation');
+  expect(told.map(([, text]) => text)).not.toContain('after');
+});
