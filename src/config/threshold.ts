@@ -5,13 +5,13 @@ import type { Parse } from './parse.ts';
 export const loadMetrics = {
   token: 'from the planned arrival of the session to the token',
   connect: 'from the moment when the connection was due to the open WebSocket',
-  confirmed: 'from the moment when the token was due on the stream to service_voice_connected',
+  confirmed: 'from the moment when the token was due on the stream to the confirmation',
   'first-audio': 'from the moment when the last frame of speech was due to the first AI audio',
   jitter:
     'how much the time between two AI messages differs from the audio in the first: the worst of a reply',
   gap: 'the longest time between two AI messages of a reply',
   stops: 'from the first frame of a barge-in to the last AI audio of the interrupted reply',
-  back: 'from the cut of all streams to the next service_voice_connected of the session',
+  back: 'from the cut of all streams to the next confirmation of the session',
 } as const;
 
 export type LoadMetric = keyof typeof loadMetrics;

@@ -13,7 +13,7 @@ export const loadSpec = defineSpec({
     processes: 'Processes and machines:',
   },
   examples: [
-    'voicectl load --sessions 200 --arrival poisson:20/s --threshold first-audio:p95<800ms',
+    "voicectl load --sessions 200 --arrival poisson:20/s --threshold 'first-audio:p95<800ms'",
     'voicectl load --sessions 500 --task storm --ramp-up 10s --json',
     'voicectl load --sessions 5000 --base-url https://voice.example --confirm voice.example --dry-run',
   ],

@@ -30,9 +30,3 @@ export function closeFrame(code: number): Buffer {
   payload.writeUInt16BE(code);
   return clientFrame(opcodes.close, payload);
 }
-
-/** Replaces the first bytes of the payload of a frame, whose payload has `payloadBytes`. */
-export function rewriteFrame(frame: Buffer, payloadBytes: number, start: Buffer): void {
-  const from = frame.length - payloadBytes;
-  for (let at = 0; at < start.length; at += 1) frame[from + at] = (start[at] ?? 0) ^ (mask[at % 4] ?? 0);
-}
