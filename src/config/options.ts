@@ -257,7 +257,7 @@ export const loadOptions = [
   'wait',
   'settle',
   'timeout',
-  'processes',
+  'loadProcesses',
   'shard',
   'startAt',
   'loadSeed',

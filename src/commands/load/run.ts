@@ -109,7 +109,7 @@ function openCrew(
     // Another run has other devices: those of the last one may still be limited.
     devicePrefix: settings.devicePrefix ?? `load-${Math.floor(startAt / 1000).toString(36)}`,
   };
-  const processes = settings.processes === 'auto' ? availableParallelism() : settings.processes;
+  const processes = settings.loadProcesses === 'auto' ? availableParallelism() : settings.loadProcesses;
   if (processes === 1) return createOwnCrew(job, io.clock);
   return createProcessCrew(job, { worker: fileURLToPath(loadWorker), processes, env: io.env, signal });
 }

@@ -10,7 +10,7 @@ export const loadSpec = defineSpec({
     threshold: 'Limits and results:',
     baseUrl: 'Service:',
     giveUp: 'Times:',
-    processes: 'Processes and machines:',
+    loadProcesses: 'Processes and machines:',
   },
   examples: [
     "voicectl load --sessions 200 --arrival poisson:20/s --threshold 'first-audio:p95<800ms'",

@@ -68,8 +68,9 @@ export const loadSettings = {
     repeatable: true,
     help: 'like --threshold, and end the run as soon as it is crossed (repeatable)',
   }),
-  processes: define({
+  loadProcesses: define({
     flag: '--processes <N>',
+    key: 'processes',
     default: '1',
     parse: parseProcesses,
     help: 'make the load in so many processes; auto: one for each core',
