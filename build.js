@@ -75,9 +75,26 @@ await build({
   define: { ...common.define, 'import.meta.url': 'importMetaUrl' },
   banner: { js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;" },
 });
-await writeFile(join(root, 'dist', 'LICENSES.txt'), await licensesOf(metafile));
-// Read as text at run time: the page that `inspect --html` writes.
-await cp(join(root, 'src', 'report', 'page'), join(root, 'dist', 'page'), { recursive: true });
+// The page of the emulator, which is also the page of a recording: read as text at run time.
+const page = await build({
+  ...common,
+  platform: 'browser',
+  target: ['chrome120', 'firefox121', 'safari17.2'],
+  // Both as app: app.js and app.css.
+  entryPoints: ['src/page/app/app.tsx', 'src/page/app/app.css'],
+  outdir: 'dist/page',
+  format: 'esm',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  tsconfigRaw: {},
+  minify: true,
+  metafile: true,
+});
+await cp(join(root, 'src', 'page', 'app', 'icon.svg'), join(root, 'dist', 'page', 'icon.svg'));
+await writeFile(
+  join(root, 'dist', 'LICENSES.txt'),
+  await licensesOf({ ...metafile.inputs, ...page.metafile.inputs }),
+);
 await removeStale(join(root, 'dist'), Object.keys(metafile.outputs));
 
 /** Chunks of an earlier build; only now, so that there is no moment without a program. */
@@ -88,7 +105,7 @@ async function removeStale(folder, outputs) {
 }
 
 /** The licences of every package that became part of the bundle. */
-async function licensesOf({ inputs }) {
+async function licensesOf(inputs) {
   const require = createRequire(import.meta.url);
   const names = Object.keys(inputs).flatMap(
     (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],

@@ -16,7 +16,8 @@ const layers: readonly (readonly string[])[] = [
   ['emulator'],
   ['runs', 'conformance', 'proxy'],
   ['report'],
-  ['ui', 'page'],
+  ['ui'],
+  ['page'],
   ['commands'],
 ];
 

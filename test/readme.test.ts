@@ -3,10 +3,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { placesIn, references, withReferences } from '../docs/reference.ts';
 import { allCommands } from '../src/commands/commands.ts';
-import { buildProgram } from '../src/commands/program.ts';
-import { generalOptions } from '../src/config/options.ts';
-import { resolveSettings } from '../src/config/settings.ts';
 import { readExamples } from './helpers/doc-examples.ts';
+import { readCommand } from './helpers/read-command.ts';
 import { voicectlCalls } from './helpers/shell-words.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -72,18 +70,6 @@ describe('ARCHITECTURE.md', () => {
       expect({ path, exists: existsSync(join(root, path)) }).toEqual({ path, exists: true });
   });
 });
-
-/** Reads a command line as the program does, settings included, and does nothing else. */
-async function readCommand(args: readonly string[]): Promise<void> {
-  const program = buildProgram(
-    () => {},
-    async ({ spec }, flags) => {
-      await resolveSettings([...spec.options, ...generalOptions], { flags, env: {}, cwd: '/' });
-      return 0;
-    },
-  );
-  await program.parseAsync([...args], { from: 'user' });
-}
 
 const documented = [
   ...pages.flatMap((page) =>

@@ -46,7 +46,9 @@ export interface ServiceParts {
 export interface AssembledService {
   readonly voice: VoiceEndpoint;
   /** Listens. Throws `usage` and `port-in-use`. */
-  open(control: ControlApiOptions & { allowHosts?: readonly string[] }): Promise<RunningService>;
+  open(
+    control: Omit<ControlApiOptions, 'isSecure'> & { allowHosts?: readonly string[] },
+  ): Promise<RunningService>;
 }
 
 /** The events of an emulator: floods folded, all in the journal. `instance`: its name, if several are one service. */
@@ -102,7 +104,8 @@ export function assemble(parts: ServiceParts): AssembledService {
         ...{ dialect, events, token, voice, tls, clock },
         admission: { ...settled, boundAddresses: true, links: true },
         faults: upgradeFaults,
-        control: createControlApi(control),
+        control: createControlApi({ ...control, isSecure: tls !== undefined }),
+        hasPage: control.page !== undefined,
         controlHosts: allowHosts ?? [],
         tap: options.tap,
       });
@@ -120,6 +123,7 @@ export function assemble(parts: ServiceParts): AssembledService {
           events.emit({ type: 'stopping' });
           const stopped = new Promise((resolve) => server.close(resolve));
           await voice.close();
+          await control.page?.close();
           upgradeFaults.close();
           pulse.close();
           server.closeAllConnections();

@@ -28,6 +28,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   onEvent: call,
   tap: call,
   keepAudio: z.boolean(),
+  page: call,
   faults: z.array(z.union([z.string(), anything])).readonly(),
   scenario: z.union([z.string(), anything]),
 };

@@ -54,10 +54,18 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     tellFloods: events.flush,
     forget: kept?.clear,
   });
+  const startedAt = baseClock.now();
+  const page = options.page?.({
+    control,
+    clock: baseClock,
+    elapsedMs: () => baseClock.now() - startedAt,
+    observe: service.voice.observe,
+  });
   const running = await service.open({
     control,
     secret: options.controlSecret ?? randomBytes(24).toString('base64url'),
     trustsThisMachine: isLoopbackHost(settled.host),
+    page,
   });
   return { ...running, control, stream: (selector = {}) => findStream(kept, selector) };
 }

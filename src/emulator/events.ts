@@ -58,8 +58,8 @@ export type EmulatorEventBody =
   | ({ type: 'device-verdict'; stream: number; device: string } & DeviceVerdict)
   /** `remarks`: advice for the developer of the device. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
-  /** What somebody did over the control API, the library or the screen. */
-  | { type: 'control'; what: string; streams?: number[] }
+  /** What somebody did over the control API, the library or the screen. `byMs`: how far the clock was moved. */
+  | { type: 'control'; what: string; streams?: number[]; byMs?: number }
   | Judgement
   /** The shared state cannot be reached: tokens and streams are refused, live streams go on. */
   | { type: 'shared-away'; why: string }

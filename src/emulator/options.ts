@@ -3,6 +3,7 @@ import type { DialectInput } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import type { Tap } from '../wire/tap.ts';
+import type { CreatePage } from './control/page-handler.ts';
 import type { EmulatorListener } from './events.ts';
 import type { CreateReply } from './replies/reply.ts';
 import type { Scenario } from './scenario/scenario.ts';
@@ -51,6 +52,8 @@ export interface EmulatorOptions {
    * Default false.
    */
   keepAudio?: boolean;
+  /** Makes the page that a browser shows under the control API. Default: none. */
+  page?: CreatePage | undefined;
   /** Faults from the start: `NAME:key=value,…` or objects. */
   faults?: readonly (FaultInput | string)[];
   /** Scenario for each stream: a file, the name of a shipped one, its content, or a loaded one. `reply` speaks for devices without steps. */

@@ -2,11 +2,7 @@ import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
 import { faultSchema } from './faults.ts';
 
-/**
- * The control API of the emulator: what a test or a person does to the service from outside. Not part of
- * the specification; both the emulator and `voicectl emulator` speak it, so it is written down here once.
- */
-export const controlPrefix = '/__voicectl';
+export { controlPrefix, pageAssets, pageData, pagePath, pageTokenHeader } from './control-paths.ts';
 
 /** Selects streams: one by its number, or all of a device. With both, streams that match both; with neither, all. */
 const streams = {

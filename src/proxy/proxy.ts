@@ -87,7 +87,12 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const server = createFront({
     ...{ target, dialect, events, tls, pass, streams },
     admission: { ...settled, boundAddresses: true, links: true },
-    control: createControlApi({ control, secret, trustsThisMachine: isLoopbackHost(host) }),
+    control: createControlApi({
+      control,
+      secret,
+      trustsThisMachine: isLoopbackHost(host),
+      isSecure: tls !== undefined,
+    }),
   });
   const address = await listen(server, host, port);
   const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');

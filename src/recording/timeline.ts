@@ -3,17 +3,7 @@ import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
 import { type Direction, isServiceText } from './format.ts';
 import type { Recording } from './read-recording.ts';
-
-/** Uninterrupted speech of one side, on the time axis. */
-export interface Turn {
-  voice: Direction;
-  startMs: number;
-  endMs: number;
-  /** For the AI: from the end of your turn to the start of this one. Null if it answers no turn. */
-  afterMs: number | null;
-  /** For you: it starts while the AI speaks. */
-  bargeIn: boolean;
-}
+import { relateTurns, type Speech, type Turn } from './turns.ts';
 
 /** AI audio was late: a listener heard this silence. */
 export interface Gap {
@@ -34,11 +24,12 @@ const defaultSettleMs = 1_500;
 export function readTimeline(recording: Recording): Timeline {
   const { audio, manifest, durationMs } = recording;
   const spoken = (['out', 'in'] as const).flatMap((voice) => findSpeech(audio[voice], voice));
-  const turns = spoken.sort((a, b) => a.startMs - b.startMs).map(relate);
-  return { durationMs, turns, gaps: findGaps(recording, manifest?.settleMs ?? defaultSettleMs) };
+  return {
+    durationMs,
+    turns: relateTurns(spoken),
+    gaps: findGaps(recording, manifest?.settleMs ?? defaultSettleMs),
+  };
 }
-
-type Speech = Pick<Turn, 'voice' | 'startMs' | 'endMs'>;
 
 const chunkBytes = 64 * 1024;
 
@@ -55,18 +46,6 @@ function findSpeech(pcm: Buffer, voice: Direction): Speech[] {
     }
   }
   return found;
-}
-
-function relate(speech: Speech, index: number, all: readonly Speech[]): Turn {
-  const before = all.slice(0, index);
-  const other = before.findLast(({ voice }) => voice !== speech.voice);
-  const isNext = before.at(-1) === other;
-  const answers = speech.voice === 'in' && isNext && other !== undefined && other.endMs <= speech.startMs;
-  return {
-    ...speech,
-    afterMs: answers ? speech.startMs - other.endMs : null,
-    bargeIn: speech.voice === 'out' && other !== undefined && other.endMs > speech.startMs,
-  };
 }
 
 function findGaps({ wire, audio }: Recording, settleMs: number): Gap[] {

@@ -88,7 +88,12 @@ function about({ device, path, remote }: { device?: string; path?: string; remot
 }
 
 /** What a device does wrong in time, or that it does nothing wrong. */
-export function verdictText({ pace, remarks }: Pick<DeviceVerdict, 'pace' | 'remarks'>): string {
+export function verdictText({
+  pace,
+  remarks,
+}: Pick<DeviceVerdict, 'remarks'> & {
+  pace: Pick<DeviceVerdict['pace'], 'timesRealTime' | 'meanJitterMs'>;
+}): string {
   if (remarks.length > 0) return remarks.join('; ');
   return `sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }

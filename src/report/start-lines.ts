@@ -11,6 +11,8 @@ export interface Speakers {
 }
 
 export interface StartFacts extends Speakers {
+  /** The address of the page, with the secret of this start. */
+  page?: string | undefined;
   /** What the curl command sends. */
   key: CurlRequest['key'];
   /** With TLS: the file with the certificate, or that curl cannot check it. */
@@ -22,25 +24,26 @@ export interface StartFacts extends Speakers {
 /** The first lines of `serve`: the URLs, those for other machines too, and a curl command that works. */
 export function startLines(
   event: EmulatorEvent & { type: 'listening' },
-  { key, trust, forwarded, ...speakers }: StartFacts,
+  { key, trust, forwarded, page, ...speakers }: StartFacts,
   style: Style,
 ): string[] {
   return [
     `${style.strong(`voicectl ${event.version}`)} emulates the service, ${speakersText(speakers)}`,
-    ...serviceLines(event, { key, trust, forwarded }),
+    ...serviceLines(event, { key, trust, forwarded, page }),
   ];
 }
 
 /** The lines below the first one. */
 export function serviceLines(
   { baseUrl, wsUrl, lan = [] }: EmulatorEvent & { type: 'listening' },
-  { key, trust, forwarded }: Pick<StartFacts, 'key' | 'trust' | 'forwarded'>,
+  { key, trust, forwarded, page }: Pick<StartFacts, 'key' | 'trust' | 'forwarded' | 'page'>,
 ): string[] {
   const { tokenUrl, streamUrl, curl } = serviceFacts({ baseUrl, wsUrl }, { key, trust });
   return [
     `  token   ${tokenUrl}`,
     `  stream  ${streamUrl}`,
     ...lan.flatMap(lanLines),
+    ...(page === undefined ? [] : [`  page    ${page}`]),
     ...trustLines(trust),
     ...controlLines(forwarded),
     `  try     ${curl}`,

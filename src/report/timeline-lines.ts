@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../recording/format.ts';
-import type { Gap, Timeline, Turn } from '../recording/timeline.ts';
+import type { Gap, Timeline } from '../recording/timeline.ts';
+import type { Turn } from '../recording/turns.ts';
 import type { Style } from './style.ts';
 
 export interface Picture extends Timeline {

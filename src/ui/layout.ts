@@ -75,6 +75,8 @@ export interface ServeLayout {
 export interface ServeContent {
   devices: number;
   sessions: number;
+  /** Whether there is a page for browsers, with a line for its address. */
+  hasPage?: boolean;
 }
 
 const fewestPanelLines = 3;
@@ -83,7 +85,7 @@ export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, s
   const { columns: all, rows } = roomOf(terminal);
   const columns = all - 2 * margin;
   const isWide = columns >= 130;
-  const urlLines = rows >= 24 ? 3 : rows >= 20 ? 2 : 0;
+  const urlLines = rows >= 28 && most.hasPage ? 4 : rows >= 24 ? 3 : rows >= 20 ? 2 : 0;
   const spaces = rows >= 40;
   const headAndFoot = 3;
   const hasDevices = isWide || rows >= 20;

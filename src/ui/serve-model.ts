@@ -20,6 +20,8 @@ export interface Addresses {
   type: 'addresses';
   tokenUrl: string;
   streamUrl: string;
+  /** Of the page for browsers, if there is one. */
+  page?: string | undefined;
   curl: string;
 }
 
@@ -75,7 +77,8 @@ export function reduceServe(
       next = tell(next, event.text);
       if (event.stays) rows.push(noticeRow(event, moment.now));
     } else if (event.type === 'state-seen') next = look(next, event.state);
-    else if (event.type === 'addresses') next = { ...next, addresses: event };
+    else if (event.type === 'addresses')
+      next = { ...next, addresses: event, most: { ...next.most, hasPage: event.page !== undefined } };
     else {
       rows.push(serveRow(event));
       next = note(next, event);
@@ -101,6 +104,7 @@ function look(model: ServeModel, state: EmulatorState): ServeModel {
     return [stream, { in: raise(before.in, inDbfs), out: raise(before.out, outDbfs) }] as const;
   });
   const most = {
+    ...model.most,
     devices: Math.max(model.most.devices, state.devices.length),
     sessions: Math.max(model.most.sessions, state.streams.length),
   };

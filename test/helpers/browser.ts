@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium } from 'playwright-core';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterEach } from 'vitest';
 
 /** Debian's package puts it there. */
@@ -19,27 +19,50 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
 ];
 
-/** Starts browsers with a new and empty profile; after each test they are closed. */
-export function setUpBrowsers() {
-  const started: { context: BrowserContext; profile: string }[] = [];
-  afterEach(async () => {
-    for (const { context, profile } of started.splice(0)) {
+export interface StartedBrowser {
+  context: BrowserContext;
+  close(): Promise<void>;
+}
+
+/** Starts a browser with a new and empty profile, and a microphone that beeps. */
+export async function startBrowser(colorScheme: 'light' | 'dark' = 'light'): Promise<StartedBrowser> {
+  const profile = mkdtempSync(join(tmpdir(), 'voicectl-chromium-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    headless: true,
+    args: flags,
+    colorScheme,
+    viewport: { width: 1280, height: 1000 },
+  });
+  return {
+    context,
+    async close() {
       await context.close();
       rmSync(profile, { recursive: true, force: true });
-    }
+    },
+  };
+}
+
+/** Starts browsers; after each test they are closed. */
+export function setUpBrowsers() {
+  const started: StartedBrowser[] = [];
+  afterEach(async () => {
+    for (const browser of started.splice(0)) await browser.close();
   });
   return async (colorScheme: 'light' | 'dark' = 'light') => {
-    const profile = mkdtempSync(join(tmpdir(), 'voicectl-chromium-'));
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath,
-      headless: true,
-      args: flags,
-      colorScheme,
-      viewport: { width: 1280, height: 1000 },
-    });
-    started.push({ context, profile });
-    return context;
+    const browser = await startBrowser(colorScheme);
+    started.push(browser);
+    return browser.context;
   };
+}
+
+/** Waits until a condition holds: looks with every frame that the browser draws. Allowed under any policy of the page. */
+export function until(page: Page, condition: string): Promise<void> {
+  return page.evaluate(
+    `new Promise((resolve) => { const look = () => (${condition} ? resolve() : requestAnimationFrame(look)); look(); })`,
+  );
 }

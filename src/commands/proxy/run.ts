@@ -44,7 +44,7 @@ export async function run(context: ProxyContext): Promise<number> {
       if (settings.certOut !== undefined && certificate !== undefined)
         await writeWhole(settings.certOut, certificate, { giveUp: io.giveUp });
       if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, proxy, io.giveUp);
-      view.attach(proxy, curlTrust(proxy, settings.certOut ?? settings.cert));
+      view.attach(proxy, { trust: curlTrust(proxy, settings.certOut ?? settings.cert) });
       show = view.show;
       held.forEach(view.show);
       await Promise.race([ending, view.ended]);

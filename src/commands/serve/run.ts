@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { Settings } from '../../config/options.ts';
+import { optionSpec } from '../../config/options.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -10,6 +11,7 @@ import { emulatorSettings } from '../service/emulator-settings.ts';
 import type { ServeRunContext } from './context.ts';
 import { curlKey } from './curl-key.ts';
 import { openEmulator } from './open-emulator.ts';
+import { openBrowser, preparePage } from './page.ts';
 import type { ProcessesOptions } from './processes/first-process.ts';
 import { writeReadyFile } from './ready-file.ts';
 import { curlTrust, tlsSettings } from './tls-settings.ts';
@@ -44,6 +46,9 @@ export async function run(context: ServeRunContext): Promise<number> {
     key: curlKey(settings),
     ...(trustsThisMachine ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
+  // Several emulators that are one service have no page: it would show one of them.
+  const hasPage = settings.page !== false && settings.shared === undefined;
+  const page = hasPage ? await preparePage(optionSpec('baseUrl').default ?? '') : undefined;
   try {
     // Print the first line only when the files exist: its reader may open them at once.
     const held: EmulatorEvent[] = [];
@@ -56,6 +61,7 @@ export async function run(context: ServeRunContext): Promise<number> {
             host: settings.host,
             port: settings.port,
             controlSecret: given,
+            page: page?.create,
           })
         : await openSeveral(settings, { processes, tls, controlSecret: given, onEvent });
     try {
@@ -67,9 +73,13 @@ export async function run(context: ServeRunContext): Promise<number> {
       if (settings.certOut !== undefined && certificate !== undefined)
         await writeWhole(settings.certOut, certificate, { giveUp: io.giveUp });
       if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, emulator, io.giveUp);
-      view.attach(emulator, curlTrust(emulator, settings.certOut ?? settings.cert));
+      const trust = curlTrust(emulator, settings.certOut ?? settings.cert);
+      page?.attach(emulator, { key: curlKey(settings), trust });
+      const url = page?.url(emulator);
+      view.attach(emulator, { trust, page: url });
       show = view.show;
       held.forEach(view.show);
+      if (settings.open) await showPage(context, url);
       if (!signal.aborted) await Promise.race([aborted, view.ended]);
     } finally {
       await emulator.close();
@@ -90,6 +100,12 @@ async function openSeveral(
   const { createCertificate } = await import('../../wire/server/self-signed.ts');
   const certificate = await createCertificate(certificateNames(host, allowHost));
   return openProcesses({ ...options, tls: certificate });
+}
+
+/** A browser that does not start is no reason to stop. */
+async function showPage({ warn }: ServeContext, url: string | undefined): Promise<void> {
+  if (url === undefined) await warn('There is no page to open: a browser reaches it on loopback only');
+  else await openBrowser(url).catch(({ message }) => warn(`${message}. The page is ${url}`));
 }
 
 async function openView(context: ServeContext, facts: ServeFacts): Promise<ServeView> {

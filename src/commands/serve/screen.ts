@@ -8,7 +8,7 @@ import { closeCodes } from '../../protocol/close-codes.ts';
 import { faultCatalogue } from '../../protocol/faults.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { countEvent, counterTexts, noCounters } from '../../report/serve-counters.ts';
-import { type StartFacts, serviceFacts, speakersText, startLines } from '../../report/start-lines.ts';
+import { serviceFacts, speakersText, startLines } from '../../report/start-lines.ts';
 import type { Action } from '../../ui/port.ts';
 import { openScreen, type ScreenEnd } from '../../ui/screen.ts';
 import type { Looked } from '../../ui/serve-model.ts';
@@ -16,7 +16,7 @@ import { drawWorker } from '../../ui/worker-file.ts';
 import { parseMessage } from '../control/message.ts';
 import { runOwnAction } from '../terminal/screen-actions.ts';
 import { speaksUnicode } from '../terminal/speaks-unicode.ts';
-import type { ServeContext, ServeFacts, ServeView, Shown } from './view.ts';
+import type { RunningFacts, ServeContext, ServeFacts, ServeView, Shown } from './view.ts';
 
 /** How often the state of the emulator is read. */
 const lookEveryMs = 250;
@@ -51,7 +51,7 @@ export function createServeScreen(
   let emulator: Shown | undefined;
   let listening: (EmulatorEvent & { type: 'listening' }) | undefined;
   let counters = noCounters;
-  let trust: StartFacts['trust'];
+  let known: RunningFacts = {};
   let look: ClockTimer | undefined;
   let end: (failure?: VoicectlError) => void = () => {};
   const ended = new Promise<void>((resolve, reject) => {
@@ -126,7 +126,7 @@ export function createServeScreen(
   }
 
   function curl() {
-    return emulator === undefined ? '' : serviceFacts(emulator, { ...facts, trust }).curl;
+    return emulator === undefined ? '' : serviceFacts(emulator, { ...facts, ...known }).curl;
   }
 
   function showState() {
@@ -157,10 +157,10 @@ export function createServeScreen(
     async note(text) {
       screen.show({ type: 'notice', text, stays: true });
     },
-    attach(running, known) {
+    attach(running, told) {
       emulator = running;
-      trust = known;
-      screen.show({ type: 'addresses', ...serviceFacts(running, { ...facts, trust }) });
+      known = told;
+      screen.show({ type: 'addresses', page: known.page, ...serviceFacts(running, { ...facts, ...known }) });
       showState();
     },
     async close() {
@@ -168,8 +168,8 @@ export function createServeScreen(
       await screen.close();
       if (!isOnScreen || listening === undefined) return;
       const lines = [
-        ...(facts.linesOf?.(listening, trust, style) ??
-          startLines(listening, { ...speakers, ...facts, trust }, style)),
+        ...(facts.linesOf?.(listening, known.trust, style) ??
+          startLines(listening, { ...speakers, ...facts, ...known }, style)),
         counterTexts(counters).join(', '),
       ];
       for (const line of lines) await io.stdout.write(`${line}\n`);

@@ -18,6 +18,8 @@ export const serveSpec = defineSpec({
     'sharedPrefix',
     'sharedDown',
     'processes',
+    'page',
+    'open',
     'ascii',
   ],
   headings: {
@@ -27,10 +29,12 @@ export const serveSpec = defineSpec({
     port: 'Where it listens:',
     tls: 'TLS:',
     shared: 'Several emulators as one service:',
+    page: 'Page:',
     ascii: 'Screen:',
   },
   examples: [
     'voicectl serve',
+    'voicectl serve --open',
     'voicectl serve --port 0 --reply echo --json',
     'voicectl serve --dialect dialect.yaml',
     'voicectl serve --tls --cert-out cert.pem',

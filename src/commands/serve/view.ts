@@ -25,13 +25,16 @@ export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
 /** What is shown: an emulator, or a proxy. */
 export type Shown = Pick<ServedEmulator, 'baseUrl' | 'wsUrl' | 'certificate' | 'control'>;
 
+/** The facts about an emulator that runs: how curl may trust its certificate, and where its page is. */
+export type RunningFacts = Pick<StartFacts, 'trust' | 'page'>;
+
 /** Shows an emulator to the user: on a screen, as lines, or as JSON. */
 export interface ServeView {
   show(event: EmulatorEvent): void;
   /** Shows a message for the user that is not an event. */
   note(text: string): Promise<void>;
-  /** Called once the emulator runs, before its first event is shown. `trust`: how curl may trust its certificate. */
-  attach(emulator: Shown, trust: StartFacts['trust']): void;
+  /** Called once the emulator runs, before its first event is shown. */
+  attach(emulator: Shown, facts: RunningFacts): void;
   /** Resolves when the view wants the emulator to end; rejects if it ends with an error. */
   readonly ended: Promise<unknown>;
   /** Called when the emulator is closed. Throws if something could not be shown. */
@@ -58,10 +61,11 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   // A warning is escaped whole, even its colours.
   const plain = createStyle(false);
   const speakers = { reply: settings.reply, scenario: settings.scenario };
-  let trust: StartFacts['trust'];
+  let running: RunningFacts = {};
   const linesOf = (event: EmulatorEvent) =>
     event.type === 'listening'
-      ? (facts.linesOf?.(event, trust, style) ?? startLines(event, { ...speakers, ...facts, trust }, style))
+      ? (facts.linesOf?.(event, running.trust, style) ??
+        startLines(event, { ...speakers, ...facts, ...running }, style))
       : emulatorLines(event, style);
   return {
     show(event) {
@@ -71,7 +75,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
     },
     note: context.note,
     attach(_emulator, known) {
-      trust = known;
+      running = known;
     },
     ended: printer.failed,
     close: () => printer.flush().catch(refuseLoss),

@@ -104,6 +104,19 @@ export const emulatorSettings = {
     parse: parseText,
     help: 'write the certificate to this file, so that clients can trust it',
   }),
+  page: define({
+    flag: '--page',
+    parse: parseFlag,
+    negatable: true,
+    defaultText: 'on',
+    help: 'a page of the emulator for browsers of this machine',
+  }),
+  open: define({
+    flag: '--open',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'show the page of the emulator in the browser',
+  }),
   readyFile: define({
     flag: '--ready-file <FILE>',
     parse: parseText,

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type * as z from 'zod';
@@ -19,6 +18,7 @@ import {
   eventSchema,
   journalQuerySchema,
   messageSchema,
+  pageTokenHeader,
   streamsSchema,
 } from '../../protocol/control.ts';
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
@@ -30,8 +30,11 @@ import { readBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import { isUnavailable } from '../state/unavailable.ts';
+import { isPageAllowed, needsPageToken } from './browser-request.ts';
 import { describeFaults } from './control.ts';
 import type { AnyControl, ControlMessage } from './emulator-control.ts';
+import type { PageHandler } from './page-handler.ts';
+import { isSameSecret } from './same-secret.ts';
 
 /** Largest audio to say, in bytes: well over a minute of any common WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
@@ -58,6 +61,10 @@ export interface ControlApiOptions {
   secret: string;
   /** Whether a local request needs no secret unless a proxy forwarded it. */
   trustsThisMachine: boolean;
+  /** Whether the emulator has TLS. */
+  isSecure: boolean;
+  /** Undefined: there is no page. */
+  page?: PageHandler | undefined;
 }
 
 /** Answers requests under `controlPrefix`. Their Host and Origin are already checked. */
@@ -66,8 +73,13 @@ export type ControlApi = (request: IncomingMessage, response: ServerResponse) =>
 export function createControlApi(options: ControlApiOptions): ControlApi {
   return async (request, response) => {
     try {
-      if (!(options.trustsThisMachine && isFromThisMachine(request))) requireSecret(request, options.secret);
-      await answer(request, response, options.control);
+      const { path = '', query: asked = '' } = readTarget(request.url ?? '') ?? {};
+      const below = path.slice(controlPrefix.length);
+      const query = Object.fromEntries(new URLSearchParams(asked));
+      const isTrusted = trust(request, below, options);
+      if (await options.page?.answer({ request, response, path: below, query, isTrusted })) return;
+      if (!isTrusted) requireSecret(request, options.secret);
+      await answer(below, { request, query, control: options.control }, response);
     } catch (thrown) {
       if (response.headersSent) throw thrown;
       const { status, code, message, headers } = toRefusal(thrown);
@@ -83,26 +95,35 @@ function toRefusal(thrown: unknown): ControlRefusal {
   return new ControlRefusal(500, 'INTERNAL_ERROR', `The emulator failed: ${String(thrown)}`);
 }
 
+/** Whether the request needs no secret. Throws for a browser whose page is not ours. */
+function trust(
+  request: IncomingMessage,
+  path: string,
+  { trustsThisMachine, isSecure, page }: ControlApiOptions,
+): boolean {
+  const token = request.headers[pageTokenHeader];
+  const hasToken = page !== undefined && typeof token === 'string' && isSameSecret(token, page.token);
+  if (!isPageAllowed(request, { isSecure, path }))
+    throw new ControlRefusal(403, 'FORBIDDEN', 'A page of another origin may not control the emulator');
+  if (!hasToken && (token !== undefined || needsPageToken(request, path)))
+    throw new ControlRefusal(403, 'FORBIDDEN', 'The token of this start is missing or wrong');
+  return hasToken || (trustsThisMachine && isFromThisMachine(request));
+}
+
 function requireSecret({ headers }: IncomingMessage, secret: string): void {
-  const hash = (text: string) => createHash('sha256').update(text).digest();
-  if (timingSafeEqual(hash(headers.authorization ?? ''), hash(`Bearer ${secret}`))) return;
+  if (isSameSecret(headers.authorization ?? '', `Bearer ${secret}`)) return;
   const challenge = { 'WWW-Authenticate': 'Bearer' };
   throw new ControlRefusal(401, 'UNAUTHORIZED', 'The control secret is missing or wrong', challenge);
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  control: AnyControl,
-): Promise<void> {
-  const { path = '', query: asked = '' } = readTarget(request.url ?? '') ?? {};
-  const operation = findOperation(request.method ?? '', path.slice(controlPrefix.length));
-  const query = Object.fromEntries(new URLSearchParams(asked));
+async function answer(path: string, call: Call, response: ServerResponse): Promise<void> {
+  const { request, query, control } = call;
+  const operation = findOperation(request.method ?? '', path);
   if (operation === 'live') {
     await sendLive(request, response, control, check(journalQuerySchema, query));
     return;
   }
-  sendJson(response, 200, await perform(operation, { request, query, control }));
+  sendJson(response, 200, await perform(operation, call));
 }
 
 function findOperation(method: string, path: string): ControlOperation {
@@ -270,6 +291,7 @@ function sendJson(
   response.writeHead(status, {
     'Content-Type': 'application/json',
     'Cache-Control': cacheControl,
+    'X-Content-Type-Options': 'nosniff',
     'Content-Length': Buffer.byteLength(text),
     ...headers,
   });

@@ -41,8 +41,8 @@ export function createControl(options: ControlOptions): AnyControl {
   const { clock, state, faults, streams, events, tellFloods } = options;
 
   /** Emits an event for what somebody did. */
-  const tell = (what: string, reached?: number[]) => {
-    events.emit({ type: 'control', what, ...(reached === undefined ? {} : { streams: reached }) });
+  const tell = (what: string, reached?: number[], more: { byMs?: number } = {}) => {
+    events.emit({ type: 'control', what, ...(reached === undefined ? {} : { streams: reached }), ...more });
   };
 
   return {
@@ -58,7 +58,9 @@ export function createControl(options: ControlOptions): AnyControl {
     advance(ms) {
       if (!(ms >= 0))
         throw new VoicectlError('usage', `The clock cannot be moved by ${ms} ms: it never goes back`);
-      return whenKnown(state.advance(ms), () => tell(`the clock moves forward by ${ms / 1000} s`));
+      return whenKnown(state.advance(ms), () =>
+        tell(`the clock moves forward by ${ms / 1000} s`, undefined, { byMs: ms }),
+      );
     },
     reset: () =>
       whenKnown(streams.close({}, closeCodes.serviceRestart, 'The emulator was reset'), (reached) =>

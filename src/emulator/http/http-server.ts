@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
-import { controlPrefix } from '../../protocol/control.ts';
+import { controlPrefix, pagePath } from '../../protocol/control.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
 import { rateLimitHeaderNames, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
@@ -35,6 +35,8 @@ export interface HttpServerOptions {
   /** Host names besides loopback under which the control API answers. */
   controlHosts: readonly string[];
   faults: UpgradeFaults;
+  /** Whether there is a page under the control API. */
+  hasPage: boolean;
   /** Undefined: plain HTTP. */
   tls: TlsCertificate | undefined;
   clock: Clock;
@@ -156,7 +158,9 @@ async function answer(
   if (path === streamPath)
     return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
   if (path === '/' && (request.method === 'GET' || request.method === 'HEAD'))
-    return welcome(request.headers.accept);
+    return welcome(request.headers.accept, options.hasPage);
+  if (path === controlPrefix && request.method === 'GET' && options.hasPage)
+    return { status: 308, body: '', headers: [['Location', pagePath]] };
   if (!tokenPaths.includes(path)) return { ...refuse('notFound'), hangUp: true };
   if (request.method === 'OPTIONS') {
     response.writeHead(204, allowedMethods.flat()).end();

@@ -1,5 +1,5 @@
 import { version } from '../../kernel/version.ts';
-import { controlOperations, controlPrefix } from '../../protocol/control.ts';
+import { controlOperations, controlPrefix, pagePath } from '../../protocol/control.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
 
@@ -13,19 +13,19 @@ const links = {
 };
 
 /** The answer to `GET /`: a page for a browser, JSON with the links for all others. Not part of the specification. */
-export function welcome(accept: string | undefined): HttpAnswer {
+export function welcome(accept: string | undefined, hasPage: boolean): HttpAnswer {
   if (!accept?.includes('text/html'))
     return { status: 200, body: JSON.stringify({ name: 'voicectl', version, links }), headers: [varies] };
   const headers = [
     varies,
     ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'"],
   ] as const;
-  return { status: 200, body: page, mediaType: 'text/html; charset=utf-8', headers };
+  return { status: 200, body: page(hasPage), mediaType: 'text/html; charset=utf-8', headers };
 }
 
 const varies = ['Vary', 'Accept'] as const;
 
-const page = `<!doctype html>
+const page = (hasPage: boolean) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -45,7 +45,7 @@ const page = `<!doctype html>
   <dt>Descriptions</dt>
   <dd><a href="${links.openapi}">OpenAPI</a>, <a href="${links.asyncapi}">AsyncAPI</a></dd>
   <dt>Now</dt>
-  <dd><a href="${links.state}">Devices, streams and tokens</a>, or <code>voicectl emulator journal --follow</code></dd>
+  <dd>${hasPage ? `<a href="${pagePath}">The page of this emulator</a>, ` : ''}<a href="${links.state}">devices, streams and tokens as JSON</a>, or <code>voicectl emulator journal --follow</code></dd>
 </dl>
 <p>Descriptions and state are for this machine only. Beyond loopback they need the control secret.</p>
 `;

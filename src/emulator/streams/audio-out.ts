@@ -34,7 +34,8 @@ export class AudioOut {
   private readonly headerOf: (length: number) => Buffer;
   private readonly totals: StreamTotals;
   private readonly onSlowReader: () => void;
-  private readonly watch: Pick<SentWatch, 'audio'> | undefined;
+  /** Observes what is sent. */
+  watch: Pick<SentWatch, 'audio'> | undefined;
 
   constructor({ socket, transport, batched, headerOf, totals, clock, onSlowReader, watch }: AudioOutOptions) {
     this.level = new LatestLevel(clock);

@@ -13,7 +13,7 @@ import type { EmulatorEvents, StreamTotals } from '../events.ts';
 import type { Random } from '../random.ts';
 import { AudioOut } from './audio-out.ts';
 import { createMessageValues } from './message-values.ts';
-import type { SentWatch } from './tap-stream.ts';
+import { joinWatches, type SentWatch } from './tap-stream.ts';
 
 /** One WebSocket connection: it sends, ends and counts. */
 export interface Connection {
@@ -62,7 +62,12 @@ export interface Connection {
   probe(): void;
   /** Calls the listener once, when either side begins to close. */
   onEnding(call: () => void): void;
+  /** Adds an observer. Call the result to take it away. */
+  observe(watch: MakeWatch): () => void;
 }
+
+/** Makes an observer of a stream; `isOurEnd` tells whether this side has ended it. */
+export type MakeWatch = (isOurEnd: () => boolean) => SentWatch;
 
 export interface ConnectionOptions {
   id: number;
@@ -83,7 +88,7 @@ export interface ConnectionOptions {
   dialect: Dialect;
   events: EmulatorEvents;
   /** Makes an observer of the stream. */
-  watch?: ((isOurEnd: () => boolean) => SentWatch | undefined) | undefined;
+  watch?: MakeWatch | undefined;
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
@@ -125,7 +130,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     emptyMessages: 0,
   };
 
-  const watch = options.watch?.(() => totals.cause !== undefined);
+  const isOurEnd = () => totals.cause !== undefined;
+  const observers: SentWatch[] = options.watch === undefined ? [] : [options.watch(isOurEnd)];
+  let watch = joinWatches(observers);
   const say = (text: string) => {
     socket.send(text);
     watch?.text(text);
@@ -277,6 +284,20 @@ export function createConnection(options: ConnectionOptions): Connection {
     onEnding(call) {
       if (ended) call();
       else endings.push(call);
+    },
+    observe(make) {
+      const added = make(isOurEnd);
+      const changed = () => {
+        watch = joinWatches(observers);
+        audio.watch = watch;
+      };
+      observers.push(added);
+      changed();
+      return () => {
+        added.stop();
+        observers.splice(observers.indexOf(added), 1);
+        changed();
+      };
     },
   };
 }

@@ -8,15 +8,23 @@ import { headerPairs } from '../../wire/header-pairs.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
 
+/** An upgrade that succeeded. */
+export interface Upgraded {
+  request: IncomingMessage;
+  /** Lines of the answer, as ws writes them: `Name: value`. */
+  answerLines: readonly string[];
+}
+
 export interface TapStreamOptions {
   tap: Tap;
-  request: IncomingMessage;
-  /** Lines of the answer to the upgrade, as ws writes them: `Name: value`. */
-  answerLines: readonly string[];
+  /** Undefined if the stream was open before this observer came. */
+  upgraded: Upgraded | undefined;
   socket: WebSocket;
   clock: Clock;
   /** Whether this side has ended the stream. */
   isOurEnd: () => boolean;
+  /** Whether the token was presented before this observer came. */
+  presented?: boolean;
 }
 
 /** Observes what the service sends. */
@@ -24,13 +32,28 @@ export interface SentWatch {
   text(text: string): void;
   audio(pcm: Buffer): void;
   ping(): void;
+  /** Observes no longer. */
+  stop(): void;
+}
+
+/** Several observers as one; undefined if there are none. */
+export function joinWatches(watches: readonly SentWatch[]): SentWatch | undefined {
+  const [first, ...others] = watches;
+  if (first === undefined || others.length === 0) return first;
+  const each = (call: (watch: SentWatch) => void) => watches.forEach(call);
+  return {
+    text: (text) => each((watch) => watch.text(text)),
+    audio: (pcm) => each((watch) => watch.audio(pcm)),
+    ping: () => each((watch) => watch.ping()),
+    stop: () => each((watch) => watch.stop()),
+  };
 }
 
 /** Passes a stream to a tap, as the service sees it, without the token in any message. */
 export function tapStream(options: TapStreamOptions): SentWatch {
   const { tap, socket, clock, isOurEnd } = options;
   const redactor = createRedactor();
-  let presented = false;
+  let presented = options.presented ?? false;
   const binary = (from: Side, data: Buffer) =>
     tap.message?.({ at: clock.now(), from, opcode: 'binary', data, bytes: data.length });
   const text = (from: Side, told: string) =>
@@ -47,31 +70,36 @@ export function tapStream(options: TapStreamOptions): SentWatch {
     const opcode = isBinary ? 'binary' : 'text';
     tap.message?.({ at: clock.now(), from: 'device', opcode, token: facts, bytes: Buffer.byteLength(token) });
   };
-  tap.opened?.(upgradeOf(options));
-  socket.on('message', (data: RawData, isBinary) => {
-    const message = data as Buffer;
-    if (!presented && (!isBinary || isTokenLike(message))) present(message.toString(), isBinary);
-    else if (isBinary) binary('device', message);
-    else text('device', message.toString());
-  });
-  socket.on('ping', (data) => {
-    control('device', 'ping', data);
-    control('service', 'pong', data);
-  });
-  socket.on('pong', (data) => control('device', 'pong', data));
-  socket.on('close', (code, reason) =>
-    tap.closed?.({
-      at: clock.now(),
-      by: isOurEnd() ? 'service' : 'device',
-      code,
-      reason: redactor.text(reason.toString()),
-      breakdown: undefined,
-    }),
-  );
+  if (options.upgraded !== undefined) tap.opened?.(upgradeOf(options.upgraded, clock));
+  const listeners = {
+    message: (data: RawData, isBinary: boolean) => {
+      const message = data as Buffer;
+      if (!presented && (!isBinary || isTokenLike(message))) present(message.toString(), isBinary);
+      else if (isBinary) binary('device', message);
+      else text('device', message.toString());
+    },
+    ping: (data: Buffer) => {
+      control('device', 'ping', data);
+      control('service', 'pong', data);
+    },
+    pong: (data: Buffer) => control('device', 'pong', data),
+    close: (code: number, reason: Buffer) =>
+      tap.closed?.({
+        at: clock.now(),
+        by: isOurEnd() ? 'service' : 'device',
+        code,
+        reason: redactor.text(reason.toString()),
+        breakdown: undefined,
+      }),
+  };
+  for (const [name, listener] of Object.entries(listeners)) socket.on(name, listener);
   return {
     text: (told) => text('service', told),
     audio: (pcm) => binary('service', pcm),
     ping: () => control('service', 'ping', { length: 0 }),
+    stop() {
+      for (const [name, listener] of Object.entries(listeners)) socket.off(name, listener);
+    },
   };
 }
 
@@ -80,7 +108,7 @@ export function isTokenLike(message: Buffer): boolean {
   return /^eyJ[\w-]*\.[\w-]+\.[\w-]*\s*$/.test(message.toString('latin1', 0, 8_192));
 }
 
-function upgradeOf({ request, answerLines, clock }: TapStreamOptions): Upgrade {
+function upgradeOf({ request, answerLines }: Upgraded, clock: Clock): Upgrade {
   const { method = '', url = '', rawHeaders } = request;
   const [, ...lines] = answerLines;
   const headers = lines.map(

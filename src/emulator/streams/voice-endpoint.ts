@@ -25,6 +25,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { createEarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { createOwnLateness } from './lost-time.ts';
+import { createObservers, type ObserveStream } from './observers.ts';
 import { tapStream } from './tap-stream.ts';
 import { createTokenUses } from './token-uses.ts';
 
@@ -47,6 +48,8 @@ export interface VoiceEndpoint {
   close(): Promise<void>;
   /** The open streams; `live` once the token is accepted. */
   streams(): OpenStream[];
+  /** Gives a tap to each open stream, and to those that open until the result is called. */
+  observe(createTap: ObserveStream): () => void;
 }
 
 export interface OpenStream {
@@ -98,6 +101,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const headerOf = createAudioHeaders();
   const heartbeat = startHeartbeat(connections, baseClock);
   const own = createOwnLateness(baseClock);
+  const observers = createObservers(connections, clock);
   const uses = createTokenUses();
   const earlyBytes = createEarlyBytes(dialect.stream.earlyAudioBytes);
   let awaitingToken = 0;
@@ -177,7 +181,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       // ws calls back at once: the next stream is this one.
       const tap = options.tap?.(nextId);
       let answerLines: string[] = [];
-      if (tap !== undefined) server.once('headers', (lines) => (answerLines = [...lines]));
+      if (tap !== undefined || observers.any) server.once('headers', (lines) => (answerLines = [...lines]));
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = createConnection({
           id: nextId++,
@@ -194,9 +198,11 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           events,
           watch:
             tap &&
-            ((isOurEnd) => tapStream({ tap, request, answerLines, socket: webSocket, clock, isOurEnd })),
+            ((isOurEnd) =>
+              tapStream({ tap, upgraded: { request, answerLines }, socket: webSocket, clock, isOurEnd })),
         });
         connections.add(connection);
+        observers.opened(connection, { request, answerLines });
         const unwatch = own.watch();
         webSocket.once('close', () => {
           connections.delete(connection);
@@ -209,6 +215,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       });
       return undefined;
     },
+    observe: observers.add,
     async close() {
       heartbeat.stop();
       const gone = [...connections].map(

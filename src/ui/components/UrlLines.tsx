@@ -15,10 +15,11 @@ export function UrlLines({
   lines: number;
 }) {
   const { ellipsis } = useGlyphs();
-  const { tokenUrl, streamUrl, curl } = addresses ?? { tokenUrl: '', streamUrl: '', curl: '' };
+  const { tokenUrl, streamUrl, page, curl } = addresses ?? { tokenUrl: '', streamUrl: '', curl: '' };
   const rows: [label: string, text: string][] = [
     ['token', tokenUrl],
     ['stream', streamUrl],
+    ...(page === undefined ? [] : [['page', page] satisfies [string, string]]),
     ['try', curl],
   ];
   return (

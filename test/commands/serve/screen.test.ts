@@ -54,7 +54,7 @@ test('x and e on a session that is not reached do not say that anything was done
   const { view, press } = open();
   const emulator = await createEmulator();
   deferred.push(() => emulator.close());
-  view.attach(emulator, undefined);
+  view.attach(emulator, {});
   press({ type: 'close', stream: 7 });
   press({ type: 'send', stream: 7, text: 'speaking' });
   await vi.waitFor(() => expect(told).toHaveLength(2));

@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { recordingPage } from '../../src/page/recording-page.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { recordingHar } from '../../src/recording/har.ts';
 import { readTimeline } from '../../src/recording/timeline.ts';
-import { recordingPage } from '../../src/report/recording-page.ts';
-import { hasBrowser, setUpBrowsers } from '../helpers/browser.ts';
+import { hasBrowser, setUpBrowsers, until } from '../helpers/browser.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
 import { silence, speech } from '../helpers/fake-voice.ts';
 import { framesOf } from '../helpers/pcm.ts';
@@ -50,7 +50,10 @@ async function open(url: string, scheme: 'light' | 'dark' = 'light') {
   });
   await page.goto(url);
   // The playhead is put in its place by the first drawing.
-  await until(page, `document.getElementById('playhead').style.transform !== ''`);
+  await until(
+    page,
+    `document.getElementById('playhead')?.style.transform && document.querySelector('canvas').width > 300`,
+  );
   return { context, page, troubles };
 }
 
@@ -67,13 +70,6 @@ function countPixels(page: Page, names: readonly string[]): Promise<number[]> {
       return pixels.reduce((count, pixel) => count + (pixel === wanted ? 1 : 0), 0);
     });
   })()`);
-}
-
-/** Looks with every frame that the browser draws. */
-function until(page: Page, condition: string): Promise<void> {
-  return page.evaluate(
-    `new Promise((resolve) => { const look = () => (${condition} ? resolve() : requestAnimationFrame(look)); look(); })`,
-  );
 }
 
 const positionMs = async (page: Page) =>

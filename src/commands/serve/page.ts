@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import type { CreatePage } from '../../emulator/control/page-handler.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { PageFacts } from '../../page/server/create-page.ts';
+import { pagePath } from '../../protocol/control-paths.ts';
+import { isLoopbackHost } from '../../protocol/loopback.ts';
+import { serviceUrl } from '../../protocol/paths.ts';
+import { type StartFacts, serviceFacts } from '../../report/start-lines.ts';
+import type { Addresses } from '../../wire/server/addresses.ts';
+
+/** The page of an emulator that is about to start. */
+export interface ServePage {
+  create: CreatePage;
+  /** Tells the page of the emulator that it belongs to. */
+  attach(emulator: Addresses, facts: Pick<StartFacts, 'key' | 'trust'>): void;
+  /** Where a browser finds it, with the secret of this start; undefined if no browser can reach it. */
+  url(emulator: Addresses): string | undefined;
+}
+
+/** `defaultUrl`: where the command line looks for an emulator by itself. */
+export async function preparePage(defaultUrl: string): Promise<ServePage> {
+  const { createPage } = await import('../../page/server/create-page.ts');
+  const token = randomBytes(24).toString('base64url');
+  let facts: PageFacts = { baseUrl: '', wsUrl: '', isDefault: true, curl: '' };
+  return {
+    create: createPage(() => facts, token),
+    attach(emulator, { key, trust }) {
+      const { baseUrl, wsUrl } = emulator;
+      const { curl } = serviceFacts(emulator, { key, trust });
+      facts = { baseUrl, wsUrl, curl, isDefault: baseUrl === defaultUrl };
+    },
+    url({ baseUrl }) {
+      const isReachable = isLoopbackHost(new URL(baseUrl).hostname);
+      return isReachable ? `${serviceUrl(baseUrl, pagePath)}#${token}` : undefined;
+    },
+  };
+}
+
+/** Shows an address in the browser. Throws `input-output` if there is none to start. */
+export async function openBrowser(url: string): Promise<void> {
+  const { default: open } = await import('open');
+  try {
+    const child = await open(url);
+    child.unref();
+  } catch (cause) {
+    throw new VoicectlError('input-output', 'Cannot start a browser', { cause });
+  }
+}

@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import { controlOperations, pageData } from '../../protocol/control.ts';
+import { jsonMediaType } from '../../protocol/token-request.ts';
+
+/** Media types of requests that no form of another page can send. */
+const mediaTypes: readonly string[] = [jsonMediaType, ...controlOperations.speak.binary];
+
+/** Whether a browser sent it: they name the page by Origin, by Sec-Fetch-Site, or by both. */
+function isFromBrowser({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+}
+
+/** Whether the request may be one of a page: what it changes or follows can be told from outside. */
+function acts({ method }: IncomingMessage, path: string): boolean {
+  return method !== 'GET' || path === controlOperations.live.path || path.startsWith(pageData);
+}
+
+/**
+ * Whether a page that sends this request may talk to the control API at all: a page of this very origin. A page of another port
+ * of this machine may only read what any program may read, as far as the browser lets it. Always true for programs.
+ */
+export function isPageAllowed(
+  request: IncomingMessage,
+  { isSecure, path }: { isSecure: boolean; path: string },
+): boolean {
+  const { origin, host, 'sec-fetch-site': site, 'content-type': mediaType = '' } = request.headers;
+  if (!isFromBrowser(request)) return true;
+  if (site !== undefined && site !== 'none' && site !== 'same-origin') return false;
+  if (!acts(request, path)) return true;
+  const own = `${isSecure ? 'https' : 'http'}://${host ?? ''}`.toLowerCase();
+  if (origin !== undefined && origin !== own) return false;
+  const hasBody = request.method !== 'GET' && request.headers['content-length'] !== '0';
+  return !hasBody || mediaTypes.includes(mediaType.split(';')[0]?.trim().toLowerCase() ?? '');
+}
+
+/** Whether a browser has to prove with the token of this start that the page of the emulator asks. */
+export function needsPageToken(request: IncomingMessage, path: string): boolean {
+  return isFromBrowser(request) && acts(request, path);
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../kernel/clock.ts';
+import type { ObserveStream } from '../streams/observers.ts';
+import type { EmulatorControl } from './emulator-control.ts';
+
+/** What a page may see and do of the emulator that serves it. */
+export interface Stage {
+  readonly control: EmulatorControl;
+  /** The machine's clock: audio is heard when it arrives. */
+  readonly clock: Clock;
+  /** Milliseconds since the emulator started, by the machine's clock. */
+  elapsedMs(): number;
+  /** Gives a tap to each open stream, and to those that open until the result is called. */
+  observe(createTap: ObserveStream): () => void;
+}
+
+/** A request for the page. Its Host and Origin are already checked. */
+export interface PageRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Below the prefix of the control API, such as `/page/app.js`. */
+  path: string;
+  query: Record<string, string>;
+  /** Whether it carries the token of this start, or needs none. */
+  isTrusted: boolean;
+}
+
+/** Serves a page beside the control API. */
+export interface PageHandler {
+  /** The secret of this start: a browser proves with it that the page asks, and no other one. */
+  readonly token: string;
+  /** Answers the request; false if the path is not the page's. */
+  answer(asked: PageRequest): Promise<boolean>;
+  /** Ends what it has open. */
+  close(): Promise<void>;
+}
+
+export type CreatePage = (stage: Stage) => PageHandler;

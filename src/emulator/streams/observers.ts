@@ -1,0 +1,48 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Tap } from '../../wire/tap.ts';
+import type { Connection } from './connection.ts';
+import { tapStream, type Upgraded } from './tap-stream.ts';
+
+/** Makes a tap for the stream of this number, if it is wanted. */
+export type ObserveStream = (stream: number) => Tap | undefined;
+
+/** Observers that come and go while streams are open. Without one, no stream has a tap. */
+export interface Observers {
+  readonly any: boolean;
+  opened(connection: Connection, upgraded: Upgraded): void;
+  /** Gives a tap to each open stream, and to those that open until the result is called. */
+  add(createTap: ObserveStream): () => void;
+}
+
+/** `open`: the open connections. A tap that comes to an open stream is not told of its upgrade. */
+export function createObservers(open: ReadonlySet<Connection>, clock: Clock): Observers {
+  const all = new Set<(connection: Connection, upgraded?: Upgraded) => void>();
+  return {
+    get any() {
+      return all.size > 0;
+    },
+    opened(connection, upgraded) {
+      for (const observe of all) observe(connection, upgraded);
+    },
+    add(createTap) {
+      const stops = new Map<Connection, () => void>();
+      const observe = (connection: Connection, upgraded?: Upgraded) => {
+        const { id, socket, totals } = connection;
+        const tap = createTap(id);
+        if (tap === undefined) return;
+        const presented = totals.device !== undefined;
+        stops.set(
+          connection,
+          connection.observe((isOurEnd) => tapStream({ upgraded, tap, socket, clock, isOurEnd, presented })),
+        );
+        connection.socket.once('close', () => stops.delete(connection));
+      };
+      for (const connection of open) observe(connection);
+      all.add(observe);
+      return () => {
+        all.delete(observe);
+        for (const stop of stops.values()) stop();
+      };
+    },
+  };
+}

@@ -1,0 +1,213 @@
+import { signal, useSignal } from '@preact/signals';
+import type { ComponentChildren, VNode } from 'preact';
+import { useId } from 'preact/hooks';
+import type { StreamSelector } from '../../../protocol/control.ts';
+import { actOn } from './act.ts';
+import { Command } from './Command.tsx';
+import { commandLine } from './commands.ts';
+import { Field } from './Field.tsx';
+import { Speak } from './Speak.tsx';
+import type { Session } from './session.ts';
+import { state } from './store.ts';
+
+/** What can be done to a session, to all sessions of its device, or to all: each with the command that does the same. */
+export function Actions({ session }: { session: Session }) {
+  const reach = useSignal<'session' | 'device' | 'all'>('session');
+  const { stream, device } = session;
+  const target: StreamSelector =
+    reach.value === 'session'
+      ? { stream }
+      : reach.value === 'device' && device !== undefined
+        ? { device }
+        : {};
+  const id = useId();
+  const step = (by: number) => {
+    const at = kinds.indexOf(kind.value) + by;
+    kind.value = kinds[(at + kinds.length) % kinds.length] ?? 'speak';
+    document.getElementById(`${id}-${kind.value}`)?.focus();
+  };
+  const Shown = forms[kind.value];
+  return (
+    <div class="actions">
+      <div class="line">
+        <label class="target">
+          Act on{' '}
+          <select
+            id="target"
+            value={reach.value}
+            onChange={(event) => (reach.value = event.currentTarget.value as typeof reach.value)}
+          >
+            <option value="session">session {stream}</option>
+            {device !== undefined && <option value="device">all of {device}</option>}
+            <option value="all">all {state.value?.streams.length} sessions</option>
+          </select>
+        </label>
+        <div
+          role="tablist"
+          aria-label="What to do"
+          onKeyDown={({ key }) => {
+            if (key === 'ArrowRight') step(1);
+            if (key === 'ArrowLeft') step(-1);
+          }}
+        >
+          {kinds.map((one) => (
+            <button
+              key={one}
+              id={`${id}-${one}`}
+              type="button"
+              role="tab"
+              data-kind={one}
+              aria-selected={kind.value === one}
+              aria-controls={`${id}-panel`}
+              tabIndex={kind.value === one ? 0 : -1}
+              onClick={() => (kind.value = one)}
+            >
+              {titles[one]}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${kind.value}`}>
+        <Shown target={target} />
+      </div>
+    </div>
+  );
+}
+
+interface Targeted {
+  target: StreamSelector;
+}
+
+function Action(props: { title: string; command: string; onAct?: () => void; children: ComponentChildren }) {
+  const { title, command, onAct, children } = props;
+  return (
+    <form
+      class="action"
+      aria-label={title}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onAct?.();
+      }}
+    >
+      <div class="line">{children}</div>
+      <Command text={command} />
+    </form>
+  );
+}
+
+function Status({ target }: Targeted) {
+  const last = useSignal<'speaking' | 'listening'>('speaking');
+  const send = (status: typeof last.value) => {
+    last.value = status;
+    void actOn('send', { ...target, status }, `Sent status ${status}`);
+  };
+  return (
+    <Action title="Status" command={commandLine(['send', '--status', last.value], target)}>
+      <button type="button" onClick={() => send('speaking')}>
+        speaking
+      </button>
+      <button type="button" onClick={() => send('listening')}>
+        listening
+      </button>
+    </Action>
+  );
+}
+
+function ErrorMessage({ target }: Targeted) {
+  const code = useSignal('INTERNAL_ERROR');
+  const message = useSignal('The service has failed');
+  const error = { code: code.value, message: message.value };
+  return (
+    <Action
+      title="Error"
+      command={commandLine(['send', '--error-code', error.code, '--message', error.message], target)}
+      onAct={() => actOn('send', { ...target, error }, `Sent error ${error.code}`)}
+    >
+      <Field label="Code" value={code} isRequired />
+      <Field label="Message" value={message} />
+      <button type="submit">Send</button>
+    </Action>
+  );
+}
+
+function AnyMessage({ target }: Targeted) {
+  const text = useSignal('{"type":"lights","on":true}');
+  const send = () => {
+    let json: unknown;
+    try {
+      json = JSON.parse(text.value);
+    } catch {
+      void actOn('send', { json: undefined }, 'The message is not valid JSON');
+      return;
+    }
+    void actOn('send', { ...target, json }, 'Sent the message');
+  };
+  return (
+    <Action title="Any JSON" command={commandLine(['send', text.value], target)} onAct={send}>
+      <Field label="Message as JSON" value={text} isRequired isCode />
+      <button type="submit">Send</button>
+    </Action>
+  );
+}
+
+function ScenarioEvent({ target }: Targeted) {
+  const name = useSignal('door');
+  return (
+    <Action
+      title="Event for the scenario"
+      command={commandLine(['event', name.value], target)}
+      onAct={() => actOn('event', { ...target, event: name.value }, `Event ${name.value}`)}
+    >
+      <Field label="Name of the event" value={name} isRequired />
+      <button type="submit">Report</button>
+    </Action>
+  );
+}
+
+function Close({ target }: Targeted) {
+  const code = useSignal('1012');
+  const reason = useSignal('');
+  const words = ['close', '--code', code.value, ...(reason.value === '' ? [] : ['--reason', reason.value])];
+  return (
+    <Action
+      title="Close"
+      command={commandLine(words, target)}
+      onAct={() =>
+        actOn(
+          'close',
+          { ...target, code: Number(code.value), reason: reason.value },
+          `Closed with ${code.value}`,
+        )
+      }
+    >
+      <Field label="Code" value={code} isRequired pattern="\d{4}" />
+      <Field label="Reason" value={reason} />
+      <button type="submit" class="danger">
+        Close
+      </button>
+    </Action>
+  );
+}
+
+type Kind = 'speak' | 'status' | 'error' | 'json' | 'event' | 'close';
+
+/** The form that is shown: the same for each session, so that an action can be done to one after the other. */
+export const kind = signal<Kind>('speak');
+
+const titles: Record<Kind, string> = {
+  speak: 'Speak',
+  status: 'Status',
+  error: 'Error',
+  json: 'JSON',
+  event: 'Event',
+  close: 'Close',
+};
+const kinds = Object.keys(titles) as Kind[];
+const forms: Record<Kind, (props: Targeted) => VNode> = {
+  speak: Speak,
+  status: Status,
+  error: ErrorMessage,
+  json: AnyMessage,
+  event: ScenarioEvent,
+  close: Close,
+};

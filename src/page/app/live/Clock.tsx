@@ -1,0 +1,60 @@
+import { useSignal } from '@preact/signals';
+import { readDuration } from '../../../protocol/read-duration.ts';
+import { operate, tellOf } from './act.ts';
+import { Command } from './Command.tsx';
+import { commandLine } from './commands.ts';
+import { Field } from './Field.tsx';
+
+/** Moves the clock of the emulator. */
+export function advance(duration: string): Promise<void> {
+  const move = async () => {
+    const advanceMs = readDuration(duration);
+    if (advanceMs === undefined) throw new Error('Expected a duration such as 61s, 500ms or 10m');
+    const { aheadMs } = await operate<{ aheadMs: number }>('advance', { advanceMs });
+    return `The clock is ${aheadMs / 1000} s ahead`;
+  };
+  return tellOf(move());
+}
+
+function reset(): Promise<void> {
+  return tellOf(operate('reset').then(() => 'The emulator is reset'));
+}
+
+/** The time of the emulator: tokens expire and windows reset at once. */
+export function Clock() {
+  const by = useSignal('61s');
+  return (
+    <section class="panel" aria-labelledby="clock-title">
+      <h2 id="clock-title">Clock</h2>
+      <form
+        class="action"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void advance(by.value);
+        }}
+      >
+        <div class="line">
+          <Field label="Move it forward by" value={by} isRequired />
+          <button type="submit" id="advance">
+            Move
+          </button>
+        </div>
+        <Command text={commandLine(['clock', 'advance', by.value])} />
+      </form>
+      <form
+        class="action"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void reset();
+        }}
+      >
+        <div class="line">
+          <button type="submit" id="reset" class="danger">
+            Reset the emulator
+          </button>
+        </div>
+        <Command text={commandLine(['reset'])} />
+      </form>
+    </section>
+  );
+}

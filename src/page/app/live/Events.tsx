@@ -1,0 +1,159 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { jsonLines } from '../../../kernel/escape.ts';
+import { heldCount, type Row } from '../../../ui/event-list.ts';
+import { copyJson, detail, mark, marked, pressList, rows, setFilter } from './event-keys.ts';
+import { list } from './store.ts';
+
+const rowPx = 24;
+/** Rows above and below what is seen. */
+const spare = 6;
+
+/** Everything that happens, as a list of which only the visible part exists. */
+export function Events() {
+  return (
+    <section class="panel events" aria-labelledby="events-title">
+      <div class="title">
+        <h2 id="events-title">
+          Events <span class="count">{rows.value.length}</span>
+        </h2>
+        <label for="filter" class="hidden">
+          Filter
+        </label>
+        <input
+          id="filter"
+          type="search"
+          placeholder="Filter: words kind:NAME dir:in device:ID stream:N"
+          value={list.value.filter}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+        <Hold />
+      </div>
+      <Rows />
+      <Detail />
+    </section>
+  );
+}
+
+function Hold() {
+  const isHeld = list.value.heldAfter !== undefined;
+  return (
+    <button type="button" id="pause" aria-pressed={isHeld} onClick={() => pressList('pause')}>
+      {isHeld ? `Continue (${heldCount(list.value)})` : 'Pause'}
+    </button>
+  );
+}
+
+function Rows() {
+  const frame = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(300);
+  const follows = useRef(true);
+  const all = rows.value;
+  const first = Math.max(0, Math.floor(top.value / rowPx) - spare);
+  const count = Math.ceil(height.value / rowPx) + 2 * spare;
+
+  useEffect(() => {
+    if (frame.current === null) return;
+    const resized = new ResizeObserver(() => {
+      height.value = frame.current?.clientHeight ?? 300;
+    });
+    resized.observe(frame.current);
+    return () => resized.disconnect();
+  }, []);
+  // The newest stays in view, unless somebody looks back.
+  useEffect(() => {
+    if (frame.current !== null && follows.current) frame.current.scrollTop = frame.current.scrollHeight;
+  }, [all]);
+  useSignalEffect(() => {
+    const id = list.value.marked;
+    const box = frame.current;
+    if (box === null) return;
+    if (id === undefined) {
+      follows.current = true;
+      return;
+    }
+    const at = rows.peek().findIndex((row) => row.id === id) * rowPx;
+    if (at < box.scrollTop) box.scrollTop = at;
+    else if (at + rowPx > box.scrollTop + box.clientHeight) box.scrollTop = at + rowPx - box.clientHeight;
+  });
+
+  return (
+    <div
+      class="rows"
+      ref={frame}
+      tabIndex={0}
+      role="listbox"
+      aria-label="Events"
+      aria-activedescendant={marked.value === undefined ? undefined : `event-${marked.value.id}`}
+      onScroll={(event) => {
+        const box = event.currentTarget;
+        top.value = box.scrollTop;
+        follows.current =
+          list.peek().marked === undefined && box.scrollTop + box.clientHeight >= box.scrollHeight - rowPx;
+      }}
+    >
+      <div class="all" role="presentation" style={{ height: `${all.length * rowPx}px` }}>
+        {all.slice(first, first + count).map((row, index) => (
+          <EventRow
+            key={row.id}
+            row={row}
+            top={(first + index) * rowPx}
+            isMarked={row.id === marked.value?.id}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const arrows = { in: '←', out: '→', self: '·' };
+
+function EventRow({ row, top, isMarked }: { row: Row; top: number; isMarked: boolean }) {
+  const { id, t, direction, kind, text, device, stream } = row;
+  const tone = row.mark === 'error' ? 'bad' : row.mark === 'warning' ? 'note' : '';
+  return (
+    <div
+      id={`event-${id}`}
+      class="row"
+      role="option"
+      tabIndex={-1}
+      aria-selected={isMarked}
+      style={{ transform: `translateY(${top}px)` }}
+      onClick={() => mark(row)}
+      onKeyDown={() => {}}
+    >
+      <span class="at">{(t / 1000).toFixed(3)}</span>
+      <span aria-hidden="true">{arrows[direction]}</span>
+      <span class="who">
+        {stream !== undefined && `#${stream} `}
+        {device}
+      </span>
+      <span class="text">
+        <b class={tone}>{kind}</b> {text}
+      </span>
+    </div>
+  );
+}
+
+/** The marked event as JSON. */
+function Detail() {
+  const row = detail.value;
+  if (row === undefined) return null;
+  return (
+    <div class="detail">
+      <div class="line">
+        <b>{row.kind}</b>
+        <button type="button" onClick={copyJson}>
+          Copy
+        </button>
+        <button type="button" onClick={() => (detail.value = undefined)}>
+          Close
+        </button>
+      </div>
+      <pre tabIndex={0}>{jsonLines(row.event)}</pre>
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+import { type Signal, signal, useComputed, useSignal } from '@preact/signals';
+import type { FaultForm } from '../../messages.ts';
+import { operate, tellOf } from './act.ts';
+import { Command } from './Command.tsx';
+import { commandLine } from './commands.ts';
+import { Field } from './Field.tsx';
+import { hello, state } from './store.ts';
+
+/** The catalogue of faults as a form, and those that are active. */
+export function Faults() {
+  const faults = hello.value?.faults ?? [];
+  const name = useSignal('rate-limited');
+  const form = faults.find((one) => one.name === name.value);
+  return (
+    <section class="panel" aria-labelledby="faults-title" id="faults">
+      <h2 id="faults-title">
+        Faults <span class="count">{state.value?.faults.length ?? 0}</span>
+      </h2>
+      <Active />
+      <label class="field wide">
+        Fault of the catalogue
+        <select
+          id="fault-name"
+          value={name.value}
+          onChange={(event) => (name.value = event.currentTarget.value)}
+        >
+          {[...new Set(faults.map(({ at }) => at))].map((at) => (
+            <optgroup key={at} label={pointNames[at] ?? at}>
+              {faults
+                .filter((one) => one.at === at)
+                .map((one) => (
+                  <option key={one.name}>{one.name}</option>
+                ))}
+            </optgroup>
+          ))}
+        </select>
+      </label>
+      {form !== undefined && <Form key={form.name} form={form} />}
+    </section>
+  );
+}
+
+const pointNames: Record<string, string> = {
+  token: 'token request',
+  upgrade: 'upgrade',
+  authorise: 'token on the stream',
+  connected: 'first message',
+  live: 'stream',
+  audio: 'AI audio',
+};
+
+function Active() {
+  return (
+    <ul class="active">
+      {(state.value?.faults ?? []).map(({ id, name, struck }) => (
+        <li key={id}>
+          <span>
+            <b>{name}</b>{' '}
+            <span class="faint">
+              #{id}, struck {struck} ×
+            </span>
+          </span>
+          <button type="button" aria-label={`End fault ${id}, ${name}`} onClick={() => clear(id)}>
+            End
+          </button>
+          <Command text={commandLine(['fault', 'clear', String(id)])} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function clear(id: number): Promise<void> {
+  return tellOf(operate('clearFaults', { id }).then(() => `Fault ${id} has ended`));
+}
+
+/** Parameters that have a flag of their own on the command line. */
+const flags: Record<string, string> = {
+  device: '--on-device',
+  stream: '--on-stream',
+  times: '--times',
+  probability: '--probability',
+};
+
+function Form({ form: { name, summary, fields } }: { form: FaultForm }) {
+  const values = useSignal<Record<string, Signal<string>>>(
+    Object.fromEntries(fields.map((field) => [field.name, signal(field.fallback)])),
+  );
+  const changed = useComputed(() =>
+    fields.flatMap((field) => {
+      const typed = values.value[field.name]?.value ?? '';
+      return typed === field.fallback || typed === '' ? [] : [{ ...field, typed }];
+    }),
+  );
+  const add = () => {
+    const given = changed.value.map(({ name: key, kind, typed }) => [
+      key,
+      kind === 'number' ? Number(typed) : typed,
+    ]);
+    const body = { name, ...Object.fromEntries(given) };
+    void tellOf(operate<{ id: number }>('addFault', body).then(({ id }) => `Added fault ${id}: ${name}`));
+  };
+  const own = changed.value.filter(({ name: key }) => !(key in flags));
+  const written = own.map(({ name: key, typed }) => `${key}=${typed}`).join(',');
+  const scope = changed.value.flatMap(({ name: key, typed }) =>
+    key in flags ? [flags[key] ?? '', typed] : [],
+  );
+  return (
+    <form
+      class="action"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add();
+      }}
+    >
+      <p class="faint">{summary}</p>
+      <div class="fields">
+        {fields.map(({ name: key, help, choices, kind }) => {
+          const value = values.value[key];
+          const hint = kind === 'duration' ? 'such as 500ms or 2s' : '';
+          const more = choices === undefined ? {} : { choices };
+          return value && <Field key={key} label={key} value={value} help={help} hint={hint} {...more} />;
+        })}
+      </div>
+      <div class="line">
+        <button type="submit" id="add-fault">
+          Add fault
+        </button>
+      </div>
+      <Command text={commandLine(['fault', 'add', written === '' ? name : `${name}:${written}`, ...scope])} />
+    </form>
+  );
+}

@@ -1,0 +1,32 @@
+import { link } from './store.ts';
+
+/** The page needs the token of this start, which stands in the address that `serve` prints. */
+export function NoToken() {
+  const isOld = link.value === 'refused';
+  const open = (event: SubmitEvent) => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const typed = String(data.get('address'));
+    location.hash = typed.slice(typed.indexOf('#') + 1).trim();
+    location.reload();
+  };
+  return (
+    <main class="lock">
+      <h1>{isOld ? 'The emulator was started again' : 'The page of the emulator'}</h1>
+      <p>
+        Each start has its own secret, so that no other page of this machine can act on the emulator. Open the
+        address that <code>voicectl serve</code> prints as <b>page</b>, or start it with{' '}
+        <code>voicectl serve --open</code>.
+      </p>
+      <form onSubmit={open}>
+        <label for="address">That address, or the part after #</label>
+        <div class="line">
+          <input id="address" name="address" required autocomplete="off" spellcheck={false} />
+          <button type="submit" class="main">
+            Open
+          </button>
+        </div>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,34 @@
+import { pageData } from '../../../protocol/control-paths.ts';
+import type { RecordingState } from '../../messages.ts';
+import { tellOf } from './act.ts';
+import { askJson } from './api.ts';
+import { recordings } from './store.ts';
+
+const post = (path: string, body: unknown) =>
+  askJson<RecordingState>('POST', `${pageData}recordings/${path}`, { body });
+
+export function startRecording(stream: number): Promise<void> {
+  return tellOf(post('start', { stream }).then(() => `Recording session ${stream}`));
+}
+
+export function stopRecording(id: number): Promise<void> {
+  return tellOf(post('stop', { id }).then((state) => `Recorded ${(state.durationMs / 1000).toFixed(1)} s`));
+}
+
+/** Records a session, from now on. */
+export function RecordButton({ stream }: { stream: number }) {
+  const running = recordings.value.find((one) => one.stream === stream && one.end === undefined);
+  return (
+    <button
+      type="button"
+      id="record"
+      aria-pressed={running !== undefined}
+      onClick={() => (running === undefined ? startRecording(stream) : stopRecording(running.id))}
+    >
+      <span class={running === undefined ? 'bad' : ''} aria-hidden="true">
+        ●
+      </span>{' '}
+      {running === undefined ? 'Record' : `Stop, ${(running.durationMs / 1000).toFixed(0)} s`}
+    </button>
+  );
+}

@@ -1,0 +1,110 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { verdictText } from '../../../report/emulator-lines.ts';
+import { peakMs } from '../../messages.ts';
+import { peaksOfBytes } from '../picture/peaks.ts';
+import { timeText } from '../picture/places.ts';
+import { createScroller, type Scroller } from '../picture/scroller.ts';
+import { describePoint } from '../recording/describe.ts';
+import { Actions } from './Actions.tsx';
+import { ListenButton } from './ListenButton.tsx';
+import { RecordButton } from './RecordButton.tsx';
+import { axisOf, type Session } from './session.ts';
+import { elapsedMs, state } from './store.ts';
+import { useBeat } from './use-beat.ts';
+
+/** One session as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
+export function SessionPanel({ session }: { session: Session }) {
+  const known = state.value?.streams.find(({ stream }) => stream === session.stream);
+  const isOpen = session.closedMs === undefined;
+  return (
+    <section class="panel session-panel" aria-labelledby="session-title">
+      <div class="title">
+        <h2 id="session-title">
+          {session.device ?? 'no token yet'} <span class="faint">session {session.stream}</span>
+        </h2>
+        {isOpen && (
+          <>
+            <ListenButton stream={session.stream} />
+            <RecordButton stream={session.stream} />
+          </>
+        )}
+      </div>
+      <p class="verdict">
+        {known === undefined ? (
+          `Ended after ${timeText(session.closedMs ?? 0, 10)}`
+        ) : (
+          <>
+            <span class={known.remarks.length > 0 ? 'note' : 'good'}>
+              {known.pace.timesRealTime === null ? 'no verdict yet' : verdictText(known)}
+            </span>{' '}
+            · received {known.framesIn} messages, sent {known.framesOut}
+          </>
+        )}
+      </p>
+      <LivePicture session={session} />
+      {isOpen && <Actions session={session} />}
+    </section>
+  );
+}
+
+function LivePicture({ session }: { session: Session }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const extent = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const scroller = useRef<Scroller | undefined>(undefined);
+  const hint = useSignal('');
+  const axis = useMemo(() => axisOf(session), [session]);
+  useEffect(() => {
+    if (frame.current === null || extent.current === null || canvas.current === null) return;
+    const { out, in: ai } = session.voices;
+    const made = createScroller({
+      ...{ frame: frame.current, extent: extent.current, canvas: canvas.current },
+      axis: () => axis(elapsedMs()),
+      peaks: { out: peaksOfBytes(() => out.peaks, peakMs), in: peaksOfBytes(() => ai.peaks, peakMs) },
+      unheardMs: session.heardFromMs,
+      isLive: true,
+    });
+    scroller.current = made;
+    made.draw();
+    return made.close;
+  }, [session]);
+  useBeat(frame, () => scroller.current?.draw());
+  return (
+    <>
+      <div
+        class="timeline"
+        ref={frame}
+        tabIndex={0}
+        role="img"
+        aria-label={`Waveforms of session ${session.stream}: the device above, the AI below`}
+        onPointerMove={(event) => {
+          const scroll = scroller.current;
+          if (scroll !== undefined) hint.value = describePoint(axis(elapsedMs()), scroll.msAt(event), scroll);
+        }}
+        onPointerLeave={() => (hint.value = '')}
+      >
+        <div class="extent" ref={extent}>
+          <canvas ref={canvas} aria-hidden="true" />
+        </div>
+      </div>
+      <div class="hint">
+        <span class="told">
+          {hint.value === '' ? 'Scroll to look back; Ctrl and the wheel zoom' : hint.value}
+        </span>
+        <button type="button" aria-label="Zoom out" onClick={() => scroller.current?.zoom(1 / 1.6)}>
+          −
+        </button>
+        <button type="button" onClick={() => scroller.current?.zoom(0)}>
+          Fit
+        </button>
+        <button type="button" aria-label="Zoom in" onClick={() => scroller.current?.zoom(1.6)}>
+          +
+        </button>
+        <button type="button" onClick={() => scroller.current?.follow()}>
+          Now
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { systemClock } from '../../../kernel/clock.ts';
+import { ask, askJson } from './api.ts';
+import { hello, notice } from './store.ts';
+
+/** Does something, and says what came of it. */
+export async function tellOf(work: Promise<string>): Promise<void> {
+  try {
+    notice.value = { text: await work, isBad: false };
+  } catch (thrown) {
+    notice.value = { text: thrown instanceof Error ? thrown.message : String(thrown), isBad: true };
+  }
+}
+
+/** Calls an operation of the control API by its name. */
+export async function operate<Answer>(
+  name: string,
+  body?: unknown,
+  query?: Record<string, string | number | undefined>,
+): Promise<Answer> {
+  const path = hello.peek()?.paths[name];
+  if (path === undefined) throw new Error('The emulator is not reached yet');
+  return askJson<Answer>('POST', path, { body, ...(query === undefined ? {} : { query }) });
+}
+
+/** Calls an operation on streams. Says which ones it reached. */
+export function actOn(
+  name: string,
+  body: unknown,
+  done: string,
+  query?: Record<string, string | number | undefined>,
+): Promise<void> {
+  return tellOf(
+    operate<{ streams: number[] }>(name, body, query).then(({ streams }) => {
+      if (streams.length === 0) throw new Error('No session was reached: it has no token yet, or has ended');
+      return `${done}: session ${streams.join(', ')}`;
+    }),
+  );
+}
+
+/** Saves what the emulator answers as a file. */
+export async function download(path: string, fallback: string): Promise<string> {
+  const response = await ask('GET', path);
+  const named = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = named ?? fallback;
+  link.click();
+  systemClock.after(60_000, () => URL.revokeObjectURL(link.href));
+  return `Saved ${link.download}`;
+}
+
+/** Copies text to the clipboard. */
+export function copy(text: string, what: string): Promise<void> {
+  return tellOf(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
+}

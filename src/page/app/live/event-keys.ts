@@ -1,0 +1,45 @@
+import { computed, signal } from '@preact/signals';
+import { jsonLines } from '../../../kernel/escape.ts';
+import { markedRow, moveMark, type Row, shownRows, toggleHold } from '../../../ui/event-list.ts';
+import { copy } from './act.ts';
+import { list } from './store.ts';
+
+/** The rows that pass the filter, up to where the list is paused. */
+export const rows = computed(() => shownRows(list.value));
+export const marked = computed(() => (list.value.marked === undefined ? undefined : markedRow(list.value)));
+/** The event that is shown as JSON. */
+export const detail = signal<Row>();
+
+/** Moves the mark by so many rows. */
+export function moveTo(by: number): void {
+  list.value = moveMark(list.value, by);
+  if (detail.value !== undefined) detail.value = marked.value;
+}
+
+export function mark(row: Row): void {
+  list.value = { ...list.value, marked: row.id };
+  detail.value = row;
+}
+
+export function toggleDetail(): void {
+  detail.value = detail.value === undefined ? markedRow(list.value) : undefined;
+}
+
+export function copyJson(): void {
+  const row = markedRow(list.value);
+  if (row !== undefined) void copy(jsonLines(row.event), 'the event');
+}
+
+export function setFilter(filter: string): void {
+  list.value = { ...list.value, filter, marked: undefined };
+}
+
+export function pressList(command: 'first' | 'follow' | 'pause' | 'back'): void {
+  if (command === 'pause') list.value = toggleHold(list.value);
+  if (command === 'first') list.value = { ...list.value, marked: rows.value[0]?.id };
+  if (command === 'follow') list.value = { ...list.value, marked: undefined };
+  if (command !== 'back') return;
+  if (detail.value !== undefined) detail.value = undefined;
+  else if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+  else setFilter('');
+}

@@ -1,0 +1,26 @@
+import { useSignalEffect } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { beat } from './store.ts';
+
+/** Draws with the next frame after each beat of the feed, while the element can be seen. */
+export function useBeat(element: RefObject<Element | null>, draw: () => void): void {
+  const isSeen = useRef(true);
+  const isDue = useRef(false);
+  useEffect(() => {
+    if (element.current === null) return;
+    const observer = new IntersectionObserver((entries) => {
+      isSeen.current = entries.at(-1)?.isIntersecting ?? true;
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  useSignalEffect(() => {
+    if (beat.value === 0 || isDue.current || !isSeen.current) return;
+    isDue.current = true;
+    requestAnimationFrame(() => {
+      isDue.current = false;
+      draw();
+    });
+  });
+}

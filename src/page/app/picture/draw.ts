@@ -1,0 +1,189 @@
+import type { Axis, Mark } from '../../view-data.ts';
+import { type Pen, pen } from './pen.ts';
+import { gutter, middle, pictureHeight, rows, timeText } from './places.ts';
+
+/** What is drawn: the part of the time axis that is in view. */
+export interface View {
+  axis: Axis;
+  /** Width of the canvas, in CSS pixels. */
+  width: number;
+  /** The time at the left edge, behind the gutter. */
+  start: number;
+  pxPerMs: number;
+  colors: Record<string, string>;
+  /** The loudest amplitude, 0 to 1, from one time to another. */
+  peaks: Record<Voice, (fromMs: number, toMs: number) => number>;
+  /** What nobody heard, at the beginning. */
+  unheardMs: number;
+}
+
+type Voice = 'out' | 'in';
+const voices = ['out', 'in'] as const;
+const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 3e4, 6e4, 12e4, 3e5, 6e5];
+
+interface Drawing extends View {
+  pen: Pen;
+  x: (ms: number) => number;
+  /** The times at both edges. */
+  end: number;
+}
+
+/** Draws both voices, who speaks when, gaps, waits and events. */
+export function drawPicture(context: CanvasRenderingContext2D, view: View): void {
+  const { width, colors } = view;
+  const drawing: Drawing = {
+    ...view,
+    pen: pen(context),
+    x: (ms) => gutter + (ms - view.start) * view.pxPerMs,
+    end: view.start + (width - gutter) / view.pxPerMs,
+  };
+  context.clearRect(0, 0, width, pictureHeight);
+  context.textBaseline = 'middle';
+  context.save();
+  context.beginPath();
+  context.rect(gutter, 0, width - gutter, pictureHeight);
+  context.clip();
+  drawUnheard(drawing);
+  drawAxis(drawing);
+  drawPhases(drawing);
+  drawEventLines(drawing);
+  for (const voice of voices) {
+    drawTurns(drawing, voice);
+    drawWave(drawing, voice);
+  }
+  drawGaps(drawing);
+  drawWaits(drawing);
+  drawArrivals(drawing);
+  drawEvents(drawing);
+  context.restore();
+  const { label } = drawing.pen;
+  label('You', 14, middle(rows.out), colors.you, 600);
+  label('AI', 14, middle(rows.in), colors.ai, 600);
+  if (view.axis.arrivals.length > 0) label('arrivals', 14, middle(rows.arrivals), colors.muted);
+  label('events', 14, middle(rows.events), colors.muted);
+}
+
+function drawUnheard({ pen: { fill }, x, unheardMs, colors }: Drawing): void {
+  if (unheardMs <= 0) return;
+  const { top } = rows.out;
+  fill(x(0), top, x(unheardMs) - x(0), rows.in.top + rows.in.height - top, colors.line, 0.5);
+}
+
+function drawAxis({ pen: { line, label }, start, pxPerMs, colors, axis, x, end }: Drawing): void {
+  const step = steps.find((one) => one * pxPerMs >= 70) ?? 6e5;
+  const last = Math.min(axis.durationMs, end);
+  for (let at = Math.max(0, Math.floor(start / step) * step); at <= last; at += step) {
+    line(x(at), rows.axis.height - 5, pictureHeight, colors.line);
+    label(timeText(at, step), x(at) + 4, middle(rows.axis), colors.muted);
+  }
+}
+
+function drawPhases({ pen: { line, label, widthOf }, colors, axis, x }: Drawing): void {
+  axis.phases.forEach(({ t, state }, index) => {
+    const until = axis.phases[index + 1]?.t ?? axis.durationMs;
+    line(x(t), rows.phases.top, rows.phases.top + rows.phases.height, colors.muted);
+    if (widthOf(state) + 10 < x(until) - x(t)) label(state, x(t) + 5, middle(rows.phases), colors.muted);
+  });
+}
+
+function drawWave(drawing: Drawing, voice: Voice): void {
+  const { pen, start, pxPerMs, width, colors, peaks, axis } = drawing;
+  const { top, height } = rows[voice];
+  const centre = top + height / 2;
+  pen.line(gutter, centre, centre, colors.line, width);
+  const last = Math.min(width - gutter, (axis.durationMs - start) * pxPerMs);
+  for (let column = 0; column < last; column += 1) {
+    const from = start + column / pxPerMs;
+    // Soft speech is to be seen as well.
+    const size = peaks[voice](from, from + 1 / pxPerMs) ** 0.6 * (height / 2 - 4);
+    if (size > 0.4) pen.fill(gutter + column, centre - size, 1, 2 * size, colorOf(colors, voice));
+  }
+}
+
+function drawTurns({ pen, colors, axis, x }: Drawing, voice: Voice): void {
+  const { top, height } = rows[voice];
+  const strip = voice === 'out' ? rows.outTurns : rows.inTurns;
+  const color = colorOf(colors, voice);
+  const turns = axis.turns.filter((one) => one.voice === voice);
+  for (const [index, turn] of turns.entries()) {
+    const [left, right] = [x(turn.startMs), x(turn.endMs)];
+    pen.box(left - 3, top, right - left + 6, height, color, 0.11);
+    pen.fill(left, strip.top + 1, right - left, 2, color);
+    if (turn.isOpen) continue;
+    const length = `${((turn.endMs - turn.startMs) / 1000).toFixed(2)} s`;
+    const room = x(turns[index + 1]?.startMs ?? Number.POSITIVE_INFINITY) - left - 8;
+    const texts = turn.bargeIn ? [`${length}, talks over the AI`, length] : [length];
+    const text = texts.find((one) => pen.widthOf(one) < room);
+    if (text !== undefined) pen.label(text, left, middle(strip) + 2, turn.bargeIn ? colors.note : colors.ink);
+  }
+}
+
+/** From the end of your turn to the begin of the answer: what the user waited. */
+function drawWaits({ pen, colors, axis, x }: Drawing): void {
+  for (const { afterMs, startMs } of axis.turns) {
+    if (afterMs === null) continue;
+    const y = (rows.outTurns.top + rows.outTurns.height + rows.in.top) / 2;
+    const [left, right] = [x(startMs - afterMs), x(startMs)];
+    pen.dashed(left, y, right, colors.muted);
+    pen.line(left, y - 5, y + 5, colors.muted);
+    pen.line(right, y - 5, y + 5, colors.muted);
+    const text = `${Math.round(afterMs)} ms`;
+    const width = pen.widthOf(text);
+    const at = (left + right - width) / 2;
+    if (right - left < width + 8) continue;
+    pen.fill(at - 4, y - 8, width + 8, 16, colors.panel);
+    pen.label(text, at, y, colors.ink, 600);
+  }
+}
+
+function drawGaps({ pen, colors, axis, x }: Drawing): void {
+  for (const { startMs, endMs } of axis.gaps) {
+    const [left, right] = [x(startMs), Math.max(x(endMs), x(startMs) + 2)];
+    pen.fill(left, rows.in.top, right - left, rows.in.height, colors.bad, 0.22);
+    pen.fill(left, rows.in.top, right - left, 2, colors.bad);
+    const text = `${Math.round(endMs - startMs)} ms`;
+    const at = (left + right - pen.widthOf(text)) / 2;
+    const isFree = axis.turns.every((turn) => {
+      const labelled = turn.voice === 'in' ? x(turn.startMs) : Number.NaN;
+      return !(at < labelled + 60 && at + pen.widthOf(text) > labelled);
+    });
+    if (isFree) pen.label(text, at, middle(rows.inTurns) + 2, colors.bad, 600);
+  }
+}
+
+function drawArrivals({ pen, start, colors, axis, x, end }: Drawing): void {
+  let last = Number.NEGATIVE_INFINITY;
+  for (const t of axis.arrivals) {
+    if (t < start || t > end) continue;
+    const at = Math.round(x(t));
+    if (at > last) pen.fill(at, rows.arrivals.top + 3, 1, rows.arrivals.height - 6, colors.ai);
+    last = at;
+  }
+}
+
+function drawEventLines({ pen, colors, axis, x, start, end }: Drawing): void {
+  for (const { t } of axis.marks)
+    if (t >= start && t <= end) pen.line(x(t), rows.out.top, rows.events.top + 6, colors.line);
+}
+
+/** The gravest first: where names have no room side by side, theirs is the one that is shown. */
+const gravity: readonly Mark['tone'][] = ['bad', 'note', 'good', 'ink', 'muted'];
+
+function drawEvents({ pen, width, colors, axis, x }: Drawing): void {
+  const y = rows.events.top + 10;
+  const inView = axis.marks.filter(({ t }) => x(t) > gutter - 10 && x(t) < width + 10);
+  const byGravity = inView.toSorted((a, b) => gravity.indexOf(a.tone) - gravity.indexOf(b.tone));
+  const taken: { from: number; to: number }[] = [];
+  for (const { t, tone, name } of byGravity) {
+    const from = Math.max(gutter, x(t) - 5);
+    const to = from + pen.widthOf(name) + 10;
+    if (taken.some((other) => from < other.to && to > other.from)) continue;
+    taken.push({ from, to });
+    pen.label(name, from, y + 18, colors[tone]);
+  }
+  for (const { t, tone } of byGravity.toReversed()) pen.diamond(x(t), y, 6, colors[tone]);
+}
+
+function colorOf(colors: View['colors'], voice: Voice): string | undefined {
+  return voice === 'out' ? colors.you : colors.ai;
+}

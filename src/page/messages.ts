@@ -1,0 +1,92 @@
+import type { EmulatorState } from '../protocol/control.ts';
+import type { Direction } from '../recording/format.ts';
+
+/** What the emulator tells its page: JSON lines of one stream for each tab. */
+export type PageMessage = Hello | EventsMessage | AudioMessage | StateMessage;
+
+/** The first message. */
+export interface Hello {
+  type: 'hello';
+  version: string;
+  /** The address of the emulator, as the command line takes it; undefined for its default. */
+  baseUrl: string | undefined;
+  curl: string;
+  /** How far the emulator's clock is ahead of the machine's now, milliseconds. */
+  aheadMs: number;
+  /** Paths of the control API, by operation. */
+  paths: Record<string, string>;
+  faults: FaultForm[];
+}
+
+/** New events, each with its number. A number that is left out was lost. `entries`: of the journal. */
+export interface EventsMessage {
+  type: 'events';
+  entries: unknown[];
+}
+
+/** What was heard since the last message. `at`: milliseconds since the emulator started, of the machine's clock. */
+export interface AudioMessage {
+  type: 'audio';
+  at: number;
+  streams: HeardStream[];
+}
+
+/** What was heard of one stream. Times are milliseconds since it opened. */
+export interface HeardStream {
+  stream: number;
+  /** When it opened, on the axis of `at`. */
+  openedAt: number;
+  /** From when on it is heard: later than 0 if nobody looked before. */
+  heardFromMs: number;
+  voices: HeardVoice[];
+  gaps: { startMs: number; endMs: number }[];
+}
+
+export interface HeardVoice {
+  voice: Direction;
+  /** The first of these peaks; each is of `peakMs` of audio. */
+  from: number;
+  /** One byte for each peak, as base64. */
+  peaks: string;
+  /** Speech that began or ended; `endMs` is null while it lasts. */
+  speech: { startMs: number; endMs: number | null }[];
+}
+
+/** Audio under one peak. */
+export const peakMs = 20;
+
+export interface StateMessage {
+  type: 'state';
+  at: number;
+  state: EmulatorState;
+  recordings: RecordingState[];
+}
+
+/** A recording that was made from the page. */
+export interface RecordingState {
+  id: number;
+  stream: number;
+  device: string;
+  startedAt: string;
+  durationMs: number;
+  /** Undefined while it is recorded. */
+  end?: 'stopped' | 'closed' | 'full' | 'failed';
+  why?: string;
+}
+
+/** A fault of the catalogue, as a form shows it. */
+export interface FaultForm {
+  name: string;
+  at: string;
+  summary: string;
+  fields: FaultField[];
+}
+
+export interface FaultField {
+  name: string;
+  kind: 'text' | 'number' | 'duration' | 'choice';
+  help: string;
+  /** As it is typed; empty if there is none. */
+  fallback: string;
+  choices?: string[];
+}

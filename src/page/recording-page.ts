@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { version } from '../kernel/version.ts';
+import type { Recording } from '../recording/read-recording.ts';
+import type { Timeline } from '../recording/timeline.ts';
+import { html, jsonForScript, trusted } from '../report/html.ts';
+import { packVoices, recordingView } from './recording-view.ts';
+import { readAsset } from './server/assets.ts';
+
+/**
+ * A recording as one self-contained page: no network, and no script but its own. It contains both voices completely,
+ * about 5 MB a minute at most. Throws `bad-input` for more than an hour.
+ */
+export async function recordingPage(recording: Recording, timeline: Timeline): Promise<string> {
+  const view = recordingView(recording, timeline);
+  const voices = packVoices(recording);
+  const [style, script] = [await readAsset('app.css'), await readAsset('app.js')];
+  const { what, where } = view.title;
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy(style, script)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="voicectl ${version}">
+<link rel="icon" href="data:,">
+<title>${where === undefined ? what : `${what} → ${where}`}</title>
+<style>${trusted(style)}</style>
+</head>
+<body>
+<noscript>This page needs JavaScript. In a terminal, <code>voicectl inspect</code> shows the same.</noscript>
+<script type="application/json" id="data">${jsonForScript(view)}</script>
+<script type="text/plain" id="pcm-out">${trusted(voices.out)}</script>
+<script type="text/plain" id="pcm-in">${trusted(voices.in)}</script>
+<script type="module">${trusted(script)}</script>
+</body>
+</html>
+`;
+  return page.html;
+}
+
+/** The page may load and run nothing but its own contents. */
+function policy(style: string, script: string): string {
+  const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+  return [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    'media-src blob:',
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,126 @@
+import { gzipSync } from 'node:zlib';
+import { VoicectlError } from '../kernel/errors.ts';
+import { escapeText } from '../kernel/escape.ts';
+import { sampleRate } from '../protocol/audio-format.ts';
+import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
+import type { Recording } from '../recording/read-recording.ts';
+import type { Timeline } from '../recording/timeline.ts';
+import type { Turn } from '../recording/turns.ts';
+import { describeEvent } from '../report/session-lines.ts';
+import { createStyle } from '../report/style.ts';
+import type { PackedVoices, RecordingView, Tone } from './view-data.ts';
+
+const plain = createStyle(false);
+/** About 250 MB of page: browsers still open it. */
+const longestMs = 60 * 60_000;
+
+/** What the page shows of a recording, without its audio. Throws `bad-input` for more than an hour. */
+export function recordingView(recording: Recording, timeline: Timeline): RecordingView {
+  if (timeline.durationMs > longestMs) {
+    throw new VoicectlError(
+      'bad-input',
+      `The recording is longer than ${longestMs / 60_000} minutes, the limit of a page`,
+    );
+  }
+  const { summary, events, problems, manifest } = recording;
+  const failure = summary?.failure ?? undefined;
+  const made = manifest === undefined ? '' : ` ${manifest.version} at ${manifest.startedAt}`;
+  return {
+    ...headingOf(recording),
+    ...marksOf(recording),
+    ...timeline,
+    outcome: summary === undefined ? 'cut' : summary.ok ? 'ok' : 'failed',
+    failure: failure && escapeText(`${failure.kind}: ${failure.message}`),
+    problems: problems.map(escapeText),
+    metrics: metricsOf(summary, timeline),
+    events: events.flatMap((event) => {
+      const text = describeEvent(event, plain);
+      return text === undefined ? [] : [{ t: event.t, tone: toneOf(event), text }];
+    }),
+    verdicts: (summary?.verdicts ?? []).map(({ name, ok, expected, measured }) => ({
+      name: escapeText(name),
+      ok,
+      expected: escapeText(expected),
+      measured: escapeText(measured),
+    })),
+    made: escapeText(`Recorded by voicectl${made}.`),
+    sampleRate,
+  };
+}
+
+/** Both voices completely, for the page. */
+export function packVoices({ audio }: Recording): PackedVoices {
+  const pack = (pcm: Buffer) => gzipSync(pcm).toString('base64');
+  return { out: pack(audio.out), in: pack(audio.in) };
+}
+
+function headingOf({ manifest, durationMs }: Recording): Pick<RecordingView, 'title' | 'facts'> {
+  const length = `${(durationMs / 1000).toFixed(1)} s`;
+  if (manifest === undefined)
+    return { title: { what: 'An incomplete recording', where: undefined }, facts: length };
+  const { source, wsUrl, device, startedAt } = manifest;
+  const started = startedAt.replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+  return {
+    title: { what: escapeText(source), where: escapeText(URL.canParse(wsUrl) ? new URL(wsUrl).host : wsUrl) },
+    facts: escapeText(`${started} · ${length} · device ${device} · ${wsUrl}`),
+  };
+}
+
+function metricsOf(
+  summary: RecordedSummary | undefined,
+  { turns, gaps }: Timeline,
+): RecordingView['metrics'] {
+  const ms = (value: number | null) => (value === null ? '–' : `${value} ms`);
+  const shown: RecordingView['metrics'] = [];
+  const add = (name: string, value: string, note?: string) => shown.push({ name, value, note });
+  if (summary !== undefined) {
+    const { firstAudioMs, jitterMs, longestGapMs, close } = summary;
+    add('first audio', ms(firstAudioMs), 'after the end of speech');
+    add('jitter', ms(jitterMs?.p95 ?? null), 'at the 95th percentile');
+    add('longest gap', ms(longestGapMs), 'between AI messages');
+    add('sent', `${(summary.out.audioMs / 1000).toFixed(2)} s`, `${summary.out.frames} messages`);
+    add('received', `${(summary.in.audioMs / 1000).toFixed(2)} s`, `${summary.in.frames} messages`);
+    add(
+      'close',
+      close === null ? '–' : String(close.code),
+      close === null ? undefined : escapeText(close.name),
+    );
+  }
+  const count = (voice: Turn['voice']) => turns.filter((turn) => turn.voice === voice).length;
+  const late = gaps.length === 0 ? 'no gap in a reply' : `${gaps.length} gaps in replies`;
+  add('turns', `${count('out')} + ${count('in')}`, `yours + AI, ${late}`);
+  return shown;
+}
+
+function toneOf(event: RecordedEvent): Tone {
+  if (event.type === 'warning' || event.type === 'retry') return 'note';
+  if (event.type !== 'message') return 'ink';
+  if (event.category === 'connected') return 'good';
+  return event.category === 'error' || event.category === 'malformed' ? 'bad' : 'ink';
+}
+
+const marked: readonly RecordedEvent['type'][] = ['message', 'warning', 'retry', 'close'];
+
+function marksOf({ events, wire }: Recording): Pick<RecordingView, 'phases' | 'marks' | 'arrivals'> {
+  return {
+    phases: events.flatMap((event) => (event.type === 'state' ? [{ t: event.t, state: event.state }] : [])),
+    marks: events
+      .filter(({ type }) => marked.includes(type))
+      .map((event) => ({
+        t: event.t,
+        tone: toneOf(event),
+        name: escapeText(nameOf(event)),
+        text: describeEvent(event, plain) ?? '',
+      })),
+    arrivals: wire.flatMap((line) => (line.type === 'audio' && line.direction === 'in' ? [line.t] : [])),
+  };
+}
+
+function nameOf(event: RecordedEvent): string {
+  if (event.type === 'warning') return event.code;
+  if (event.type === 'close') return `close ${event.code}`;
+  if (event.type !== 'message') return event.type;
+  const state = (event.body as { status?: unknown } | null)?.status;
+  const name = event.kind ?? event.category;
+  return typeof state === 'string' && event.category === 'status' ? state : name;
+}

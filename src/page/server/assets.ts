@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { cacheControl } from '../../protocol/token-response.ts';
+
+/** Where the build puts the files of the page: beside the program, and seen from a source file in dist/. */
+const built = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page/' : './page/', import.meta.url);
+
+/** The files of the page by name, as a browser asks for them. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  'app.js': 'text/javascript; charset=utf-8',
+  'app.css': 'text/css; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+};
+
+/** The page may load and run its own files, ask its own emulator, and nothing else. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  'media-src blob:',
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+const headers = {
+  'Cache-Control': cacheControl,
+  'Content-Security-Policy': policy,
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'microphone=(self), camera=(), geolocation=()',
+};
+
+const document = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>voicectl emulator</title>
+<link rel="icon" href="assets/icon.svg">
+<link rel="stylesheet" href="assets/app.css">
+<script type="module" src="assets/app.js"></script>
+</head>
+<body>
+<noscript>This page needs JavaScript. In a terminal, <code>voicectl emulator</code> does the same.</noscript>
+</body>
+</html>
+`;
+
+/** A file of the page as text. */
+export function readAsset(name: string): Promise<string> {
+  return readFile(new URL(name, built), 'utf8');
+}
+
+/** Answers with the page itself. */
+export function sendDocument(response: ServerResponse): void {
+  send(response, document, 'text/html; charset=utf-8');
+}
+
+/** Answers with a file of the page; false if there is none of this name. */
+export async function sendAsset(response: ServerResponse, name: string): Promise<boolean> {
+  const mediaType = Object.hasOwn(mediaTypes, name) ? mediaTypes[name] : undefined;
+  if (mediaType === undefined) return false;
+  send(response, await readAsset(name), mediaType);
+  return true;
+}
+
+function send(response: ServerResponse, text: string, mediaType: string): void {
+  response.writeHead(200, {
+    ...headers,
+    'Content-Type': mediaType,
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

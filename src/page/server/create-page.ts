@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CreatePage, PageHandler, PageRequest, Stage } from '../../emulator/control/page-handler.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { version } from '../../kernel/version.ts';
+import { controlOperations, pageAssets, pageData } from '../../protocol/control.ts';
+import { cacheControl } from '../../protocol/token-response.ts';
+import { readTimeline } from '../../recording/timeline.ts';
+import { readBody } from '../../wire/server/http-body.ts';
+import { recordingPage } from '../recording-page.ts';
+import { packVoices, recordingView } from '../recording-view.ts';
+import { sendAsset, sendDocument } from './assets.ts';
+import { faultForms } from './fault-forms.ts';
+import { createFeed, type Feed } from './feed.ts';
+import { sendVoices } from './listening.ts';
+import { createRecordings, type Recordings } from './recordings.ts';
+
+/** What the page says of the emulator, known once it listens. */
+export interface PageFacts {
+  baseUrl: string;
+  wsUrl: string;
+  /** Whether the command line finds the emulator without `--base-url`. */
+  isDefault: boolean;
+  /** A command that requests a token. */
+  curl: string;
+}
+
+/** Makes the page of an emulator. `token`: the secret of this start; `facts` are asked for once the emulator listens. */
+export function createPage(
+  facts: () => PageFacts,
+  token = randomBytes(24).toString('base64url'),
+): CreatePage {
+  return (stage) => openPage({ stage, facts, token });
+}
+
+/** Paths of the control API, by operation. */
+const paths = Object.fromEntries(Object.entries(controlOperations).map(([name, { path }]) => [name, path]));
+
+interface PageOptions {
+  stage: Stage;
+  facts: () => PageFacts;
+  token: string;
+}
+
+function openPage({ stage, facts, token }: PageOptions): PageHandler {
+  const forms = faultForms();
+  const recordings = createRecordings({ stage, addresses: facts });
+  const feed = createFeed({
+    stage,
+    recordings: recordings.list,
+    hello() {
+      const { baseUrl, isDefault, curl } = facts();
+      const { aheadMs } = stage.control.time();
+      const hello = { type: 'hello', version, curl, aheadMs, paths, faults: forms } as const;
+      return { ...hello, baseUrl: isDefault ? undefined : baseUrl };
+    },
+  });
+  return {
+    token,
+    answer: (asked) => answer(asked, { stage, feed, recordings }),
+    async close() {
+      feed.close();
+      await recordings.close();
+    },
+  };
+}
+
+interface Parts {
+  stage: Stage;
+  feed: Feed;
+  recordings: Recordings;
+}
+
+async function answer(asked: PageRequest, parts: Parts): Promise<boolean> {
+  const { request, response, path, isTrusted } = asked;
+  const isGet = request.method === 'GET';
+  if (isGet && path === '/') {
+    sendDocument(response);
+    return true;
+  }
+  if (isGet && path.startsWith(pageAssets)) return sendAsset(response, path.slice(pageAssets.length));
+  if (!path.startsWith(pageData) || !isTrusted) return false;
+  return isGet ? show(asked, parts) : act(asked, parts);
+}
+
+/** What the page looks at. */
+async function show({ response, path, query }: PageRequest, parts: Parts): Promise<boolean> {
+  const { stage, feed, recordings } = parts;
+  if (path === `${pageData}live`) {
+    feed.open(response, numberOf(query.since ?? '0'));
+    return true;
+  }
+  if (path === `${pageData}listen`) {
+    sendVoices(response, stage, numberOf(query.stream));
+    return true;
+  }
+  const [, id, form] = /^recordings\/(\d+)\.(json|html|tar)$/.exec(path.slice(pageData.length)) ?? [];
+  if (id === undefined) return false;
+  if (form === 'tar') {
+    const { name, bytes } = await recordings.archive(Number(id));
+    sendFile(response, bytes, 'application/x-tar', `${name}.tar`);
+    return true;
+  }
+  const recording = await recordings.read(Number(id));
+  const timeline = readTimeline(recording);
+  if (form === 'html') {
+    const page = await recordingPage(recording, timeline);
+    sendFile(response, Buffer.from(page), 'text/html; charset=utf-8', `recording-${id}.html`);
+  } else sendJson(response, { view: recordingView(recording, timeline), voices: packVoices(recording) });
+  return true;
+}
+
+/** What the page does beside the control API. */
+async function act({ request, response, path }: PageRequest, { recordings }: Parts): Promise<boolean> {
+  if (request.method !== 'POST') return false;
+  if (path === `${pageData}recordings/start`) {
+    sendJson(response, await recordings.start(numberOf((await readFields(request)).stream)));
+    return true;
+  }
+  if (path === `${pageData}recordings/stop`) {
+    sendJson(response, await recordings.stop(numberOf((await readFields(request)).id)));
+    return true;
+  }
+  return false;
+}
+
+async function readFields(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const body = await readBody(request, 1_024);
+  try {
+    return Object(JSON.parse(String(body)));
+  } catch {
+    throw new VoicectlError('usage', 'The body is not valid JSON');
+  }
+}
+
+/** Throws `usage` for anything but a whole number. */
+function numberOf(value: unknown): number {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
+  throw new VoicectlError('usage', 'Expected a number');
+}
+
+function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, {
+    'Content-Type': 'application/json',
+    'Cache-Control': cacheControl,
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(JSON.stringify(value));
+}
+
+function sendFile(response: ServerResponse, bytes: Buffer, mediaType: string, name: string): void {
+  response.writeHead(200, {
+    'Content-Type': mediaType,
+    'Content-Length': bytes.length,
+    'Cache-Control': cacheControl,
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  });
+  response.end(bytes);
+}

@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http';
+import type { Stage } from '../../emulator/control/page-handler.ts';
+import type { ClockTimer } from '../../kernel/clock.ts';
+import { cacheControl } from '../../protocol/token-response.ts';
+import type { AudioMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
+import { type Hearing, startHearing } from './hearing.ts';
+
+/** How often news is sent. */
+const everyMs = 100;
+/** The state is sent with each of so many. */
+const stateEvery = 5;
+/** Most text of events for one message; the events beyond it are left out, and the page sees that by their numbers. */
+const maxEventsLength = 512 * 1024;
+/** A tab that has this much unread gets no news until it has read almost all of it. */
+const maxUnreadBytes = 1024 * 1024;
+const readAgainBytes = 64 * 1024;
+/** Most past events that a tab gets. */
+const maxPast = 2_000;
+
+/** What happens, told to each tab that looks. While none looks, nothing is computed. */
+export interface Feed {
+  /** Tells a tab everything from now on, and the events after `since`. Ends with its connection. */
+  open(response: ServerResponse, since: number): void;
+  close(): void;
+}
+
+export interface FeedOptions {
+  stage: Stage;
+  hello: () => Hello;
+  recordings: () => RecordingState[];
+}
+
+interface Viewer {
+  response: ServerResponse;
+  isBehind: boolean;
+}
+
+interface Looking {
+  hearing: Hearing;
+  unfollow: () => void;
+}
+
+export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
+  const { control, clock, elapsedMs } = stage;
+  const viewers = new Set<Viewer>();
+  let looking: Looking | undefined;
+  let timer: ClockTimer | undefined;
+  let waiting: string[] = [];
+  let waitingLength = 0;
+  let ticks = 0;
+
+  const begin = (): Looking => ({
+    hearing: startHearing(stage),
+    unfollow: control.journal.follow({}, (entry) => {
+      if (waitingLength > maxEventsLength) return;
+      const text = JSON.stringify(entry);
+      waiting.push(text);
+      waitingLength += text.length;
+    }),
+  });
+  const takeEvents = (): string => {
+    const entries = waiting;
+    waiting = [];
+    waitingLength = 0;
+    return entries.length === 0 ? '' : `{"type":"events","entries":[${entries.join(',')}]}\n`;
+  };
+  const takeAudio = (hearing: Hearing, all = false): string => {
+    const streams = hearing.take(all);
+    const message: AudioMessage = { type: 'audio', at: elapsedMs(), streams };
+    return streams.length === 0 ? '' : `${JSON.stringify(message)}\n`;
+  };
+  const state = (): string => {
+    const message: StateMessage = {
+      type: 'state',
+      at: elapsedMs(),
+      state: control.state(),
+      recordings: recordings(),
+    };
+    return `${JSON.stringify(message)}\n`;
+  };
+  const send = (text: string) => {
+    for (const viewer of viewers) {
+      const unread = viewer.response.writableLength;
+      viewer.isBehind = unread > (viewer.isBehind ? readAgainBytes : maxUnreadBytes);
+      if (!viewer.isBehind) viewer.response.write(text);
+    }
+  };
+  const flush = () => {
+    if (looking === undefined) return;
+    const text = takeEvents() + takeAudio(looking.hearing);
+    if (text !== '') send(text);
+  };
+  const tick = () => {
+    flush();
+    ticks += 1;
+    if (ticks % stateEvery === 0) send(state());
+    timer = clock.after(everyMs, tick, { background: true });
+  };
+  const leave = (viewer: Viewer) => {
+    if (!viewers.delete(viewer) || viewers.size > 0) return;
+    timer?.cancel();
+    looking?.unfollow();
+    looking?.hearing.stop();
+    looking = undefined;
+    takeEvents();
+  };
+
+  return {
+    open(response, since) {
+      // Whoever looks already gets the news first: it is part of what the new tab is told.
+      flush();
+      looking ??= begin();
+      const viewer: Viewer = { response, isBehind: false };
+      response.on('close', () => leave(viewer));
+      response.writeHead(200, {
+        'Content-Type': 'application/x-ndjson',
+        'Cache-Control': cacheControl,
+        'X-Content-Type-Options': 'nosniff',
+      });
+      const past = control.journal.read({ since }, maxPast);
+      response.write(`${JSON.stringify(hello())}\n${JSON.stringify({ type: 'events', entries: past })}\n`);
+      response.write(takeAudio(looking.hearing, true) + state());
+      viewers.add(viewer);
+      if (viewers.size === 1) timer = clock.after(everyMs, tick, { background: true });
+    },
+    close() {
+      for (const { response } of viewers) response.end();
+    },
+  };
+}

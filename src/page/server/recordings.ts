@@ -1,0 +1,154 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Stage } from '../../emulator/control/page-handler.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { version } from '../../kernel/version.ts';
+import { type Recording, readRecording } from '../../recording/read-recording.ts';
+import type { RecordingState } from '../messages.ts';
+import { recordStream } from './record-stream.ts';
+import { tarOf } from './tar.ts';
+
+/** Longest recording: what a page shows. */
+const longestMs = 60 * 60_000;
+const maxRecordings = 100;
+/** A pause this long ends a reply. */
+const settleMs = 1_500;
+
+/** Recordings of streams, kept until the emulator ends. */
+export interface Recordings {
+  list(): RecordingState[];
+  /** Throws `usage` for a stream that is not open, or is recorded already; `input-output`. */
+  start(stream: number): Promise<RecordingState>;
+  stop(id: number): Promise<RecordingState>;
+  /** A recording that has ended. */
+  read(id: number): Promise<Recording>;
+  /** The same as an archive of its folder, with a name for it. */
+  archive(id: number): Promise<{ name: string; bytes: Buffer }>;
+  /** Ends and deletes all. */
+  close(): Promise<void>;
+}
+
+interface Kept {
+  state: RecordingState;
+  folder: string;
+  startedAt: number;
+  end: (how: NonNullable<RecordingState['end']>, why?: string) => Promise<void>;
+}
+
+export interface RecordingsOptions {
+  stage: Stage;
+  /** The addresses of the emulator. */
+  addresses: () => { baseUrl: string; wsUrl: string };
+}
+
+export function createRecordings({ stage, addresses }: RecordingsOptions): Recordings {
+  const { control, clock, elapsedMs, observe } = stage;
+  const all = new Map<number, Kept>();
+  let home: Promise<string> | undefined;
+  let nextId = 1;
+
+  const find = (id: number): Kept => {
+    const found = all.get(id);
+    if (found === undefined) throw new VoicectlError('usage', `There is no recording ${id}`);
+    return found;
+  };
+  const ended = (id: number): Kept => {
+    const found = find(id);
+    if (found.state.end === undefined)
+      throw new VoicectlError('usage', `Recording ${id} has not ended: stop it first`);
+    return found;
+  };
+  const describe = ({ state, startedAt }: Kept): RecordingState =>
+    state.end === undefined ? { ...state, durationMs: Math.round(elapsedMs() - startedAt) } : state;
+
+  const begin = async (stream: number): Promise<Kept> => {
+    const open = control.state().streams.find((one) => one.stream === stream);
+    if (open === undefined) throw new VoicectlError('usage', `Stream ${stream} is not open`);
+    home ??= mkdtemp(join(tmpdir(), 'voicectl-page-'));
+    const id = nextId++;
+    const folder = join(await home, `recording-${id}`);
+    const device = open.device ?? 'unknown';
+    const startedAt = elapsedMs();
+    const startedAtMs = clock.wall();
+    let failure: unknown;
+    const recorder = await recordStream({
+      ...{ folder, device, version, settleMs, startedAtMs, ...addresses() },
+      source: `stream ${stream} of the emulator`,
+      elapsedMs: () => elapsedMs() - startedAt,
+      onFailure(thrown) {
+        failure = thrown;
+        void kept.end('failed');
+      },
+    });
+    let closing: Promise<void> | undefined;
+    const stopTap = observe((opened) =>
+      opened === stream
+        ? {
+            ...recorder.tap,
+            closed(end) {
+              recorder.tap.closed?.(end);
+              void kept.end('closed');
+            },
+          }
+        : undefined,
+    );
+    const unfollow = control.journal.follow({ stream }, recorder.event);
+    const full = clock.after(longestMs, () => void kept.end('full'), { background: true });
+    const startedIso = new Date(startedAtMs).toISOString();
+    const kept: Kept = {
+      state: { id, stream, device, startedAt: startedIso, durationMs: 0 },
+      folder,
+      startedAt,
+      end(how) {
+        closing ??= (async () => {
+          const durationMs = Math.round(elapsedMs() - startedAt);
+          // The event of a close follows the close itself.
+          await new Promise<void>((resolve) => clock.after(0, resolve));
+          full.cancel();
+          stopTap();
+          unfollow();
+          await recorder.close().catch((thrown) => (failure ??= thrown));
+          const why = failure === undefined ? {} : { why: toVoicectlError(failure).message };
+          kept.state = { ...kept.state, durationMs, end: failure === undefined ? how : 'failed', ...why };
+        })();
+        return closing;
+      },
+    };
+    return kept;
+  };
+
+  return {
+    list: () => [...all.values()].map(describe),
+    async start(stream) {
+      const running = [...all.values()].some(
+        ({ state }) => state.stream === stream && state.end === undefined,
+      );
+      if (running) throw new VoicectlError('usage', `Stream ${stream} is recorded already`);
+      if (all.size >= maxRecordings)
+        throw new VoicectlError('usage', `There are ${maxRecordings} recordings, the most that are kept`);
+      const kept = await begin(stream);
+      all.set(kept.state.id, kept);
+      return describe(kept);
+    },
+    async stop(id) {
+      const kept = find(id);
+      await kept.end('stopped');
+      return kept.state;
+    },
+    read: (id) => readRecording(ended(id).folder),
+    async archive(id) {
+      const { folder, state } = ended(id);
+      const names = await readdir(folder);
+      const files = await Promise.all(
+        names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })),
+      );
+      const name = `voicectl-${state.startedAt.replace(/[-:]|\.\d+/g, '')}-stream-${state.stream}`;
+      return { name, bytes: tarOf(name, files, Date.parse(state.startedAt)) };
+    },
+    async close() {
+      await Promise.all([...all.values()].map(({ end }) => end('stopped')));
+      if (home !== undefined) await rm(await home, { recursive: true, force: true });
+    },
+  };
+}

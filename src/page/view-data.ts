@@ -1,0 +1,43 @@
+import type { Gap } from '../recording/timeline.ts';
+import type { Turn } from '../recording/turns.ts';
+
+/** How an event is shown: by its gravity. */
+export type Tone = 'ink' | 'muted' | 'good' | 'bad' | 'note';
+
+/** What stands on the time axis of a session, finished or not. Times are milliseconds from its start. */
+export interface Axis {
+  durationMs: number;
+  turns: readonly (Turn & { isOpen?: boolean })[];
+  gaps: readonly Gap[];
+  phases: readonly { t: number; state: string }[];
+  marks: readonly Mark[];
+  /** When AI audio arrived; empty if it is not known. */
+  arrivals: readonly number[];
+}
+
+export interface Mark {
+  t: number;
+  tone: Tone;
+  name: string;
+  text: string;
+}
+
+/** A finished session, as its page shows it. Text from outside is escaped for a terminal, and still no markup. */
+export interface RecordingView extends Axis {
+  title: { what: string; where: string | undefined };
+  outcome: 'ok' | 'failed' | 'cut';
+  facts: string;
+  failure: string | undefined;
+  problems: string[];
+  metrics: { name: string; value: string; note: string | undefined }[];
+  events: { t: number; tone: Tone; text: string }[];
+  verdicts: { name: string; ok: boolean; expected: string; measured: string }[];
+  made: string;
+  sampleRate: number;
+}
+
+/** Both voices, each as base64 of gzipped s16le mono. */
+export interface PackedVoices {
+  out: string;
+  in: string;
+}

@@ -1,0 +1,13 @@
+/**
+ * The control API of the emulator: what a test or a person does to the service from outside. Not part of
+ * the specification; both the emulator and `voicectl emulator` speak it, so it is written down here once.
+ */
+export const controlPrefix = '/__voicectl';
+
+/** Where a browser finds the page of the emulator. */
+export const pagePath = `${controlPrefix}/`;
+/** Below the prefix: the files of the page, and what it asks for with the token of this start. */
+export const pageAssets = '/assets/';
+export const pageData = '/page/';
+/** The header with the token of this start: a browser has to send it with each request that changes or follows something. */
+export const pageTokenHeader = 'x-voicectl-token';

@@ -1,0 +1,274 @@
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createPage } from '../../src/page/server/create-page.ts';
+import { hasBrowser, type StartedBrowser, startBrowser, until } from '../helpers/browser.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+import { framesOf, speech } from '../helpers/pcm.ts';
+import { readCommand } from '../helpers/read-command.ts';
+import { voicectlCalls } from '../helpers/shell-words.ts';
+
+const startEmulator = setUpEmulators();
+const token = 'the-token-of-this-start';
+const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: false, curl: 'curl x' };
+const hostile = `"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+
+let browser: StartedBrowser | undefined;
+beforeAll(async () => {
+  if (hasBrowser) browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+const pages: Page[] = [];
+afterEach(async () => {
+  for (const page of pages.splice(0)) await page.close();
+});
+
+/** An emulator and its page. `troubles`: what the browser complains of, and requests to anybody else. */
+async function start({ reply = 'silence', width = 1280 } = {}) {
+  const emulator = await startEmulator({ reply, page: createPage(() => facts, token) });
+  const page = await browser!.context.newPage();
+  pages.push(page);
+  await page.setViewportSize({ width, height: 1000 });
+  const troubles: string[] = [];
+  page.on('console', (entry) => {
+    // Chromium remarks on this test, which reads what is drawn.
+    if (!entry.text().includes('willReadFrequently')) troubles.push(entry.text());
+  });
+  page.on('pageerror', (error) => troubles.push(error.message));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(emulator.baseUrl) && !/^(data|blob):/.test(url)) troubles.push(url);
+  });
+  const open = async () => {
+    await page.goto(`${emulator.baseUrl}/__voicectl/#${token}`);
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  };
+  /** The text of the newest event of the control API that contains this. */
+  const told = (what: string) => emulator.event('control', (event) => event.what.includes(what));
+  return { emulator, page, troubles, open, told };
+}
+
+const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
+
+describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () => {
+  test('every button does what it says, and the command beside it is one that the program takes', async () => {
+    const { emulator, page, troubles, open, told } = await start();
+    await open();
+    const client = await emulator.connect('kitchen-1');
+    await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
+    const commands = new Set<string>();
+    const note = async () => {
+      for (const text of await page.locator('.command code').allTextContents()) commands.add(text);
+    };
+    const sent = (text: string) =>
+      client.until(() => client.messages.some((message) => JSON.stringify(message).includes(text)));
+
+    await tab(page, 'Status');
+    await page.getByRole('button', { name: 'speaking', exact: true }).click();
+    await sent('"speaking"');
+    await note();
+    await page.getByRole('button', { name: 'listening', exact: true }).click();
+    await sent('"listening"');
+    await tab(page, 'Error');
+    await page.getByLabel('Code', { exact: true }).fill('QUOTA');
+    await note();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await sent('"QUOTA"');
+    await tab(page, 'JSON');
+    await page.getByLabel('Message as JSON').fill(`{"it's":"on"}`);
+    await note();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await sent(`{"it's":"on"}`);
+    await tab(page, 'Event');
+    await note();
+    await page.getByRole('button', { name: 'Report' }).click();
+    await told('event "door"');
+    await tab(page, 'Speak');
+    await page.locator('#speak-file').setInputFiles(join(import.meta.dirname, '../../fixtures/hello.wav'));
+    await told('s of speech');
+    await note();
+    await client.until(() => client.audio.length > 0);
+    const before = emulator.events.length;
+    await page.locator('#talk').hover();
+    await page.mouse.down();
+    await page.getByRole('button', { name: 'Release to say it' }).waitFor();
+    await page.evaluate('window.heldAt = performance.now()');
+    await until(page, 'performance.now() > window.heldAt + 500');
+    await page.mouse.up();
+    await emulator.until(() =>
+      emulator.events
+        .slice(before)
+        .some((event) => event.type === 'control' && event.what.includes('of speech')),
+    );
+
+    await page.locator('#advance').click();
+    expect(await told('the clock moves forward by 61 s')).toMatchObject({ byMs: 61_000 });
+    await page.getByText('+61 s').waitFor();
+    await page.locator('#fault-name').selectOption('close');
+    await page.getByLabel('code', { exact: true }).fill('4001');
+    await page.getByLabel('after', { exact: true }).fill('1h');
+    await page.getByLabel('device', { exact: true }).fill('nobody');
+    await note();
+    await page.locator('#add-fault').click();
+    await told('is added: close');
+    expect(emulator.control.faults.list()[0]?.fault).toMatchObject({
+      code: 4001,
+      after: 3_600_000,
+      device: 'nobody',
+    });
+    await page.getByRole('button', { name: /^End fault/ }).click();
+    await told('1 fault is taken away');
+
+    await page.locator('#record').click();
+    await page.getByRole('button', { name: /^Stop, / }).click();
+    await page.getByRole('button', { name: /^Open recording/ }).click();
+    await page.locator('#play').waitFor();
+    expect(await page.locator('.opened h1').innerText()).toContain('stream 1 of the emulator');
+    await page.locator('#back').click();
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /as an archive$/ }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toMatch(/^voicectl-.*-stream-1\.tar$/);
+
+    await tab(page, 'Close');
+    await page.getByLabel('Code', { exact: true }).fill('4000');
+    await page.getByLabel('Reason', { exact: true }).fill(`it's over`);
+    await note();
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+    expect(await client.closed).toEqual({ code: 4000, reason: `it's over` });
+    await page.locator('#reset').click();
+    await told('the emulator is reset');
+    expect(troubles).toEqual([]);
+
+    expect(commands.size).toBeGreaterThan(9);
+    for (const text of commands) {
+      const [args = []] = voicectlCalls(text);
+      expect(args[0], text).toBe('emulator');
+      await readCommand(args);
+    }
+    expect([...commands].join('\n')).toContain('fault add close:after=1h,code=4001 --on-device nobody');
+  });
+
+  test('both voices are drawn as they speak, and listening plays what the service says', async () => {
+    const { emulator, page, troubles, open } = await start({ reply: 'echo' });
+    await page.addInitScript(`
+      window.played = [];
+      const start = AudioBufferSourceNode.prototype.start;
+      AudioBufferSourceNode.prototype.start = function (...when) {
+        window.played.push(...this.buffer.getChannelData(0));
+        return start.apply(this, when);
+      };`);
+    await open();
+    const client = await emulator.connect('kitchen-1');
+    await page.locator('#listen').click();
+    const said = speech(600);
+    for (const frame of framesOf(said)) await client.send(frame);
+    await client.until(() => client.audio.length >= said.length);
+    // Both voices say the same here: the device, and the service that echoes it.
+    await until(page, `window.played.length >= ${said.length}`);
+    const played = await page.evaluate<number[]>('played.map((sample) => Math.round(sample * 0x8000))');
+    const wanted = Array.from({ length: said.length / 2 }, (_, at) => said.readInt16LE(at * 2));
+    expect(played.toSorted((a, b) => a - b)).toEqual([...wanted, ...wanted].toSorted((a, b) => a - b));
+    await until(
+      page,
+      `(() => {
+      const canvas = document.querySelector('.timeline canvas');
+      const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+      return ['--you', '--ai'].every((name) => {
+        const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(1);
+        const [r, g, b] = [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
+        const wanted = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+        return pixels.filter((pixel) => pixel === wanted).length > 300;
+      });
+    })()`,
+    );
+    expect(troubles).toEqual([]);
+  });
+
+  test('text of devices and services stays text', async () => {
+    const { emulator, page, troubles, open } = await start();
+    await open();
+    const client = await emulator.connect(hostile);
+    emulator.control.send({}, { json: { type: hostile, [hostile]: hostile } });
+    emulator.control.send({}, { error: { code: hostile, message: hostile } });
+    client.socket.close(4000, hostile);
+    await page
+      .getByText('close 4000')
+      .or(page.locator('.row', { hasText: '4000' }))
+      .first()
+      .waitFor();
+    await page.locator('.row', { hasText: 'onerror' }).first().click();
+    expect(await page.locator('.detail pre').innerText()).toContain('<img src=x');
+    expect(await page.locator('.sessions').innerText()).toContain('<img src=x');
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await page.locator('img').count()).toBe(0);
+    expect(troubles).toEqual([]);
+  });
+
+  test('keys of the screens work, and a filter leaves the rest out', async () => {
+    const { emulator, page, open, told } = await start();
+    await open();
+    const client = await emulator.connect('hall');
+    await page.locator('.row', { hasText: 'authorised' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.keyboard.press('/');
+    await page.keyboard.type('kind:authorised');
+    await until(page, `document.querySelectorAll('.row').length === 1`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.locator('.row', { hasText: 'opened' }).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('.detail pre').innerText()).toContain('"type"');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('+');
+    await told('the clock moves forward by 61 s');
+    await page.keyboard.press('x');
+    expect((await client.closed).code).toBe(1012);
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing wrong with it (%s)', async (colorScheme) => {
+    const { emulator, page, open } = await start({ width: 1280 });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await open();
+    await emulator.connect('kitchen-1');
+    emulator.control.faults.add({ name: 'drop' });
+    await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
+    await page.locator('.row', { hasText: 'authorised' }).click();
+    await page.getByRole('button', { name: /^End fault/ }).waitFor();
+    await page.evaluate(axe.source);
+    const wrong = () =>
+      page.evaluate(
+        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
+      );
+    expect(await wrong()).toEqual([]);
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    expect(await wrong()).toEqual([]);
+  });
+
+  test('without the token of this start it shows where to find it, and nothing else', async () => {
+    const { emulator, page } = await start();
+    for (const [fragment, heading] of [
+      ['', 'The page of the emulator'],
+      ['#wrong', 'The emulator was started again'],
+    ] as const) {
+      await page.goto('about:blank');
+      await page.goto(`${emulator.baseUrl}/__voicectl/${fragment}`);
+      await page.getByRole('heading', { name: heading }).waitFor();
+    }
+    await page.getByLabel('That address').fill(`${emulator.baseUrl}/__voicectl/#${token}`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    expect(page.url()).not.toContain(token);
+  });
+});
