@@ -30,6 +30,8 @@ async function start({ reply = 'silence', width = 1280 } = {}) {
   const emulator = await startEmulator({ reply, page: createPage(() => facts, token) });
   const page = await browser!.context.newPage();
   pages.push(page);
+  await page.bringToFront();
+  page.setDefaultTimeout(10_000);
   await page.setViewportSize({ width, height: 1000 });
   const troubles: string[] = [];
   page.on('console', (entry) => {

@@ -1,9 +1,13 @@
+import { measureLevel } from '../../audio/level.ts';
 import type { JournalEntry } from '../../emulator/state/journal.ts';
 import { closeCodeName } from '../../protocol/close-codes.ts';
-import { readServiceMessage } from '../../protocol/messages.ts';
+import { isInterruption, readServiceMessage } from '../../protocol/messages.ts';
 import { type BundleWriter, createBundle } from '../../recording/bundle-writer.ts';
 import { type Manifest, schemaVersion } from '../../recording/format.ts';
 import { createWireWriter } from '../../recording/wire-writer.ts';
+import { createMetrics, roundMs } from '../../session/metrics.ts';
+import type { SessionSummary } from '../../session/summary.ts';
+import type { StreamEnd } from '../../wire/exchange.ts';
 import type { Tap } from '../../wire/tap.ts';
 
 export interface StreamRecorder {
@@ -34,24 +38,48 @@ export async function recordStream(options: StreamRecorderOptions): Promise<Stre
   // The emulator's time may be moved; a recording has the time that its listener has.
   const timeOf = () => roundMs(elapsedMs());
   const wire = createWireWriter({ writer, device, timeOf });
+  const metrics = createMetrics({
+    settleMs: facts.settleMs,
+    onGap: (ms) => writer.event({ t: timeOf(), type: 'gap', ms }),
+  });
+  const kinds: Record<string, number> = {};
+  let end: StreamEnd | undefined;
   const keepUp = () => void writer.taken().catch(onFailure);
   return {
     tap: {
       ...wire,
       message(message) {
+        const t = timeOf();
         wire.message(message);
-        if ('text' in message && message.from === 'service') noteMessage(writer, timeOf(), message.text);
+        if ('data' in message && message.from === 'device') metrics.sent(message.data, t);
+        else if ('data' in message) metrics.received(message.bytes, measureLevel(message.data), t);
+        else if ('text' in message && message.from === 'service') {
+          const read = readServiceMessage(message.text);
+          if (isInterruption(read)) metrics.interrupted(t);
+          const kind = read.kind ?? '(none)';
+          kinds[kind] = (kinds[kind] ?? 0) + 1;
+          writer.event({ t, type: 'message', category: read.category, kind: read.kind, body: read.body });
+        }
         keepUp();
+      },
+      closed(told) {
+        end = told;
+        wire.closed(told);
       },
     },
     event: (entry) => noteEvent(writer, timeOf(), entry),
-    close: () => writer.close(elapsedMs(), undefined),
+    close() {
+      metrics.finishSpeech();
+      const summary: SessionSummary = {
+        ...{ device, ok: true, elapsedMs: timeOf(), tokenMs: null, connectMs: null, authoriseMs: null },
+        ...metrics.snapshot(),
+        ...{ underruns: null, events: kinds, rateLimit: null, verdicts: [], failure: null },
+        close:
+          end === undefined ? null : { code: end.code, reason: end.reason, name: closeCodeName(end.code) },
+      };
+      return writer.close(elapsedMs(), summary);
+    },
   };
-}
-
-function noteMessage(writer: BundleWriter, t: number, text: string): void {
-  const { category, kind, body } = readServiceMessage(text);
-  writer.event({ t, type: 'message', category, kind, body });
 }
 
 /** What the emulator noticed of the stream, as a session tells it. */
@@ -81,8 +109,4 @@ function noteEvent(writer: BundleWriter, t: number, entry: JournalEntry): void {
         name: closeCodeName(entry.code),
       });
   }
-}
-
-function roundMs(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }
