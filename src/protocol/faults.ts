@@ -278,13 +278,19 @@ const count = {
 /** An upgrade does not tell its device. */
 const device = { device: z.string().min(1).optional().describe('Strikes this device only') };
 const stream = { stream: z.int().min(1).optional().describe('Strikes the stream of this number only') };
+const direction = {
+  direction: z
+    .enum(['device', 'service'])
+    .optional()
+    .describe('Which side of a proxy it strikes; default: the device'),
+};
 const scopes = {
   token: { ...device, ...count },
   upgrade: count,
   authorise: { ...device, ...count },
   connected: { ...device, ...count },
-  live: { ...device, ...stream, ...count },
-  audio: { ...device, ...stream, ...count },
+  live: { ...device, ...stream, ...direction, ...count },
+  audio: { ...device, ...stream, ...direction, ...count },
 } as const satisfies Record<FaultPoint, z.ZodRawShape>;
 
 type ShapeOf<Name extends FaultName> = (typeof faultCatalogue)[Name]['parameters'];

@@ -13,6 +13,8 @@ export interface Evidence {
   /** Whether audio of this side would still be kept. */
   wantsAudio(from: Side): boolean;
   close(end: StreamEnd): void;
+  /** Drops a token that never arrived. */
+  forgetToken(): void;
   /** Drops the audio: an ended stream is kept for the rules about several streams. */
   dropAudio(): void;
   /** A copy that goes its own way from now on. */
@@ -56,6 +58,9 @@ function continueEvidence(kept: Kept): Evidence {
     },
     close(end) {
       kept.end = end;
+    },
+    forgetToken() {
+      kept.messages = kept.messages.filter((message) => !('token' in message));
     },
     dropAudio() {
       kept.messages = kept.messages.filter((message) => !('data' in message));

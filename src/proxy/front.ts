@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ControlApi } from '../emulator/control/control-api.ts';
+import type { UpgradeFaults } from '../emulator/faults/upgrade-faults.ts';
 import { loopbackOnly } from '../emulator/http/http-server.ts';
 import { refusal } from '../emulator/http/refusal.ts';
 import { addressOf, malformed, turnAway } from '../emulator/http/rejections.ts';
@@ -27,6 +28,7 @@ export interface FrontOptions {
   tls: TlsCertificate | undefined;
   control: ControlApi;
   pass: PassRequest;
+  faults: UpgradeFaults;
   streams: ProxiedStreams;
 }
 
@@ -55,7 +57,8 @@ export function createFront(options: FrontOptions): Server {
     const about = { ...own, path: admitted.path, remote: addressOf(request) };
     if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, about));
     else if (!server.listening) sendRawAnswer(socket, refusal('unavailable', about));
-    else streams.upgrade(request, socket, head, urlOn(target.wsUrl, wanted));
+    else
+      options.faults.pass(socket, () => streams.upgrade(request, socket, head, urlOn(target.wsUrl, wanted)));
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());

@@ -17,8 +17,8 @@ export interface StreamSubject {
   seenBy(side: Side): Evidence;
 }
 
-/** A token request as each side sees it: the same unless something was spoilt. */
-export type SeenTokenRequest = Readonly<Record<Side, TokenExchange>>;
+/** A token request as each side sees it: the same unless it was spoilt. A service that was not asked saw nothing. */
+export type SeenTokenRequest = Readonly<Record<Side, TokenExchange | undefined>>;
 
 /** Judges both sides by what passes. It looks when something other than audio passed, and at the end of a stream. */
 export interface Judge {
@@ -155,7 +155,10 @@ function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSub
   const streams = [...ended, ...open];
   if (subject !== undefined && !streams.includes(subject)) streams.push(subject);
   return [
-    ...tokens.map(({ id, seen }) => ({ id, exchange: seen[side] })),
+    ...tokens.flatMap(({ id, seen }) => {
+      const exchange = seen[side];
+      return exchange === undefined ? [] : [{ id, exchange }];
+    }),
     ...streams.map((stream) => {
       const exchange = stream.seenBy(side).exchange();
       return { id: `S${stream.id}`, exchange: stream === subject ? exchange : withoutAudio(exchange) };

@@ -41,6 +41,8 @@ const asText = { binary: false };
 export class Passage {
   /** Set while faults may strike. */
   spoiler: Spoiler | undefined;
+  /** Whether everything is dropped, as if the other end had disappeared. */
+  isSilent = false;
   private readonly from: Side;
   private readonly sink: LegSocket;
   private readonly watch: PassageWatch;
@@ -60,6 +62,7 @@ export class Passage {
   }
 
   private take(data: Buffer, isBinary: boolean): void {
+    if (this.isSilent) return;
     if (this.spoiler?.isActive) {
       this.spoiler.take(data, isBinary);
       return;
@@ -69,6 +72,7 @@ export class Passage {
   }
 
   private control(opcode: 'ping' | 'pong', data: Buffer): void {
+    if (this.isSilent) return;
     this.watch.control(this.from, opcode, data.length);
     if (!this.mayAdd()) return;
     if (opcode === 'ping') this.sink.ping(data);

@@ -1,6 +1,7 @@
 import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
 import type { ControlledStream } from '../emulator/control/stream-actions.ts';
 import type { StreamTotals } from '../emulator/events.ts';
+import type { Faults } from '../emulator/faults/faults.ts';
 import type { Random } from '../emulator/random.ts';
 import { checkClose } from '../emulator/streams/connection.ts';
 import { createMessageValues } from '../emulator/streams/message-values.ts';
@@ -15,6 +16,7 @@ import { requestedDevice, type TokenMatches } from './match-tokens.ts';
 import type { Leg } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import type { Secrets } from './secrets.ts';
+import { inject, spoilStream } from './spoil-stream.ts';
 import { StreamWitness } from './stream-witness.ts';
 import { type LaneListener, VoiceLane } from './voice-lane.ts';
 
@@ -31,6 +33,7 @@ export interface ProxiedStreamOptions {
   random: Pick<Random, 'id'>;
   events: ProxyEvents;
   secrets: Secrets;
+  faults: Faults;
   judge: Judge;
   matches: TokenMatches;
   tap: Tap | undefined;
@@ -81,6 +84,7 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     const { category, body } = readServiceMessage(text);
     if (category === 'connected' && !isConfirmed) {
       isConfirmed = true;
+      spoiler.confirmed();
       const connections = options.countOf(named());
       events.of.service.emit({ type: 'stream-authorised', ...at, jti: totals.jti ?? '', connections });
     }
@@ -145,13 +149,14 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     totals.emptyMessages = device.emptyMessages + service.emptyMessages;
   };
   const onEnd = ({ by, code, reason, violation, isOurs }: JoinedEnd) => {
+    spoiler.end();
     lanes.device.close();
     lanes.service.close();
     const text = redactor.text(reason);
     const breakdown =
       violation === undefined ? undefined : { code: 'protocol-violation' as const, message: violation };
     const end = { at: baseClock.now(), by, code, reason: text, breakdown };
-    witness.closed(end);
+    witness.closed(end, isOurs);
     count();
     Object.assign(totals, { code, reason: text === '' ? (violation ?? '') : text, durationMs: durationMs() });
     if (violation !== undefined) totals.cause ??= 'protocol-error';
@@ -173,11 +178,15 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     slowReader: { close: slowClose, reason: slowReason },
     onEnd,
   });
-  const inject = (text: string) => {
-    const data = Buffer.from(text);
-    witness.delivered('service', data, false, true);
-    joined.passages.service.send(data, false);
-  };
+  const values = createMessageValues({ stream: id, totals, random: options.random, clock });
+  const spoiler = spoilStream({
+    ...{ joined, witness, clock, dialect, values, faults: options.faults },
+    legs: { device: options.device, service: options.service },
+    subject: () => ({ stream: id, device: totals.device }),
+    onFault() {
+      totals.cause ??= 'fault';
+    },
+  });
   return {
     joined,
     witness,
@@ -199,8 +208,8 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
         inDbfs: lanes.device.check.level.read(),
         outDbfs: lanes.service.check.level.read(),
       }),
-      values: createMessageValues({ stream: id, totals, random: options.random, clock }),
-      sendText: inject,
+      values,
+      sendText: (text) => inject({ joined, witness }, 'device', text),
       closeWith(code, reason, cause = 'control') {
         checkClose(code, reason);
         totals.cause ??= cause;

@@ -5,6 +5,7 @@ import type { EmulatorControl } from '../emulator/control/emulator-control.ts';
 import { createStreamActions } from '../emulator/control/stream-actions.ts';
 import { createEmulatorEvents } from '../emulator/events.ts';
 import { createFaults } from '../emulator/faults/faults.ts';
+import { createUpgradeFaults } from '../emulator/faults/upgrade-faults.ts';
 import { foldFloods } from '../emulator/fold-floods.ts';
 import { listen } from '../emulator/http/listen.ts';
 import { createRandom } from '../emulator/random.ts';
@@ -67,7 +68,19 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const judge = createJudge({ clock: baseClock, events, isStrict });
   const matches = createTokenMatches();
   const deadlines = { clock: baseClock, answerMs };
-  const shared = { target, deadlines, clock, baseClock, dialect, random, events, secrets, judge, matches };
+  const shared = {
+    target,
+    deadlines,
+    clock,
+    baseClock,
+    dialect,
+    random,
+    events,
+    secrets,
+    judge,
+    matches,
+    faults,
+  };
   const recordings =
     options.record === undefined
       ? undefined
@@ -83,9 +96,10 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     streams: createStreamActions({ voice: streams, dialect }),
     tellFloods: folded.flush,
   });
+  const upgradeFaults = createUpgradeFaults(faults, clock);
   const secret = options.controlSecret ?? randomBytes(24).toString('base64url');
   const server = createFront({
-    ...{ target, dialect, events, tls, pass, streams },
+    ...{ target, dialect, events, tls, pass, streams, faults: upgradeFaults },
     admission: { ...settled, boundAddresses: true, links: true },
     control: createControlApi({
       control,
@@ -104,6 +118,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       events.emit({ type: 'stopping' });
       const stopped = new Promise((resolve) => server.close(resolve));
       await streams.close();
+      upgradeFaults.close();
       judge.close();
       server.closeAllConnections();
       await recordings?.close();

@@ -29,7 +29,8 @@ export interface WitnessOptions {
 export class StreamWitness implements PassageWatch {
   private readonly options: WitnessOptions;
   private readonly tap: Tap['message'];
-  private hasToken = false;
+  /** Whether the device has presented a token. */
+  hasToken = false;
   private service: Evidence;
   private device: Evidence;
 
@@ -68,6 +69,12 @@ export class StreamWitness implements PassageWatch {
     this.keep(message, from);
   }
 
+  /** Presents a token that the service never gets: a fault refuses it in its place. */
+  presentedInVain(): void {
+    this.fork();
+    this.service.forgetToken();
+  }
+
   /** A message that is sent to the other side: spoilt, late, or made up. */
   delivered(from: Side, data: Buffer, isBinary: boolean, isInjected: boolean): void {
     this.fork();
@@ -86,9 +93,11 @@ export class StreamWitness implements PassageWatch {
     this.keep({ at: this.options.clock.now(), from, opcode, bytes }, 'both');
   }
 
-  closed(end: StreamEnd): void {
-    this.service.close(end);
-    if (this.device !== this.service) this.device.close(end);
+  /** `isOurs`: the proxy ended it, so for each side it was the other one. */
+  closed(end: StreamEnd, isOurs: boolean): void {
+    if (isOurs) this.fork();
+    this.service.close(isOurs ? { ...end, by: 'device' } : end);
+    if (this.device !== this.service) this.device.close(isOurs ? { ...end, by: 'service' } : end);
   }
 
   /** Tells the tap, after the stream was judged. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Faults } from '../emulator/faults/faults.ts';
 import { invalidRequest, refusal } from '../emulator/http/refusal.ts';
 import { addressOf } from '../emulator/http/rejections.ts';
 import type { Random } from '../emulator/random.ts';
@@ -36,6 +37,7 @@ export interface StreamsOptions {
   random: Random;
   events: ProxyEvents;
   secrets: Secrets;
+  faults: Faults;
   judge: Judge;
   matches: TokenMatches;
   tap: ((stream: number) => Tap | undefined) | undefined;

@@ -1,31 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Faults } from '../emulator/faults/faults.ts';
 import { refusal } from '../emulator/http/refusal.ts';
 import { addressOf } from '../emulator/http/rejections.ts';
 import type { State } from '../emulator/state/state.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
-import { createRedactor, type Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { tokenPaths } from '../protocol/paths.ts';
-import { readTokenResponse } from '../protocol/token-response.ts';
-import { isSuccess } from '../wire/client/http.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
-import { concealAnswer, concealKey } from '../wire/conceal.ts';
-import type { Breakdown, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import type { TokenFacts } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/header-pairs.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
-import { tokenFacts } from '../wire/token-facts.ts';
-import type { Judge } from './judge.ts';
+import type { Judge, SeenTokenRequest } from './judge.ts';
 import type { TokenMatches } from './match-tokens.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import type { Deadlines } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
 import type { Secrets } from './secrets.ts';
-import { askTarget, type DeviceRequest, relayAnswer, type TargetAnswer } from './token-leg.ts';
+import { spoilToken } from './spoil-token.ts';
+import { tokenEvidence } from './token-evidence.ts';
+import { askTarget, type DeviceRequest, relayAnswer } from './token-leg.ts';
 
 export interface TokenRequestsOptions {
   ca: string | undefined;
@@ -36,6 +34,7 @@ export interface TokenRequestsOptions {
   judge: Judge;
   matches: TokenMatches;
   secrets: Secrets;
+  faults: Pick<Faults, 'take'>;
   state: Pick<State, 'countRequest' | 'noteIssued'>;
 }
 
@@ -64,11 +63,18 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     const about = { path: shortText(path), remote: addressOf(request), ...given(asker.device) };
     const gone = new AbortController();
     response.once('close', () => gone.abort());
+    const moment = { secrets, startedAt, wallAt };
+    const ask = () => askTarget(sent, { ca, ...deadlines }, gone.signal);
+    const struck = asker.device === undefined ? [] : options.faults.take('token', { device: asker.device });
     try {
-      const arrived = await askTarget(sent, { ca, ...deadlines }, gone.signal);
-      const answer = await relayAnswer(arrived, response, deadlines, startedAt);
-      const told = tell(sent, answer, { ...options, startedAt, wallAt });
-      if (isToken) noteToken(told, asker.device, about, options);
+      if (struck.length > 0) {
+        const spoilt = await spoilToken(struck, response, { ...options, ask, sent, moment, about });
+        noteToken(spoilt, asker.device, about, options);
+        return;
+      }
+      const answer = await relayAnswer(await ask(), response, deadlines, startedAt);
+      const told = tokenEvidence(sent, answer, moment);
+      if (isToken) noteToken({ device: told, service: told }, asker.device, about, options);
       else if (answer.status >= 400) {
         const shown = { status: answer.status, body: told.answer?.body ?? '' };
         events.of.service.emit(refusedByTarget(shown, about));
@@ -109,65 +115,32 @@ function readAsker(body: Buffer, secrets: Secrets): { device: string | undefined
   return { device: typeof deviceId === 'string' && deviceId !== '' ? deviceId : undefined };
 }
 
-interface Moment extends Pick<TokenRequestsOptions, 'secrets'> {
-  startedAt: number;
-  wallAt: number;
-}
-
-/** The exchange as evidence, without key and token. */
-function tell(
-  sent: DeviceRequest,
-  answer: TargetAnswer,
-  { secrets, startedAt, wallAt }: Moment,
-): TokenExchange {
-  const redactor = secrets.redactor();
-  const text = answer.body.toString();
-  const token = isSuccess(answer.status) ? readTokenResponse(parseJson(text)) : undefined;
-  if (token !== undefined) redactor.conceal(token);
-  const { status, headers, firstByteMs, totalMs, failure } = answer;
-  const breakdown: Breakdown | undefined = failure && { code: failure.code, message: failure.message };
-  return {
-    kind: 'token',
-    ...{ at: startedAt, wallAt, totalMs, breakdown },
-    request: {
-      method: sent.method,
-      url: redactor.text(sent.url),
-      headers: sent.headers.map(([name, value]) => [name, redactor.text(value)] as const),
-      body: redactor.text(concealKey(sent.body.toString())),
-    },
-    answer: concealAnswer({ status, headers, body: text, firstByteMs }, redactor),
-    granted: token === undefined ? undefined : factsOf(token, redactor),
-  };
-}
-
-function factsOf(token: string, redactor: Redactor): TokenFacts {
-  return tokenFacts(token, redactor ?? createRedactor());
-}
-
-/** Remembers what a token request brought, tells it, and has it judged. */
+/** Remembers what a token request brought to its device, tells it, and has it judged. */
 function noteToken(
-  told: TokenExchange,
+  seen: SeenTokenRequest,
   device: string | undefined,
   about: { path: string; remote: string; device?: string },
   { clock, events, judge, matches, state }: TokenRequestsOptions,
 ): void {
-  matches.granted(told);
-  const { answer, granted } = told;
-  if (granted !== undefined && answer !== undefined) {
-    const claims = granted.claims ?? {};
-    const { rateLimit } = readRateLimit(answer, clock.wall());
-    const named = device ?? String(claims.sub ?? '');
-    void state.countRequest(named);
-    if (typeof claims.jti === 'string' && typeof claims.exp === 'number')
-      void state.noteIssued(claims as unknown as TokenClaims);
-    events.of.service.emit({
-      type: 'token-issued',
-      device: named,
-      jti: typeof claims.jti === 'string' ? claims.jti : '',
-      exp: typeof claims.exp === 'number' ? claims.exp : 0,
-      remaining: rateLimit.remaining ?? 0,
-      resetAtMs: rateLimit.resetAtMs ?? 0,
-    });
-  } else if (answer !== undefined) events.of.service.emit(refusedByTarget(answer, about));
-  judge.token({ device: told, service: told }, device);
+  if (seen.device !== undefined) {
+    matches.granted(seen.device);
+    const { answer, granted } = seen.device;
+    if (granted !== undefined && answer !== undefined) {
+      const named = device ?? String(granted.claims?.sub ?? '');
+      void state.countRequest(named);
+      void state.noteIssued(issuedClaims(granted, named));
+      const { rateLimit } = readRateLimit(answer, clock.wall());
+      const { jti, exp } = issuedClaims(granted, named);
+      const { remaining = 0, resetAtMs = 0 } = rateLimit;
+      events.of.service.emit({ type: 'token-issued', device: named, jti, exp, remaining, resetAtMs });
+    } else if (answer !== undefined && seen.device === seen.service)
+      events.of.service.emit(refusedByTarget(answer, about));
+  }
+  judge.token(seen, device);
+}
+
+/** The claims of a token, as far as a list of tokens needs them. */
+function issuedClaims({ claims = {}, hash }: TokenFacts, device: string): TokenClaims {
+  const { jti = hash, exp = 0 } = claims as Partial<TokenClaims>;
+  return { ...(claims as unknown as TokenClaims), sub: device, jti: String(jti), exp: Number(exp) };
 }

@@ -8,6 +8,7 @@ import {
   readFault,
   strikesAt,
 } from '../../protocol/faults.ts';
+import type { Side } from '../../wire/exchange.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Random } from '../random.ts';
 
@@ -23,6 +24,8 @@ export interface ActiveFault {
 export interface FaultSubject {
   device?: string | undefined;
   stream?: number | undefined;
+  /** The side that is struck: the device, or through a proxy the service. */
+  direction?: Side | undefined;
   /** Faults already reported for this subject. Each is reported once. */
   told?: Set<number>;
 }
@@ -151,7 +154,9 @@ export function checkFault(input: FaultInput | string): Fault {
   }
 }
 
-function concerns(fault: Fault, { device, stream }: FaultSubject): boolean {
+function concerns(fault: Fault, { device, stream, direction = 'device' }: FaultSubject): boolean {
+  if ('direction' in fault ? (fault.direction ?? 'device') !== direction : direction !== 'device')
+    return false;
   if ('stream' in fault && fault.stream !== undefined && fault.stream !== stream) return false;
   return !('device' in fault && fault.device !== undefined && fault.device !== device);
 }

@@ -6,6 +6,8 @@ import { clip, resampleRoughly, splitSample, swapBytes } from './spoilt-pcm.ts';
 
 /** Sends AI audio to the connection, changed by the active faults. */
 export interface FaultyAudio {
+  /** Whether audio is held back. */
+  readonly isLate: boolean;
   send(pcm: Buffer): void;
   close(): void;
 }
@@ -70,6 +72,9 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   };
 
   return {
+    get isLate() {
+      return timer !== undefined;
+    },
     send(pcm) {
       const struck = faults.take('audio', about);
       const isLate = timer !== undefined;

@@ -5,15 +5,18 @@ import { writeError, writeMessage } from '../../protocol/messages.ts';
 import type { Connection } from '../streams/connection.ts';
 import type { FaultSubject, Faults, TakeFaults } from './faults.ts';
 
-interface Options {
-  connection: Connection;
+export interface LiveFaultOptions {
+  connection: Pick<
+    Connection,
+    'sendText' | 'sendRaw' | 'closeWith' | 'cut' | 'freeze' | 'stall' | 'stopReading' | 'onEnding' | 'values'
+  >;
   clock: Clock;
   dialect: Dialect;
   faults: Faults;
 }
 
 /** Applies faults to a live stream: those active when it begins, and each one added later. */
-export function injectLiveFaults(options: Options, subject: FaultSubject): void {
+export function injectLiveFaults(options: LiveFaultOptions, subject: FaultSubject): void {
   const { connection, clock, faults } = options;
   const strike = (take: TakeFaults) => {
     for (const fault of take('live', subject)) {
@@ -31,7 +34,7 @@ export function injectLiveFaults(options: Options, subject: FaultSubject): void 
 
 const malformedText = '{"type": "status", "state": ';
 
-function inject(fault: FaultAt<'live'>, { connection, dialect }: Options): void {
+function inject(fault: FaultAt<'live'>, { connection, dialect }: LiveFaultOptions): void {
   switch (fault.name) {
     case 'message-malformed':
       connection.sendRaw(malformedText);

@@ -170,7 +170,8 @@ function withoutJti({ jti: _, ...others }: TokenClaims): Omit<TokenClaims, 'jti'
   return others;
 }
 
-function spoilClaims(claims: TokenClaims, wrong: WrongToken): TokenClaims {
+/** The claims of a token that is refused for this reason. */
+export function spoilClaims(claims: TokenClaims, wrong: WrongToken): TokenClaims {
   const shift = { expired: -wrongBySeconds, future: wrongBySeconds }[wrong as string] ?? 0;
   return {
     ...claims,
@@ -182,7 +183,7 @@ function spoilClaims(claims: TokenClaims, wrong: WrongToken): TokenClaims {
 }
 
 /** Changes a character in the middle of the signature: the last one may hold bits that do not count. */
-function spoilSignature(token: string): string {
+export function spoilSignature(token: string): string {
   const at = Math.floor((token.lastIndexOf('.') + token.length) / 2);
   return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
 }

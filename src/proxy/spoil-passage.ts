@@ -1,0 +1,116 @@
+import type { FaultSubject, Faults } from '../emulator/faults/faults.ts';
+import { createFaultyAudio, type FaultyAudio } from '../emulator/faults/faulty-audio.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { readServiceMessage, writeMessage } from '../protocol/messages.ts';
+import type { Side } from '../wire/exchange.ts';
+import type { Passage, Spoiler } from './passage.ts';
+import type { StreamWitness } from './stream-witness.ts';
+
+export interface SpoilOptions {
+  /** The side that sends. */
+  from: Side;
+  passage: Passage;
+  witness: StreamWitness;
+  faults: Faults;
+  clock: Clock;
+  dialect: Dialect;
+  /** The stream and its device, as far as they are known. */
+  subject(): FaultSubject;
+  /** Whether the device may present its token to the service; otherwise it was refused. */
+  admitsToken(): boolean;
+  onEnding(call: () => void): void;
+}
+
+/** Changes what passes in one direction by the active faults. Both sides are judged by what they did themselves. */
+export function createSpoiler(options: SpoilOptions): Spoiler {
+  const { from, passage, witness, faults, clock, dialect } = options;
+  const direction = from === 'device' ? 'service' : 'device';
+  let isConfirmed = false;
+  /** The message that is being spoilt, and whether its arrival was told. */
+  let current: Buffer | undefined;
+  let isTold = false;
+  let held = 0;
+  let audio: FaultyAudio | undefined;
+
+  const arrive = (data: Buffer, isBinary: boolean) => {
+    if (!isTold) witness.arrived(from, data, isBinary);
+    isTold = true;
+  };
+  const deliver = (data: Buffer, isBinary: boolean, isInjected: boolean) => {
+    witness.delivered(from, data, isBinary, isInjected);
+    passage.send(data, isBinary);
+  };
+  const pass = (data: Buffer, isBinary: boolean) => {
+    isTold = true;
+    witness.passed(from, data, isBinary);
+    passage.send(data, isBinary);
+  };
+  const out = {
+    send(pcm: Buffer) {
+      if (pcm === current && !isTold) {
+        pass(pcm, true);
+        return;
+      }
+      if (current !== undefined) arrive(current, true);
+      deliver(pcm, true, pcm !== current);
+    },
+  };
+  /** Made when the device is known. */
+  const spoilt = (): FaultyAudio => {
+    if (audio === undefined) {
+      audio = createFaultyAudio({ faults, subject: { ...options.subject(), direction }, clock, out });
+      options.onEnding(audio.close);
+    }
+    return audio;
+  };
+
+  /** The confirmation of the service, unless a fault delays, spoils or drops it. */
+  const confirm = (data: Buffer) => {
+    isConfirmed = true;
+    const [fault] = faults.take('connected', options.subject());
+    if (fault === undefined) {
+      pass(data, false);
+      return;
+    }
+    arrive(data, false);
+    const text = data.toString();
+    if (fault.name === 'connected-malformed')
+      deliver(Buffer.from(text.slice(0, text.length / 2)), false, true);
+    if (fault.name === 'connected-unknown')
+      deliver(Buffer.from(writeMessage(dialect, fault.kind)), false, true);
+    if (fault.name !== 'connected-late') return;
+    held += 1;
+    const timer = clock.after(fault.delay, () => {
+      held -= 1;
+      deliver(data, false, false);
+    });
+    options.onEnding(timer.cancel);
+  };
+
+  return {
+    get isActive() {
+      return held > 0 || faults.list().length > 0 || audio?.isLate === true;
+    },
+    take(data, isBinary) {
+      current = data;
+      isTold = false;
+      const hadToken = witness.hasToken;
+      if (isBinary && hadToken) {
+        spoilt().send(data);
+        arrive(data, true);
+      } else if (from === 'device') {
+        witness.passed(from, data, isBinary);
+        // Now the device is known.
+        if (hadToken || !witness.hasToken || options.admitsToken()) passage.send(data, isBinary);
+        else witness.presentedInVain();
+      } else if (!isConfirmed && isConfirmation(data)) confirm(data);
+      else pass(data, isBinary);
+      current = undefined;
+    },
+  };
+}
+
+function isConfirmation(data: Buffer): boolean {
+  return readServiceMessage(data.toString()).category === 'connected';
+}

@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net';
+import type { FaultSubject, Faults } from '../emulator/faults/faults.ts';
+import { injectLiveFaults, type LiveFaultOptions } from '../emulator/faults/live-faults.ts';
+import type { Connection } from '../emulator/streams/connection.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { CloseCause, Dialect } from '../protocol/dialect.ts';
+import { writeError } from '../protocol/messages.ts';
+import type { Side } from '../wire/exchange.ts';
+import type { Joined } from './join-legs.ts';
+import type { LegSocket } from './leg-socket.ts';
+import { createSpoiler } from './spoil-passage.ts';
+import type { StreamWitness } from './stream-witness.ts';
+
+export interface SpoilStreamOptions {
+  joined: Joined;
+  legs: Readonly<Record<Side, { socket: LegSocket; transport: Socket }>>;
+  witness: StreamWitness;
+  faults: Faults;
+  clock: Clock;
+  dialect: Dialect;
+  values: Connection['values'];
+  subject(): FaultSubject;
+  /** The proxy ended the stream. */
+  onFault(): void;
+}
+
+/** The faults of one stream. */
+export interface StreamSpoiler {
+  /** The stream is confirmed: live faults may strike. */
+  confirmed(): void;
+  /** The stream has ended. */
+  end(): void;
+}
+
+const sides = ['device', 'service'] as const;
+const other = { device: 'service', service: 'device' } as const satisfies Record<Side, Side>;
+
+/** Spoils a stream in both directions by the active faults. */
+export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
+  const { joined, witness, faults, clock, dialect, subject } = options;
+  const endings: (() => void)[] = [];
+  let hasEnded = false;
+  const onEnding = (call: () => void) => {
+    if (hasEnded) call();
+    else endings.push(call);
+  };
+
+  const refuse = (cause: CloseCause) => {
+    const { close, reason, code, message } = dialect.stream.closes[cause];
+    options.onFault();
+    if (dialect.stream.errorBeforeClose)
+      inject(options, 'device', writeError(dialect, code, message, options.values));
+    joined.passages.device.isSilent = true;
+    joined.closeTowards('device', close, reason);
+  };
+  /** The faults about a token, as its device meets them: a real one is not shown to the service. */
+  const admitsToken = () => {
+    const [fault] = faults.take('authorise', subject());
+    if (fault === undefined) return true;
+    refuse(fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause);
+    return false;
+  };
+
+  for (const from of sides) {
+    const passage = joined.passages[from];
+    passage.spoiler = createSpoiler({
+      from,
+      passage,
+      witness,
+      faults,
+      clock,
+      dialect,
+      subject,
+      admitsToken,
+      onEnding,
+    });
+  }
+  return {
+    confirmed() {
+      for (const side of sides) {
+        const connection = liveSide(side, options, onEnding);
+        injectLiveFaults({ connection, clock, dialect, faults }, { ...subject(), direction: side });
+      }
+    },
+    end() {
+      hasEnded = true;
+      for (const call of endings.splice(0)) call();
+    },
+  };
+}
+
+/** Sends a text that nobody has sent. */
+export function inject(
+  { joined, witness }: Pick<SpoilStreamOptions, 'joined' | 'witness'>,
+  to: Side,
+  text: string,
+): void {
+  const data = Buffer.from(text);
+  witness.delivered(other[to], data, false, true);
+  joined.passages[other[to]].send(data, false);
+}
+
+/** One side of a stream, as live faults strike it. */
+function liveSide(
+  side: Side,
+  options: SpoilStreamOptions,
+  onEnding: (call: () => void) => void,
+): LiveFaultOptions['connection'] {
+  const { joined, legs, clock, values, onFault } = options;
+  const { socket, transport } = legs[side];
+  return {
+    values,
+    onEnding,
+    sendText: (text) => inject(options, side, text),
+    sendRaw: (text) => inject(options, side, text),
+    closeWith(code, reason) {
+      onFault();
+      joined.closeTowards(side, code, reason);
+    },
+    cut(how) {
+      onFault();
+      joined.cut(side, how);
+    },
+    freeze() {
+      for (const passage of Object.values(joined.passages)) passage.isSilent = true;
+    },
+    stall(ms) {
+      transport.cork();
+      const timer = clock.after(ms, () => transport.uncork());
+      onEnding(() => {
+        timer.cancel();
+        transport.uncork();
+      });
+    },
+    stopReading: () => socket.pause(),
+  };
+}

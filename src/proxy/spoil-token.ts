@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerWithFaults, type TokenAnswers } from '../emulator/faults/token-faults.ts';
+import { refusal } from '../emulator/http/refusal.ts';
+import { spoilClaims, spoilSignature, type WrongToken } from '../emulator/tokens/token-authority.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { TokenClaims } from '../protocol/claims.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { isRecord } from '../protocol/error-body.ts';
+import type { FaultAt } from '../protocol/faults.ts';
+import {
+  retryAfterHeaderName,
+  tokenRequestsPerWindow,
+  writeRateLimitHeaders,
+} from '../protocol/rate-limit.ts';
+import type { TokenResponse } from '../protocol/token-response.ts';
+import { headerPairs } from '../wire/header-pairs.ts';
+import { parseJson } from '../wire/parse-json.ts';
+import { answerHead, answerText, type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
+import { passedHeaders } from './headers.ts';
+import type { SeenTokenRequest } from './judge.ts';
+import type { ProxyEvents } from './proxy-events.ts';
+import { type Moment, tokenEvidence } from './token-evidence.ts';
+import type { DeviceRequest, TargetAnswer } from './token-leg.ts';
+
+export interface SpoilTokenOptions {
+  clock: Clock;
+  dialect: Dialect;
+  events: ProxyEvents;
+  sent: DeviceRequest;
+  moment: Moment;
+  about: { path: string; remote: string; device?: string };
+  /** Asks the target. */
+  ask(): Promise<IncomingMessage>;
+}
+
+/** Answers a token request as the faults want, and tells what each side has seen of it. */
+export async function spoilToken(
+  struck: readonly FaultAt<'token'>[],
+  response: ServerResponse,
+  options: SpoilTokenOptions,
+): Promise<SeenTokenRequest> {
+  const { clock, sent, moment } = options;
+  let arrived: TargetAnswer | undefined;
+  const normal = async (wrong?: WrongToken): Promise<HttpAnswer> => {
+    arrived = await readAnswer(await options.ask(), clock, moment.startedAt);
+    return writeAgain(arrived, wrong);
+  };
+  const answer = await answerWithFaults(struck, { normal, ...madeUp(options) }, clock);
+  const service = arrived && tokenEvidence(sent, arrived, moment);
+  if (typeof answer === 'string') {
+    if (answer === 'reset') response.socket?.resetAndDestroy();
+    return { device: undefined, service };
+  }
+  const text = answerText(answer);
+  const totalMs = clock.now() - moment.startedAt;
+  const body = Buffer.from(text);
+  const headers = headerPairs(answerHead(answer, text));
+  const told = { status: answer.status, headers, body, firstByteMs: totalMs, totalMs, failure: undefined };
+  if (!response.destroyed) sendAnswer(response, answer);
+  return { device: tokenEvidence(sent, told, moment), service };
+}
+
+/** Answers that the target did not give. */
+function madeUp({ clock, dialect, events, about }: SpoilTokenOptions): Omit<TokenAnswers, 'normal'> {
+  return {
+    refuse: (cause) => refusal(cause, { dialect, events, ...about }),
+    limited(resetInMs) {
+      const resetAtMs = Math.ceil(clock.wall() + resetInMs);
+      const rate = { limit: tokenRequestsPerWindow, remaining: 0, resetAtMs };
+      const seconds = String(Math.max(1, Math.ceil(resetInMs / 1000)));
+      const headers = writeRateLimitHeaders(rate, dialect.rateLimit.resetFormat, clock.wall());
+      const answer = refusal('rateLimited', { dialect, events, ...about });
+      return { ...answer, headers: [...headers, [retryAfterHeaderName, seconds]] };
+    },
+  };
+}
+
+/** Far more than any answer to a token request. */
+const maxAnswerBytes = 1024 * 1024;
+
+async function readAnswer(answer: IncomingMessage, clock: Clock, startedAt: number): Promise<TargetAnswer> {
+  const firstByteMs = clock.now() - startedAt;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= maxAnswerBytes) chunks.push(chunk);
+  }
+  const headers = headerPairs(answer.rawHeaders);
+  const status = answer.statusCode ?? 0;
+  return {
+    status,
+    headers,
+    body: Buffer.concat(chunks),
+    firstByteMs,
+    totalMs: clock.now() - startedAt,
+    failure: undefined,
+  };
+}
+
+const ownHeaders = ['content-length', 'content-type', 'cache-control'];
+
+/** The answer of the target once more, with a wrong token in place of its own. */
+function writeAgain({ status, headers, body }: TargetAnswer, wrong: WrongToken | undefined): HttpAnswer {
+  const parsed = parseJson(body.toString());
+  const value = isRecord(parsed) ? parsed : undefined;
+  const token = value?.token;
+  const spoilt =
+    value !== undefined && typeof token === 'string' && wrong !== undefined
+      ? { ...value, token: wrongToken(token, wrong) }
+      : value;
+  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  return {
+    status,
+    body: (spoilt as TokenResponse | undefined) ?? body.toString(),
+    headers: passedHeaders(headers, ownHeaders),
+    ...(type === undefined ? {} : { mediaType: type }),
+  };
+}
+
+/** A token that the service refuses: with other claims its signature is wrong too. */
+function wrongToken(token: string, wrong: WrongToken): string {
+  const [head = '', claims = '', signature = ''] = token.split('.');
+  if (wrong === 'bad-signature') return spoilSignature(token);
+  const right = parseJson(Buffer.from(claims, 'base64url').toString());
+  if (!isRecord(right)) return spoilSignature(token);
+  const changed = JSON.stringify(spoilClaims(right as unknown as TokenClaims, wrong));
+  return [head, Buffer.from(changed).toString('base64url'), signature].join('.');
+}

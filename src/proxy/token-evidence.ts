@@ -1,0 +1,46 @@
+import type { Redactor } from '../kernel/redact.ts';
+import { readTokenResponse } from '../protocol/token-response.ts';
+import { isSuccess } from '../wire/client/http.ts';
+import { concealAnswer, concealKey } from '../wire/conceal.ts';
+import type { Breakdown, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import { parseJson } from '../wire/parse-json.ts';
+import { tokenFacts } from '../wire/token-facts.ts';
+import type { Secrets } from './secrets.ts';
+import type { DeviceRequest, TargetAnswer } from './token-leg.ts';
+
+/** When a request began, and the keys that are known. */
+export interface Moment {
+  secrets: Secrets;
+  startedAt: number;
+  wallAt: number;
+}
+
+/** The exchange as evidence, without key and token. */
+export function tokenEvidence(
+  sent: DeviceRequest,
+  answer: TargetAnswer,
+  { secrets, startedAt, wallAt }: Moment,
+): TokenExchange {
+  const redactor = secrets.redactor();
+  const text = answer.body.toString();
+  const token = isSuccess(answer.status) ? readTokenResponse(parseJson(text)) : undefined;
+  if (token !== undefined) redactor.conceal(token);
+  const { status, headers, firstByteMs, totalMs, failure } = answer;
+  const breakdown: Breakdown | undefined = failure && { code: failure.code, message: failure.message };
+  return {
+    kind: 'token',
+    ...{ at: startedAt, wallAt, totalMs, breakdown },
+    request: {
+      method: sent.method,
+      url: redactor.text(sent.url),
+      headers: sent.headers.map(([name, value]) => [name, redactor.text(value)] as const),
+      body: redactor.text(concealKey(sent.body.toString())),
+    },
+    answer: concealAnswer({ status, headers, body: text, firstByteMs }, redactor),
+    granted: token === undefined ? undefined : factsOf(token, redactor),
+  };
+}
+
+function factsOf(token: string, redactor: Redactor): TokenFacts {
+  return tokenFacts(token, redactor);
+}

@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { type RawData, WebSocket } from 'ws';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import { faultNames } from '../../src/protocol/faults.ts';
+import type { WireMessage } from '../../src/wire/exchange.ts';
+import { runInProcess } from '../helpers/in-process.ts';
+import { converse } from '../helpers/proxied-device.ts';
+import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
+
+const startProxy = setUpProxies();
+const soon = { timeout: 10_000 };
+
+/** Faults that take their time, shortened. */
+const quick: Record<string, string> = {
+  'token-slow': 'delay=10ms',
+  'upgrade-slow': 'delay=10ms',
+  'connected-late': 'delay=10ms',
+  burst: 'every=10ms',
+  stall: 'for=10ms',
+};
+const spelled = (name: string) => (quick[name] === undefined ? name : `${name}:${quick[name]}`);
+/** The device waits for an answer that never comes. */
+const endless = ['token-hang', 'upgrade-hang', 'half-open', 'deaf'];
+
+function blamed({ events }: WatchedProxy, side: 'device' | 'service') {
+  return events.flatMap((event) =>
+    event.type === 'violation' && event.side === side ? [`${event.rule}: ${event.value}`] : [],
+  );
+}
+
+async function tokenOf({ baseUrl }: { baseUrl: string }) {
+  const answer = await fetch(`${baseUrl}/api/websocket-voice/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"apiKey":"key-1","deviceId":"lamp"}',
+  });
+  return { answer, token: ((await answer.json().catch(() => ({}))) as { token?: string }).token ?? '' };
+}
+
+/** A confirmed stream, and what reaches its device. */
+async function open(proxy: WatchedProxy) {
+  const { token } = await tokenOf(proxy);
+  const device = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+  const got: (string | Buffer)[] = [];
+  device.on('error', () => {});
+  device.on('message', (data: RawData, isBinary) => got.push(isBinary ? (data as Buffer) : String(data)));
+  await once(device, 'open');
+  device.send(token);
+  return { device, got, texts: () => got.filter((one) => typeof one === 'string') };
+}
+
+describe('a fault towards the device', () => {
+  const names = faultNames.filter((name) => !endless.includes(name));
+  test.each(names)('%s strikes, and no side is blamed for it that did nothing', async (name) => {
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const proxy = await startProxy(emulator, { faults: [spelled(name)] });
+    await converse(proxy).catch(() => {});
+    await expect.poll(() => proxy.events.some((event) => event.type === 'fault-struck'), soon).toBe(true);
+    expect(proxy.events.find((event) => event.type === 'fault-struck')).toMatchObject({ fault: name });
+    await proxy.close();
+    expect(blamed(proxy, 'service')).toEqual([]);
+  });
+
+  test.each(endless)('%s leaves the device waiting', async (name) => {
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const proxy = await startProxy(emulator, { faults: [name] });
+    void converse(proxy).catch(() => {});
+    await expect.poll(() => proxy.events.some((event) => event.type === 'fault-struck'), soon).toBe(true);
+    await proxy.close();
+    expect(blamed(proxy, 'service')).toEqual([]);
+  });
+
+  test.each([
+    ['token-error:status=500', 500],
+    ['token-unauthorized', 401],
+    ['token-unavailable', 503],
+    ['rate-limited:reset=7s', 429],
+    ['token-redirect', 307],
+  ])('%s is answered with %i', async (fault, status) => {
+    await using emulator = await createEmulator();
+    const proxy = await startProxy(emulator, { faults: [fault] });
+    const { answer } = await tokenOf(proxy);
+    expect(answer.status).toBe(status === 307 ? 404 : status);
+    if (status === 429) expect(answer.headers.get('retry-after')).toBe('7');
+  });
+
+  test.each(['token-expired', 'token-other-issuer', 'token-bad-signature'])(
+    '%s: the service refuses the token',
+    async (fault) => {
+      await using emulator = await createEmulator();
+      const proxy = await startProxy(emulator, { faults: [fault] });
+      const { device } = await open(proxy);
+      const [code] = await once(device, 'close');
+      expect(code).toBe(4401);
+    },
+  );
+
+  test('a close, a message and a cut strike live streams when they are added', async () => {
+    await using emulator = await createEmulator({ reply: 'silence' });
+    const seen: WireMessage[] = [];
+    const proxy = await startProxy(emulator, { tap: () => ({ message: (message) => seen.push(message) }) });
+    const { device, texts } = await open(proxy);
+    await expect.poll(() => texts().length, soon).toBeGreaterThan(0);
+    const added = await runInProcess([
+      'emulator',
+      'fault',
+      'add',
+      'message-unknown:kind=surprise',
+      '--base-url',
+      proxy.baseUrl,
+    ]);
+    expect(added).toMatchObject({ code: 0 });
+    await expect.poll(() => texts().some((text) => String(text).includes('surprise')), soon).toBe(true);
+    const injected = seen.filter((message) => message.injected === true);
+    expect(injected).toMatchObject([
+      { from: 'service', opcode: 'text', text: expect.stringContaining('surprise') },
+    ]);
+    const closed = once(device, 'close');
+    proxy.control.faults.add('close:code=4321,reason=spoilt');
+    expect((await closed).map(String)).toEqual(['4321', 'spoilt']);
+    await expect
+      .poll(() => proxy.events.find(({ type }) => type === 'stream-closed'), soon)
+      .toMatchObject({
+        code: 4321,
+        cause: 'fault',
+      });
+  });
+
+  test('strikes only the stream, the device and the times that it names', async () => {
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const proxy = await startProxy(emulator, { faults: ['mute:device=other', 'close:stream=2,code=4002'] });
+    await converse(proxy, { times: 2 });
+    const ends = () => proxy.events.flatMap((event) => (event.type === 'stream-closed' ? [event.code] : []));
+    await expect.poll(ends, soon).toEqual([1000, 4002]);
+  });
+});
+
+describe('a fault towards the service', () => {
+  const sent = Buffer.from(Array.from({ length: 640 }, (_, at) => at % 251));
+
+  /** What the service gets of one message of audio. */
+  async function spoilt(fault: string) {
+    const heard: Buffer[] = [];
+    await using emulator = await createEmulator({
+      reply: () => ({ hear: (pcm) => heard.push(Buffer.from(pcm)) }),
+    });
+    const proxy = await startProxy(emulator, { faults: [fault] });
+    const { device, texts } = await open(proxy);
+    await expect.poll(() => texts().length, soon).toBeGreaterThan(0);
+    device.send(sent);
+    device.send('the end');
+    await expect
+      .poll(() => texts().some((text) => String(text).includes('UNEXPECTED_TEXT')), soon)
+      .toBe(true);
+    return { heard: Buffer.concat(heard), proxy };
+  }
+
+  test.each([
+    ['swapped-bytes', Buffer.from(sent).swap16()],
+    ['duplicate', Buffer.concat([sent, sent])],
+    ['drop', Buffer.alloc(0)],
+    ['silent', Buffer.alloc(640)],
+  ])('%s changes what the device sends, and it is not blamed', async (name, expected) => {
+    const { heard, proxy } = await spoilt(`${name}:direction=service`);
+    expect(heard.equals(expected)).toBe(true);
+    expect(blamed(proxy, 'device')).toEqual([]);
+  });
+
+  test('leaves audio alone that goes the other way', async () => {
+    const { heard } = await spoilt('swapped-bytes:direction=device');
+    expect(heard.equals(sent)).toBe(true);
+  });
+
+  test('a close reaches the service with its code', async () => {
+    await using emulator = await createEmulator();
+    const proxy = await startProxy(emulator, { faults: ['close:direction=service,code=4777'] });
+    const { device } = await open(proxy);
+    await once(device, 'close');
+    const told = await emulator.waitFor('stream-closed');
+    expect(told.code).toBe(4777);
+  });
+});
