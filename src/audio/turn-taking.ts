@@ -48,12 +48,22 @@ export interface TurnTaking {
   readonly playedUntil: number;
 }
 
+interface Message {
+  at: number;
+  audioMs: number;
+}
+
+function pairOf(previous: Message, at: number, playedUntil: number): MessagePair {
+  const { at: from, audioMs } = previous;
+  return { from, at, audioMs, silenceMs: Math.max(0, at - playedUntil) };
+}
+
 export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnTaking {
   /** AI audio that arrived during open speech. It is not known yet whether the speech ended before it. */
   const speech = createSentSpeech<{ at: number; pair: MessagePair | undefined }>();
   let speechEndedAt: number | undefined;
   let firstAudioAt: number | undefined;
-  let previous: { at: number; audioMs: number } | undefined;
+  let previous: Message | undefined;
   let playedUntil = 0;
 
   const tell = (pair: MessagePair | undefined) => {
@@ -71,18 +81,13 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
     }
     return moments;
   };
-  const pairWith = (now: number): MessagePair | undefined =>
-    previous !== undefined && now - previous.at < settleMs
-      ? { from: previous.at, at: now, audioMs: previous.audioMs, silenceMs: Math.max(0, now - playedUntil) }
-      : undefined;
-
   return {
     sent: (pcm, now) => follow(speech.push(pcm, now)),
     finishSpeech: () => follow(speech.end()),
     received(bytes, now) {
       // An empty message has no audio.
       if (bytes === 0) return;
-      const pair = pairWith(now);
+      const pair = previous && now - previous.at < settleMs ? pairOf(previous, now, playedUntil) : undefined;
       const audioMs = msForBytes(bytes);
       previous = { at: now, audioMs };
       playedUntil = Math.max(playedUntil, now) + audioMs;

@@ -134,11 +134,10 @@ export function assemble(parts: ServiceParts): AssembledService {
         return closed;
       };
       return {
-        ...{ baseUrl, wsUrl, lan, close },
+        ...{ baseUrl, wsUrl, lan, close, [Symbol.asyncDispose]: close },
         port: address.port,
         certificate: tls?.cert,
         ...watch,
-        [Symbol.asyncDispose]: close,
       };
     },
   };

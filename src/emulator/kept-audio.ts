@@ -85,10 +85,8 @@ export function createKeptAudio(events: EmulatorEvents): KeptAudio {
   };
   const read = (stream: number): DeviceAudio => {
     const kept = streams.get(stream);
-    if (kept !== undefined) return describe(kept);
-    throw new VoicectlError('usage', `The audio of stream ${stream} is no longer kept`, {
-      hint: `At most ${maxBytes} bytes are kept, and none from before a reset.`,
-    });
+    if (kept === undefined) throw noLongerKept(stream);
+    return describe(kept);
   };
 
   return {
@@ -114,6 +112,12 @@ export function createKeptAudio(events: EmulatorEvents): KeptAudio {
       bytes = 0;
     },
   };
+}
+
+function noLongerKept(stream: number): VoicectlError {
+  return new VoicectlError('usage', `The audio of stream ${stream} is no longer kept`, {
+    hint: `At most ${maxBytes} bytes are kept, and none from before a reset.`,
+  });
 }
 
 function noSuchStream({ stream, device }: StreamSelector): VoicectlError {

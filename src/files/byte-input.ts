@@ -23,15 +23,10 @@ function toBuffer(chunk: unknown): Buffer {
   return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
 }
 
-/** A stream as a forward-only input. Holds no more than one chunk of it. Closing destroys the stream. */
-export function createStreamInput(readable: Readable, name: string): ByteInput {
-  // A stream may fail while nobody reads. Then the next read reports the failure.
-  readable.on('error', () => {});
+/** Takes the next chunk; undefined at the end. Reading begins with the first call. */
+function pullFrom(readable: Readable, name: string): () => Promise<Buffer | undefined> {
   let iterator: AsyncIterator<unknown> | undefined;
-  let pending: Buffer = Buffer.alloc(0);
-  let pendingOffset = 0;
-
-  const pull = async (): Promise<Buffer | undefined> => {
+  return async () => {
     iterator ??= readable[Symbol.asyncIterator]();
     try {
       const next = await iterator.next();
@@ -40,6 +35,16 @@ export function createStreamInput(readable: Readable, name: string): ByteInput {
       throw readFailure(name, thrown);
     }
   };
+}
+
+/** A stream as a forward-only input. Holds no more than one chunk of it. Closing destroys the stream. */
+export function createStreamInput(readable: Readable, name: string): ByteInput {
+  // A stream may fail while nobody reads. Then the next read reports the failure.
+  readable.on('error', () => {});
+  const pull = pullFrom(readable, name);
+  let pending: Buffer = Buffer.alloc(0);
+  let pendingOffset = 0;
+
   const skipTo = async (offset: number) => {
     if (offset < pendingOffset) throw new RangeError(`${name} is a stream and cannot go back`);
     while (pendingOffset + pending.length < offset) {

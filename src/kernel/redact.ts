@@ -21,7 +21,14 @@ export interface Redactor {
   thrown(thrown: unknown): unknown;
 }
 
-export function createRedactor(): Redactor {
+interface Secrets {
+  add(secret: string): void;
+  /** Whether one of them is in the text, in any spelling. */
+  areIn(text: string): boolean;
+  scrub(text: string): string;
+}
+
+function createSecrets(): Secrets {
   // Few texts contain a backslash. The other spellings of a secret are made when the first one does.
   const secrets = new Map<string, RegExp | undefined>();
   const spellings = (secret: string): RegExp => {
@@ -29,24 +36,31 @@ export function createRedactor(): Redactor {
     secrets.set(secret, made);
     return made;
   };
-  const scrub = (text: string) => {
-    let rest = text;
-    for (const secret of secrets.keys()) {
-      rest = rest.replaceAll(secret, redacted);
-      if (rest.includes('\\')) rest = rest.replace(spellings(secret), redacted);
-    }
-    return rest;
+  return {
+    add: (secret) => void secrets.set(secret, undefined),
+    areIn(text) {
+      const isEscaped = text.includes('\\');
+      return [...secrets.keys()].some(
+        (secret) => text.includes(secret) || (isEscaped && text.search(spellings(secret)) >= 0),
+      );
+    },
+    scrub(text) {
+      let rest = text;
+      for (const secret of secrets.keys()) {
+        rest = rest.replaceAll(secret, redacted);
+        if (rest.includes('\\')) rest = rest.replace(spellings(secret), redacted);
+      }
+      return rest;
+    },
   };
+}
+
+export function createRedactor(): Redactor {
+  const { add, areIn: tells, scrub } = createSecrets();
   const scrubIn = (_name: string, value: unknown) => {
     if (typeof value === 'string') return scrub(value);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [scrub(name), inner]));
-  };
-  const tells = (text: string) => {
-    const isEscaped = text.includes('\\');
-    return [...secrets.keys()].some(
-      (secret) => text.includes(secret) || (isEscaped && text.search(spellings(secret)) >= 0),
-    );
   };
   const cleaned = <Value>(value: Value): Value => {
     const line = jsonText(value);
@@ -63,7 +77,7 @@ export function createRedactor(): Redactor {
     conceal(secret) {
       const signature = secret.split('.').length === 3 ? (secret.split('.')[2] ?? '') : '';
       for (const one of [secret, signature]) {
-        if (one.length >= shortestSecret) secrets.set(one, undefined);
+        if (one.length >= shortestSecret) add(one);
       }
     },
     line(value) {

@@ -1,7 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Level } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
-import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
+import { createTurnTaking, isGap, type TurnTaking } from '../audio/turn-taking.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 
 /** Totals of one direction. */
@@ -82,10 +82,10 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
   const turns = createTurnTaking({
     settleMs,
     onPair(pair) {
-      const { from, at, audioMs, silenceMs } = pair;
-      longestGapMs = Math.max(longestGapMs ?? 0, at - from);
-      jitter.add(Math.abs(at - from - audioMs));
-      if (isGap(pair)) onGap?.(roundMs(silenceMs));
+      const gapMs = pair.at - pair.from;
+      longestGapMs = Math.max(longestGapMs ?? 0, gapMs);
+      jitter.add(Math.abs(gapMs - pair.audioMs));
+      if (isGap(pair)) onGap?.(roundMs(pair.silenceMs));
     },
   });
   let lastAudibleAt: number | undefined;
@@ -95,10 +95,7 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
   let heardUntil = 0;
 
   const figures = (): Figures => ({
-    firstAudioMs:
-      turns.firstAudioAt === undefined || turns.speechEndedAt === undefined
-        ? null
-        : roundMs(turns.firstAudioAt - turns.speechEndedAt),
+    firstAudioMs: firstAudioMs(turns),
     jitterMs: jitter.read(),
     longestGapMs: longestGapMs === null ? null : roundMs(longestGapMs),
     sendLatenessMs: lateness.read(),
@@ -130,14 +127,18 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
       heardUntil = Math.min(heardUntil, now);
     },
     wasHeardAt: (at) => at < heardUntil,
-    snapshot: () => ({
-      out: { ...out },
-      in: { ...incoming },
-      audibleMs: msForBytes(audibleBytes),
-      ...figures(),
-    }),
+    snapshot() {
+      const audibleMs = msForBytes(audibleBytes);
+      return { out: { ...out }, in: { ...incoming }, audibleMs, ...figures() };
+    },
     figures,
   };
+}
+
+function firstAudioMs({ firstAudioAt, speechEndedAt }: TurnTaking): number | null {
+  return firstAudioAt === undefined || speechEndedAt === undefined
+    ? null
+    : roundMs(firstAudioAt - speechEndedAt);
 }
 
 function count(totals: AudioTotals, bytes: number): void {

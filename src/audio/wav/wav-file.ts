@@ -91,16 +91,11 @@ function createWriter(file: OutputFile, path: string, format: SampleFormat): Wav
     }
   };
   const finish = async () => {
-    try {
-      await writeHeader();
-    } catch (thrown) {
+    const note = (thrown: unknown) => {
       failure ??= writeFailure(path, thrown);
-    }
-    try {
-      await file.close();
-    } catch (thrown) {
-      failure ??= writeFailure(path, thrown);
-    }
+    };
+    await writeHeader().catch(note);
+    await file.close().catch(note);
     const first = failure ?? refused;
     if (first) throw first;
   };
@@ -114,11 +109,10 @@ function createWriter(file: OutputFile, path: string, format: SampleFormat): Wav
       if (refused) return Promise.reject(refused);
       waitingBytes += pcm.length;
       const written = queue.then(() => append(pcm));
-      queue = written
-        .catch(() => {})
-        .then(() => {
-          waitingBytes -= pcm.length;
-        });
+      const done = () => {
+        waitingBytes -= pcm.length;
+      };
+      queue = written.then(done, done);
       return written;
     },
     close() {

@@ -1,4 +1,4 @@
-import { rulesIn } from '../../conformance/check.ts';
+import { type CheckResult, rulesIn } from '../../conformance/check.ts';
 import type { Cost } from '../../conformance/cost.ts';
 import { addCosts, noCost } from '../../conformance/cost.ts';
 import type { Judged } from '../../conformance/judge.ts';
@@ -60,9 +60,7 @@ export function createCheckScreen(
     },
     async finish(result) {
       print = () => printResult(context, result);
-      const { exitCode, stopped } = result;
-      const text = stopped === undefined ? (exitCode === 0 ? 'done, ok' : 'done, failed') : 'stopped';
-      await screen.finish({ ok: exitCode === 0, text });
+      await screen.finish(outcomeOf(result));
     },
     async close() {
       await screen.close();
@@ -73,6 +71,11 @@ export function createCheckScreen(
         await io.stdout.write(`${line}\n`);
     },
   };
+}
+
+function outcomeOf({ exitCode, stopped }: CheckResult): { ok: boolean; text: string } {
+  const ok = exitCode === 0;
+  return { ok, text: stopped === undefined ? (ok ? 'done, ok' : 'done, failed') : 'stopped' };
 }
 
 function costAmounts(spent: Cost, planned: Cost): Amount[] {

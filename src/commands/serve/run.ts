@@ -20,15 +20,7 @@ import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 export async function run(context: ServeRunContext): Promise<number> {
   const { settings, io, signal } = context;
   const { processes } = settings;
-  if (processes !== undefined && settings.shared === undefined) {
-    throw new VoicectlError(
-      'usage',
-      '--processes without --shared: the processes would know nothing of each other',
-      {
-        hint: 'Give them a Redis to share: --shared redis://127.0.0.1:6379.',
-      },
-    );
-  }
+  checkProcesses(settings);
   if (processes !== undefined && cluster.isWorker) {
     const { runEmulatorProcess } = await import('./processes/emulator-process.ts');
     return runEmulatorProcess(context);
@@ -88,6 +80,15 @@ export async function run(context: ServeRunContext): Promise<number> {
     await view.close();
   }
   return 0;
+}
+
+function checkProcesses({ processes, shared }: Settings<'processes' | 'shared'>): void {
+  if (processes === undefined || shared !== undefined) return;
+  throw new VoicectlError(
+    'usage',
+    '--processes without --shared: the processes would know nothing of each other',
+    { hint: 'Give them a Redis to share: --shared redis://127.0.0.1:6379.' },
+  );
 }
 
 /** One certificate for all processes: each would make its own. */

@@ -59,18 +59,6 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
     arm();
   };
 
-  /** When a message leaves. Messages keep their order. */
-  const dueTime = (struck: readonly FaultAt<'audio'>[], pcm: Buffer): number => {
-    const now = clock.now();
-    let dueAt = Math.max(now, lastDueAt);
-    for (const fault of struck) {
-      if (fault.name === 'drip') dueAt = Math.max(now, lastDueAt + msForBytes(pcm.length) / fault.factor);
-      if (fault.name === 'burst') dueAt = lastDueAt > now ? lastDueAt : now + fault.every;
-    }
-    lastDueAt = dueAt;
-    return dueAt;
-  };
-
   return {
     get isLate() {
       return timer !== undefined;
@@ -82,7 +70,8 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
         out.send(pcm);
         return;
       }
-      const dueAt = dueTime(struck, pcm);
+      const dueAt = dueTime(struck, pcm, { now: clock.now(), lastDueAt });
+      lastDueAt = dueAt;
       for (const message of struck.reduce(spoil, [pcm])) {
         if (isLate || dueAt > clock.now()) hold(message, dueAt);
         else out.send(message);
@@ -93,6 +82,20 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
       held.length = 0;
     },
   };
+}
+
+/** When a message leaves. Messages keep their order. */
+function dueTime(
+  struck: readonly FaultAt<'audio'>[],
+  pcm: Buffer,
+  { now, lastDueAt }: { now: number; lastDueAt: number },
+): number {
+  let dueAt = Math.max(now, lastDueAt);
+  for (const fault of struck) {
+    if (fault.name === 'drip') dueAt = Math.max(now, lastDueAt + msForBytes(pcm.length) / fault.factor);
+    if (fault.name === 'burst') dueAt = lastDueAt > now ? lastDueAt : now + fault.every;
+  }
+  return dueAt;
 }
 
 /** Applies one fault to the messages that are about to be sent. */

@@ -83,19 +83,8 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
 }
 
 /** Gives the reply its voice on this stream. */
-function startReply({
-  connection,
-  claims,
-  baseClock,
-  pulse,
-  dialect,
-  events,
-  faults,
-  createReply,
-}: LiveStreamOptions): {
-  reply: Reply;
-  voice: Voice;
-} {
+function startReply(options: LiveStreamOptions): { reply: Reply; voice: Voice } {
+  const { connection, claims, baseClock, pulse, dialect, events, faults, createReply } = options;
   const at = { stream: connection.id, device: claims.sub };
   const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, out: connection.audio });
   connection.onEnding(audio.close);

@@ -73,10 +73,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   let lastWord: ReadError | undefined;
   let isClosing = false;
   let isDeaf = false;
-  let confirm = () => {};
-  const confirmed = new Promise<void>((resolve) => {
-    confirm = resolve;
-  });
+  const confirmation = createConfirmation();
   const connection = await connect({
     ...{ ca, clock, signal, tap, redactor },
     url: serviceUrl(wsUrl, streamPath),
@@ -87,7 +84,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
     onText(text) {
       const message = readServiceMessage(text);
       lastWord = message.error;
-      if (message.category === 'connected') confirm();
+      if (message.category === 'connected') confirmation.confirm();
       onMessage(message);
     },
   });
@@ -98,9 +95,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
   return {
     closed,
     breakage(close) {
-      if (connection.failure !== undefined) return connection.failure;
-      const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
-      return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
+      return connection.failure ?? breakageOf(close, lastWord);
     },
     async present(token) {
       connection.present(token);
@@ -109,10 +104,11 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       });
       // Also handles a stream that ends later, when nobody waits here any more.
       ended.catch(() => {});
-      await withDeadline(Promise.race([confirmed, ended]), {
+      const what = 'The service did not confirm the connection';
+      await withDeadline(Promise.race([confirmation.confirmed, ended]), {
         clock,
         ms: connectedTimeoutMs,
-        what: 'The service did not confirm the connection',
+        what,
       });
     },
     sendAudio: (pcm) => connection.sendBinary(pcm, outbox.wake),
@@ -133,6 +129,20 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       return closed;
     },
   };
+}
+
+function createConfirmation(): { confirmed: Promise<void>; confirm(): void } {
+  let confirm = () => {};
+  const confirmed = new Promise<void>((resolve) => {
+    confirm = resolve;
+  });
+  return { confirmed, confirm };
+}
+
+/** Undefined if the service ended the stream as it should, and not after an error. */
+function breakageOf(close: StreamClose, lastWord: ReadError | undefined): VoicectlError | undefined {
+  const isPlainEnd = close.code === closeCodes.normal || close.code === closeCodes.noStatus;
+  return isPlainEnd && lastWord === undefined ? undefined : closeError(close, lastWord, 'live');
 }
 
 /** The bytes that wait in the socket, and the callers that wait for fewer. */
