@@ -5,11 +5,15 @@ import base from './vitest.config.ts';
 export default defineConfig({
   ...base,
   test: {
-    testTimeout: 60_000,
+    testTimeout: 300_000,
     include: [
       'test/{protocol,rules,kernel,audio}/**/*.test.ts',
       'test/emulator/state/**/*.test.ts',
       'test/session/{metrics,expectations}.test.ts',
+      // What reads and shows the protocol: schemas, problems with their places, templates and the control API.
+      'test/config/**/*.test.ts',
+      'test/emulator/control/**/*.test.ts',
+      'test/emulator/{dialect,options}.test.ts',
     ],
     exclude: [
       // They start programs that are not mutated.

@@ -1,0 +1,65 @@
+import { describe, test } from 'vitest';
+import { hasTmux } from '../helpers/tmux.ts';
+import { eventually, setUpPrograms } from './real-terminal.ts';
+
+describe.skipIf(!hasTmux)('signals on a real terminal', { timeout: 120_000 }, () => {
+  const { stream, run, pidOf, runWithMicrophone, expectRestored, live } = setUpPrograms();
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+    ['SIGQUIT', 131],
+    ['SIGALRM', 142],
+  ] as const)('%s from outside gives the terminal back, from both screens', async (signal, code) => {
+    const session = run(stream);
+    await live(session);
+    process.kill(pidOf(session), signal);
+    await expectRestored(session, code);
+    const emulator = run('serve --port 0');
+    await eventually(() => emulator.screen()).toContain('● listening');
+    process.kill(pidOf(emulator), signal);
+    // To be asked to end is what an emulator waits for.
+    await expectRestored(emulator, signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : code);
+  });
+
+  test('SIGTSTP from outside gives the terminal back, and fg goes on', async () => {
+    const terminal = run('serve --port 0');
+    await eventually(() => terminal.screen()).toContain('● listening');
+    process.kill(pidOf(terminal), 'SIGTSTP');
+    await expectRestored(terminal, 148);
+    terminal.type('fg');
+    terminal.press('Enter');
+    await eventually(() => terminal.flags()).toEqual({ cursor: false, alternate: true });
+    terminal.press('q');
+    await eventually(() => terminal.flags()).toEqual({ cursor: true, alternate: false });
+  });
+
+  test.each([
+    ['SIGTERM', 143],
+    ['SIGQUIT', 131],
+    ['SIGALRM', 142],
+  ] as const)('%s gives the terminal back from plain lines with a microphone', async (signal, code) => {
+    const terminal = runWithMicrophone();
+    await eventually(() => terminal.screen()).toContain('· live');
+    process.kill(pidOf(terminal), signal);
+    await expectRestored(terminal, code);
+  });
+
+  test('a terminal that is closed ends the program', async () => {
+    const terminal = run(stream);
+    await live(terminal);
+    const pid = pidOf(terminal);
+    terminal.close();
+    await eventually(() => isRunning(pid)).toBe(false);
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
