@@ -57,6 +57,20 @@ const limits = Object.fromEntries(
   audioLimitNames.map((name) => [name, duration.optional().describe(audioLimits[name].says)]),
 ) as Record<AudioLimitName, z.ZodOptional<typeof duration>>;
 
+const command = z
+  .array(z.string().min(1))
+  .min(1)
+  .describe(
+    'A program and its arguments. `{wav}` stands for the path of the WAV; without it the WAV is on standard input',
+  );
+
+const judge = z
+  .union([
+    command,
+    z.strictObject({ run: command, within: duration.optional().describe('Time limit; default 30 s') }),
+  ])
+  .describe('A command that hears the reply as WAV (16 kHz, 16-bit, mono) and exits with 0 if it accepts it');
+
 const turn = z.strictObject({
   name: z.string().min(1).optional().describe('Shown in the verdicts'),
   say: z.string().min(1).optional().describe('WAV, relative to this file; without it the turn is silent'),
@@ -64,6 +78,7 @@ const turn = z.strictObject({
   ...limits,
   expect: z.array(following).default([]).describe('What must follow the turn'),
   absent: z.array(absence).default([]).describe('What must not come until the next turn'),
+  judge: judge.optional(),
 });
 
 /** The schema of a conversation file, as it is published. */

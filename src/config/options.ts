@@ -129,6 +129,7 @@ export const deviceOptions = ['inputDevice', 'outputDevice', 'audioBackend'] as 
 export const streamOptions = [
   'file',
   'mic',
+  'interactive',
   'expectFile',
   'replay',
   'raw',

@@ -12,6 +12,7 @@ export const failureKinds = {
   'wrong-field': 'a service message came with an unexpected field',
   'unexpected-audio': 'the AI spoke when it must not',
   'not-interrupted': 'the AI went on speaking when the user spoke',
+  'judge-failed': 'a command that judges a reply did not accept it, or could not run',
   'turn-skipped': 'a turn of the conversation did not take place, or not completely',
   'wrong-close': 'the stream closed with an unexpected code',
   'token-refused': 'the token endpoint refused the key',

@@ -92,6 +92,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
   failure = (await output.close(signal, failure)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 
+  if (failure === undefined) await conversation?.letJudge(signal);
   const verdicts = [...(conversation?.verdicts() ?? []), ...judge(options.expectations, ledger.observed())];
   failure = conclude(failure, verdicts, options.expectations);
   ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.playback.underruns) });

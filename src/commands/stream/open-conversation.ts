@@ -10,10 +10,12 @@ import type {
   Absence,
   ConversationPlan,
   Following,
+  Judge,
   TurnPlan,
 } from '../../session/conversation/conversation-plan.ts';
 import type { FieldMatches } from '../../session/conversation/field-match.ts';
 import type { Expectations } from '../../session/expectations.ts';
+import { createJudge, type JudgeOptions } from './judge-command.ts';
 
 export interface ConversationFile {
   plan: ConversationPlan;
@@ -23,6 +25,8 @@ export interface ConversationFile {
 
 interface OpenOptions extends Stdin {
   strictFormat: boolean | undefined;
+  /** For the commands that judge. */
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -31,7 +35,7 @@ interface OpenOptions extends Stdin {
  */
 export async function openConversation(
   path: string,
-  { strictFormat, ...input }: OpenOptions,
+  { strictFormat, env, ...input }: OpenOptions,
 ): Promise<ConversationFile> {
   const file = parseExpectFile(await readText(path, input), nameOf(path));
   const folder = path === '-' ? '.' : dirname(path);
@@ -41,7 +45,7 @@ export async function openConversation(
     try {
       const options = { strictFormat, signal: input.signal };
       const source = say === undefined ? undefined : await openWavFile(await findSound(say, folder), options);
-      turns.push({ ...planTurn(turn, index), say: source });
+      turns.push({ ...planTurn(turn, index), say: source, judge: planJudge(turn, { folder, env }) });
     } catch (thrown) {
       input.signal.throwIfAborted();
       throw file.refuse(['turns', index, 'say'], toVoicectlError(thrown).message, thrown);
@@ -59,7 +63,7 @@ export async function openConversation(
   };
 }
 
-function planTurn(turn: ExpectFileTurn, index: number): Omit<TurnPlan, 'say'> {
+function planTurn(turn: ExpectFileTurn, index: number): Omit<TurnPlan, 'say' | 'judge'> {
   const { name, when = index === 0 ? 'connected' : 'after-reply' } = turn;
   const cue = () => {
     if (typeof when === 'string') return when;
@@ -72,6 +76,12 @@ function planTurn(turn: ExpectFileTurn, index: number): Omit<TurnPlan, 'say'> {
     absent: turn.absent.map(planAbsence),
     ...limitsOf(turn),
   };
+}
+
+function planJudge({ judge }: ExpectFileTurn, place: Omit<JudgeOptions, 'withinMs'>): Judge | undefined {
+  if (judge === undefined) return undefined;
+  const { run, within } = Array.isArray(judge) ? { run: judge } : judge;
+  return createJudge(run, { ...place, withinMs: within });
 }
 
 function planFollowing(following: ExpectFileTurn['expect'][number]): Following {

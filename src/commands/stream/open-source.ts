@@ -54,7 +54,7 @@ export async function openSource(
     if (loop) throw new VoicectlError('usage', 'A conversation has an end: --loop is for --file');
     if (pace === 'max')
       throw new VoicectlError('usage', 'A conversation runs in real time: --pace max cannot be used');
-    const conversation = await openConversation(path, { strictFormat, stdin: io.stdin, signal });
+    const conversation = await openConversation(path, { strictFormat, env: io.env, stdin: io.stdin, signal });
     return { source: nothing, name, conversation };
   }
   const source = await open(path);

@@ -4,6 +4,11 @@ import type { StreamContext, StreamView } from './view.ts';
 
 export async function run(context: StreamContext): Promise<number> {
   const { settings } = context;
+  if (settings.interactive) {
+    const { runInteractive } = await import('./interactive/run-interactive.ts');
+    await runInteractive(context);
+    return 0;
+  }
   const { junit } = settings;
   await withReports(context, { command: 'stream', subject: subjectOf(context), junit }, async (reports) => {
     // First, so that the drawing thread starts while the rest is loaded.

@@ -25,13 +25,24 @@ export interface SessionParts {
   live: LiveEnds | undefined;
 }
 
+/** The key, or the given token, with which a session gets in. */
+export async function readAuth(
+  { settings, io, signal }: StreamContext,
+  { apiKey }: Pick<Target, 'apiKey'>,
+): Promise<SessionOptions['auth']> {
+  const { tokenFrom, apiVersion, retries } = settings;
+  return tokenFrom === undefined
+    ? { apiKey, apiVersion, retries }
+    : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) };
+}
+
 /** The session's options from the flags of `stream`, except the outputs. */
 export async function sessionOptions(
-  { settings, io, signal }: StreamContext,
+  context: StreamContext,
   parts: SessionParts,
 ): Promise<Omit<SessionOptions, 'sinks'>> {
-  const { baseUrl, wsUrl, device, apiKey, ca } = parts.target;
-  const { tokenFrom, apiVersion, retries } = settings;
+  const { settings, io } = context;
+  const { baseUrl, wsUrl, device, ca } = parts.target;
   return {
     clock: io.clock,
     version,
@@ -39,10 +50,7 @@ export async function sessionOptions(
     wsUrl,
     device,
     ca,
-    auth:
-      tokenFrom === undefined
-        ? { apiKey, apiVersion, retries }
-        : { token: await readGivenToken(tokenFrom, io.env, { stdin: io.stdin, signal }) },
+    auth: await readAuth(context, parts.target),
     source: parts.source.source,
     sourceName: parts.source.name,
     // A microphone sets the pace with its own clock, from which any other clock would drift.

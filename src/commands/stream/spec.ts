@@ -18,6 +18,7 @@ export const streamSpec = defineSpec({
     'voicectl stream --file hello.wav --local --expect-audio',
     'voicectl stream --file hello.wav --out reply.wav --json',
     'voicectl stream --mic --local',
+    'voicectl stream --interactive --local',
     'voicectl stream --file hello.wav --local --scenario barge-in --fault drip',
     'sox in.flac -t wav - | voicectl stream --file - --out - | sox -t raw -r 16k -e signed -b 16 -c 1 - out.flac',
   ],

@@ -27,6 +27,12 @@ export const streamSettings = {
     flagOnly: true,
     help: 'stream the microphone, until Ctrl-C or --duration',
   }),
+  interactive: define({
+    flag: '--interactive',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'type messages and see each frame of both directions; :help lists the commands',
+  }),
   play: define({
     flag: '--play',
     parse: parseFlag,

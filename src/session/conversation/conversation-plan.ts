@@ -24,6 +24,14 @@ export type Following = { withinMs: number | undefined } & (
 /** What must not arrive before the next turn: audible AI audio, or a service message. */
 export type Absence = { type: 'audio' } | { type: 'event'; event: EventMatch };
 
+/** Something outside that hears a reply and accepts it or not, such as a transcription of the user's own. */
+export interface Judge {
+  /** Shown to people. */
+  text: string;
+  /** The audible reply comes as PCM. Never rejects; `says` is why. Ends early if the signal aborts. */
+  run(reply: Buffer, signal: AbortSignal): Promise<{ ok: boolean; says: string }>;
+}
+
 /** One turn of the user, and its expectations. Those about audio are for the reply to it. */
 export interface TurnPlan extends AudioLimits {
   /** Shown to people. Default: the number of the turn. */
@@ -33,6 +41,7 @@ export interface TurnPlan extends AudioLimits {
   when: TurnCue;
   expect: readonly Following[];
   absent: readonly Absence[];
+  judge?: Judge | undefined;
 }
 
 /** A whole conversation, turn by turn. */

@@ -26,6 +26,8 @@ export interface Conversation {
   sent(frame: Buffer): void;
   received(pcm: Buffer, level: Level): void;
   message(message: ServiceMessage): void;
+  /** Lets the judges of the turns that were said hear their replies, one after the other. */
+  letJudge(signal: AbortSignal): Promise<void>;
   /** The verdicts of every turn. A turn that was not said has failed. */
   verdicts(): Verdict[];
 }
@@ -92,6 +94,9 @@ export function createConversation(
     message(message) {
       const now = clock.now();
       for (const { turn } of turns) turn.message(message, now);
+    },
+    async letJudge(signal) {
+      for (const { turn } of turns) await turn.letJudge(signal);
     },
     verdicts() {
       const now = clock.now();

@@ -1,4 +1,5 @@
 import type { Level } from '../../audio/level.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import { type Verdict, verdict } from '../expectations.ts';
 import { roundMs } from '../metrics.ts';
@@ -17,6 +18,8 @@ export interface Turn {
   /** Whether everything that must follow has arrived, or its time is over. */
   isDecided(now: number): boolean;
   verdicts(now: number): Verdict[];
+  /** Lets the judge of the turn hear the reply; its verdict is among `verdicts` then. */
+  letJudge(signal: AbortSignal): Promise<void>;
 }
 
 export interface TurnOptions {
@@ -36,6 +39,9 @@ interface Followed {
   mismatch?: string | undefined;
 }
 
+/** Ten minutes. */
+const maxJudgedBytes = bytesForMs(600_000);
+
 export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOptions): Turn {
   const goalsMs = plan.expect.flatMap((one) => (one.type === 'audio' ? [one.audioMs] : []));
   const audio = createTurnAudio({ beganAt, settleMs, waitMs, goalsMs });
@@ -43,6 +49,10 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
   /** How often each thing arrived that must be absent. */
   const intrusions = new Map<Absence, number>();
   let passedOnAt: number | undefined;
+  /** What the judge hears; what comes beyond `maxJudgedBytes` is left out. */
+  const reply: Buffer[] = [];
+  let replyBytes = 0;
+  let judgement: Verdict | undefined;
 
   const withinMs = ({ following }: Followed) => following.withinMs ?? waitMs;
   const beginOf = ({ following }: Followed) =>
@@ -115,7 +125,11 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
     },
     received(pcm, level, now) {
       look(now);
-      if (passedOnAt === undefined) audio.received(pcm, level, now);
+      if (passedOnAt !== undefined) return;
+      audio.received(pcm, level, now);
+      if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
+      reply.push(pcm);
+      replyBytes += pcm.length;
     },
     message({ kind, body }, now) {
       for (const one of awaited) {
@@ -147,7 +161,18 @@ export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOp
       ...audio.judge(plan),
       ...awaited.map((one) => judgeFollowing(one, now)),
       ...plan.absent.map((absence) => judgeAbsence(absence, now)),
+      ...(judgement === undefined ? [] : [judgement]),
     ],
+    async letJudge(signal) {
+      const { judge } = plan;
+      if (judge === undefined) return;
+      const { ok, says } = await judge.run(Buffer.concat(reply), signal);
+      judgement = verdict('judge', 'judge-failed', {
+        ok,
+        expected: `${judge.text} accepts the reply`,
+        measured: says,
+      });
+    },
   };
 }
 

@@ -1,0 +1,83 @@
+import { escapeText, jsonLine } from '../../../kernel/escape.ts';
+import { frameJson, frameLine } from '../../../report/frame-lines.ts';
+import type { WireMessage } from '../../../wire/exchange.ts';
+import type { Tap } from '../../../wire/tap.ts';
+import type { StreamContext } from '../view.ts';
+
+/** Shows each message of a session. */
+export interface FrameView {
+  readonly tap: Tap;
+  /** Shows binary messages as a count each second, or one by one. */
+  fold(isOn: boolean): void;
+  close(): void;
+}
+
+const foldMs = 1_000;
+
+export function createFrameView(
+  { io, json, style }: Pick<StreamContext, 'io' | 'json' | 'style'>,
+  print: (line: string) => Promise<void>,
+): FrameView {
+  const { clock } = io;
+  const begun = clock.now();
+  let isFolding = false;
+  let folded = { device: { count: 0, bytes: 0 }, service: { count: 0, bytes: 0 } };
+  let timer: { cancel(): void } | undefined;
+
+  // A closed pipe is noticed by the writer of the next line; the session then ends by its signal.
+  const show = (line: string) => void print(line).catch(() => {});
+  const showFolded = () => {
+    timer = undefined;
+    for (const [from, { count, bytes }] of Object.entries(folded)) {
+      if (count > 0)
+        show(`          ${from === 'device' ? '↑' : '↓'} binary ${count} messages, ${bytes} bytes`);
+    }
+    folded = { device: { count: 0, bytes: 0 }, service: { count: 0, bytes: 0 } };
+  };
+  const message = (told: WireMessage) => {
+    if (isFolding && 'data' in told) {
+      folded[told.from].count += 1;
+      folded[told.from].bytes += told.bytes;
+      timer ??= clock.after(foldMs, showFolded);
+      return;
+    }
+    const t = told.at - begun;
+    show(json ? jsonLine(frameJson(told, t)).trimEnd() : frameLine(told, t, style));
+  };
+  const tell = (text: string, body: Record<string, unknown>) =>
+    show(json ? jsonLine(body).trimEnd() : `${style.dim('        ·')} ${text}`);
+
+  return {
+    tap: {
+      token({ answer, totalMs }) {
+        const status = answer?.status ?? null;
+        tell(`token request: ${status ?? 'no answer'} after ${Math.round(totalMs)} ms`, {
+          type: 'token',
+          status,
+        });
+      },
+      opened({ answer }) {
+        const status = answer?.status ?? null;
+        tell(`upgrade: ${status ?? 'no answer'}`, { type: 'upgrade', status });
+      },
+      message,
+      closed({ by, code, reason }) {
+        const why = reason === '' ? '' : ` ${escapeText(reason)}`;
+        tell(`closed by ${by === 'device' ? 'you' : 'the service'}: ${code}${why}`, {
+          type: 'close',
+          by,
+          code,
+          reason,
+        });
+      },
+    },
+    fold(isOn) {
+      isFolding = isOn;
+      if (!isOn) showFolded();
+    },
+    close() {
+      timer?.cancel();
+      showFolded();
+    },
+  };
+}

@@ -1,0 +1,213 @@
+import { createPacer } from '../../../audio/pacer.ts';
+import { reframe } from '../../../audio/reframe.ts';
+import { openWavFile } from '../../../audio/wav/wav-source.ts';
+import type { Target } from '../../../config/target.ts';
+import { findSound } from '../../../files/shipped-file.ts';
+import { abortable } from '../../../kernel/abortable.ts';
+import { waitUntil } from '../../../kernel/clock.ts';
+import { toVoicectlError, VoicectlError } from '../../../kernel/errors.ts';
+import { createRedactor, type Redactor } from '../../../kernel/redact.ts';
+import { bytesForMs } from '../../../protocol/audio-format.ts';
+import { closeCodes } from '../../../protocol/close-codes.ts';
+import { serviceUrl, streamPath } from '../../../protocol/paths.ts';
+import { type Connection, connect } from '../../../wire/client/connect.ts';
+import { closeError } from '../../../wire/client/refusal-error.ts';
+import { requestToken } from '../../../wire/client/token.ts';
+import type { Tap } from '../../../wire/tap.ts';
+import { openTarget } from '../../service/target.ts';
+import { readAuth } from '../session-settings.ts';
+import type { StreamContext } from '../view.ts';
+import { createFrameView, type FrameView } from './frame-view.ts';
+import { openTypedInput, type TypedInput } from './typed-input.ts';
+import { helpLines, readTyped, type Typed } from './typed-line.ts';
+
+/**
+ * A raw session: asks for a token, connects, presents it, and then sends what is typed and shows every message of both
+ * directions. Throws the failure of the token request or of the stream.
+ */
+export async function runInteractive(context: StreamContext): Promise<void> {
+  requireAlone(context);
+  const { io, json, settings, signal } = context;
+  const isTerminal = io.terminal !== undefined && !json;
+  const target = await openTarget(context, { needsKey: settings.tokenFrom === undefined });
+  const stopped = new AbortController();
+  const until = AbortSignal.any([signal, stopped.signal]);
+  const interrupted = () => stopped.abort(new VoicectlError('interrupted', 'Interrupted'));
+  const input = openTypedInput(io, { isTerminal, onInterrupt: interrupted });
+  const view = createFrameView(context, input.print);
+  try {
+    const connection = await join(context, target, { tap: view.tap, signal: until });
+    if (isTerminal) await input.print('Type a message, or :help.');
+    await converse(connection, { context, input, view, signal: until });
+  } finally {
+    view.close();
+    await input.close();
+    await target.close();
+  }
+}
+
+/** Everything that is sent is typed, and everything that comes is shown. */
+function requireAlone({ settings }: StreamContext): void {
+  const { file, raw, mic, replay, expectFile, record, recordBoth, out, play, repeat } = settings;
+  const others = {
+    file,
+    raw,
+    mic,
+    replay,
+    'expect-file': expectFile,
+    record,
+    'record-both': recordBoth,
+    out,
+    play,
+  };
+  const [given] = Object.entries(others).find(([, value]) => value !== undefined && value !== false) ?? [];
+  if (given === undefined && repeat <= 1) return;
+  throw new VoicectlError('usage', `--interactive cannot be combined with --${given ?? 'repeat'}`, {
+    hint: 'Send a file from within the session: :file hello.wav.',
+  });
+}
+
+async function join(
+  context: StreamContext,
+  { baseUrl, wsUrl, device, ca, ...target }: Target,
+  { tap, signal }: { tap: Tap; signal: AbortSignal },
+): Promise<Connection> {
+  const { clock } = context.io;
+  const redactor: Redactor = createRedactor();
+  const leg = { ca, clock, signal, redactor, tap };
+  const auth = await readAuth(context, target);
+  if ('token' in auth) redactor.conceal(auth.token);
+  const token =
+    'token' in auth ? auth.token : (await requestToken({ ...auth, ...leg, baseUrl, deviceId: device })).token;
+  const none = () => {};
+  const connection = await connect({
+    ...leg,
+    url: serviceUrl(wsUrl, streamPath),
+    onText: none,
+    onBinary: none,
+  });
+  connection.present(token);
+  return connection;
+}
+
+interface Parts {
+  context: StreamContext;
+  input: TypedInput;
+  view: FrameView;
+  signal: AbortSignal;
+}
+
+/** Sends what is typed, until the stream or the input ends. */
+async function converse(connection: Connection, { context, input, view, signal }: Parts): Promise<void> {
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const speaker = createSpeaker(connection, context, until);
+  let isOurs = false;
+  const typed = async () => {
+    for await (const line of input) {
+      const asked = readTyped(line);
+      if (asked.type === 'wait') await waitUntil(context.io.clock, context.io.clock.now() + asked.ms, until);
+      else if (asked.type === 'close') {
+        isOurs = true;
+        await connection.close(asked.code);
+        return;
+      } else await perform(asked, { connection, input, view, speaker });
+    }
+    // A script has no more lines: its audio is still sent, and answers have some time.
+    await speaker.done();
+    if (context.io.terminal === undefined)
+      await waitUntil(context.io.clock, context.io.clock.now() + context.settings.settle, until);
+    isOurs = true;
+    await connection.close();
+  };
+  const closed = connection.closed.finally(() =>
+    over.abort(new VoicectlError('interrupted', 'The stream has ended')),
+  );
+  try {
+    await abortable(Promise.race([closed, typed()]), signal);
+  } catch (thrown) {
+    if (signal.aborted) await connection.close();
+    if (!over.signal.aborted) throw thrown;
+  } finally {
+    speaker.stop();
+  }
+  const end = await closed;
+  const isPlain = end.code === closeCodes.normal || end.code === closeCodes.noStatus;
+  if (connection.failure !== undefined && !signal.aborted) throw connection.failure;
+  signal.throwIfAborted();
+  if (!isOurs && !isPlain) throw closeError(end, undefined, 'live');
+}
+
+type Speaker = ReturnType<typeof createSpeaker>;
+
+async function perform(
+  typed: Exclude<Typed, { type: 'wait' | 'close' }>,
+  {
+    connection,
+    input,
+    view,
+    speaker,
+  }: Pick<Parts, 'input' | 'view'> & { connection: Connection; speaker: Speaker },
+): Promise<void> {
+  switch (typed.type) {
+    case 'text':
+      return connection.sendText(typed.text);
+    case 'binary':
+      return connection.sendBinary(typed.data);
+    case 'ping':
+      return connection.ping();
+    case 'file':
+      return speaker.say(
+        async (signal) => (await openWavFile(await findSound(typed.path), { signal })).read(signal),
+        input,
+      );
+    case 'silence':
+      return speaker.say(async () => [Buffer.alloc(bytesForMs(typed.ms))], input);
+    case 'stop':
+      return speaker.stop();
+    case 'fold':
+      return view.fold(typed.isOn);
+    case 'help':
+      for (const line of helpLines) await input.print(line);
+      return;
+    case 'wrong':
+      return input.print(`! ${typed.why}`);
+    case 'nothing':
+      return;
+  }
+}
+
+/** Sends audio in frames at the pace of the flags, while other lines are typed. New audio replaces the one before. */
+function createSpeaker(connection: Connection, { settings, io }: StreamContext, until: AbortSignal) {
+  let stopped = new AbortController();
+  let saying: Promise<void> = Promise.resolve();
+  const send = async (
+    open: (signal: AbortSignal) => Promise<Iterable<Buffer> | AsyncIterable<Buffer>>,
+    signal: AbortSignal,
+  ) => {
+    const { frameMs, pace } = settings;
+    const pacer = createPacer({ pace, frameMs, clock: io.clock });
+    async function* chunks() {
+      yield* await open(signal);
+    }
+    for await (const frame of reframe(chunks(), bytesForMs(frameMs))) {
+      await pacer.next(signal);
+      connection.sendBinary(frame);
+    }
+  };
+  return {
+    say(
+      open: (signal: AbortSignal) => Promise<Iterable<Buffer> | AsyncIterable<Buffer>>,
+      { print }: Pick<TypedInput, 'print'>,
+    ): void {
+      stopped.abort();
+      stopped = new AbortController();
+      const signal = AbortSignal.any([until, stopped.signal]);
+      saying = send(open, signal).catch(async (thrown) => {
+        if (!signal.aborted) await print(`! ${toVoicectlError(thrown).message}`);
+      });
+    },
+    stop: () => stopped.abort(),
+    done: () => saying,
+  };
+}

@@ -1,0 +1,44 @@
+import { measureLevel } from '../audio/level.ts';
+import { escapeText } from '../kernel/escape.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
+import type { WireMessage } from '../wire/exchange.ts';
+import { timeText } from './session-lines.ts';
+import type { Style } from './style.ts';
+
+/** Bytes of a binary message that are shown. */
+const shownBytes = 8;
+
+/** One message as a line for people: time since the beginning, direction, kind and content. */
+export function frameLine(message: WireMessage, t: number, style: Style): string {
+  const arrow = message.from === 'device' ? '↑' : '↓';
+  return `${style.dim(timeText(t))}  ${arrow} ${message.opcode.padEnd(6)} ${contentText(message)}`;
+}
+
+/** The same as an object for programs. */
+export function frameJson(message: WireMessage, t: number): Record<string, unknown> {
+  const { from, opcode, bytes } = message;
+  return {
+    type: 'frame',
+    t: Math.round(t * 10) / 10,
+    from,
+    opcode,
+    bytes,
+    ...('text' in message ? { text: message.text } : {}),
+    ...('data' in message ? { base64: message.data.toString('base64') } : {}),
+    ...('token' in message ? { token: true } : {}),
+  };
+}
+
+function contentText(message: WireMessage): string {
+  if ('token' in message) return `the token, ${message.bytes} bytes`;
+  if ('text' in message) return escapeText(message.text);
+  if (!('data' in message)) return message.bytes === 0 ? '' : `${message.bytes} bytes`;
+  const { data } = message;
+  const start = data.subarray(0, shownBytes).toString('hex').replace(/../g, '$& ').trimEnd();
+  const more = data.length > shownBytes ? ' …' : '';
+  const level =
+    data.length < 2
+      ? ''
+      : `, ${msForBytes(data.length).toFixed(1)} ms at ${measureLevel(data).rmsDbfs.toFixed(0)} dBFS`;
+  return `${data.length} bytes${level}${start === '' ? '' : `: ${start}${more}`}`;
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { runInProcess } from '../helpers/in-process.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
+import { jsonLines } from '../helpers/voicectl.ts';
+
+const run = (input: string, ...args: string[]) =>
+  runInProcess(['stream', '--interactive', '--local', ...args], { clock: createManualClock(), input });
+
+describe('a raw session', () => {
+  test('sends what is typed, and shows each frame of both directions', async () => {
+    const { code, stdout } = await run(
+      'hello\n:binary 00ff\n:ping\n:nonsense\n:wait 1s\n:close 4000\n',
+      '--reply',
+      'echo',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/· token request: 200 after \d+ ms/);
+    expect(stdout).toContain('· upgrade: 101');
+    expect(stdout).toMatch(/↑ text {3}the token, \d+ bytes/);
+    expect(stdout).toMatch(/↑ text {3}hello/);
+    expect(stdout).toMatch(/↓ text {3}\{"type":"service_voice_connected"\}/);
+    expect(stdout).toMatch(/↓ text {3}\{"type":"error".*UNEXPECTED_TEXT/);
+    expect(stdout).toMatch(/↑ binary 2 bytes, 0\.1 ms at -?\d+ dBFS: 00 ff/);
+    expect(stdout).toMatch(/↓ binary 2 bytes/);
+    expect(stdout).toContain('↑ ping');
+    expect(stdout).toContain('↓ pong');
+    expect(stdout).toContain('! there is no command :nonsense; :help lists them');
+    expect(stdout).toContain('· closed by you: 4000');
+  });
+
+  test('sends a file in real time, and folds audio on request; the end of the input closes', async () => {
+    const { code, stdout } = await run(':fold on\n:file hello.wav\n', '--reply', 'silence');
+    expect(code).toBe(0);
+    const counts = [...stdout.matchAll(/↑ binary (\d+) messages, (\d+) bytes/g)];
+    expect(counts.length).toBeGreaterThan(1);
+    expect(Number(counts[0]?.[1])).toBeLessThan(60);
+    expect(stdout).toContain('· closed by you: 1000');
+  });
+
+  test('tells programs each frame as JSON', async () => {
+    const { stdout } = await run('hi\n', '--reply', 'silence', '--json');
+    const told = jsonLines(stdout);
+    expect(told).toContainEqual(
+      expect.objectContaining({ type: 'frame', from: 'device', opcode: 'text', text: 'hi' }),
+    );
+    expect(told.at(-1)).toMatchObject({ type: 'close', by: 'device', code: 1000 });
+    expect(stdout).not.toMatch(/eyJ/);
+  });
+
+  test('fails where the service ends it', async () => {
+    const { code, stderr } = await run(':wait 5s\n', '--fault', 'abnormal-close');
+    expect(code).toBe(6);
+    expect(stderr).not.toBe('');
+  });
+
+  test('is not combined with another source', async () => {
+    const { code, stderr } = await run('', '--file', 'hello.wav');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--interactive cannot be combined with --file');
+    expect(stderr).toContain(':file hello.wav');
+  });
+});
