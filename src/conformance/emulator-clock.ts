@@ -1,10 +1,10 @@
 import type { Clock } from '../kernel/clock.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { controlOperation, controlPrefix } from '../protocol/control.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { callControl } from '../wire/client/control.ts';
-import { parseJson } from '../wire/parse-json.ts';
 import type { Asker, Subject } from './asker.ts';
 import type { Budget } from './budget.ts';
 import { type Clockwork, createMovedClockwork } from './clockwork.ts';

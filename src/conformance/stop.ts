@@ -4,7 +4,6 @@ import { readRateLimitHeaders } from '../protocol/rate-limit.ts';
 import type { Seen } from '../rules/rule.ts';
 import {
   errorOf,
-  headerOf,
   isPage,
   isProper,
   type SeenAnswer,
@@ -12,6 +11,7 @@ import {
   tokenRequests,
 } from '../rules/token-seen.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
+import { headerValue } from '../wire/headers.ts';
 
 /** Why a run ended before its plan did. */
 export interface Stop {
@@ -76,7 +76,7 @@ export function createStopWatch(): StopWatch {
     return undefined;
   };
   const lookAtRemaining = ({ headers }: HttpAnswer) => {
-    const { remaining } = readRateLimitHeaders((name) => headerOf(headers, name), 0);
+    const { remaining } = readRateLimitHeaders((name) => headerValue(headers, name), 0);
     if (remaining === undefined || remaining > fewestLeft) return;
     stop({ code: 'rate-limited', message: `Only ${remaining} token requests are left for this device` });
   };

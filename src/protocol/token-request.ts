@@ -41,7 +41,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * required non-empty strings, and the body is valid JSON. Unknown fields are ignored.
  */
 export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
-  const root = parseJson(body);
+  const root = parseUtf8(body);
   if (root === undefined) return invalid('invalidJson', 'Request body is not valid JSON');
   if (!isRecord(root)) return invalid('notAnObject', 'Request body must be a JSON object');
   const problem = fields.map((field) => fieldProblem(field, root)).find((found) => found !== undefined);
@@ -56,7 +56,7 @@ export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
   return { ok: true, request: { apiKey: root.apiKey as string, deviceId: root.deviceId as string } };
 }
 
-function parseJson(body: Uint8Array): unknown {
+function parseUtf8(body: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(body));
   } catch {

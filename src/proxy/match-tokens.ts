@@ -1,6 +1,6 @@
+import { parseJson } from '../kernel/parse-json.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
-import { parseJson } from '../wire/parse-json.ts';
 
 /** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */
 export interface TokenMatches {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { headerPairs } from '../wire/header-pairs.ts';
+import { headerPairs } from '../wire/headers.ts';
 import { passedHeaders } from './headers.ts';
 
 /** Passes the answer of a target that does not open a stream on to the device, and ends the connection. */

@@ -12,7 +12,7 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
-import { headerPairs } from '../wire/header-pairs.ts';
+import { headerPairs } from '../wire/headers.ts';
 import { sendRawAnswer } from '../wire/server/http-answer.ts';
 import type { Tap } from '../wire/tap.ts';
 import { createEvidence } from './evidence.ts';

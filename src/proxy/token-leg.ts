@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VoicectlError } from '../kernel/errors.ts';
 import { connectionError } from '../wire/client/connection-error.ts';
 import type { Header } from '../wire/exchange.ts';
-import { headerPairs } from '../wire/header-pairs.ts';
+import { headerPairs } from '../wire/headers.ts';
 import { passedHeaders } from './headers.ts';
 import { type Deadlines, limitRequest, startRequest } from './reach-target.ts';
 

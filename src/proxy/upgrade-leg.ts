@@ -4,7 +4,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import { handshakeError } from '../wire/client/handshake.ts';
 import { trusting } from '../wire/client/trusting.ts';
 import type { Header } from '../wire/exchange.ts';
-import { headerPairs } from '../wire/header-pairs.ts';
+import { headerPairs } from '../wire/headers.ts';
 import { headerLists, passedHeaders } from './headers.ts';
 import { LegSocket } from './leg-socket.ts';
 import type { Leg } from './passage.ts';

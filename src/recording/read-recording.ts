@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type * as z from 'zod';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
 import { readFailure, refusal, systemCode } from '../files/refusal.ts';
+import { parseJson } from '../kernel/parse-json.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import {
   type Direction,
@@ -136,12 +137,4 @@ async function readWhole(folder: string, name: string): Promise<Buffer | undefin
     if (systemCode(thrown) === 'ENOENT') return undefined;
     throw readFailure(path, thrown);
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
-import { flattenHeaders } from '../wire/client/http.ts';
 import type { Breakdown, HttpAnswer, TokenExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
+import { flattenHeaders } from '../wire/headers.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { BundleWriter } from './bundle-writer.ts';
 import type { WireLine } from './format.ts';

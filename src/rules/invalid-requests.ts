@@ -1,3 +1,4 @@
+import { parseJson } from '../kernel/parse-json.ts';
 import { invalidRequestCode, isRecord } from '../protocol/error-body.ts';
 import { tokenPath } from '../protocol/paths.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
@@ -6,7 +7,6 @@ import {
   isFromGateway,
   isMissingPath,
   isSuccess,
-  parseJson,
   requestFields,
   type SeenAnswer,
   tokenAnswers,

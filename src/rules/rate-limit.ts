@@ -4,18 +4,11 @@ import {
   readRateLimitHeaders,
   tokenRequestsPerWindow,
 } from '../protocol/rate-limit.ts';
+import { headerValue } from '../wire/headers.ts';
 import { judgeExhaustion, judgeReset } from './rate-exhausted.ts';
 import { judgeWindow, remainingOf } from './rate-window.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
-import {
-  deviceOf,
-  grants,
-  headerOf,
-  pathOf,
-  type SeenGrant,
-  serviceTime,
-  tokenAnswers,
-} from './token-seen.ts';
+import { deviceOf, grants, pathOf, type SeenGrant, serviceTime, tokenAnswers } from './token-seen.ts';
 
 const section = 'Limits';
 
@@ -100,7 +93,9 @@ function judgeHeaders(seen: readonly Seen[]): Finding | undefined {
 }
 
 function missingHeaders({ exchange: { answer } }: SeenGrant): string[] {
-  return Object.values(rateLimitHeaderNames).filter((name) => headerOf(answer.headers, name) === undefined);
+  return Object.values(rateLimitHeaderNames).filter(
+    (name) => headerValue(answer.headers, name) === undefined,
+  );
 }
 
 function judgeEach(
@@ -110,7 +105,7 @@ function judgeEach(
 ): Finding | undefined {
   return gravest(
     grants(seen).map((grant) => {
-      const value = headerOf(grant.exchange.answer.headers, header);
+      const value = headerValue(grant.exchange.answer.headers, header);
       return value === undefined ? undefined : judge(grant, value);
     }),
   );
@@ -204,7 +199,7 @@ function judgeResetHeader(grant: SeenGrant, value: string): Finding {
   if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestTimestamp)
     return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, no timestamp`, grant);
   const { resetAtMs } = readRateLimitHeaders(
-    (name) => headerOf(exchange.answer.headers, name),
+    (name) => headerValue(exchange.answer.headers, name),
     exchange.wallAt,
   );
   if (resetAtMs === undefined)

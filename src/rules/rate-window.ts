@@ -1,6 +1,7 @@
 import { rateLimitWindowMs, readRateLimitHeaders } from '../protocol/rate-limit.ts';
+import { headerValue } from '../wire/headers.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
-import { byDevice, grants, headerOf, type SeenAnswer, type SeenGrant } from './token-seen.ts';
+import { byDevice, grants, type SeenAnswer, type SeenGrant } from './token-seen.ts';
 
 /** The requests left after this one; undefined if the answer does not say. */
 export function remainingOf(one: SeenAnswer): number | undefined {
@@ -8,7 +9,7 @@ export function remainingOf(one: SeenAnswer): number | undefined {
 }
 
 function limitsOf({ exchange: { answer } }: SeenAnswer) {
-  return readRateLimitHeaders((name) => headerOf(answer.headers, name), 0);
+  return readRateLimitHeaders((name) => headerValue(answer.headers, name), 0);
 }
 
 /** A first request of a device, one within its window, and one just after it. */

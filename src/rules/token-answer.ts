@@ -1,15 +1,15 @@
+import { parseJson } from '../kernel/parse-json.ts';
 import { tokenPath } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import { cacheControl } from '../protocol/token-response.ts';
+import { headerValue } from '../wire/headers.ts';
 import { type Finding, fail, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   grants,
-  headerOf,
   isFromGateway,
   isSuccess,
   mediaTypeOf,
   notThere,
-  parseJson,
   pathOf,
   properAnswers,
   type SeenAnswer,
@@ -52,7 +52,7 @@ export const tokenAnswerRules: readonly Rule[] = [
     says: `Success headers: Cache-Control: ${cacheControl}.`,
     judge: (seen) =>
       judgeGrants(seen, ({ exchange: { answer } }) => {
-        const found = headerOf(answer.headers, 'Cache-Control');
+        const found = headerValue(answer.headers, 'Cache-Control');
         const missing = directives(cacheControl).filter((one) => !directives(found ?? '').includes(one));
         return missing.length === 0
           ? undefined
@@ -142,7 +142,7 @@ const cacheStepMs = 1_100;
 /** Without a `jti`, tokens of the same second may be equal: only later ones must differ. */
 function judgeCaching(seen: readonly Seen[]): Finding | undefined {
   const granted = grants(seen);
-  const aged = granted.filter(({ exchange }) => headerOf(exchange.answer.headers, 'Age') !== undefined);
+  const aged = granted.filter(({ exchange }) => headerValue(exchange.answer.headers, 'Age') !== undefined);
   if (aged.length > 0) return fail('the answer has an Age: it came from a cache', aged);
   const pairs = granted.flatMap((first, at) =>
     granted.slice(at + 1).map((second) => [first, second] as const),
@@ -174,7 +174,7 @@ function judgeBody(seen: readonly Seen[]): Finding | undefined {
 }
 
 function lacksAccept({ exchange }: { exchange: SeenAnswer['exchange'] }): boolean {
-  return headerOf(exchange.request.headers, 'Accept') === undefined;
+  return headerValue(exchange.request.headers, 'Accept') === undefined;
 }
 
 function judgeAccept(seen: readonly Seen[]): Finding | undefined {
@@ -195,16 +195,16 @@ const credentials = ['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorizatio
 
 function judgeCredentials(seen: readonly Seen[]): Finding | undefined {
   const bare = properAnswers(seen).filter(({ exchange }) =>
-    credentials.every((name) => headerOf(exchange.request.headers, name) === undefined),
+    credentials.every((name) => headerValue(exchange.request.headers, name) === undefined),
   );
   const granted = bare.filter(isSuccess);
   if (granted.length > 0) return pass('granted with the key and the device alone', granted);
   const asking = bare.filter(
-    ({ exchange }) => headerOf(exchange.answer.headers, 'WWW-Authenticate') !== undefined,
+    ({ exchange }) => headerValue(exchange.answer.headers, 'WWW-Authenticate') !== undefined,
   );
   const [asked] = asking;
   if (asked !== undefined) {
-    const wanted = headerOf(asked.exchange.answer.headers, 'WWW-Authenticate');
+    const wanted = headerValue(asked.exchange.answer.headers, 'WWW-Authenticate');
     return fail(`asks for another credential: WWW-Authenticate is ${show(wanted)}`, asking);
   }
   const [first] = bare;

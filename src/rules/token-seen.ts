@@ -1,6 +1,8 @@
+import { parseJson } from '../kernel/parse-json.ts';
 import { isRecord, readError } from '../protocol/error-body.ts';
 import { tokenPaths } from '../protocol/paths.ts';
-import type { Header, HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import type { HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import { headerValue } from '../wire/headers.ts';
 import type { Seen } from './rule.ts';
 
 /** Evidence of one kind of exchange. */
@@ -74,28 +76,8 @@ export function isSuccess({ exchange: { answer } }: SeenToken): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status < 300;
 }
 
-/** The values of a header, in their order. */
-export function headerValues(headers: readonly Header[], name: string): string[] {
-  return headers.filter(([other]) => other.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
-}
-
-/** The value of a header; repeated ones are joined with a comma. */
-export function headerOf(headers: readonly Header[], name: string): string | undefined {
-  const values = headerValues(headers, name);
-  return values.length === 0 ? undefined : values.join(', ');
-}
-
 export function mediaTypeOf({ headers }: Pick<HttpAnswer, 'headers'>): string | undefined {
-  return headerOf(headers, 'Content-Type')?.split(';')[0]?.trim().toLowerCase();
-}
-
-/** Parsed JSON; undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return headerValue(headers, 'Content-Type')?.split(';')[0]?.trim().toLowerCase();
 }
 
 /** The error in an answer, read tolerantly: `details` may also be beside the code. */
@@ -119,9 +101,9 @@ export function isPage(answer: HttpAnswer): boolean {
 export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
   const { answer } = one.exchange;
   if (isPage(answer)) return true;
-  const server = headerOf(answer.headers, 'Server');
+  const server = headerValue(answer.headers, 'Server');
   if (server === undefined || !gateways.test(server)) return false;
-  return !grants(seen).some(({ exchange }) => headerOf(exchange.answer.headers, 'Server') === server);
+  return !grants(seen).some(({ exchange }) => headerValue(exchange.answer.headers, 'Server') === server);
 }
 
 /** Statuses of a path or method that a service does not have. */
@@ -137,6 +119,6 @@ export function isMissingPath(one: SeenAnswer, seen: readonly Seen[]): boolean {
 /** The service's time when it answered, milliseconds: from its own clock if that is known, else from `Date`. */
 export function serviceTime({ exchange, serviceAt }: SeenAnswer): number | undefined {
   if (serviceAt !== undefined) return serviceAt + exchange.totalMs;
-  const date = Date.parse(headerOf(exchange.answer.headers, 'Date') ?? '');
+  const date = Date.parse(headerValue(exchange.answer.headers, 'Date') ?? '');
   return Number.isNaN(date) ? undefined : date;
 }

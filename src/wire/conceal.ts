@@ -1,6 +1,6 @@
+import { parseJson } from '../kernel/parse-json.ts';
 import { type Redactor, redacted } from '../kernel/redact.ts';
 import type { Header, HttpAnswer } from './exchange.ts';
-import { parseJson } from './parse-json.ts';
 
 /**
  * A text from the service without secrets. JSON is searched as a value, because backslashes allow

@@ -1,6 +1,6 @@
 import { rateLimitHeaderNames } from '../../protocol/rate-limit.ts';
 import type { Seen } from '../../rules/rule.ts';
-import { headerOf } from '../../rules/token-seen.ts';
+import { headerValue } from '../../wire/headers.ts';
 import { addCosts, type Cost } from '../cost.ts';
 import { allSteps } from '../plan.ts';
 import type { Level, Step } from '../steps/step.ts';
@@ -87,6 +87,6 @@ function flagOf(level: Level): string {
 }
 
 function allowanceOf({ grants: [first] }: View): number | undefined {
-  const text = first && headerOf(first.exchange.answer.headers, rateLimitHeaderNames.limit);
+  const text = first && headerValue(first.exchange.answer.headers, rateLimitHeaderNames.limit);
   return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
 }

@@ -6,14 +6,8 @@ import {
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
 import { remainingOf } from '../../rules/rate-window.ts';
-import {
-  deviceOf,
-  headerOf,
-  isSuccess,
-  type SeenAnswer,
-  type SeenGrant,
-  serviceTime,
-} from '../../rules/token-seen.ts';
+import { deviceOf, isSuccess, type SeenAnswer, type SeenGrant, serviceTime } from '../../rules/token-seen.ts';
+import { headerValue } from '../../wire/headers.ts';
 import { limitedOf } from './refusal-settings.ts';
 import { known, type Learned, notProbed, quote, type Setting, untold } from './setting.ts';
 import type { View } from './view.ts';
@@ -83,7 +77,7 @@ export const rateLimitSettings: readonly Setting[] = [
     infer(view) {
       const limited = limitedOf(view);
       if (limited === undefined) return undefined;
-      const text = headerOf(limited.exchange.answer.headers, retryAfterHeaderName);
+      const text = headerValue(limited.exchange.answer.headers, retryAfterHeaderName);
       if (text === undefined) return known('none', 'the request over the limit has none');
       return known(/^\s*\d+\s*$/.test(text) ? 'seconds' : 'http-date', `Retry-After is ${quote(text)}`);
     },
@@ -91,13 +85,13 @@ export const rateLimitSettings: readonly Setting[] = [
 ];
 
 function resetOf(one: SeenAnswer | undefined): string | undefined {
-  return one && headerOf(one.exchange.answer.headers, rateLimitHeaderNames.reset);
+  return one && headerValue(one.exchange.answer.headers, rateLimitHeaderNames.reset);
 }
 
 function hasHeaders(one: SeenAnswer | undefined): boolean | undefined {
   if (one === undefined) return undefined;
   const { headers } = one.exchange.answer;
-  return Object.values(rateLimitHeaderNames).every((name) => headerOf(headers, name) !== undefined);
+  return Object.values(rateLimitHeaderNames).every((name) => headerValue(headers, name) !== undefined);
 }
 
 function formatOf(reset: string): ResetFormat | undefined {

@@ -5,6 +5,7 @@ import { convertToPcm } from '../../audio/convert-to-pcm.ts';
 import { openRawStream } from '../../audio/raw-source.ts';
 import { openWavStream } from '../../audio/wav/wav-source.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import { version } from '../../kernel/version.ts';
 import { asyncApiDocument, openApiDocument } from '../../protocol/api-documents.ts';
 import {
@@ -217,17 +218,10 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const body = await readBody(request, maxJsonBytes);
   if (body === undefined) throw tooLarge(maxJsonBytes);
-  const value = parseJson(body);
+  const value = body.length === 0 ? {} : parseJson(body.toString());
+  if (value === undefined) throw new ControlRefusal(400, invalidRequestCode, 'The body is not valid JSON');
   if (isNestedWithin(value, maxNesting)) return value;
   throw new ControlRefusal(400, invalidRequestCode, `The body is nested deeper than ${maxNesting} levels`);
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return body.length === 0 ? {} : JSON.parse(body.toString());
-  } catch {
-    throw new ControlRefusal(400, invalidRequestCode, 'The body is not valid JSON');
-  }
 }
 
 async function readSpeech(request: IncomingMessage): Promise<Buffer> {

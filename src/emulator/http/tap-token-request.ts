@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { concealAnswer, concealKey } from '../../wire/conceal.ts';
 import type { HttpAnswer as AnswerSeen } from '../../wire/exchange.ts';
-import { headerPairs } from '../../wire/header-pairs.ts';
+import { headerPairs } from '../../wire/headers.ts';
 import { answerHead, answerText, type HttpAnswer } from '../../wire/server/http-answer.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';

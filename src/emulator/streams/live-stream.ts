@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
@@ -127,7 +128,7 @@ function startReply(options: LiveStreamOptions): { reply: Reply; voice: Voice } 
     },
     error: sendError,
     message: (body) => connection.sendText(JSON.stringify(body)),
-    text: (text) => (isJson(text) ? connection.sendText(text) : connection.sendRaw(text)),
+    text: (text) => (parseJson(text) !== undefined ? connection.sendText(text) : connection.sendRaw(text)),
     close: (code, reason) => connection.closeWith(code, reason, 'reply'),
     turnStarted: (atMs) => events.emit({ type: 'turn-started', ...at, atMs }),
     turnEnded: (atMs, turnMs) => events.emit({ type: 'turn-ended', ...at, atMs, turnMs }),
@@ -144,14 +145,5 @@ function beginReply(createReply: CreateReply, voice: Voice): Reply {
   } catch (thrown) {
     voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
     return { hear() {} };
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { Side, Upgrade } from '../../wire/exchange.ts';
-import { headerPairs } from '../../wire/header-pairs.ts';
+import { headerPairs } from '../../wire/headers.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
 

@@ -1,4 +1,5 @@
 import { errors } from 'jose';
+import { parseJson } from '../../kernel/parse-json.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
 
@@ -37,7 +38,7 @@ export function formProblem(text: string): TokenProblem | undefined {
   const unquoted = /^(["'`])(.*)\1$/s.exec(text.trim())?.[2];
   if (unquoted !== undefined && isTokenText(unquoted))
     return { why: 'the token is in quotes', advice: sendAlone };
-  if (isRecord(parse(text))) return jsonProblem(text);
+  if (isRecord(parseJson(text))) return jsonProblem(text);
   if (tokenWithin.test(text)) return { why: 'there is other text around the token', advice: sendAlone };
   if (text.startsWith('eyJ')) return { why: `the token is cut off after ${bytes} bytes`, advice: sendAlone };
   return {
@@ -53,14 +54,6 @@ function jsonProblem(text: string): TokenProblem {
         why: 'the first message is JSON without a token',
         advice: 'send the token first, alone, as text',
       };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export interface VerifyContext {

@@ -6,9 +6,10 @@ import {
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
+import { headerValue } from '../../wire/headers.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
-import { headerOf, mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
+import { mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
 import { answeredAt, connections, deviceRequests, isGranted, secondsText } from './device-seen.ts';
 
@@ -88,7 +89,7 @@ function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
 function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
   if (answer === undefined) return undefined;
   const nowMs = wallAt + totalMs;
-  const header = (name: string) => headerOf(answer.headers, name);
+  const header = (name: string) => headerValue(answer.headers, name);
   const moments = [
     { name: retryAfterHeaderName, at: readMoment(header(retryAfterHeaderName), nowMs) },
     { name: rateLimitHeaderNames.reset, at: readRateLimitHeaders(header, nowMs).resetAtMs },

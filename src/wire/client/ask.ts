@@ -1,8 +1,8 @@
+import { parseJson } from '../../kernel/parse-json.ts';
 import type { Redactor } from '../../kernel/redact.ts';
 import { readTokenResponse } from '../../protocol/token-response.ts';
 import { concealAnswer, concealKey } from '../conceal.ts';
 import type { HttpRequest, TokenExchange } from '../exchange.ts';
-import { parseJson } from '../parse-json.ts';
 import { type HttpLeg, type HttpOutcome, isSuccess, sendRequest } from './http.ts';
 
 /** A leg that keeps secrets out of its evidence. */

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import Client from 'undici/lib/dispatcher/client.js';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import {
   type ControlAnswers,
@@ -14,7 +15,6 @@ import { isRecord, readError } from '../../protocol/error-body.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
-import { parseJson } from '../parse-json.ts';
 import { connectionError } from './connection-error.ts';
 import { isSuccess } from './http.ts';
 import { trusting } from './trusting.ts';

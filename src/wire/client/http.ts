@@ -37,18 +37,6 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** The value of a header; repeated ones joined with a comma. `name` is lower case. */
-export function headerValue(headers: readonly Header[], name: string): string | undefined {
-  const values = headers.filter(([other]) => other.toLowerCase() === name).map(([, value]) => value);
-  return values.length === 0 ? undefined : values.join(', ');
-}
-
-/** Headers by lower-case name; repeated ones joined with a comma. */
-export function flattenHeaders(headers: readonly Header[]): Record<string, string> {
-  const names = new Set(headers.map(([name]) => name.toLowerCase()));
-  return Object.fromEntries([...names].map((name) => [name, headerValue(headers, name) ?? '']));
-}
-
 /**
  * Sends one request on a new connection and reads the whole answer. Does not follow redirects:
  * the body may hold a key. Throws only the reason of an aborted signal; failures of the service are results.

@@ -1,6 +1,6 @@
 import { type ReadRateLimit, readMoment, readRateLimitHeaders } from '../../protocol/rate-limit.ts';
 import type { HttpAnswer } from '../exchange.ts';
-import { headerValue } from './http.ts';
+import { headerValue } from '../headers.ts';
 
 /**
  * What an answer says about the limit, and when: in the service's own time if it gives it, since a

@@ -2,7 +2,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { readMoment } from '../../protocol/rate-limit.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
-import { headerValue, sendRequest } from './http.ts';
+import { headerValue } from '../headers.ts';
+import { sendRequest } from './http.ts';
 
 export interface Reached {
   status: number;

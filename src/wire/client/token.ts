@@ -6,9 +6,10 @@ import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts'
 import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
 import { jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
+import { flattenHeaders, headerValue } from '../headers.ts';
 import type { Tap } from '../tap.ts';
 import { ask } from './ask.ts';
-import { flattenHeaders, headerValue, isSuccess } from './http.ts';
+import { isSuccess } from './http.ts';
 import { readRateLimit } from './rate-limit.ts';
 
 export interface TokenOptions extends TokenRequest {

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/parse-json.ts';
 import { readError } from '../../protocol/error-body.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
-import { parseJson } from '../parse-json.ts';
-import { headerValue } from './http.ts';
+import { headerValue } from '../headers.ts';
 import { upgradeError } from './refusal-error.ts';
 
 /** Joined to the key of the client by a server (RFC 6455, section 1.3). */

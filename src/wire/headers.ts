@@ -1,0 +1,23 @@
+import type { Header } from './exchange.ts';
+
+/** Turns a flat list of names and values into pairs. */
+export function headerPairs(flat: readonly string[]): Header[] {
+  return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));
+}
+
+/** The values of a header, in their order. */
+export function headerValues(headers: readonly Header[], name: string): string[] {
+  return headers.filter(([other]) => other.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+}
+
+/** The value of a header; repeated ones joined with a comma. */
+export function headerValue(headers: readonly Header[], name: string): string | undefined {
+  const values = headerValues(headers, name);
+  return values.length === 0 ? undefined : values.join(', ');
+}
+
+/** Headers by lower-case name; repeated ones joined with a comma. */
+export function flattenHeaders(headers: readonly Header[]): Record<string, string> {
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  return Object.fromEntries([...names].map((name) => [name, headerValue(headers, name) ?? '']));
+}
