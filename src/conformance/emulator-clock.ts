@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
-import { parseJson } from '../kernel/parse-json.ts';
 import { controlOperation, controlPrefix } from '../protocol/control.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { callControl } from '../wire/client/control.ts';
 import type { Asker, Subject } from './asker.ts';

@@ -93,7 +93,8 @@ export function createStopWatch(): StopWatch {
   };
   const lookAtToken = (seen: SeenToken): 'again' | undefined => {
     const { answer, breakdown } = seen.exchange;
-    if (answer === undefined) return lookAtBreakdown(breakdown?.code, breakdown?.message ?? 'no answer');
+    if (answer === undefined || breakdown?.code === 'timed-out')
+      return lookAtBreakdown(breakdown?.code, breakdown?.message ?? 'no answer');
     const isOwnFault = errorOf(seen as SeenAnswer).code === invalidRequestCode;
     if (seen.provoked === true || (!isProper(seen) && (answer.status !== 429 || isOwnFault)))
       return undefined;
@@ -117,7 +118,13 @@ export function createStopWatch(): StopWatch {
       const { exchange } = seen;
       const [token] = tokenRequests([seen]);
       if (token !== undefined) return lookAtToken(token);
-      if (exchange.kind === 'token' || seen.provoked === true) return undefined;
+      if (seen.provoked === true) return undefined;
+      if (exchange.kind === 'token') {
+        // One without a key: what it says is no trouble, but silence is.
+        const { breakdown } = exchange;
+        if (breakdown?.code === 'timed-out') count('timeout', breakdown.message);
+        return undefined;
+      }
       const { answer, breakdown } = exchange.upgrade;
       if (answer !== undefined) lookAtAnswer(answer, 'The voice stream');
       else lookAtBreakdown(breakdown?.code, breakdown?.message ?? 'no answer');

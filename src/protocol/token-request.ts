@@ -1,5 +1,6 @@
 import type { InvalidCase } from './dialect.ts';
 import { type ErrorDetails, isRecord } from './error-body.ts';
+import { parseJson } from './parse-json.ts';
 
 /** Body of the token request. Specification: "Token request (JSON body)". */
 export interface TokenRequest {
@@ -58,7 +59,7 @@ export function parseTokenRequest(body: Uint8Array): ParsedTokenRequest {
 
 function parseUtf8(body: Uint8Array): unknown {
   try {
-    return JSON.parse(utf8.decode(body));
+    return parseJson(utf8.decode(body));
   } catch {
     return undefined;
   }

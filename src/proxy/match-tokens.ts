@@ -1,5 +1,5 @@
-import { parseJson } from '../kernel/parse-json.ts';
 import { isRecord } from '../protocol/error-body.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
 
 /** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */

@@ -1,8 +1,8 @@
 import type { EmulatorEventBody } from '../emulator/events.ts';
-import { parseJson } from '../kernel/parse-json.ts';
 import { shortText } from '../kernel/short-text.ts';
 import type { RefusalCause } from '../protocol/dialect.ts';
 import { readError } from '../protocol/error-body.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 
 const causes: Readonly<Record<number, RefusalCause>> = {
   401: 'unauthorized',

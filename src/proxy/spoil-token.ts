@@ -7,14 +7,14 @@ import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import type { FaultAt } from '../protocol/faults.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import {
   retryAfterHeaderName,
   tokenRequestsPerWindow,
   writeRateLimitHeaders,
 } from '../protocol/rate-limit.ts';
 import type { TokenResponse } from '../protocol/token-response.ts';
-import { headerPairs } from '../wire/header-pairs.ts';
-import { parseJson } from '../wire/parse-json.ts';
+import { headerPairs } from '../wire/headers.ts';
 import { answerHead, answerText, type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import { passedHeaders } from './headers.ts';
 import type { SeenTokenRequest } from './judge.ts';

@@ -1,9 +1,9 @@
 import type { Redactor } from '../kernel/redact.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import { readTokenResponse } from '../protocol/token-response.ts';
 import { isSuccess } from '../wire/client/http.ts';
 import { concealAnswer, concealKey } from '../wire/conceal.ts';
 import type { Breakdown, TokenExchange, TokenFacts } from '../wire/exchange.ts';
-import { parseJson } from '../wire/parse-json.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
 import type { Secrets } from './secrets.ts';
 import type { DeviceRequest, TargetAnswer } from './token-leg.ts';

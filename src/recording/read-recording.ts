@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type * as z from 'zod';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
 import { readFailure, refusal, systemCode } from '../files/refusal.ts';
-import { parseJson } from '../kernel/parse-json.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import {
   type Direction,
   eventSchema,

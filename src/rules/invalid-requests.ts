@@ -1,5 +1,5 @@
-import { parseJson } from '../kernel/parse-json.ts';
 import { invalidRequestCode, isRecord } from '../protocol/error-body.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPath } from '../protocol/paths.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
 import {

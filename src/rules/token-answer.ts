@@ -1,4 +1,4 @@
-import { parseJson } from '../kernel/parse-json.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPath } from '../protocol/paths.ts';
 import { jsonMediaType } from '../protocol/token-request.ts';
 import { cacheControl } from '../protocol/token-response.ts';

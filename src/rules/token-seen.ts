@@ -1,5 +1,5 @@
-import { parseJson } from '../kernel/parse-json.ts';
 import { isRecord, readError } from '../protocol/error-body.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPaths } from '../protocol/paths.ts';
 import type { HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';

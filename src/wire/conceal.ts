@@ -1,5 +1,5 @@
-import { parseJson } from '../kernel/parse-json.ts';
 import { type Redactor, redacted } from '../kernel/redact.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import type { Header, HttpAnswer } from './exchange.ts';
 
 /**

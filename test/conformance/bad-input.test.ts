@@ -60,6 +60,17 @@ describe('what is no service', () => {
     expect((await verdicts(`http://127.0.0.1:${port}`, [])).exitCode).toBe(4);
   });
 
+  test.each([
+    ['sends no answer', ''],
+    ['sends half an answer', 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n{"tok'],
+  ])('a service that %s and hangs is waited for twice', async (_what, text) => {
+    const { port, sockets } = await services.tcp((socket) => socket.write(text));
+    expect(await verdicts(`http://127.0.0.1:${port}`, ['R6', 'R33'])).toEqual({
+      ...{ exitCode: 7, R6: 'unknown', R33: 'skipped' },
+    });
+    expect(sockets).toHaveLength(2);
+  });
+
   test('bytes that are no HTTP are no answer', async () => {
     const { port } = await services.tcp((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
     expect([4, 6]).toContain((await verdicts(`http://127.0.0.1:${port}`, [])).exitCode);

@@ -1,6 +1,6 @@
-import { parseJson } from '../../kernel/parse-json.ts';
 import type { InvalidCase, RefusalCause } from '../../protocol/dialect.ts';
 import { readError } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { isSuccess, type SeenAnswer } from '../../rules/token-seen.ts';
 import type { HttpAnswer } from '../../wire/exchange.ts';
 import { known, notProbed, type Remark, type Setting, untold } from './setting.ts';

@@ -5,7 +5,6 @@ import { convertToPcm } from '../../audio/convert-to-pcm.ts';
 import { openRawStream } from '../../audio/raw-source.ts';
 import { openWavStream } from '../../audio/wav/wav-source.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/parse-json.ts';
 import { version } from '../../kernel/version.ts';
 import { asyncApiDocument, openApiDocument } from '../../protocol/api-documents.ts';
 import {
@@ -25,6 +24,7 @@ import {
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
 import { isNestedWithin } from '../../protocol/nesting.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { isFromThisMachine } from '../../wire/server/forwarded.ts';
 import { readBody } from '../../wire/server/http-body.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { parseJson } from '../../kernel/parse-json.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeError, writeStatus } from '../../protocol/messages.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { Pulse } from '../../wire/pulse.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';

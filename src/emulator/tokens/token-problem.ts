@@ -1,6 +1,6 @@
 import { errors } from 'jose';
-import { parseJson } from '../../kernel/parse-json.ts';
 import { isRecord } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
 
 /** Why a token is refused, and what to send instead: two sentences without a full stop. */

@@ -1,5 +1,5 @@
-import { parseJson } from '../../kernel/parse-json.ts';
 import type { Redactor } from '../../kernel/redact.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { readTokenResponse } from '../../protocol/token-response.ts';
 import { concealAnswer, concealKey } from '../conceal.ts';
 import type { HttpRequest, TokenExchange } from '../exchange.ts';

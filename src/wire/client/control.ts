@@ -2,7 +2,6 @@ import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import Client from 'undici/lib/dispatcher/client.js';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/parse-json.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import {
   type ControlAnswers,
@@ -13,6 +12,7 @@ import {
 } from '../../protocol/control.ts';
 import { isRecord, readError } from '../../protocol/error-body.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { connectionError } from './connection-error.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/parse-json.ts';
 import { readError } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
 import { headerValue } from '../headers.ts';
 import { upgradeError } from './refusal-error.ts';
