@@ -9,7 +9,7 @@ import { shortText } from '../kernel/short-text.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { isRecord } from '../protocol/error-body.ts';
-import { parseJson, parseJson } from '../protocol/parse-json.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPaths } from '../protocol/paths.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
 import type { TokenFacts } from '../wire/exchange.ts';
