@@ -1,49 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
+import { describe, expect, test } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { createSharedEmulator, type SharedOptions } from '../../src/emulator/shared-emulator.ts';
-import { tokenPath } from '../../src/protocol/paths.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { hasRedis, setUpRedis } from '../helpers/redis.ts';
-import { openStream, type StreamClient } from '../helpers/stream-client.ts';
+import { fates, setUpSharedEmulators } from '../helpers/shared-emulators.ts';
 
 describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
   const redis = setUpRedis();
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    await Promise.all(closing.splice(0).map((close) => close()));
-  });
-
-  const start = async (
-    prefix: string,
-    options: EmulatorOptions = {},
-    shared: Partial<SharedOptions> = {},
-  ) => {
-    const { url } = await redis();
-    const events: EmulatorEvent[] = [];
-    const emulator = await createSharedEmulator(
-      { reply: 'silence', onEvent: (event) => events.push(event), ...options },
-      { url, prefix, ...shared },
-    );
-    closing.push(emulator.close);
-    const request = async (device = 'd') => {
-      const response = await fetch(emulator.baseUrl + tokenPath(), {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ apiKey: 'k', deviceId: device }),
-      });
-      return { status: response.status, token: ((await response.json()) as { token?: string }).token ?? '' };
-    };
-    const present = async (token: string): Promise<StreamClient> => {
-      const client = openStream(emulator.wsUrl);
-      closing.unshift(() => client.socket.terminate());
-      await client.opened;
-      await client.send(token);
-      return client;
-    };
-    return { ...emulator, events, request, present };
-  };
+  const startEmulator = setUpSharedEmulators();
+  const start = async (prefix: string, options: EmulatorOptions = {}) =>
+    startEmulator({ url: (await redis()).url, prefix }, options);
   const startThree = async (options: EmulatorOptions = {}) => {
     const prefix = randomUUID();
     return [
@@ -52,16 +18,6 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
       await start(prefix, options),
     ] as const;
   };
-  /** Whether each stream was confirmed, or the code that it was closed with. */
-  const fates = (clients: readonly StreamClient[]) =>
-    Promise.all(
-      clients.map((client) =>
-        client.connected.then(
-          () => 0,
-          async () => (await client.closed).code,
-        ),
-      ),
-    );
   const count = <Item>(items: readonly Item[], wanted: Item) =>
     items.filter((item) => item === wanted).length;
 
