@@ -2,9 +2,9 @@ import { atTurnEnd, type ClockTimer, systemClock } from '../../../kernel/clock.t
 
 /** Redis is gone if it owes answers and gives none for so long. */
 export const answerDeadlineMs = 250;
-const checkEveryMs = 25;
+const checkEveryMs = 10;
 /** If this process gets no time, Redis perhaps gets none either: a late check counts for at most so much. */
-const mostPerCheckMs = 2 * checkEveryMs;
+const mostPerCheckMs = 50;
 
 /** Watches that answers keep coming. One timer serves all commands; a long queue that moves on is no failure. */
 export interface DeadlineWatch {
