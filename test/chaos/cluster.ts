@@ -28,6 +28,8 @@ const controlSecret = 'chaos-secret';
 /** Longest stop of an emulator or of Redis: shorter than a lease, so that nobody may take a slot meanwhile. */
 const longestStopMs = 3_000;
 const leaseMs = 15_000;
+/** A shorter run kills no emulator: its slots are free only when their leases are over. */
+const killsFromMs = 60_000;
 
 const pause = (ms: number) => waitUntil(systemClock, systemClock.now() + ms);
 
@@ -60,7 +62,7 @@ export async function runClusterChaos({
       ...Array.from({ length: clients }, () =>
         repeat((chance) => converse(ledger, () => pick(chance), chance)),
       ),
-      repeat((chance) => troubleEmulators(ledger, pick(chance), chance)),
+      repeat((chance) => troubleEmulators(ledger, pick(chance), chance, durationMs >= killsFromMs)),
       repeat((chance) => troubleRedis(ledger, redis, chance)),
       repeat((chance) => moveClock(ledger, pick(chance))),
     ]);
@@ -232,9 +234,10 @@ async function troubleEmulators(
   ledger: Ledger,
   member: Member | undefined,
   chance: () => number,
+  mayKill: boolean,
 ): Promise<void> {
   await pause(500 + 2_000 * chance());
-  if (chance() < 0.4) {
+  if (mayKill && chance() < 0.4) {
     ledger.count('emulator killed');
     await member?.kill();
     await pause(1_000 * chance());
