@@ -1,6 +1,6 @@
 import { bytesPerSample } from '../protocol/audio-format.ts';
 
-/** The level of silence, in place of −∞. */
+/** The level of silence, instead of −∞. */
 const floorDbfs = -100;
 
 /** The level of a stretch of PCM. */

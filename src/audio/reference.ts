@@ -1,7 +1,7 @@
 import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
 import { createBlockJoiner } from './whole-samples.ts';
 
-/** What is played, in step with what a microphone hears: as many samples of the one as of the other. */
+/** What is played, in step with what a microphone hears: the same number of samples of both. */
 export interface Reference {
   /** Takes what goes to the loudspeaker: 16 kHz s16le mono. */
   played(pcm: Buffer): void;

@@ -10,7 +10,7 @@ import { durationMark } from './schema-places.ts';
 
 /**
  * A duration: `500ms`, `2s`, or in a program a number of milliseconds. The output is milliseconds. What a user writes
- * needs its unit: whoever reads a file or a command line refuses a number where this stands.
+ * needs its unit: readers of files and command lines refuse a plain number here.
  */
 export const durationSchema = z
   .union([z.number(), z.string()])

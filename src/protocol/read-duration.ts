@@ -6,7 +6,7 @@ export const longestDurationMs = 2 ** 31 - 1;
 /** What is expected where a user writes a duration. */
 export const expectedDuration = 'a duration, such as 500ms, 10s or 2m';
 
-/** What is expected in place of a number without a unit: it could be either. */
+/** What is expected instead of a number without a unit: it could be either. */
 export function expectedUnit(written: string): string {
   return `a duration with its unit: ${written}s or ${written}ms?`;
 }

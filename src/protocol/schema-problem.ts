@@ -15,7 +15,7 @@ const hidden = '(hidden)';
 export const noSuchSetting = 'no such setting';
 const noSecrets: SecretNames = new Set();
 
-/** What a schema found, in our words. The schema is to be asked with `reportInput`, for the value to be known. */
+/** What a schema found, in our words. Call the schema with `reportInput`, so that the value is known. */
 export function describeIssue(issue: z.core.$ZodIssue, secrets: SecretNames = noSecrets): SchemaProblem {
   const inner = nearestIssue(issue);
   const path = pathText(issuePath(inner));
@@ -49,7 +49,7 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return nearest !== undefined && depth(nearest.issue) > issue.path.length ? nearest.issue : issue;
 }
 
-/** The value, if it may be shown: a whole section, or a value in place of one, may contain a secret. */
+/** The value, if it may be shown: a whole section, or a value instead of one, may contain a secret. */
 function shownValue(issue: z.core.$ZodIssue, secrets: SecretNames): unknown {
   const { input, path } = issue;
   const isSection = issue.code === 'invalid_type' && issue.expected === 'object';

@@ -1,6 +1,6 @@
 import { closestMatch } from 'leven';
 
-/** The known name that was probably meant; undefined where none is alike. */
+/** The known name that was probably meant; undefined if none is similar. */
 export function suggest(written: string, known: readonly string[]): string | undefined {
   // Two letters changed about are a distance of two.
   const maxDistance = written.length < 4 ? 1 : Math.max(2, Math.floor(written.length / 3));

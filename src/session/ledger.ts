@@ -14,7 +14,7 @@ import { createMetrics, type Metrics, type PlaybackFigures, roundMs } from './me
 import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
 
-/** Most kinds of messages that are counted separately: a service may put an id in place of the kind. */
+/** Most kinds of messages that are counted separately: a service may put an id instead of the kind. */
 const maxKinds = 1_000;
 const otherKinds = '(others)';
 const figuresEveryMs = 1_000;

@@ -26,7 +26,7 @@ export interface SessionTarget {
   apiVersion?: ApiVersion;
   /** Further attempts for a token after a rate limit or a failed connection. Default 4. */
   retries?: number;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   /** Allows sending the key or token to another machine over plain HTTP. */
   allowPlaintext?: boolean;

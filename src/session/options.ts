@@ -17,7 +17,7 @@ export interface SessionOptions {
   baseUrl: string;
   wsUrl: string;
   device: string;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   auth: ServiceAuth;
   source: AudioSource;
@@ -40,7 +40,7 @@ export interface SessionOptions {
   /** Most bytes that wait in the socket before the source pauses. */
   maxBufferedBytes: number;
   expectations: Expectations;
-  /** Turns to say, with their expectations, in place of the source. */
+  /** Turns to say, with their expectations, instead of the source. */
   conversation?: ConversationPlan | undefined;
   /** Whether playback is flushed when speech begins in the sent audio. */
   bargeIn?: boolean;

@@ -71,7 +71,7 @@ export interface Upgrade {
   totalMs: number;
 }
 
-/** One message; `at` is monotonic milliseconds of the leg's clock. `injected`: a proxy made it up in place of the side. */
+/** One message; `at` is monotonic milliseconds of the leg's clock. `injected`: a proxy made it up instead of the side. */
 export type WireMessage = { at: number; from: Side; injected?: true } & (
   | { opcode: 'text'; text: string; bytes: number }
   /** The token that was sent, in either kind of message. */

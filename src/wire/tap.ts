@@ -11,7 +11,7 @@ export interface Tap {
   opened?(upgrade: Upgrade): void;
   message?(message: WireMessage): void;
   closed?(end: StreamEnd): void;
-  /** Resolves when it can take more; undefined if it can at once. */
+  /** Resolves when it can take more; undefined if it can now. */
   ready?(): Promise<void> | undefined;
 }
 

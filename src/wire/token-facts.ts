@@ -3,7 +3,7 @@ import type { Redactor } from '../kernel/redact.ts';
 import type { TokenFacts } from './exchange.ts';
 import { readToken } from './read-token.ts';
 
-/** The facts that evidence keeps in place of a token. A service may put a key into the claims. */
+/** The facts that evidence keeps instead of a token. A service may put a key into the claims. */
 export function tokenFacts(token: string, redactor: Pick<Redactor, 'value'>): TokenFacts {
   const decoded = readToken(token);
   return {

@@ -56,7 +56,7 @@ export class PaceCheck {
     return this.latest.report(this.lastAt);
   }
 
-  /** Begins the recent time anew. */
+  /** Restarts the recent time. */
   forget(): void {
     this.latest.begin(this.lastAt);
   }

@@ -82,7 +82,7 @@ function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Waits for something of the system that tells nobody; no longer than this. */
+/** Waits for a change that the system does not report, but no longer than `longestMs`. */
 async function until(isTrue: () => boolean, longestMs: number): Promise<void> {
   const end = systemClock.now() + longestMs;
   while (!isTrue() && systemClock.now() < end) await waitUntil(systemClock, systemClock.now() + lookEveryMs);

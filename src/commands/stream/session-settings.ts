@@ -20,7 +20,7 @@ export interface SessionParts {
   target: Target;
   /** A file, or the microphone. */
   source: NamedSource;
-  /** The conversation of `--expect-file`, in place of the source. */
+  /** The conversation of `--expect-file`, instead of the source. */
   conversation?: ConversationFile | undefined;
   live: LiveEnds | undefined;
 }

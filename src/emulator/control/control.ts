@@ -81,7 +81,10 @@ export function createControl(options: ControlOptions): AnyControl {
       }),
     event: (selector, name) =>
       whenKnown(streams.event(selector, name), (waiting) => {
-        tell(`event ${JSON.stringify(name)}${waiting.length === 0 ? ': nobody waits for it' : ''}`, waiting);
+        tell(
+          `event ${JSON.stringify(name)}${waiting.length === 0 ? ': no stream waits for it' : ''}`,
+          waiting,
+        );
         return waiting;
       }),
     close: streams.close,

@@ -14,7 +14,7 @@ export interface Observers {
   add(createTap: ObserveStream): () => void;
 }
 
-/** `open`: the open connections. A tap that comes to an open stream is not told of its upgrade. */
+/** `open`: the open connections. A tap that is added to an open stream does not see its upgrade. */
 export function createObservers(open: ReadonlySet<Connection>, clock: Clock): Observers {
   const all = new Set<(connection: Connection, upgraded?: Upgraded) => void>();
   return {

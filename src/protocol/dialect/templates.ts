@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isRecord } from '../error-body.ts';
 
-/** What differs from message to message. Pure data: whoever sends knows the values. */
+/** What differs from message to message. Pure data: the sender knows the values. */
 export interface TemplateValues {
   /** A new UUID. */
   uuid(): string;

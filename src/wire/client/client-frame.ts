@@ -5,7 +5,7 @@ export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9,
 
 /**
  * One mask for all frames of this process: the same frame can be made once and sent on many streams. Masks protect
- * proxies from chosen content (RFC 6455, section 10.3), and here nobody else chooses what is sent.
+ * proxies from chosen content (RFC 6455, section 10.3), and here no other party chooses the content.
  */
 const mask = randomBytes(4);
 

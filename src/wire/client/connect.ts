@@ -14,7 +14,7 @@ import { trusting } from './trusting.ts';
 
 export interface ConnectOptions {
   url: string;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;

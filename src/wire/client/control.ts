@@ -21,7 +21,7 @@ import { trusting } from './trusting.ts';
 
 export interface ControlTarget {
   baseUrl: string;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   /** Bearer secret, if the emulator asks for one. */
   secret: string | undefined;

@@ -12,7 +12,7 @@ import { createUpgradeRequest, type UpgradeRequest } from './upgrade.ts';
 export interface FastStreamTarget {
   /** `ws:` or `wss:`, with its path. */
   url: string;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
 }

@@ -13,7 +13,7 @@ import { trusting } from './trusting.ts';
 export interface HttpLeg {
   clock: Clock;
   signal: AbortSignal;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   /** For the whole request, from connecting to the last byte: a service may send slowly. Default 15 s. */
   timeoutMs?: number | undefined;

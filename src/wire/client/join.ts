@@ -27,7 +27,7 @@ export interface JoinOptions {
   wsUrl: string;
   device: string;
   auth: ServiceAuth;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;

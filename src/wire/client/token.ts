@@ -17,7 +17,7 @@ export interface TokenOptions extends TokenRequest {
   apiVersion?: ApiVersion | undefined;
   /** Attempts after the first. */
   retries: number;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;

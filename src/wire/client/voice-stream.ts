@@ -19,7 +19,7 @@ export interface StreamClose {
 
 export interface VoiceStreamOptions {
   wsUrl: string;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;

@@ -41,7 +41,7 @@ export function createTlsServer(
   { onOpened, onFailure }: HandshakeListeners,
 ): Server {
   const server = createServer({ ...settings, cert, key, handshakeTimeout: handshakeDeadlineMs });
-  // Node would tell of it as of a bad request, and answer in HTTP.
+  // Node would report it as a bad request, and answer in HTTP.
   server.removeAllListeners('tlsClientError');
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
     onFailure({ remote: addressOf(socket), why: meaning(error) });

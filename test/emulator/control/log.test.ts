@@ -25,7 +25,7 @@ describe('what people do', () => {
       'the clock moves forward by 61 s',
       'fault 1 is added: token-slow',
       '1 fault is taken away',
-      'event "door": nobody waits for it',
+      'event "door": no stream waits for it',
       '0.10 s of speech (stream 1)',
     ]);
     expect(control.journal.read({ type: 'control' }, 10)).toHaveLength(5);
