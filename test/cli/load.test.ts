@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { createTimes } from '../../src/runs/load/histogram.ts';
+import type { LoadResult } from '../../src/runs/load/result.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+
+const resultOf = (name: string): LoadResult => JSON.parse(sandbox.read(name));
+
+/** The processes that a process has started. */
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}
+
+/** Starts `load` with much time left, and waits until it has made load for a while. */
+async function startLoad(args: readonly string[]) {
+  const { baseUrl } = await sandbox.serve(['--reply', 'silence']);
+  const load = sandbox.start([
+    ...['load', '--base-url', baseUrl, '--sessions', '40', '--arrival', 'constant:40/s'],
+    ...['--task', 'listen', '--hold', '20s', '--json', '--out', sandbox.path('result.json'), ...args],
+  ]);
+  await load.line(/"type":"progress".*"arrived":40,"confirmed":40/);
+  return { load, baseUrl };
+}
+
+describe.skipIf(process.platform !== 'linux')('a run in four processes', () => {
+  test('that loses one tells it, keeps the rest, and is not valid', async () => {
+    const { load } = await startLoad(['--processes', '4', '--timeout', '8s']);
+    const children = childrenOf(load.child.pid ?? 0);
+    expect(children).toHaveLength(4);
+    process.kill(children[1] ?? 0, 'SIGKILL');
+    await load.line(/Generator 2 was lost: it was ended by SIGKILL/);
+    load.signal('SIGINT');
+    const { code, stdout, stderr } = await load.ended;
+    expect(stderr).toContain('Generator 2 was lost');
+    const result = resultOf('result.json');
+    expect(result.counts).toMatchObject({ arrived: 40, confirmed: 40, stopped: 30 });
+    expect(result.generators.map(({ lost }) => lost)).toEqual([null, 'it was ended by SIGKILL', null, null]);
+    expect(createTimes(result.metrics.confirmed?.finished).count).toBe(40);
+    expect(stdout).toContain('"valid":false');
+    // The user has ended it; a run that ends by itself ends with 9.
+    expect(code).toBe(130);
+  });
+
+  test('that loses one and ends by itself exits with 9', async () => {
+    const { baseUrl } = await sandbox.serve(['--reply', 'silence']);
+    const load = sandbox.start([
+      ...['load', '--base-url', baseUrl, '--sessions', '8', '--arrival', 'burst:8', '--processes', '4'],
+      ...['--task', 'listen', '--hold', '3s', '--json'],
+    ]);
+    await load.line(/"type":"progress"/);
+    process.kill(childrenOf(load.child.pid ?? 0)[0] ?? 0, 'SIGKILL');
+    const { code, stderr } = await load.ended;
+    expect(stderr).toContain('generator 1/1.1 was lost: it was ended by SIGKILL');
+    expect(code).toBe(9);
+  });
+});
+
+test('Ctrl-C closes the streams with 1000 and writes the partial result', async () => {
+  const { load, baseUrl } = await startLoad([]);
+  load.signal('SIGINT');
+  const { code } = await load.ended;
+  expect(code).toBe(130);
+  const result = resultOf('result.json');
+  expect(result).toMatchObject({ stopped: 'Interrupted', counts: { arrived: 40, stopped: 40, failed: 0 } });
+  const closes = async () => {
+    const answer = await fetch(`${baseUrl}/__voicectl/journal?type=stream-closed`);
+    return ((await answer.json()) as { code: number }[]).map((event) => event.code);
+  };
+  await eventually(closes).toEqual(Array(40).fill(1000));
+});
+
+test('neither the key nor a token is in any output of load', async () => {
+  const key = 'canary-key-of-the-user';
+  const { baseUrl } = await sandbox.serve(['--accept-key', key]);
+  const { stdout, stderr, code } = await sandbox.run(
+    [
+      'load',
+      '--base-url',
+      baseUrl,
+      '--sessions',
+      '2',
+      '--task',
+      'listen',
+      '--hold',
+      '200ms',
+      '--debug',
+      '--json',
+      '--out',
+      sandbox.path('r.json'),
+      '--junit',
+      sandbox.path('r.xml'),
+      '--html',
+      sandbox.path('r.html'),
+    ],
+    { env: { VOICECTL_API_KEY: key } },
+  );
+  expect([0, 9]).toContain(code);
+  const all = [stdout, stderr, ...['r.json', 'r.xml', 'r.html'].map((name) => sandbox.read(name))].join('\n');
+  expect(all).not.toMatch(/canary-key|eyJ[\w-]{10,}\./);
+});
+
+test('TLS is spoken with a certificate that is trusted, and refused with another', async () => {
+  const cert = sandbox.path('cert.pem');
+  const { baseUrl } = await sandbox.serve(['--tls', '--cert-out', cert]);
+  const args = [
+    'load',
+    '--base-url',
+    baseUrl,
+    '--sessions',
+    '2',
+    '--task',
+    'listen',
+    '--hold',
+    '200ms',
+    '--json',
+  ];
+  const trusted = await sandbox.run([...args, '--ca', cert]);
+  expect(trusted.stdout).toContain('"arrived":2,"confirmed":2,"done":2');
+  const { code, stdout } = await sandbox.run(args);
+  expect(stdout).toContain('"failures":{"tls":2}');
+  expect([1, 9]).toContain(code);
+});

@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { setUpSandbox } from './helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const folder = join(import.meta.dirname, '..', 'examples', 'load');
+const locustfile = join(folder, 'locustfile.py');
+
+const hasLocust = spawnSync('locust', ['--version']).status === 0;
+if (!hasLocust) console.warn('Skipped: Locust is not installed (apt-get install python3-locust)');
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Starts a master and two workers of Locust; both are processes of their own, as on three machines. */
+async function startLocust(load: string) {
+  const { baseUrl } = await sandbox.serve(['--reply', 'silence']);
+  const port = await freePort();
+  const env = {
+    VOICECTL: 'voicectl',
+    VOICECTL_LOAD: `--base-url ${baseUrl} ${load}`,
+    VOICECTL_MERGE: `--threshold failed<1 --out ${sandbox.path('merged.json')}`,
+    VOICECTL_LEAD: '2',
+    PATH: `${sandbox.path('bin')}:${process.env.PATH}`,
+  };
+  const locust = (flags: string) => sandbox.startShell(`exec locust -f ${locustfile} ${flags} 2>&1`, { env });
+  const master = locust(
+    `--headless --only-summary -u 1 --master --master-bind-port ${port} --expect-workers 2`,
+  );
+  const workers = [1, 2].map(() => locust(`--worker --master-port ${port}`));
+  return { master, workers };
+}
+
+const merged = () => JSON.parse(sandbox.read('merged.json'));
+
+describe.skipIf(!hasLocust)('the Locust file', { timeout: 120_000 }, () => {
+  test('fits on a page', () => {
+    expect(readFileSync(locustfile, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(100);
+  });
+
+  test('starts both workers at one moment, and ends with the exit code of the merged result', async () => {
+    const { master } = await startLocust('--sessions 6 --task tokens --seed 1');
+    const { code, stdout } = await master.ended;
+    expect(stdout).toContain('6 arrived, 6 confirmed, 6 done');
+    expect(merged()).toMatchObject({ shards: { has: [1, 2], of: 2 }, counts: { arrived: 6 } });
+    // On a busy machine six requests are enough to be late: then the result says so.
+    expect(code).toBe(stdout.includes('INVALID') ? 9 : 0);
+  });
+
+  test('tells a lost worker, keeps the rest, and ends with 9', async () => {
+    const { master, workers } = await startLocust('--sessions 6 --task listen --hold 8s');
+    await workers[0]?.line(/load {5}http/);
+    workers[0]?.signal('SIGKILL');
+    const { code, stdout } = await master.ended;
+    expect(stdout).toMatch(/Worker \S+ was lost with shard \d\/2/);
+    expect(merged().shards.has).toHaveLength(1);
+    expect(merged().counts).toMatchObject({ arrived: 3, confirmed: 3 });
+    expect(code).toBe(9);
+  });
+});
+
+describe('the Job of Kubernetes', () => {
+  const { spec } = parse(readFileSync(join(folder, 'kubernetes-job.yaml'), 'utf8'));
+  const [container] = spec.template.spec.containers;
+
+  test('gives each pod its own shard of as many as there are', () => {
+    expect(spec).toMatchObject({
+      completionMode: 'Indexed',
+      completions: 8,
+      parallelism: 8,
+      backoffLimit: 0,
+    });
+    expect(container.args[0]).toContain('--shard "$((JOB_COMPLETION_INDEX + 1))/8"');
+  });
+
+  test('runs a line whose result stands in the log, also if the load was not valid', async () => {
+    const { baseUrl } = await sandbox.serve(['--reply', 'silence']);
+    const line = container.args[0]
+      .replace(
+        '--base-url https://voice.example --confirm voice.example',
+        `--base-url ${baseUrl} --task tokens`,
+      )
+      .replace('--sessions 4000', '--sessions 16')
+      .replaceAll('/tmp/result.json', sandbox.path('result.json'));
+    const start = new Date(Date.now() + 3_000).toISOString();
+    const { code, stdout } = await sandbox.shell(line, { env: { JOB_COMPLETION_INDEX: '2', START: start } });
+    expect(code).toBe(0);
+    const result = JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? '');
+    expect(result).toMatchObject({ shards: { has: [3], of: 8 }, counts: { arrived: 2 } });
+  });
+});
