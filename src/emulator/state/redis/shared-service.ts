@@ -176,6 +176,8 @@ export async function openSharedService({
     ...{ link, keys, perform },
     instance: () => instance,
     onMissing(op, missing) {
+      // A screen looks several times a second; who acts has to know.
+      if (op === 'list') return;
       const who = missing === 1 ? 'One emulator does' : `${missing} emulators do`;
       member?.emit({ type: 'shared-warning', why: `${who} not answer: ${op}` });
     },
