@@ -1,6 +1,7 @@
 import { echoCpu, echoHeld, oneConnection } from './benchmarks/echo.js';
 import { growth, soakFor } from './benchmarks/growth.js';
 import { peerBenchmarks } from './benchmarks/peers.js';
+import { proxied, relayedTcp } from './benchmarks/proxied.js';
 import { serveScreen } from './benchmarks/serve-screen.js';
 import { sessionMemory } from './benchmarks/session-memory.js';
 import { spokenTo } from './benchmarks/spoken-to.js';
@@ -26,6 +27,8 @@ export function createCatalogue({ minutes, peers }) {
     echoCpu,
     spokenTo,
     oneConnection,
+    proxied,
+    relayedTcp,
     sessionMemory,
     pacingBesideTui,
     pacingPlain,

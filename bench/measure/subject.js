@@ -25,14 +25,26 @@ const startLimitMs = 15_000;
  * @param {{ args?: string[], nodeArgs?: string[] }} [options]
  * @returns {Promise<Subject>}
  */
-export async function startEmulator({ args = [], nodeArgs = [] } = {}) {
+export function startEmulator({ args = [], nodeArgs = [] } = {}) {
+  return startListening(['serve', '--port', '0', '--quiet', ...args], nodeArgs, true);
+}
+
+/**
+ * Starts `voicectl proxy` in front of a port of this machine, without output.
+ *
+ * @param {number} port
+ * @returns {Promise<Subject>}
+ */
+export function startProxy(port) {
+  const target = `http://127.0.0.1:${port}`;
+  return startListening(['proxy', '--target', target, '--port', '0', '--quiet'], [], false);
+}
+
+/** @param {string[]} args @param {string[]} nodeArgs @param {boolean} needsToken @returns {Promise<Subject>} */
+async function startListening(args, nodeArgs, needsToken) {
   const folder = mkdtempSync(join(tmpdir(), 'voicectl-bench-'));
   const readyFile = join(folder, 'ready.json');
-  const child = forkMeasured(
-    program,
-    ['serve', '--port', '0', '--quiet', '--ready-file', readyFile, ...args],
-    nodeArgs,
-  );
+  const child = forkMeasured(program, [...args, '--ready-file', readyFile], nodeArgs);
   try {
     const port = await withLimit(
       new Promise((resolve, reject) => {
@@ -45,10 +57,10 @@ export async function startEmulator({ args = [], nodeArgs = [] } = {}) {
             // Not written yet.
           }
         });
-        child.once('exit', (code) => reject(new Error(`voicectl serve ended with ${code}`)));
+        child.once('exit', (code) => reject(new Error(`voicectl ${args[0]} ended with ${code}`)));
       }),
     );
-    return subjectOf(child, port, true);
+    return subjectOf(child, port, needsToken);
   } catch (thrown) {
     child.kill();
     throw thrown;

@@ -1,8 +1,8 @@
 import { bytesForMs } from '../protocol/audio-format.ts';
 import type { Side, StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
 
-/** Audio that is kept of each side, from its beginning: the rules about its format and pace need no more. */
-const keptAudioBytes = { device: bytesForMs(5_000), service: bytesForMs(3_000) };
+/** Audio that is kept of each side, from its beginning: the rules of the stream need no more. */
+const keptAudioBytes = { device: bytesForMs(200), service: bytesForMs(3_000) };
 /** Other messages that are kept: the first ones. */
 const maxMessages = 200;
 

@@ -1,7 +1,7 @@
 import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { serviceRules } from '../rules/catalogue.ts';
-import { isWrongFormat } from '../rules/device/audio.ts';
+import { type HeardAudio, isWrongFormat, judgeHeard } from '../rules/device/audio.ts';
 import { deviceRules } from '../rules/device/catalogue.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
@@ -15,6 +15,8 @@ export interface StreamSubject {
   /** The device that its token names. */
   readonly device: string | undefined;
   seenBy(side: Side): Evidence;
+  /** The audio that its device has sent, if it has sent any. */
+  heard(): HeardAudio | undefined;
 }
 
 /** A token request as each side sees it: the same unless it was spoilt. A service that was not asked saw nothing. */
@@ -99,7 +101,10 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
     const dossier = dossierOf(device);
     for (const side of sides) {
       const seen = gather(dossier, side, subject);
-      for (const rule of catalogues[side]) note(side, rule, rule.judge(seen), device);
+      for (const rule of catalogues[side]) {
+        const isHeard = rule.id === audioRule.device && subject !== undefined;
+        note(side, rule, isHeard ? judgeAudio(subject, seen) : rule.judge(seen), device);
+      }
     }
   };
 
@@ -148,6 +153,13 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       for (const timer of timers.values()) timer.cancel();
     },
   };
+}
+
+/** The rule about the audio of a device, by the check that has listened: it would cost much to listen again. */
+function judgeAudio(subject: StreamSubject, seen: readonly Seen[]): Finding | undefined {
+  const own = seen.find(({ id }) => id === `S${subject.id}`);
+  const heard = subject.heard();
+  return own === undefined || heard === undefined ? undefined : judgeHeard(own, heard);
 }
 
 /** Everything that is known of a device, as one side sees it; audio only of the stream that is judged. */

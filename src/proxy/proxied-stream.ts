@@ -6,6 +6,7 @@ import type { Random } from '../emulator/random.ts';
 import { checkClose } from '../emulator/streams/connection.ts';
 import { createMessageValues } from '../emulator/streams/message-values.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
 import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
@@ -100,6 +101,12 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
       return totals.device;
     },
     seenBy: (side) => witness.seenBy(side),
+    heard() {
+      const { check, frames, bytes } = lanes.device;
+      return frames === 0
+        ? undefined
+        : { verdict: check.verdict(), count: frames, audioMs: msForBytes(bytes) };
+    },
   };
   events.of.device.emit({ type: 'stream-opened', stream: id, remote });
 

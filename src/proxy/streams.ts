@@ -130,7 +130,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     );
     const id = nextId;
     nextId += 1;
-    options.judge.ended({ id, device: undefined, seenBy: () => evidence });
+    options.judge.ended({ id, device: undefined, seenBy: () => evidence, heard: () => undefined });
     void relayRefusal(refused, socket);
   };
 

@@ -1,7 +1,7 @@
 import { DeviceCheck, type DeviceFinding, type DeviceVerdict } from '../../audio/verdict/device-verdict.ts';
 import { bytesPerMs } from '../../protocol/audio-format.ts';
 import { connectedKind } from '../../protocol/messages.ts';
-import { type Finding, fail, gravest, pass, type Rule, unknown, warn } from '../rule.ts';
+import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { audioOf, type SeenStream } from '../stream-seen.ts';
 import { confirmationOf, connections, secondsText } from './device-seen.ts';
 
@@ -55,12 +55,24 @@ function judgeSent(stream: SeenStream): Finding | undefined {
     at = message.at;
     check.push(message.data);
   }
-  const verdict = check.verdict();
+  const audioMs = messages.reduce((sum, one) => sum + one.bytes, 0) / bytesPerMs;
+  return judgeHeard(stream, { verdict: check.verdict(), count: messages.length, audioMs });
+}
+
+/** What a check has found in the audio of a device. */
+export interface HeardAudio {
+  verdict: DeviceVerdict;
+  /** Messages, and how long they last. */
+  count: number;
+  audioMs: number;
+}
+
+/** D5 for a stream that was checked while its audio came. */
+export function judgeHeard(stream: Seen, { verdict, count, audioMs }: HeardAudio): Finding {
   const wrong = verdict.findings.filter(isWrongFormat);
   const told = remarksOf(verdict);
   if (wrong.length > 0) return fail(wrong.map(told).join('; '), stream);
-  const audioMs = messages.reduce((sum, one) => sum + one.bytes, 0) / bytesPerMs;
-  const pace = judgePace(stream, verdict, { count: messages.length, audioMs });
+  const pace = judgePace(stream, verdict, { count, audioMs });
   if (pace !== undefined) return pace;
   const weak = verdict.findings.filter((finding) => ofTheRoom.includes(finding));
   if (weak.length > 0) return warn(weak.map(told).join('; '), stream);
@@ -83,7 +95,7 @@ function remarksOf({ findings, remarks }: DeviceVerdict) {
 }
 
 function judgePace(
-  stream: SeenStream,
+  stream: Seen,
   verdict: DeviceVerdict,
   { count, audioMs }: { count: number; audioMs: number },
 ): Finding | undefined {
