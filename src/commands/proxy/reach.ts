@@ -1,20 +1,30 @@
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Clock } from '../../kernel/clock.ts';
+import type { ProxyTarget } from '../../proxy/options.ts';
 import { connectionError } from '../../wire/client/connection-error.ts';
 import { withDeadline } from '../../wire/client/deadline.ts';
 import { trusting } from '../../wire/client/trusting.ts';
 
 const reachMs = 10_000;
 
+interface Reach {
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Reaches both addresses of a target. Throws what `reach` throws. */
+export async function reachTarget({ baseUrl, wsUrl, ca }: ProxyTarget, how: Reach): Promise<void> {
+  // One port as a rule, with two schemes.
+  const places = new Map([baseUrl, wsUrl].map((url) => [url.replace(/^ws/, 'http'), url]));
+  for (const url of places.values()) await reach(url, { ca, ...how });
+}
+
 /**
  * Opens a connection to a service, with TLS where its address asks for it, and closes it: nothing is sent. Throws
  * `connect-failed`, `tls-failed`, `timed-out`, or the signal's reason.
  */
-export async function reach(
-  url: string,
-  { ca, clock, signal }: { ca: string | undefined; clock: Clock; signal: AbortSignal },
-): Promise<void> {
+async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | undefined }): Promise<void> {
   signal.throwIfAborted();
   const { protocol, hostname, host, port } = new URL(url);
   const isTls = protocol === 'https:' || protocol === 'wss:';

@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { readTrusted } from '../../config/trusted.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
-import { readText } from '../../files/read-text.ts';
 import { writeWhole } from '../../files/write-whole.ts';
-import { exitCodes, VoicectlError } from '../../kernel/errors.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
-import { wsUrlFor } from '../../protocol/paths.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import { createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { writeReadyFile } from '../serve/ready-file.ts';
 import { curlTrust, tlsSettings } from '../serve/tls-settings.ts';
-import { reach } from './reach.ts';
+import { proxySettings } from './proxy-settings.ts';
+import { reachTarget } from './reach.ts';
 import type { proxySpec } from './spec.ts';
+import { verdict } from './verdict.ts';
 import { openProxyView } from './view.ts';
 
 type ProxyContext = ContextOf<typeof proxySpec>;
@@ -21,14 +19,12 @@ type ProxyContext = ContextOf<typeof proxySpec>;
 export async function run(context: ProxyContext): Promise<number> {
   const { settings, io, signal } = context;
   const options = await proxyOptions(context);
-  const { target } = options;
-  for (const url of new Set([target.baseUrl, target.wsUrl]))
-    await reach(url, { ca: target.ca, clock: io.clock, signal });
+  await reachTarget(options.target, { clock: io.clock, signal });
   const ending = endOf(context);
   const given = await readControlSecret(context);
   const isLoopback = isLoopbackHost(settings.proxyHost);
   const controlSecret = given ?? randomBytes(24).toString('base64url');
-  const view = await openProxyView(context, target.baseUrl, {
+  const view = await openProxyView(context, options.target.baseUrl, {
     ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
   let proxy: ServiceProxy | undefined;
@@ -54,7 +50,7 @@ export async function run(context: ProxyContext): Promise<number> {
   } finally {
     await view.close();
   }
-  return verdict(proxy, settings.failOn);
+  return verdict(proxy.judged(), settings.failOn);
 }
 
 /** Resolves when the user, the system or `--duration` ends it. */
@@ -66,34 +62,15 @@ function endOf({ settings: { proxyDuration }, io, signal }: ProxyContext): Promi
   });
 }
 
-function verdict(proxy: ServiceProxy, failOn: 'violation' | 'remark' | undefined): number {
-  const { violations, remarks } = proxy.judged();
-  const found = failOn === 'remark' ? violations + remarks : violations;
-  return failOn !== undefined && found > 0 ? exitCodes['expectation-failed'] : 0;
-}
-
 /** The options of the proxy from the flags. Reads the files that they name. */
-async function proxyOptions({ settings, io, signal }: ProxyContext): Promise<ProxyOptions> {
-  const { target: baseUrl, targetWs, dialect } = settings;
-  const input = { stdin: io.stdin, signal };
-  if (baseUrl === undefined) throw new VoicectlError('usage', 'No service: --target URL names it');
+async function proxyOptions(context: ProxyContext): Promise<ProxyOptions> {
+  const { settings, io, signal } = context;
   return {
-    target: { baseUrl, wsUrl: targetWs ?? wsUrlFor(baseUrl), ca: await readTrusted(settings.ca, input) },
+    ...(await proxySettings(context)),
     host: settings.proxyHost,
     port: settings.proxyPort,
-    tls: await tlsSettings(settings, input),
-    allowPlaintext: settings.proxyPlaintext === true,
+    tls: await tlsSettings(settings, { stdin: io.stdin, signal }),
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
-    answerMs: settings.targetTimeout,
-    record: settings.proxyRecord,
-    faults: settings.fault,
-    seed: settings.seed,
-    dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };
-}
-
-async function loadDialect(file: string, input: Parameters<typeof readText>[1]) {
-  const { readDialect } = await import('../../config/dialect-file.ts');
-  return readDialect(await readText(file, input), file);
 }

@@ -5,7 +5,6 @@ import { define } from './define.ts';
 export const proxySettings = {
   target: define({
     flag: '--target <URL>',
-    env: 'VOICECTL_TARGET',
     parse: parseUrl('http:', 'https:'),
     help: 'HTTP address of the service behind the proxy',
   }),

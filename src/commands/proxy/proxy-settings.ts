@@ -1,0 +1,49 @@
+import { requireSafeTransport } from '../../config/target.ts';
+import { readTrusted } from '../../config/trusted.ts';
+import { readText } from '../../files/read-text.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { wsUrlFor } from '../../protocol/paths.ts';
+import type { ProxyOptions } from '../../proxy/options.ts';
+import type { CommandContext } from '../command.ts';
+
+/** The settings of a proxy that have nothing to do with where it listens. */
+type ProxySetting =
+  | 'target'
+  | 'targetWs'
+  | 'ca'
+  | 'targetTimeout'
+  | 'proxyPlaintext'
+  | 'proxyRecord'
+  | 'dialect'
+  | 'fault'
+  | 'seed';
+
+/**
+ * The options of a proxy from the flags of `proxy` and `exec`. Reads the files that they name. Throws `usage` without a target,
+ * `insecure-target`.
+ */
+export async function proxySettings({
+  settings,
+  io,
+  signal,
+}: Pick<CommandContext<ProxySetting>, 'settings' | 'io' | 'signal'>): Promise<ProxyOptions> {
+  const { target: baseUrl, targetWs, dialect } = settings;
+  const input = { stdin: io.stdin, signal };
+  if (baseUrl === undefined) throw new VoicectlError('usage', 'No service: --target URL names it');
+  const wsUrl = targetWs ?? wsUrlFor(baseUrl);
+  if (settings.proxyPlaintext !== true) [baseUrl, wsUrl].forEach(requireSafeTransport);
+  return {
+    target: { baseUrl, wsUrl, ca: await readTrusted(settings.ca, input) },
+    allowPlaintext: settings.proxyPlaintext === true,
+    answerMs: settings.targetTimeout,
+    record: settings.proxyRecord,
+    faults: settings.fault,
+    seed: settings.seed,
+    dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
+  };
+}
+
+async function loadDialect(file: string, input: Parameters<typeof readText>[1]) {
+  const { readDialect } = await import('../../config/dialect-file.ts');
+  return readDialect(await readText(file, input), file);
+}

@@ -1,0 +1,11 @@
+import { exitCodes } from '../../kernel/errors.ts';
+import type { JudgementCounts } from '../../proxy/judgement-book.ts';
+
+/** The exit code of `--fail-on`. */
+export function verdict(
+  { violations, remarks }: JudgementCounts,
+  failOn: 'violation' | 'remark' | undefined,
+): number {
+  const found = failOn === 'remark' ? violations + remarks : violations;
+  return failOn !== undefined && found > 0 ? exitCodes['expectation-failed'] : 0;
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createEmulator } from '../../../src/emulator/emulator.ts';
+import { runInProcess } from '../../helpers/in-process.ts';
+import { setUpServices } from '../../helpers/services.ts';
+import { jsonLines } from '../../helpers/voicectl.ts';
+
+const services = setUpServices();
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'voicectl-proxy-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** A device that asks for a token in the wrong way, as a shell command. */
+const badDevice = [
+  process.execPath,
+  '-e',
+  "fetch(process.env.VOICECTL_BASE_URL + '/api/websocket-voice/token', { method: 'POST', body: '{}' })",
+];
+
+describe('voicectl proxy', () => {
+  test('listens, tells where, and ends after its duration', async () => {
+    await using emulator = await createEmulator();
+    const readyFile = join(newFolder(), 'ready.json');
+    const args = [
+      '--target',
+      emulator.baseUrl,
+      '--port',
+      '0',
+      '--duration',
+      '50ms',
+      '--ready-file',
+      readyFile,
+    ];
+    const ended = await runInProcess(['proxy', ...args, '--json']);
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const told = jsonLines(ended.stdout);
+    expect(told.map(({ type }) => type)).toEqual(['listening', 'stopping']);
+    expect(JSON.parse(readFileSync(readyFile, 'utf8'))).toMatchObject({ baseUrl: told[0]?.baseUrl });
+    const plain = await runInProcess(['proxy', ...args]);
+    expect(plain.stdout).toContain(`passes everything on to ${emulator.baseUrl}`);
+  });
+
+  test.each([
+    ['no target', [], 2, 'No service: --target URL names it'],
+    [
+      'a host beyond this machine',
+      ['--target', 'TARGET', '--host', '0.0.0.0'],
+      2,
+      'Refusing to listen on 0.0.0.0',
+    ],
+    [
+      'a plain target elsewhere',
+      ['--target', 'http://192.0.2.1'],
+      2,
+      'Refusing to send a key or token to 192.0.2.1',
+    ],
+    ['a wrong fault', ['--target', 'TARGET', '--fault', 'nonsense'], 2, 'Wrong fault'],
+    ['a target where nobody listens', ['--target', 'NOBODY'], 4, 'connection refused'],
+    ['a record folder that is a file', ['--target', 'TARGET', '--record', '/dev/null/x'], 8, 'Cannot write'],
+  ])('refuses %s', async (_what, args, code, text) => {
+    await using emulator = await createEmulator();
+    const nobody = `http://127.0.0.1:${await services.unusedPort()}`;
+    const real = args.map((arg) => ({ TARGET: emulator.baseUrl, NOBODY: nobody })[arg] ?? arg);
+    const ended = await runInProcess(['proxy', '--port', '0', '--duration', '1ms', ...real]);
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(text) });
+  });
+});
+
+describe('voicectl exec --target', () => {
+  test('runs a command through a proxy, tells what is broken, and fails on it if asked to', async () => {
+    await using emulator = await createEmulator();
+    const target = ['--target', emulator.baseUrl];
+    const lenient = await runInProcess(['exec', ...target, '--', ...badDevice]);
+    expect(lenient).toMatchObject({ code: 0, stderr: expect.stringContaining('device breaks D1') });
+    const strict = await runInProcess(['exec', ...target, '--fail-on', 'violation', '--', ...badDevice]);
+    expect(strict.code).toBe(1);
+    const failing = await runInProcess(['exec', ...target, '--', process.execPath, '-e', 'process.exit(7)']);
+    expect(failing).toMatchObject({ code: 7, stderr: '' });
+  });
+
+  test('records the streams of the command', async () => {
+    await using emulator = await createEmulator();
+    const record = newFolder();
+    const program = join(import.meta.dirname, '..', '..', '..', 'bin', 'voicectl.js');
+    const session = [
+      process.execPath,
+      program,
+      'stream',
+      '--file',
+      'fixtures/hello.wav',
+      '--pace',
+      'max',
+      '--wait',
+      '0',
+    ];
+    await runInProcess(['exec', '--target', emulator.baseUrl, '--record', record, '--', ...session]);
+    expect(readdirSync(record)).toHaveLength(1);
+  });
+
+  test('refuses flags of an emulator', async () => {
+    const ended = await runInProcess([
+      'exec',
+      '--target',
+      'http://127.0.0.1:1',
+      '--reply',
+      'echo',
+      '--',
+      'true',
+    ]);
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--reply is for an emulator') });
+  });
+});
