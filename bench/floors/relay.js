@@ -28,7 +28,9 @@ function relayWs() {
       if (target.readyState === target.OPEN) target.send(data, { binary });
       else early.push([data, binary]);
     });
-    target.on('open', () => early.forEach(([data, binary]) => target.send(data, { binary })));
+    target.on('open', () => {
+      for (const [data, binary] of early) target.send(data, { binary });
+    });
     target.on('message', (data, binary) => device.send(data, { binary }));
     target.on('close', () => device.terminate());
     device.on('close', () => target.terminate());

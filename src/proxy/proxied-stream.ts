@@ -5,11 +5,13 @@ import type { Faults } from '../emulator/faults/faults.ts';
 import type { Random } from '../emulator/random.ts';
 import { checkClose } from '../emulator/streams/connection.ts';
 import { createMessageValues } from '../emulator/streams/message-values.ts';
+import { createSpeaker } from '../emulator/streams/speaker.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { msForBytes } from '../protocol/audio-format.ts';
+import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Dialect } from '../protocol/dialect.ts';
-import { readServiceMessage } from '../protocol/messages.ts';
+import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/messages.ts';
 import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
+import type { Pulse } from '../wire/pulse.ts';
 import type { Tap } from '../wire/tap.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
 import type { Judge, StreamSubject } from './judge.ts';
@@ -35,6 +37,7 @@ export interface ProxiedStreamOptions {
   events: ProxyEvents;
   secrets: Secrets;
   faults: Faults;
+  pulse: Pulse;
   judge: Judge;
   matches: TokenMatches;
   tap: Tap | undefined;
@@ -157,6 +160,7 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
   };
   const onEnd = ({ by, code, reason, violation, isOurs }: JoinedEnd) => {
     spoiler.end();
+    speaker.stop();
     lanes.device.close();
     lanes.service.close();
     const text = redactor.text(reason);
@@ -194,6 +198,23 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
       totals.cause ??= 'fault';
     },
   });
+  const speaker = createSpeaker({
+    pulse: options.pulse,
+    frameBytes: bytesForMs(dialect.stream.replyFrameMs),
+    send(pcm) {
+      witness.delivered('service', pcm, true, true);
+      joined.passages.service.send(pcm, true);
+    },
+    onEnd() {},
+  });
+  /** Speaks in place of the service, for the control API. */
+  const voice = {
+    get speaking() {
+      return speaker.speaking;
+    },
+    say: speaker.say,
+    status: (state: ReplyState) => inject({ joined, witness }, 'device', writeStatus(dialect, state, values)),
+  };
   return {
     joined,
     witness,
@@ -223,6 +244,8 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
         joined.close(code, reason);
       },
     },
-    live: undefined,
+    get live() {
+      return isConfirmed ? { voice, reply: {} } : undefined;
+    },
   };
 }

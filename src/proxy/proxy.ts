@@ -14,6 +14,7 @@ import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { version } from '../kernel/version.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
+import { createPulse } from '../wire/pulse.ts';
 import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
 import { joinTaps } from '../wire/tap.ts';
 import { createFront } from './front.ts';
@@ -67,6 +68,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const secrets = createSecrets();
   const judge = createJudge({ clock: baseClock, events, isStrict });
   const matches = createTokenMatches();
+  const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const deadlines = { clock: baseClock, answerMs };
   const shared = {
     target,
@@ -80,6 +82,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     judge,
     matches,
     faults,
+    pulse,
   };
   const recordings =
     options.record === undefined
@@ -120,6 +123,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       await streams.close();
       upgradeFaults.close();
       judge.close();
+      pulse.close();
       server.closeAllConnections();
       await recordings?.close();
       await stopped;

@@ -13,6 +13,7 @@ import type { Dialect } from '../protocol/dialect.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
+import type { Pulse } from '../wire/pulse.ts';
 import { sendRawAnswer } from '../wire/server/http-answer.ts';
 import type { Tap } from '../wire/tap.ts';
 import { createEvidence } from './evidence.ts';
@@ -38,6 +39,7 @@ export interface StreamsOptions {
   events: ProxyEvents;
   secrets: Secrets;
   faults: Faults;
+  pulse: Pulse;
   judge: Judge;
   matches: TokenMatches;
   tap: ((stream: number) => Tap | undefined) | undefined;
