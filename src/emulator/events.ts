@@ -12,7 +12,15 @@ export type EmulatorEventBody =
   | { type: 'tls-failed'; remote: string; why: string }
   /** A TLS handshake that succeeded: the peer accepts the certificate. */
   | { type: 'tls-opened'; remote: string; protocol: string }
-  | { type: 'token-issued'; device: string; jti: string; exp: number; remaining: number; resetAtMs: number }
+  | {
+      type: 'token-issued';
+      device: string;
+      jti: string;
+      exp: number;
+      remaining: number;
+      resetAtMs: number;
+      sent?: SentHeaders;
+    }
   | {
       type: 'request-refused';
       cause: RefusalCause | 'invalidRequest';
@@ -25,6 +33,7 @@ export type EmulatorEventBody =
       remote?: string;
       /** More detail than the client gets. */
       why?: string;
+      sent?: SentHeaders;
       /** Number of refusals that this event stands for; omitted for one. */
       count?: number;
     }
@@ -38,6 +47,8 @@ export type EmulatorEventBody =
       stream: number;
       remote: string;
       device?: string;
+      /** That of the token, if it can be read. */
+      jti?: string;
       cause: CloseCause;
       why: string;
       advice: string;
@@ -52,7 +63,14 @@ export type EmulatorEventBody =
   | { type: 'reply-failed'; stream: number; device: string; why: string }
   | { type: 'reply-ended'; stream: number; device: string; bargeIn: boolean }
   /** `id`: of the active fault. Without `stream`, the fault struck a request. */
-  | { type: 'fault-struck'; fault: FaultName; id: number; device?: string; stream?: number }
+  | {
+      type: 'fault-struck';
+      fault: FaultName;
+      id: number;
+      device?: string;
+      stream?: number;
+      sent?: SentHeaders;
+    }
   | { type: 'device-finding'; stream: number; device: string; finding: DeviceFinding; remark: string }
   /** How a device sends: after two seconds of audio, and at each change. */
   | ({ type: 'device-verdict'; stream: number; device: string } & DeviceVerdict)
@@ -86,6 +104,13 @@ export interface Judgement {
   count: number;
   device?: string;
   stream?: number;
+}
+
+/** Headers of a token request: with the times of the events they show how a device asks, and asks again. */
+export interface SentHeaders {
+  contentType?: string;
+  accept?: string;
+  userAgent?: string;
 }
 
 export interface StreamTotals {

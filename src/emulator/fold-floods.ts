@@ -95,7 +95,7 @@ function fold(before: Flood['folded'], body: FloodBody): FloodBody & { count: nu
   const count = before.count + 1;
   if (body.type === 'text-received')
     return { ...body, bytes: body.bytes + (before.type === body.type ? before.bytes : 0), count };
-  const { device, path, remote, why, ...rest } = body;
+  const { device, path, remote, why, sent: _, ...rest } = body;
   const known = { device, path, remote, why };
   const shared = Object.entries(known).filter(
     ([name, value]) => value !== undefined && name in before && before[name as keyof typeof before] === value,

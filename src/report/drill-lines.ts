@@ -1,5 +1,5 @@
 import { drillRules, ruleOf } from '../conformance/drill/catalogue.ts';
-import type { DrillResult } from '../conformance/drill/drill.ts';
+import { type DrillResult, endedBefore } from '../conformance/drill/drill.ts';
 import type { Drilled } from '../conformance/drill/run-situation.ts';
 import type { Situation } from '../conformance/drill/situation.ts';
 import type { Seen } from '../rules/rule.ts';
@@ -23,6 +23,8 @@ const mostLines = 12;
 export function drilledLines(drilled: Drilled, command: readonly string[], style: Style): string[] {
   const { id, title, finding, elapsedMs } = drilled;
   const { verdict, message } = finding;
+  // Only counted: whoever interrupts a drill wants to see what it found.
+  if (message === endedBefore) return [];
   const isFine = verdict === 'pass' || verdict === 'skipped';
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
   const time = elapsedMs === 0 ? '' : secondsText(elapsedMs);

@@ -5,7 +5,7 @@ import { AmountBars } from './components/AmountBars.tsx';
 import { Head } from './components/Head.tsx';
 import { SeenLines } from './components/SeenLines.tsx';
 import { VerdictCounts } from './components/VerdictCounts.tsx';
-import { VerdictLine } from './components/VerdictLine.tsx';
+import { idColumns, VerdictLine } from './components/VerdictLine.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
@@ -20,6 +20,7 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
   const { start, now, items, amounts, ended, what, list } = model;
   const marked = markedRow(list);
   const item = marked === undefined ? undefined : items[marked.id];
+  const idWidth = idColumns(items);
   return [
     {
       name: 'head',
@@ -55,7 +56,15 @@ export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
       drawRow: (row, isMarked) => {
         const shown = items[row.id];
         if (shown === undefined) return '';
-        return <VerdictLine item={shown} isMarked={isMarked} width={columns} isAscii={start.ascii} />;
+        return (
+          <VerdictLine
+            item={shown}
+            idWidth={idWidth}
+            isMarked={isMarked}
+            width={columns}
+            isAscii={start.ascii}
+          />
+        );
       },
     }),
     ...(seenLines > 0

@@ -32,17 +32,19 @@ export function createDrillLines(context: DrillContext, facts: DrillFacts): Dril
   const told: Promise<void>[] = [];
   const write = (text: string) => void told.push(io.stdout.write(text));
   let isListening = false;
+  let next = '';
   return {
     follow: {
       signal,
       onListening({ baseUrl, wsUrl }) {
-        if (facts.isCommand || isListening) return;
+        if (facts.isCommand) return;
+        if (!isListening) for (const line of welcomeLines(facts, { baseUrl, wsUrl })) void note(line);
         isListening = true;
-        for (const line of welcomeLines(facts, { baseUrl, wsUrl })) void note(line);
+        void note(next);
       },
       onStopNeeded: () => void note('Stop the device now: switch it off, or end its conversation.'),
       onBegin({ id, title }) {
-        if (!facts.isCommand) void note(`${id}: ${title}…`);
+        next = `${id}: ${title}…`;
       },
       onDrilled(drilled) {
         const lines = drilledLines(drilled, args, style).map((line) => `${line}\n`);

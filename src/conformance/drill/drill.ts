@@ -27,6 +27,8 @@ export interface DrillResult {
   elapsedMs: number;
 }
 
+/** Said of a situation that was not reached. */
+export const endedBefore = 'the drill ended before';
 /** A device that does not come this often in a row will not come any more. */
 const mostAbsences = 2;
 /** The first situations tell whether there is a device at all, and whether it can stream. */
@@ -85,7 +87,7 @@ function createCourse(options: DrillOptions) {
     if (own.id === 'D2' && confirmed(view).length === 0) obstacle ??= 'no stream is confirmed: see D2';
   };
   const reasonToLeaveOut = ({ id, tls }: Situation) => {
-    if (stopped !== undefined) return skipped('the drill ended before', []);
+    if (stopped !== undefined) return skipped(endedBefore, []);
     if (tls !== undefined && access.tls === undefined) return skipped('needs --tls', []);
     if (obstacle !== undefined && id !== 'D2' && !needsNoStream.test(id)) return unknown(obstacle, []);
     return undefined;
@@ -111,7 +113,7 @@ function createCourse(options: DrillOptions) {
       } catch (thrown) {
         if (!signal.aborted) throw thrown;
         stopped ??= toVoicectlError(signal.reason);
-        tell(leftOut(situation, skipped('interrupted', [])));
+        tell(leftOut(situation, skipped(endedBefore, [])));
       }
     },
   };

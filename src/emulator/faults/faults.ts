@@ -9,7 +9,7 @@ import {
   strikesAt,
 } from '../../protocol/faults.ts';
 import type { Side } from '../../wire/exchange.ts';
-import type { EmulatorEvents } from '../events.ts';
+import type { EmulatorEvents, SentHeaders } from '../events.ts';
 import type { Random } from '../random.ts';
 
 /** A fault that waits for its opportunities. */
@@ -26,6 +26,8 @@ export interface FaultSubject {
   stream?: number | undefined;
   /** The side that is struck: the device, or through a proxy the service. */
   direction?: Side | undefined;
+  /** The headers of the request that it strikes. */
+  sent?: SentHeaders | undefined;
   /** Faults already reported for this subject. Each is reported once. */
   told?: Set<number>;
 }
@@ -83,11 +85,12 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
     for (const listener of listeners) listener(take);
   };
 
-  const tell = ({ id, fault: { name } }: Entry, { device, stream, told }: FaultSubject) => {
+  const tell = ({ id, fault: { name } }: Entry, { device, stream, sent, told }: FaultSubject) => {
     if (told?.has(id)) return;
     told?.add(id);
     const of = { ...(device === undefined ? {} : { device }), ...(stream === undefined ? {} : { stream }) };
-    events.emit({ type: 'fault-struck', fault: name, id, ...of });
+    const asked = sent === undefined ? {} : { sent };
+    events.emit({ type: 'fault-struck', fault: name, id, ...of, ...asked });
   };
 
   const takeFrom =

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
+import { shortText } from '../../kernel/short-text.ts';
 import { controlPrefix, pagePath } from '../../protocol/control.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
@@ -14,7 +15,7 @@ import { inTurn } from '../../wire/server/in-turn.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { ControlApi } from '../control/control-api.ts';
-import type { EmulatorEvents } from '../events.ts';
+import type { EmulatorEvents, SentHeaders } from '../events.ts';
 import type { Unanswered } from '../faults/token-faults.ts';
 import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
 import type { VoiceEndpoint } from '../streams/voice-endpoint.ts';
@@ -166,15 +167,27 @@ async function answer(
     response.writeHead(204, allowedMethods.flat()).end();
     return 'answered';
   }
+  const sent = sentHeaders(request);
+  const refuseToken = (cause: RefusalCause) => refusal(cause, { ...about, sent });
   if (request.method !== 'POST') {
-    return { ...refuse('methodNotAllowed'), headers: allowedMethods, hangUp: true };
+    return { ...refuseToken('methodNotAllowed'), headers: allowedMethods, hangUp: true };
   }
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
-  if (mediaType !== jsonMediaType) return { ...refuse('unsupportedMediaType'), hangUp: true };
+  if (mediaType !== jsonMediaType) return { ...refuseToken('unsupportedMediaType'), hangUp: true };
   const body = await readBody(request, maxTokenRequestBytes);
-  if (body === undefined) return { ...refuse('bodyTooLarge'), hangUp: true };
+  if (body === undefined) return { ...refuseToken('bodyTooLarge'), hangUp: true };
   if (watched !== undefined) watched.body = Buffer.from(body).toString();
-  return token(body, about.remote);
+  return token(body, about.remote, sent);
+}
+
+/** For the journal: short, since a client may send anything. */
+function sentHeaders({ headers }: IncomingMessage): SentHeaders {
+  const { 'content-type': contentType, accept, 'user-agent': userAgent } = headers;
+  return {
+    ...(contentType === undefined ? {} : { contentType: shortText(contentType) }),
+    ...(accept === undefined ? {} : { accept: shortText(accept) }),
+    ...(userAgent === undefined ? {} : { userAgent: shortText(userAgent) }),
+  };
 }
 
 /** Lets only the page that asked read the answer; never `*`. */

@@ -3,7 +3,7 @@ import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
-import type { EmulatorEvents } from '../events.ts';
+import type { EmulatorEvents, SentHeaders } from '../events.ts';
 
 export interface RefusalContext {
   dialect: Dialect;
@@ -16,24 +16,34 @@ export interface RefusalContext {
   detail?: string;
   /** Replaces the dialect's message with a more exact one. */
   why?: string;
+  /** What a token request was asked with. */
+  sent?: SentHeaders;
 }
 
 /** Makes the answer to a refused request, in the wording of the dialect, and emits an event. */
 export function refusal(
   cause: RefusalCause,
-  { dialect, events, device, path, remote, detail, why }: RefusalContext,
+  { dialect, events, device, path, remote, detail, why, sent }: RefusalContext,
 ): HttpAnswer {
   const { status, code, message } = dialect.refusals[cause];
   const text = why ?? message;
   const known = given({ device, path: path && shortText(path), remote, why: detail });
-  events.emit({ type: 'request-refused', cause, status, code, message: text, ...known });
+  events.emit({
+    type: 'request-refused',
+    cause,
+    status,
+    code,
+    message: text,
+    ...known,
+    ...(sent && { sent }),
+  });
   return { status, body: errorBody(code, text) };
 }
 
 /** Makes the answer INVALID_REQUEST to a malformed request, and emits an event. */
 export function invalidRequest(
   { case: of, message, details }: InvalidTokenRequest,
-  { dialect, events, device, path, remote }: Omit<RefusalContext, 'why'>,
+  { dialect, events, device, path, remote, sent }: Omit<RefusalContext, 'why'>,
 ): HttpAnswer {
   const cause = 'invalidRequest';
   const { statuses, status: otherwise } = dialect.refusals[cause];
@@ -46,6 +56,7 @@ export function invalidRequest(
     code,
     message,
     ...given({ device, path: path && shortText(path), remote }),
+    ...(sent && { sent }),
   });
   return { status, body: errorBody(code, message, details) };
 }

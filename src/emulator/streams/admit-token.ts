@@ -26,6 +26,7 @@ export interface AdmitOptions {
 export interface Refused extends TokenProblem {
   refused: CloseCause;
   device?: string;
+  jti?: string;
 }
 
 export type Decision = { claims: TokenClaims; lease: SlotLease } | Refused;
@@ -38,8 +39,8 @@ export async function admitToken(token: string, options: AdmitOptions): Promise<
   const { authority, faults, connection, settings, isFull } = options;
   const verified = await authority.verify(token);
   if (!verified.ok) {
-    const { cause, why, advice, device } = verified;
-    return { refused: cause, why, advice, ...(device === undefined ? {} : { device }) };
+    const { cause, ok: _, ...problem } = verified;
+    return { refused: cause, ...problem };
   }
   const { claims } = verified;
   const device = claims.sub;
@@ -47,11 +48,11 @@ export async function admitToken(token: string, options: AdmitOptions): Promise<
   const [fault] = faults.take('authorise', { device, stream: connection.id });
   if (fault !== undefined) {
     const refused = fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause;
-    return { refused, device, why: `the fault ${fault.name} strikes`, advice: 'try again' };
+    return { refused, device, jti: claims.jti, why: `the fault ${fault.name} strikes`, advice: 'try again' };
   }
   if (settings.capacity.refuseAt === 'token' && isFull()) {
     const why = `all ${settings.capacity.connections} connections of the service are in use`;
-    return { refused: 'unavailable', device, why, advice: 'try again later' };
+    return { refused: 'unavailable', device, jti: claims.jti, why, advice: 'try again later' };
   }
   try {
     return await takeSlot(claims, options);
@@ -87,13 +88,13 @@ async function takeSlot(claims: TokenClaims, options: AdmitOptions): Promise<Dec
   return lease === undefined ? tooMany(claims, options) : { claims, lease };
 }
 
-function tooMany({ sub: device }: TokenClaims, { maxConnections }: AdmitOptions): Refused {
+function tooMany({ sub: device, jti }: TokenClaims, { maxConnections }: AdmitOptions): Refused {
   const why = `${device} has ${maxConnections} of ${maxConnections} connections open`;
-  return { refused: 'tooManyConnections', device, why, advice: 'close one first' };
+  return { refused: 'tooManyConnections', device, jti, why, advice: 'close one first' };
 }
 
 function reused({ sub: device, jti }: TokenClaims, { uses }: AdmitOptions): Refused {
   const stream = uses.streamOf(jti);
   const why = stream === undefined ? 'the token was used before' : `the token was used by stream ${stream}`;
-  return { refused: 'tokenReused', device, why, advice: 'request a new token for each connection' };
+  return { refused: 'tokenReused', device, jti, why, advice: 'request a new token for each connection' };
 }

@@ -119,7 +119,7 @@ function describeAbsence(elsewhere: string | undefined, binaryMessages: number):
 
 function tellProblem({ connection, events }: AuthorisationOptions, problem: Refused): void {
   const { id: stream, remote } = connection;
-  const { refused: cause, why, advice, device } = problem;
-  const named = device === undefined ? {} : { device };
+  const { refused: cause, why, advice, device, jti } = problem;
+  const named = { ...(device === undefined ? {} : { device }), ...(jti === undefined ? {} : { jti }) };
   events.emit({ type: 'token-problem', stream, remote, ...named, cause, why, advice });
 }

@@ -28,6 +28,7 @@ export interface RefusedToken extends TokenProblem {
   cause: Extract<CloseCause, 'tokenInvalid' | 'tokenExpired'>;
   /** The device that the token names; not verified. */
   device?: string;
+  jti?: string;
 }
 
 /** What is wrong with a token that a fault issues and `verify` refuses. */
@@ -94,6 +95,7 @@ function buildAuthority({ clock, random, settings, clockErrorMs = 0 }: TokenAuth
         cause,
         ...problem,
         ...(named.sub === undefined ? {} : { device: named.sub }),
+        ...(named.jti === undefined ? {} : { jti: named.jti.slice(0, maxFieldLength) }),
       });
       try {
         const { payload } = await jwtVerify(token, keys.verifying, {

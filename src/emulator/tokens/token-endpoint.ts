@@ -3,7 +3,7 @@ import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
-import type { EmulatorEvents } from '../events.ts';
+import type { EmulatorEvents, SentHeaders } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { answerWithFaults, type Unanswered } from '../faults/token-faults.ts';
 import { invalidRequest, refusal } from '../http/refusal.ts';
@@ -24,12 +24,17 @@ export interface TokenEndpointOptions {
 }
 
 /** Answers the body of a token request. Specification: "POST /api/websocket-voice/token". */
-export type TokenEndpoint = (body: Uint8Array, remote: string) => Promise<HttpAnswer | Unanswered>;
+export type TokenEndpoint = (
+  body: Uint8Array,
+  remote: string,
+  sent?: SentHeaders,
+) => Promise<HttpAnswer | Unanswered>;
 
 /** The client that asks for a token. */
 interface Asker {
   device: string;
   remote: string;
+  sent?: SentHeaders;
 }
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
@@ -48,11 +53,11 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     ];
   };
 
-  const limited = ({ device, remote }: Asker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer => {
+  const limited = (asker: Asker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer => {
     const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
     const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
-    const detail = `${device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${(waitMs / 1000).toFixed(1)} s`;
-    const answer = refusal('rateLimited', { dialect, events, device, remote, detail });
+    const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${(waitMs / 1000).toFixed(1)} s`;
+    const answer = refusal('rateLimited', { dialect, events, ...asker, detail });
     return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
   };
 
@@ -60,7 +65,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     refusal('unavailable', { dialect, events, ...asker, detail });
 
   const grant = async (asker: Asker, wrong?: WrongToken): Promise<HttpAnswer> => {
-    const { device } = asker;
+    const { device, sent } = asker;
     const counted = state.countRequest(device);
     const rate = counted instanceof Promise ? await reached(counted) : counted;
     if ('unreached' in rate) return unreached(asker, rate);
@@ -70,48 +75,45 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     if (noted instanceof Promise) await noted;
     const { remaining, resetAtMs } = rate;
     const { jti, exp } = claims;
-    events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs });
+    events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs, ...(sent && { sent }) });
     return { status: 200, body: { token }, headers: limitHeaders(rate) };
   };
 
   /** Refuses an invalid request, unless the dialect counts it and the limit comes first. */
   const refuseWrong = async (
-    { device, remote }: { device: string | undefined; remote: string },
+    { device, ...from }: Omit<Asker, 'device'> & { device: string | undefined },
     refuse: () => HttpAnswer,
   ): Promise<HttpAnswer> => {
     const { countsInvalid, headersOnInvalid } = dialect.rateLimit;
     if (device === undefined || !(countsInvalid || headersOnInvalid)) return refuse();
     const counted = countsInvalid ? state.countRequest(device) : state.lookAtLimit(device);
     const rate = await (counted instanceof Promise ? reached(counted) : counted);
-    if ('unreached' in rate) return unreached({ device, remote }, rate);
-    if (countsInvalid && !rate.allowed) return limited({ device, remote }, rate);
+    if ('unreached' in rate) return unreached({ device, ...from }, rate);
+    if (countsInvalid && !rate.allowed) return limited({ device, ...from }, rate);
     return headersOnInvalid ? { ...refuse(), headers: limitHeaders(rate) } : refuse();
   };
 
-  return async (body, remote) => {
+  return async (body, remote, sent) => {
+    const from = { remote, ...(sent && { sent }) };
     const parsed = parseTokenRequest(body);
     if (!parsed.ok) {
       const { problem } = parsed;
       const { deviceId } = problem;
-      const about = { dialect, events, remote, ...(deviceId === undefined ? {} : { device: deviceId }) };
-      return refuseWrong({ device: deviceId, remote }, () => invalidRequest(problem, about));
+      const about = { dialect, events, ...from, ...(deviceId === undefined ? {} : { device: deviceId }) };
+      return refuseWrong({ device: deviceId, ...from }, () => invalidRequest(problem, about));
     }
     const { apiKey, deviceId: device } = parsed.request;
-    if (!accepts(apiKey))
-      return refuseWrong({ device, remote }, () =>
-        refusal('unauthorized', { dialect, events, device, remote }),
-      );
-    const struck = faults.take('token', { device });
-    if (struck.length === 0) return grant({ device, remote });
+    const asker: Asker = { device, ...from };
+    const refuse = (cause: RefusalCause) => refusal(cause, { dialect, events, ...asker });
+    if (!accepts(apiKey)) return refuseWrong(asker, () => refuse('unauthorized'));
+    const struck = faults.take('token', asker);
+    if (struck.length === 0) return grant(asker);
     const answers = {
-      normal: (wrong?: WrongToken) => grant({ device, remote }, wrong),
-      refuse: (cause: RefusalCause) => refusal(cause, { dialect, events, device, remote }),
+      normal: (wrong?: WrongToken) => grant(asker, wrong),
+      refuse,
       limited(resetInMs: number) {
         const resetAtMs = Math.ceil(clock.wall() + resetInMs);
-        return limited(
-          { device, remote },
-          { limit: rateLimit, remaining: 0, resetAtMs, retryAtMs: resetAtMs },
-        );
+        return limited(asker, { limit: rateLimit, remaining: 0, resetAtMs, retryAtMs: resetAtMs });
       },
     };
     return answerWithFaults(struck, answers, clock);

@@ -5,19 +5,25 @@ import { useGlyphs } from '../theme.ts';
 import { verdictMark } from '../verdict-mark.ts';
 import type { ItemSeen } from '../verdict-model.ts';
 
+/** The columns that the ids of a list take. */
+export function idColumns(items: readonly { id: string }[]): number {
+  return Math.max(shortestIdWidth, ...items.map(({ id }) => id.length + 1));
+}
+
 interface VerdictLineProps {
   item: ItemSeen;
+  idWidth: number;
   isMarked: boolean;
   width: number;
   isAscii: boolean;
 }
 
-const idWidth = 5;
+const shortestIdWidth = 5;
 const verdictWidth = 9;
 const longestTitle = 43;
 
 /** An item in the list: its verdict, its name, and what was seen. */
-export function VerdictLine({ item, isMarked, width, isAscii }: VerdictLineProps) {
+export function VerdictLine({ item, idWidth, isMarked, width, isAscii }: VerdictLineProps) {
   const glyphs = useGlyphs();
   const { id, title, verdict, message, isFinal } = item;
   const show = (text: string) => (isAscii ? toAscii(text) : steady(text, width));

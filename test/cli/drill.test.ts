@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findMarked } from '../../src/commands/child/marked-processes.ts';
+import { setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
+const command = [process.execPath, device];
+
+test.each([
+  ['SIGINT', 130, 'Interrupted'],
+  ['SIGTERM', 143, 'Terminated'],
+] as const)('%s stops the device and tells what was found so far', async (signal, code, says) => {
+  const env = { CASE: `drill-${signal}` };
+  const drill = sandbox.start(['drill', '--drill', 'D1', '--drill', 'D5', '--', ...command], { env });
+  await drill.line(/^D1 +pass/);
+  drill.signal(signal);
+  const ended = await drill.ended;
+  expect(ended.code).toBe(code);
+  expect(ended.stdout).toMatch(/^D1 +pass .*\n\n1 pass, 0 fail, 1 skipped, \d+\.\d s\n$/);
+  expect(ended.stderr).toBe(`voicectl: ${says}\n`);
+  if (process.platform === 'linux') expect(await findMarked(`CASE=drill-${signal}`)).toEqual([]);
+});
+
+test('a device that connects by itself is told the addresses, and goes from one situation to the next', async () => {
+  const drill = sandbox.start([
+    'drill',
+    '--port',
+    '0',
+    '--device',
+    'kitchen',
+    '--drill',
+    'D1',
+    '--drill',
+    'D2',
+  ]);
+  const baseUrl = (await drill.line(/^Base URL/)).split(/\s+/)[2] ?? '';
+  const voice = sandbox.startShell(`exec ${command.map((word) => `'${word}'`).join(' ')}`, {
+    env: { VOICECTL_BASE_URL: baseUrl, VOICECTL_DEVICE: 'kitchen' },
+  });
+  await drill.line(/^D1 +pass/);
+  voice.signal('SIGTERM');
+  drill.signal('SIGINT');
+  expect((await drill.ended).code).toBe(130);
+});
