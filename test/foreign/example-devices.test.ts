@@ -29,8 +29,12 @@ const python = findPython('websockets');
 const program = buildC();
 const examples: [name: string, command: readonly string[] | undefined, missing: string][] = [
   ['device.js', [process.execPath, source('device.js')], ''],
-  ['device.py', python && [python, source('device.py')], 'no Python with websockets'],
-  ['device.c', program && [program], 'no C compiler with libcurl and libwebsockets'],
+  [
+    'device.py',
+    python === undefined ? undefined : [python, source('device.py')],
+    'no Python with websockets',
+  ],
+  ['device.c', program === undefined ? undefined : [program], 'no C compiler with libcurl and libwebsockets'],
 ];
 
 test('each example is drilled', () => {
@@ -42,7 +46,7 @@ describe.each(examples)('the example %s', (_name, command, missing) => {
     `passes every situation${command === undefined ? ` (skipped: ${missing})` : ''}`,
     async () => {
       const { code, stdout, stderr } = await sandbox.run(
-        ['drill', '--json', '--tls', '--parallel', '6', '--', ...(command ?? [])],
+        ['drill', '--json', '--tls', '--parallel', '12', '--', ...(command ?? [])],
         { env: { NODE_NO_WARNINGS: '1' } },
       );
       const lines = jsonLines(stdout);

@@ -66,7 +66,9 @@ export async function drill({ signal: given, ...rest }: DrillOptions): Promise<D
 
 /** Takes situations one by one, and remembers what makes further ones pointless. */
 function createCourse(options: DrillOptions) {
-  const { access, signal, onBegin, onDrilled } = options;
+  const { access, signal, onBegin, onDrilled, onListening } = options;
+  // A device that connects by itself knows one address.
+  const own = { ...access };
   const drilled: Drilled[] = [];
   let stopped: VoicectlError | undefined;
   let absences = 0;
@@ -107,7 +109,14 @@ function createCourse(options: DrillOptions) {
       }
       onBegin?.(situation);
       try {
-        const outcome = await runSituation(situation, options);
+        const outcome = await runSituation(situation, {
+          ...options,
+          access: own,
+          onListening(address) {
+            if (options.start === undefined) own.port = Number(new URL(address.baseUrl).port);
+            onListening?.(address);
+          },
+        });
         [outcome.drilled, ...outcome.also].forEach(tell);
         learn(outcome);
       } catch (thrown) {
