@@ -43,7 +43,6 @@ const ofTheRoom: readonly DeviceFinding[] = ['silence', 'quiet', 'clipping', 'dc
 const slowest = 0.9;
 const fastest = 1.1;
 const longestGapMs = 1_000;
-const mostInBursts = 0.3;
 const leastMs = 2_000;
 
 function judgeSent(stream: SeenStream): Finding | undefined {
@@ -82,7 +81,8 @@ export function judgeHeard(stream: Seen, { verdict, count, audioMs }: HeardAudio
   );
 }
 
-const ofThePace: readonly DeviceFinding[] = ['too-fast', 'too-slow', 'bursts', 'gaps', 'wrong-rate'];
+const ofTheRate: readonly DeviceFinding[] = ['wrong-rate', 'too-fast', 'too-slow'];
+const ofThePace: readonly DeviceFinding[] = [...ofTheRate, 'bursts', 'gaps'];
 
 /** Whether audio with this finding is not raw s16le mono 16 kHz. */
 export function isWrongFormat(finding: DeviceFinding): boolean {
@@ -104,11 +104,10 @@ function judgePace(
     return audioMs > 2 * leastMs
       ? fail(`${secondsText(audioMs)} of audio came within ${leastMs / 1000} s`, stream)
       : unknown(`only ${secondsText(audioMs)} of audio: too little to tell its pace`, stream);
-  if (timesRealTime > fastest || (timesRealTime < slowest && gapMs <= longestGapMs)) {
-    const isRate = verdict.findings.includes('wrong-rate');
-    return fail(isRate ? remarksOf(verdict)('wrong-rate') : `it sends ${timesRealTime} × real time`, stream);
-  }
-  if (burstMessages > mostInBursts * count)
-    return fail(`${burstMessages} of ${count} messages came in bursts`, stream);
+  const wrong = ofTheRate.find((finding) => verdict.findings.includes(finding));
+  if (wrong !== undefined && (timesRealTime > fastest || timesRealTime < slowest))
+    return fail(remarksOf(verdict)(wrong), stream);
+  if (verdict.findings.includes('bursts'))
+    return fail(`${burstMessages} of ${count} messages came in bursts: spread them over time`, stream);
   return gapMs > longestGapMs ? warn(`a gap of ${secondsText(gapMs)} between messages`, stream) : undefined;
 }

@@ -150,6 +150,19 @@ const cases: Case[] = [
   ],
   [
     'D5',
+    'half a second of audio at once, each half second',
+    'fail',
+    /came in bursts/,
+    seenAs(
+      connects({
+        messages: Array.from({ length: 10 }, (_, burst) =>
+          speaks(burst * 500, { ms: 500 }).map((message) => ({ ...message, at: burst * 500 + 0.01 })),
+        ).flat(),
+      }),
+    ),
+  ],
+  [
+    'D5',
     'half samples',
     'fail',
     /whole samples/,

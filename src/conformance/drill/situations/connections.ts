@@ -122,8 +122,8 @@ export const interruptionSituations: readonly Situation[] = [
   },
   {
     id: 'D9-503',
-    title: 'the upgrade is refused with 503, three times',
-    service: { faults: [{ name: 'upgrade-refused', times: 3 }] },
+    title: 'the upgrade is refused with 503, four times',
+    service: { faults: [{ name: 'upgrade-refused', times: 4 }] },
     until: (view) => confirmed(view).length > 0,
     longest: { ms: 60_000 },
     judge: judgeUpgrades,

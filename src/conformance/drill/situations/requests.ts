@@ -39,10 +39,10 @@ export const rateLimitSituations: readonly Situation[] = [
   },
   {
     id: 'D6-backoff',
-    title: 'rate limited three times, not told for how long',
+    title: 'rate limited four times, not told for how long',
     service: {
       dialect: { rateLimit: { retryAfter: 'none', headersOn: 'success' } },
-      faults: [{ name: 'rate-limited', times: 3 }],
+      faults: [{ name: 'rate-limited', times: 4 }],
     },
     until: (view) => isGrantedAfterRefusal(view),
     longest: { ms: 60_000 },
