@@ -1,12 +1,21 @@
 import * as z from 'zod';
 import { expectFileSchema } from '../src/config/expect-file.ts';
 import { scenarioSchema } from '../src/emulator/scenario/scenario-schema.ts';
+import { durationMark } from '../src/protocol/schema-places.ts';
 import { eventSchema, manifestSchema, summarySchema, wireSchema } from '../src/recording/format.ts';
+
+/** A duration as it stands in a file: with its unit, or 0. */
+const writtenDuration = {
+  type: ['string', 'number'],
+  pattern: '^\\s*(0+(\\.0+)?|\\d.*[A-Za-z])\\s*$',
+  minimum: 0,
+  maximum: 0,
+};
 
 /** The JSON Schemas that are published for editors, by the name of their file in `schema/`. */
 export const schemas: Record<string, object> = {
-  'expect-file.schema.json': z.toJSONSchema(expectFileSchema, { io: 'input', reused: 'ref' }),
-  'scenario.schema.json': z.toJSONSchema(scenarioSchema, { io: 'input', reused: 'ref' }),
+  'expect-file.schema.json': writtenByUsers(expectFileSchema),
+  'scenario.schema.json': writtenByUsers(scenarioSchema),
   'recording.schema.json': recordingSchema(),
 };
 
@@ -27,4 +36,18 @@ function recordingSchema(): object {
     $defs,
     anyOf: Object.keys(parts).map((name) => ({ $ref: `#/$defs/${name}` })),
   };
+}
+
+/** The schema of a file that users write, where a duration needs its unit. */
+function writtenByUsers(schema: z.ZodType): object {
+  const made = z.toJSONSchema(schema, { io: 'input', reused: 'ref' });
+  const text = JSON.stringify(made, (_, node) => {
+    if (typeof node !== 'object' || node === null || node[durationMark] !== true) return node;
+    const description = String(node.description).replace('; in a program also a number of milliseconds', '');
+    return { description, ...writtenDuration };
+  });
+  const { $defs = {}, ...rest } = JSON.parse(text) as { $defs?: Record<string, object> };
+  // What only durations referred to is left out.
+  const used = Object.entries($defs).filter(([name]) => text.includes(`"#/$defs/${name}"`));
+  return { ...rest, ...(used.length === 0 ? {} : { $defs: Object.fromEntries(used) }) };
 }

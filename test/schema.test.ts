@@ -13,6 +13,13 @@ test.each(Object.entries(schemas))(
   },
 );
 
+test('the published schema of conversations wants the unit of a duration, as the program does', () => {
+  const validate = new Ajv2020({ strict: false }).compile(schemas['expect-file.schema.json'] ?? {});
+  const turn = (within: unknown) => ({ turns: [{ expect: [{ audio: '2s', within }] }] });
+  for (const good of ['500ms', '1.5s', '2 minutes', 0, '0']) expect(validate(turn(good))).toBe(true);
+  for (const bad of [500, '500', -1, '', 's']) expect(validate(turn(bad))).toBe(false);
+});
+
 describe('the published schema of scenarios', () => {
   const validate = new Ajv2020({ strict: false }).compile(schemas['scenario.schema.json'] ?? {});
   const folder = new URL('examples/scenarios/', root);
@@ -25,6 +32,8 @@ describe('the published schema of scenarios', () => {
   test('finds a step without a trigger, an action that does nothing, and one that does two things', () => {
     expect(validate({ steps: [{ do: [] }] })).toBe(false);
     expect(validate({ steps: [{ when: 'connected', do: [{}] }] })).toBe(false);
-    expect(validate({ steps: [{ when: 'connected', do: [{ wait: 1, status: 'speaking' }] }] })).toBe(false);
+    expect(validate({ steps: [{ when: 'connected', do: [{ wait: '1s', status: 'speaking' }] }] })).toBe(
+      false,
+    );
   });
 });

@@ -1,4 +1,6 @@
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import type { ServiceMessage } from '../protocol/messages.ts';
+import { readTranscript, type Spoken, spokenText } from '../protocol/transcript.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { Style } from './style.ts';
 import { msText, spreadText, summaryLines } from './summary-lines.ts';
@@ -8,6 +10,15 @@ export function sessionLines(event: SessionEvent, style: Style): string[] {
   if (event.type === 'summary') return ['', ...summaryLines(event, style)];
   const text = describeEvent(event, style);
   return text === undefined ? [] : [`${style.dim(timeText(event.t))}  ${text}`];
+}
+
+/** The transcript in a message of the service, if it is one. */
+export function transcriptOf({
+  category,
+  kind,
+  body,
+}: SessionEvent & { type: 'message' }): Spoken | undefined {
+  return readTranscript({ category: category as ServiceMessage['category'], kind, body });
 }
 
 /** Whether an event is a warning or an error, which `--quiet` prints too. */
@@ -54,7 +65,10 @@ export function describeEvent(
   }
 }
 
-function messageText({ category, kind, body }: SessionEvent & { type: 'message' }, style: Style): string {
+function messageText(event: SessionEvent & { type: 'message' }, style: Style): string {
+  const spoken = transcriptOf(event);
+  if (spoken !== undefined) return `← transcript  ${escapeText(spokenText(spoken))}`;
+  const { category, kind, body } = event;
   const text = `← ${escapeText(kind ?? category)}  ${typeof body === 'string' ? escapeText(body) : jsonText(body)}`;
   return category === 'error' || category === 'malformed' ? style.bad(text) : text;
 }

@@ -18,6 +18,10 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
     ['under-runs', summary.underruns === null ? 'not played' : String(summary.underruns)],
     ['sent late', spreadText(summary.sendLatenessMs)],
     ['events', eventsText(events)],
+    ...(summary.transcript ?? []).map(({ who, text }, index): [string, string] => [
+      index === 0 ? 'transcript' : '',
+      `${who === null ? '' : `${who}: `}${escapeText(text)}`,
+    ]),
     [
       'rate limit',
       rateLimit === null ? '–' : `${rateLimit.remaining ?? '?'} of ${rateLimit.limit ?? '?'} left`,

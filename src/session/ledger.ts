@@ -6,6 +6,7 @@ import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import { isInterruption, type ServiceMessage } from '../protocol/messages.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
+import { readTranscript } from '../protocol/transcript.ts';
 import type { StreamClose } from '../wire/client/voice-stream.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
@@ -13,6 +14,7 @@ import type { Observed, Verdict } from './expectations.ts';
 import { createMetrics, type Metrics, type PlaybackFigures, roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import type { SessionSummary } from './summary.ts';
+import { createTranscript } from './transcript.ts';
 
 /** Most kinds of messages that are counted separately: a service may put an id instead of the kind. */
 const maxKinds = 1_000;
@@ -62,6 +64,7 @@ export function createLedger(
   const metrics = createMetrics({ settleMs, onGap: (ms) => emit({ type: 'gap', ms }) });
   // Without a prototype: a service may call a kind `constructor`.
   const events: Record<string, number> = Object.create(null);
+  const transcript = createTranscript();
   const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
     tokenMs: null,
@@ -120,6 +123,7 @@ export function createLedger(
       conversation?.message(message);
       countKind(kind ?? '(none)');
       emit({ type: 'message', category, kind, body });
+      transcript.take(readTranscript(message), roundMs(clock.now() - startedAt));
     },
     sent(frame) {
       const now = clock.now();
@@ -149,6 +153,7 @@ export function createLedger(
       ...metrics.snapshot(),
       underruns,
       events,
+      ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
       verdicts,
       failure: failure === undefined ? null : describeFailure(failure),
     }),

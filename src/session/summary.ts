@@ -19,6 +19,8 @@ export interface SessionSummary extends MetricsSnapshot {
   events: Record<string, number>;
   rateLimit: ReadRateLimit | null;
   close: { code: number; reason: string; name: string } | null;
+  /** What the service said was spoken: the last version of each part, at most 200. Only if it sent transcripts. */
+  transcript?: { t: number; who: 'you' | 'AI' | null; text: string }[];
   verdicts: Verdict[];
   /** The failure; null if `ok`. */
   failure: Failure | null;

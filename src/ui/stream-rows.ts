@@ -1,5 +1,6 @@
 import { escapeText, jsonText } from '../kernel/escape.ts';
-import { peakText } from '../report/session-lines.ts';
+import { spokenText } from '../protocol/transcript.ts';
+import { peakText, transcriptOf } from '../report/session-lines.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { NewRow } from './event-list.ts';
 
@@ -32,6 +33,8 @@ export function streamRows(event: SessionEvent): NewRow[] {
     case 'token':
       return row('in', 'token', event.ms === undefined ? 'given' : `after ${event.ms} ms`);
     case 'message': {
+      const spoken = transcriptOf(event);
+      if (spoken !== undefined) return row('in', 'transcript', escapeText(spokenText(spoken)));
       const isBad = event.category === 'error' || event.category === 'malformed';
       const text = typeof event.body === 'string' ? escapeText(event.body) : jsonText(event.body);
       return row('in', event.kind ?? event.category, text, isBad ? 'error' : undefined);

@@ -1,6 +1,6 @@
 import { readBytes } from '../../files/read-text.ts';
 import { findSound } from '../../files/shipped-file.ts';
-import { stateLines } from '../../report/control-lines.ts';
+import { reachedLine, stateLines } from '../../report/control-lines.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { followJournal } from '../../wire/client/control.ts';
 import type { ContextOf } from '../command.ts';
@@ -55,7 +55,9 @@ export async function speak(context: ContextOf<typeof speakSpec>): Promise<undef
 
 export async function event(context: ContextOf<typeof eventSpec>): Promise<undefined> {
   const body = { ...selectedStreams(context), event: context.args[0] };
-  return printReached(context, await call(context, 'event', { body }));
+  const answer = await call(context, 'event', { body });
+  const text = answer.streams.length === 0 ? 'Nobody waits for this event' : reachedLine(answer.streams);
+  return print(context, answer, [text]);
 }
 
 export async function close(context: ContextOf<typeof closeSpec>): Promise<undefined> {

@@ -1,0 +1,37 @@
+import type { Spoken } from '../protocol/transcript.ts';
+import type { SessionSummary } from './summary.ts';
+
+type Line = NonNullable<SessionSummary['transcript']>[number];
+
+/** Most lines that are kept; later ones are left out. */
+const maxLines = 200;
+/** Most characters of a line. */
+const maxLength = 2_000;
+
+/** Gathers what a service says was spoken. */
+export interface Transcript {
+  readonly lines: readonly Line[];
+  /** `t`: milliseconds since the session began. */
+  take(spoken: Spoken | undefined, t: number): void;
+}
+
+export function createTranscript(): Transcript {
+  const lines: Line[] = [];
+  /** The lines that may still change, by voice. */
+  const open = new Map<Line['who'], Line>();
+  return {
+    lines,
+    take(spoken, t) {
+      if (spoken === undefined) return;
+      const { who = null, text, isPart } = spoken;
+      const begun = open.get(who);
+      // A part is replaced by the next version, or grows by the next piece.
+      const grown = begun === undefined || !isPart || text.startsWith(begun.text) ? text : begun.text + text;
+      const line = begun ?? { t, who, text: '' };
+      line.text = grown.slice(0, maxLength);
+      if (begun === undefined && lines.length < maxLines) lines.push(line);
+      if (isPart) open.set(who, line);
+      else open.delete(who);
+    },
+  };
+}
