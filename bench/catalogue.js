@@ -1,5 +1,6 @@
 import { echoCpu, echoHeld, oneConnection } from './benchmarks/echo.js';
 import { growth, soakFor } from './benchmarks/growth.js';
+import { loadCpu, loadLateness } from './benchmarks/load.js';
 import { peerBenchmarks } from './benchmarks/peers.js';
 import { proxied, relayedTcp } from './benchmarks/proxied.js';
 import { serveScreen } from './benchmarks/serve-screen.js';
@@ -34,6 +35,8 @@ export function createCatalogue({ minutes, peers }) {
     pacingPlain,
     serveScreen,
     wavMemory,
+    loadLateness,
+    loadCpu,
     growth,
     ...(peers === undefined ? [] : peerBenchmarks(peers)),
     soakFor(minutes),
