@@ -6,6 +6,8 @@ import { copyJson, detail, mark, marked, pressList, rows, setFilter } from './ev
 import { list } from './store.ts';
 
 const rowPx = 24;
+/** Beyond any list: asking for its height would lay the page out once more. */
+const farBelow = 1e7;
 /** Rows above and below what is seen. */
 const spare = 6;
 
@@ -65,7 +67,7 @@ function Rows() {
   }, []);
   // The newest stays in view, unless somebody looks back.
   useEffect(() => {
-    if (frame.current !== null && follows.current) frame.current.scrollTop = frame.current.scrollHeight;
+    if (frame.current !== null && follows.current) frame.current.scrollTop = farBelow;
   }, [all]);
   useSignalEffect(() => {
     const id = list.value.marked;
@@ -97,8 +99,9 @@ function Rows() {
     >
       <div class="all" role="presentation" style={{ height: `${all.length * rowPx}px` }}>
         {all.slice(first, first + count).map((row, index) => (
+          // An element is used again for another row: making new ones costs more.
           <EventRow
-            key={row.id}
+            key={(first + index) % count}
             row={row}
             top={(first + index) * rowPx}
             isMarked={row.id === marked.value?.id}

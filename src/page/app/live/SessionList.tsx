@@ -48,33 +48,38 @@ function Item({ session }: { session: Session }) {
 }
 
 const traceMs = 8_000;
-const [width, height] = [240, 28];
+const [columns, width, height] = [120, 480, 56];
 
 /** The last seconds of both voices: the device above, the AI below. */
 function Trace({ session }: { session: Session }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useBeat(canvas, () => {
-    const context = canvas.current?.getContext('2d');
-    if (context === null || context === undefined) return;
-    const style = getComputedStyle(document.documentElement);
-    const end = Math.floor((elapsedMs() - session.openedAt) / peakMs);
-    const count = traceMs / peakMs;
-    context.clearRect(0, 0, 2 * width, 2 * height);
-    for (const [voice, color, sign] of [
-      ['out', '--you', -1],
-      ['in', '--ai', 1],
-    ] as const) {
-      const { peaks } = session.voices[voice];
-      context.fillStyle = style.getPropertyValue(color);
-      for (let column = 0; column < width; column += 1) {
-        const from = end - count + Math.floor((column * count) / width);
-        const peak = Math.max(peaks[from] ?? 0, peaks[from + 1] ?? 0) / 255;
-        if (peak > 0) context.fillRect(2 * column, height, 2, sign * peak ** 0.6 * (height - 2));
+  useBeat(
+    canvas,
+    () => {
+      const context = canvas.current?.getContext('2d');
+      if (context === null || context === undefined) return;
+      const style = getComputedStyle(document.documentElement);
+      const end = Math.floor((elapsedMs() - session.openedAt) / peakMs);
+      const count = traceMs / peakMs;
+      const [middle, step] = [height / 2, width / columns];
+      context.clearRect(0, 0, width, height);
+      for (const [voice, color, sign] of [
+        ['out', '--you', -1],
+        ['in', '--ai', 1],
+      ] as const) {
+        const { peaks } = session.voices[voice];
+        context.fillStyle = style.getPropertyValue(color);
+        context.beginPath();
+        context.rect(0, middle, width, sign);
+        for (let column = 0; column < columns; column += 1) {
+          const from = end - count + Math.floor((column * count) / columns);
+          const peak = Math.max(peaks[from] ?? 0, peaks[from + 1] ?? 0, peaks[from + 2] ?? 0) / 255;
+          if (peak > 0) context.rect(step * column, middle, step, sign * peak ** 0.6 * (middle - 2));
+        }
+        context.fill();
       }
-      context.globalAlpha = 0.35;
-      context.fillRect(0, height, 2 * width, 1);
-      context.globalAlpha = 1;
-    }
-  });
-  return <canvas class="trace" ref={canvas} width={2 * width} height={2 * height} aria-hidden="true" />;
+    },
+    2,
+  );
+  return <canvas class="trace" ref={canvas} width={width} height={height} aria-hidden="true" />;
 }

@@ -1,5 +1,6 @@
 import type { EmulatorEvent } from '../../../emulator/events.ts';
 import { relateTurns } from '../../../recording/turns.ts';
+import type { NewRow } from '../../../ui/event-list.ts';
 import { serveRow } from '../../../ui/serve-rows.ts';
 import type { HeardStream } from '../../messages.ts';
 import type { Axis, Mark } from '../../view-data.ts';
@@ -54,20 +55,19 @@ export function hearSession(session: Session, heard: HeardStream): void {
 type StreamEvent = Extract<EmulatorEvent, { stream: number } | { type: 'fault-struck' }>;
 
 /** Takes an event of the stream. `at`: on the axis of the emulator's start. */
-export function noteEvent(session: Session, event: StreamEvent, at: number): void {
+export function noteEvent(session: Session, event: StreamEvent, at: number, row = serveRow(event)): void {
   const t = Math.max(0, at - session.openedAt);
   if ('device' in event && event.device !== undefined) session.device = event.device;
   if (event.type === 'stream-opened') session.phases.push({ t: 0, state: 'waits for the token' });
   if (event.type === 'stream-authorised') session.phases.push({ t, state: 'live' });
   if (event.type === 'stream-closed') session.closedMs = t;
-  const mark = markOf(event, t);
+  const mark = markOf(event, t, row);
   if (mark === undefined) return;
   session.marks.push(mark);
   if (session.marks.length > maxMarks * 1.2) session.marks = session.marks.slice(-maxMarks);
 }
 
-function markOf(event: StreamEvent, t: number): Mark | undefined {
-  const { kind, text } = serveRow(event);
+function markOf(event: StreamEvent, t: number, { kind, text }: NewRow): Mark | undefined {
   switch (event.type) {
     case 'message-sent':
       return {

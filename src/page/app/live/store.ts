@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import type { EmulatorEvent } from '../../../emulator/events.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { EmulatorState } from '../../../protocol/control.ts';
@@ -62,6 +62,10 @@ export function elapsedMs(): number {
 
 /** Takes one message of the feed. */
 export function take(message: PageMessage): void {
+  batch(() => takeMessage(message));
+}
+
+function takeMessage(message: PageMessage): void {
   switch (message.type) {
     case 'hello':
       hello.value = message;
@@ -86,10 +90,17 @@ export function take(message: PageMessage): void {
         session.device ??= device ?? undefined;
       }
       endMissing(message.state, message.at);
+      showRows();
       showSessions();
   }
-  beat.value += 1;
+  if (message.type === 'audio' || message.type === 'state') beat.value += 1;
 }
+
+/** In a flood of events the list is shown anew only so often. */
+const listEveryMs = 250;
+const fewRows = 20;
+const waiting: NewRow[] = [];
+let listedAt = Number.NEGATIVE_INFINITY;
 
 /** The entries after a hello are past ones: the clock may have moved since. */
 let pastFollows = false;
@@ -99,22 +110,32 @@ function takeEntries(entries: readonly Entry[]): void {
   if (pastFollows) aheadMs -= moved;
   pastFollows = false;
   const rows: NewRow[] = [];
+  let counted = counters.peek();
   for (const { seq, ...event } of entries) {
     if (seq <= lastSeq) continue;
     if (lastSeq > 0 && seq > lastSeq + 1) rows.push(lost(seq - lastSeq - 1, event.t));
     lastSeq = seq;
     aheadMs += movedBy(event) ?? 0;
-    rows.push(serveRow(event));
-    counters.value = countEvent(counters.peek(), event);
+    const row = serveRow(event);
+    rows.push(row);
+    counted = countEvent(counted, event);
     if (event.type === 'stopping') link.value = 'stopped';
     if ('stream' in event && event.stream !== undefined) {
       const at = event.t - aheadMs;
-      noteEvent(sessionOf(event.stream, at), event as never, at);
+      noteEvent(sessionOf(event.stream, at), event as never, at, row);
     }
   }
   if (rows.length === 0) return;
-  list.value = addRows(list.peek(), rows);
+  counters.value = counted;
+  waiting.push(...rows);
+  if (waiting.length <= fewRows || systemClock.now() - listedAt >= listEveryMs) showRows();
   showSessions();
+}
+
+function showRows(): void {
+  if (waiting.length === 0) return;
+  listedAt = systemClock.now();
+  list.value = addRows(list.peek(), waiting.splice(0));
 }
 
 function movedBy(event: EmulatorEvent): number | undefined {

@@ -24,18 +24,22 @@ const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 3e4,
 interface Drawing extends View {
   pen: Pen;
   x: (ms: number) => number;
-  /** The times at both edges. */
+  /** The time at the right edge. */
   end: number;
+  /** The marks in view. */
+  marks: readonly Mark[];
 }
 
 /** Draws both voices, who speaks when, gaps, waits and events. */
 export function drawPicture(context: CanvasRenderingContext2D, view: View): void {
   const { width, colors } = view;
+  const end = view.start + (width - gutter) / view.pxPerMs;
   const drawing: Drawing = {
     ...view,
     pen: pen(context),
     x: (ms) => gutter + (ms - view.start) * view.pxPerMs,
-    end: view.start + (width - gutter) / view.pxPerMs,
+    end,
+    marks: marksInView({ ...view, end }),
   };
   context.clearRect(0, 0, width, pictureHeight);
   context.textBaseline = 'middle';
@@ -161,18 +165,41 @@ function drawArrivals({ pen, start, colors, axis, x, end }: Drawing): void {
   }
 }
 
-function drawEventLines({ pen, colors, axis, x, start, end }: Drawing): void {
-  for (const { t } of axis.marks)
-    if (t >= start && t <= end) pen.line(x(t), rows.out.top, rows.events.top + 6, colors.line);
+function drawEventLines({ pen, colors, marks, x }: Drawing): void {
+  for (const { t } of marks) pen.line(x(t), rows.out.top, rows.events.top + 6, colors.line);
 }
 
 /** The gravest first: where names have no room side by side, theirs is the one that is shown. */
 const gravity: readonly Mark['tone'][] = ['bad', 'note', 'good', 'ink', 'muted'];
+/** Marks that are nearer are one: the gravest. */
+const nearestPx = 5;
 
-function drawEvents({ pen, width, colors, axis, x }: Drawing): void {
+/** The marks that are seen; `marks` is in the order of time. */
+function marksInView({
+  axis: { marks },
+  start,
+  end,
+  pxPerMs,
+}: Pick<Drawing, 'axis' | 'start' | 'end' | 'pxPerMs'>): Mark[] {
+  const margin = 10 / pxPerMs;
+  const found: Mark[] = [];
+  let place = Number.NaN;
+  for (let at = marks.length - 1; at >= 0; at -= 1) {
+    const mark = marks[at];
+    if (mark === undefined || mark.t > end + margin) continue;
+    if (mark.t < start - margin) break;
+    const its = Math.floor((mark.t * pxPerMs) / nearestPx);
+    const last = found.at(-1);
+    if (its !== place || last === undefined) found.push(mark);
+    else if (gravity.indexOf(mark.tone) < gravity.indexOf(last.tone)) found[found.length - 1] = mark;
+    place = its;
+  }
+  return found.reverse();
+}
+
+function drawEvents({ pen, colors, marks, x }: Drawing): void {
   const y = rows.events.top + 10;
-  const inView = axis.marks.filter(({ t }) => x(t) > gutter - 10 && x(t) < width + 10);
-  const byGravity = inView.toSorted((a, b) => gravity.indexOf(a.tone) - gravity.indexOf(b.tone));
+  const byGravity = marks.toSorted((a, b) => gravity.indexOf(a.tone) - gravity.indexOf(b.tone));
   const taken: { from: number; to: number }[] = [];
   for (const { t, tone, name } of byGravity) {
     const from = Math.max(gutter, x(t) - 5);

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  AudioMessage,
+  EventsMessage,
+  Hello,
+  PageMessage,
+  StateMessage,
+} from '../../../src/page/messages.ts';
+import { createPage } from '../../../src/page/server/create-page.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+import { framesOf, silence, speech } from '../../helpers/pcm.ts';
+
+const startEmulator = setUpEmulators();
+const token = 'the-token-of-this-start';
+const headers = { 'X-Voicectl-Token': token, 'Content-Type': 'application/json' };
+const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: true, curl: '' };
+const start = (options = {}) =>
+  startEmulator({ reply: 'echo', page: createPage(() => facts, token), ...options });
+
+/** Follows an emulator as a tab does. */
+async function look({ baseUrl }: { baseUrl: string }, since = 0) {
+  const leaving = new AbortController();
+  const { body, status } = await fetch(`${baseUrl}/__voicectl/page/live?since=${since}`, {
+    headers,
+    signal: leaving.signal,
+  });
+  expect(status).toBe(200);
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  const seen: PageMessage[] = [];
+  let text = '';
+  return {
+    seen,
+    events: () =>
+      seen
+        .filter((one): one is EventsMessage => one.type === 'events')
+        .flatMap(({ entries }) => entries as { seq: number; type: string }[]),
+    /** Reads until it finds what is looked for. */
+    async until<Found>(check: () => Found | undefined | false): Promise<Found> {
+      for (;;) {
+        const found = check();
+        if (found !== undefined && found !== false) return found;
+        const { value, done } = await reader.read();
+        if (done) throw new Error('the stream ended');
+        const lines = (text + value).split('\n');
+        text = lines.pop() ?? '';
+        for (const line of lines) seen.push(JSON.parse(line) as PageMessage);
+      }
+    },
+    leave: () => leaving.abort(),
+  };
+}
+
+type Tab = Awaited<ReturnType<typeof look>>;
+
+/** The peaks of a voice as the tab knows them, a byte for each 20 ms. */
+function peaksOf({ seen }: Tab, stream: number, voice: 'out' | 'in'): number[] {
+  const peaks: number[] = [];
+  for (const message of seen.filter((one): one is AudioMessage => one.type === 'audio'))
+    for (const told of message.streams.filter((one) => one.stream === stream).flatMap(({ voices }) => voices))
+      if (told.voice === voice)
+        for (const [at, peak] of Buffer.from(told.peaks, 'base64').entries()) peaks[told.from + at] = peak;
+  return peaks;
+}
+
+async function post(baseUrl: string, path: string, body: unknown) {
+  const answer = await fetch(`${baseUrl}/__voicectl/page/${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
+  return (await answer.json()) as { id: number };
+}
+
+describe('what a tab is told', () => {
+  test('begins with what is known and goes on with what happens', async () => {
+    const emulator = await start();
+    await emulator.requestToken('before');
+    const tab = await look(emulator);
+    await tab.until(() => tab.events().some(({ type }) => type === 'token-issued'));
+    expect(tab.seen[0]).toMatchObject({ type: 'hello', aheadMs: 0 } satisfies Partial<Hello>);
+    await emulator.connect('kitchen-1');
+    await tab.until(() => tab.events().some(({ type }) => type === 'stream-authorised'));
+    const state = await tab.until(() =>
+      tab.seen.find((one): one is StateMessage => one.type === 'state' && one.state.streams.length === 1),
+    );
+    expect(state.state.streams[0]).toMatchObject({ stream: 1, device: 'kitchen-1' });
+    tab.leave();
+  });
+
+  test('of both voices are the peaks that are in the recording of the same stream', async () => {
+    const emulator = await start();
+    const tab = await look(emulator);
+    const client = await emulator.connect('kitchen-1');
+    const { id } = await post(emulator.baseUrl, 'recordings/start', { stream: 1 });
+    const said = Buffer.concat([speech(300), silence(100), speech(200)]);
+    for (const frame of framesOf(said)) await client.send(frame);
+    await client.until(() => client.audio.length >= said.length);
+    await tab.until(() => (['out', 'in'] as const).every((voice) => peaksOf(tab, 1, voice).length >= 30));
+    await post(emulator.baseUrl, 'recordings/stop', { id });
+    const archive = await fetch(`${emulator.baseUrl}/__voicectl/page/recordings/${id}.tar`, { headers });
+    const files = readTar(Buffer.from(await archive.arrayBuffer()));
+    expect(Object.keys(files)).toEqual(
+      expect.arrayContaining(['recording.json', 'you.wav', 'ai.wav', 'summary.json']),
+    );
+    for (const [voice, file] of [
+      ['out', 'you.wav'],
+      ['in', 'ai.wav'],
+    ] as const) {
+      const recorded = loudParts(peaksOfPcm(files[file]!.subarray(44)));
+      const drawn = loudParts(peaksOf(tab, 1, voice).map((peak) => peak / 255));
+      // Where a frame begins within 20 ms may differ: the two begin at different moments.
+      expect(drawn.max).toBeCloseTo(recorded.max, 1);
+      expect(Math.abs(drawn.loud - recorded.loud)).toBeLessThanOrEqual(2);
+      expect(drawn.loud).toBeGreaterThan(20);
+    }
+    tab.leave();
+  });
+
+  test('after it was away are the events since then, and nothing twice', async () => {
+    const emulator = await start();
+    const first = await look(emulator);
+    const known = (await first.until(() => first.events().at(-1))).seq;
+    first.leave();
+    await emulator.requestToken('meanwhile');
+    const second = await look(emulator, known);
+    await second.until(() => second.events().find(({ type }) => type === 'token-issued'));
+    expect(second.events().map(({ seq }) => seq)).toEqual([known + 1]);
+    second.leave();
+  });
+
+  test('comes from taps that are there only while a tab looks', async () => {
+    const emulator = await start();
+    const client = await emulator.connect('kitchen-1');
+    const listeners = () => client.audio.length;
+    const tab = await look(emulator);
+    await client.send(speech(20));
+    await tab.until(() => peaksOf(tab, 1, 'out').length > 0);
+    const heard = tab.seen.find((one): one is AudioMessage => one.type === 'audio')!.streams[0]!;
+    expect(heard.heardFromMs).toBeGreaterThanOrEqual(0);
+    tab.leave();
+    await client.send(speech(20));
+    await client.until(() => listeners() >= 2 * 640);
+  });
+});
+
+/** The files of an archive by their names, without the folder. */
+function readTar(tar: Buffer): Record<string, Buffer> {
+  const files: Record<string, Buffer> = {};
+  for (let at = 0; tar[at] !== 0; ) {
+    const text = (from: number, length: number) =>
+      tar.toString('latin1', at + from, at + from + length).replace(/\0.*/, '');
+    const size = Number.parseInt(text(124, 12), 8);
+    files[text(0, 100).replace(/^.*\//, '')] = tar.subarray(at + 512, at + 512 + size);
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  return files;
+}
+
+function peaksOfPcm(pcm: Buffer): number[] {
+  return framesOf(pcm).map((frame) => {
+    let peak = 0;
+    for (let at = 0; at + 1 < frame.length; at += 2) peak = Math.max(peak, Math.abs(frame.readInt16LE(at)));
+    return peak / 0x8000;
+  });
+}
+
+/** How loud it becomes, and for how many frames it is loud. */
+function loudParts(peaks: number[]) {
+  return { max: Math.max(...peaks), loud: peaks.filter((peak) => peak > 0.1).length };
+}
