@@ -124,6 +124,7 @@ export function createScroller(options: ScrollerOptions): Scroller {
       if (factor !== 0) zoomTo(scale() * factor, aroundMs);
       else {
         pxPerMs = isLive ? wholeScale() : undefined;
+        setExtent();
         frame.scrollLeft = 0;
         draw();
       }
