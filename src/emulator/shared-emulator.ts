@@ -1,5 +1,6 @@
 import { atTurnEnd, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import type { Fault } from '../protocol/faults.ts';
 import { assemble, createEvents, initialFaults } from './assemble.ts';
 import { createControl } from './control/control.ts';
 import type { AnyControl } from './control/emulator-control.ts';
@@ -10,10 +11,10 @@ import { faultsOfAll } from './faults/faults-of-all.ts';
 import type { EmulatorOptions } from './options.ts';
 import { createRandom } from './random.ts';
 import type { RunningService } from './running-service.ts';
-import { settleOptions } from './settle-options.ts';
+import { type SettledOptions, settleOptions } from './settle-options.ts';
 import { withKey } from './state/redis/identity.ts';
 import { withLocalState } from './state/redis/local-state.ts';
-import { openSharedService } from './state/redis/shared-service.ts';
+import { openSharedService, type SharedService } from './state/redis/shared-service.ts';
 import { createTokenAuthority, type TokenAuthority } from './tokens/token-authority.ts';
 
 export interface SharedOptions {
@@ -62,6 +63,31 @@ export async function createSharedEmulator(
       faults: initial,
     },
   });
+  try {
+    return await startMember({ options, settled, shared, initial, down });
+  } catch (thrown) {
+    await shared.close();
+    throw thrown;
+  }
+}
+
+interface MemberOptions {
+  options: EmulatorOptions;
+  settled: SettledOptions;
+  shared: SharedService;
+  /** Faults of the start. */
+  initial: readonly Fault[];
+  down: 'refuse' | 'local';
+}
+
+async function startMember({
+  options,
+  settled,
+  shared,
+  initial,
+  down,
+}: MemberOptions): Promise<SharedEmulator> {
+  const { rateLimit, maxConnections } = settled;
   const { instance, number, baseClock, clock } = shared;
   const state = down === 'refuse' ? shared.state : withLocalState(shared, { clock, ...settled });
   const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });

@@ -149,4 +149,13 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
       expect(await fates(streams)).toEqual([0, 0]);
     },
   );
+
+  test('one that cannot start leaves the service at once', async () => {
+    const prefix = randomUUID();
+    const wrongKey = '-----BEGIN PRIVATE KEY-----\nno key\n-----END PRIVATE KEY-----';
+    const dialect = { token: { algorithm: 'ES256', privateKey: wrongKey } } as const;
+    await expect(start(prefix, { dialect })).rejects.toMatchObject({ code: 'bad-dialect' });
+    // An emulator with other settings would be refused as long as the first one lived.
+    expect((await (await start(prefix)).request()).status).toBe(200);
+  });
 });
