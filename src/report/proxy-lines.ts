@@ -7,9 +7,9 @@ export interface ProxyFacts extends Pick<StartFacts, 'key' | 'trust' | 'forwarde
   target: string;
 }
 
-/** `proxy to https://service.example` */
+/** `to https://service.example` */
 export function proxySubject(target: string): string {
-  return `proxy to ${target}`;
+  return `to ${target}`;
 }
 
 /** The first lines of `proxy`: where devices connect, and a curl command that works. */

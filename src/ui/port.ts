@@ -5,6 +5,8 @@ export type ScreenName = 'stream' | 'serve' | 'check' | 'drill';
 /** Known from the start. */
 export interface ScreenStart {
   screen: ScreenName;
+  /** The command, for the head of the screen; default: the name of the screen. */
+  command?: string;
   version: string;
   /** Whether to use ASCII characters only. */
   ascii: boolean;

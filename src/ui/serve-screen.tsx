@@ -93,7 +93,7 @@ function ServeHead({ model, width }: { model: ServeModel; width: number }) {
   const ahead = aheadMs === 0 ? '' : `, clock +${aheadMs / 1000} s`;
   return (
     <Head
-      command="serve"
+      command={start.command ?? 'serve'}
       subject={`${start.subject}${ahead}`}
       state={isStopping ? 'stopping' : state === undefined ? 'starting' : 'listening'}
       stateKind={isStopping || state === undefined ? 'pending' : 'live'}

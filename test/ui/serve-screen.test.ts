@@ -46,6 +46,24 @@ describe('the screen of the emulator', () => {
   });
 });
 
+test('the screen of a proxy says so, shows what a side breaks, and has no clock to move', () => {
+  const screen = createScreen({
+    ...serveStart,
+    command: 'proxy',
+    subject: 'to http://a.test',
+    can: ['close'],
+  });
+  const judged = { side: 'device', rule: 'D4', message: 'no audio before', value: 'audio came', count: 1 };
+  const events = [
+    ...serveNews(1),
+    { t: 6_000, type: 'violation', stream: 1, device: 'kitchen-1', ...judged },
+  ];
+  const { lines } = screen.frame({ columns: 100, rows: 34, events, now: 8_000, fresh: true });
+  expect(lines[0]).toContain('voicectl proxy   to http://a.test');
+  expect(text(lines)).toMatch(/6\.000 ↓ ! +1 kitchen-1 +D4 +no audio before: audio came/);
+  expect(screen.frame({ columns: 100, rows: 34, now: 8_000, input: '+' }).actions).toEqual([]);
+});
+
 describe('keys', () => {
   test('+ moves the clock by 61 s', () => {
     expect(open().press('+').actions).toEqual([{ type: 'advance', ms: 61_000 }]);

@@ -11,7 +11,7 @@ export async function openProxyView(
 ): Promise<ServeView> {
   const key = { missing: 'export it first: the key of the service' };
   const facts: ServeFacts = {
-    ...{ key, forwarded, subject: proxySubject(target) },
+    ...{ key, forwarded, head: { command: 'proxy', subject: proxySubject(target) } },
     linesOf: (event, trust, style) => proxyStartLines(event, { target, key, trust, forwarded }, style),
   };
   const { io, output, settings } = context;

@@ -36,8 +36,16 @@ export function createServeScreen(
       screen: 'serve',
       version,
       ascii: settings.ascii ?? !speaksUnicode(io.env),
-      subject: facts.subject ?? speakersText(speakers),
-      can: ['copy', 'copyCurl', 'save', 'advance', 'close', 'send', 'fault'],
+      ...(facts.head ?? { subject: speakersText(speakers) }),
+      can: [
+        'copy',
+        'copyCurl',
+        'save',
+        ...(facts.head ? [] : ['advance' as const]),
+        'close',
+        'send',
+        'fault',
+      ],
       emulator: {
         faults: Object.entries(faultCatalogue).map(([name, { summary }]) => ({ name, summary })),
       },

@@ -12,8 +12,8 @@ export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 
 /** The facts about an emulator before it starts. */
 export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
-  /** What a screen names it; default: who speaks. */
-  subject?: string;
+  /** What the head of a screen says; default: `serve`, and who speaks. A proxy has no clock to move. */
+  head?: { command: string; subject: string };
   /** The first lines; default: those of an emulator. */
   linesOf?: (
     event: EmulatorEvent & { type: 'listening' },
