@@ -263,5 +263,4 @@ export const loadOptions = [
   'startAt',
   'loadSeed',
   ...loadMergeOptions,
-  'ascii',
 ] as const satisfies OptionName[];
