@@ -15,7 +15,8 @@ td:first-child { white-space: nowrap; font-weight: 600 }
 .verdict { white-space: nowrap; font-weight: 600 }
 .pass { color: #13713a } .fail { color: #c21f2b } .warn, .unknown { color: #8a5a00 } .skipped { opacity: .65 }
 @media (prefers-color-scheme: dark) { .pass { color: #58c987 } .fail { color: #ff7079 } .warn, .unknown { color: #e5b455 } }
-small, .says { opacity: .75 } pre { overflow: auto; max-height: 24rem; font-size: .8rem } summary { cursor: pointer }
+small, .says { opacity: .75 } body { overflow-wrap: anywhere }
+pre { overflow: auto; max-height: 24rem; font-size: .8rem; white-space: pre-wrap } summary { cursor: pointer }
 `;
 
 export interface CheckPage {
@@ -29,6 +30,7 @@ export interface CheckPage {
 export function checkPage({ subject, startedAt, result }: CheckPage): string {
   const { rules, verdicts, spent, stopped, elapsedMs } = result;
   const counts = Object.entries(verdicts).filter(([, count]) => count > 0);
+  const bad = rules.filter(({ finding }) => finding.verdict === 'fail' || finding.verdict === 'warn');
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -44,6 +46,7 @@ export function checkPage({ subject, startedAt, result }: CheckPage): string {
 <h1>Does ${subject} keep the specification?</h1>
 <p>${counts.map(([verdict, count]) => html`<strong class="${verdict}">${count} ${verdict}</strong> `)}</p>
 ${stopped === undefined ? '' : html`<p class="fail">Stopped: ${stopped.message}</p>`}
+${bad.length === 0 ? '' : html`<ul>${bad.map(badLine)}</ul>`}
 <p>${costText(spent)} in ${(elapsedMs / 1000).toFixed(1)} s, from ${new Date(startedAt).toISOString()} on.</p>
 <table>
 <thead><tr><th>Rule</th><th>Verdict</th><th>What the specification says, and what was seen</th></tr></thead>
@@ -56,6 +59,10 @@ ${rules.map(ruleRow)}
 </html>
 `;
   return page.html;
+}
+
+function badLine({ rule, finding }: Judged): Html {
+  return html`<li class="${finding.verdict}"><a href="#${rule.id}">${rule.id}</a> ${rule.title}: ${finding.message}</li>\n`;
 }
 
 function ruleRow({ rule, finding, evidence, expected }: Judged): Html {

@@ -234,6 +234,7 @@ describe('reports', () => {
     const page = sandbox.read('check.html');
     expect(page.match(/<tr id="R\d+">/g)).toHaveLength(44);
     expect(page).toContain('answered');
+    expect(page).toContain('<a href="#R12">R12</a> exp is 60 s after iat: exp is 61 s after iat');
     expect(stderr).toMatch(
       /^::error title=voicectl check http.*%3A R12 exp is 60 s after iat::exp is 61 s after iat$/m,
     );

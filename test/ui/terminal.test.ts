@@ -87,4 +87,10 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
       await eventually(() => other.screen()).toContain('· connecting');
     }
   });
+
+  test('a check shows its rules as they are judged, and leaves the verdicts as lines', async () => {
+    const terminal = run('check --local --rule R12 --rule R15');
+    await expectRestored(terminal, 0);
+    expect(terminal.screen()).toMatch(/^R12 {2}pass .*\nR15 {2}pass /m);
+  });
 });
