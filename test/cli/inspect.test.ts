@@ -38,7 +38,7 @@ describe('inspect', () => {
   test('with --json everything but the audio is one object', async () => {
     const { stdout } = await sandbox.runHere(['inspect', 'r', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
-      manifest: { schema: 1, device: 'd1' },
+      manifest: { schema: 2, device: 'd1' },
       durationMs: expect.any(Number),
       turns: [{ voice: 'out' }, { voice: 'in' }],
       gaps: [],

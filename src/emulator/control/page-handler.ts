@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
-import type { ObserveStream } from '../streams/observers.ts';
+import type { Tap } from '../../wire/tap.ts';
 import type { EmulatorControl } from './emulator-control.ts';
+
+/** Makes a tap for the stream of this number, if it is wanted. */
+export type ObserveStream = (stream: number) => Tap | undefined;
 
 /** What a page may see and do of the emulator that serves it. */
 export interface Stage {

@@ -1,10 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { Tap } from '../../wire/tap.ts';
+import type { ObserveStream } from '../control/page-handler.ts';
 import type { Connection } from './connection.ts';
 import { tapStream, type Upgraded } from './tap-stream.ts';
-
-/** Makes a tap for the stream of this number, if it is wanted. */
-export type ObserveStream = (stream: number) => Tap | undefined;
 
 /** Observers that come and go while streams are open. Without one, no stream has a tap. */
 export interface Observers {

@@ -10,6 +10,7 @@ import type { Pulse } from '../../wire/pulse.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import type { Tap } from '../../wire/tap.ts';
+import type { ObserveStream } from '../control/page-handler.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { invalidRequest } from '../http/refusal.ts';
@@ -25,7 +26,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { createEarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { createOwnLateness } from './lost-time.ts';
-import { createObservers, type ObserveStream } from './observers.ts';
+import { createObservers } from './observers.ts';
 import { tapStream } from './tap-stream.ts';
 import { createTokenUses } from './token-uses.ts';
 
