@@ -1,5 +1,4 @@
 import { atTurnEnd, systemClock } from '../kernel/clock.ts';
-import { VoicectlError } from '../kernel/errors.ts';
 import type { Fault } from '../protocol/faults.ts';
 import { assemble, createEvents, initialFaults } from './assemble.ts';
 import { createControl } from './control/control.ts';
@@ -12,6 +11,7 @@ import type { EmulatorOptions } from './options.ts';
 import { createRandom } from './random.ts';
 import type { RunningService } from './running-service.ts';
 import { type SettledOptions, settleOptions } from './settle-options.ts';
+import { checkUrl } from './state/redis/address.ts';
 import { withKey } from './state/redis/identity.ts';
 import { withLocalState } from './state/redis/local-state.ts';
 import { openSharedService, type SharedService } from './state/redis/shared-service.ts';
@@ -140,15 +140,6 @@ async function startMember({
     allowHosts: settled.allowHosts,
   });
   return { ...running, control, instance, controlSecret: shared.secrets.control };
-}
-
-function checkUrl(url: string): void {
-  const isRedis = URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol);
-  // The address is not repeated: it may hold a password.
-  if (isRedis) return;
-  throw new VoicectlError('usage', 'The address of the shared state is not a redis:// or rediss:// URL', {
-    hint: 'Write it as redis://USER:PASSWORD@HOST:PORT.',
-  });
 }
 
 /** Collects the strikes of this turn of the event loop, and tells them together. */

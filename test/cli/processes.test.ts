@@ -15,6 +15,9 @@ test('--processes without --shared is refused, and so is a number that is none',
 
 test.each([
   ['http://user:open-sesame@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
+  ['redis://user:12/open-sesame@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
+  ['redis://user:12#open-sesame@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
+  ['redis://user:open-sesame%zz@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
   [
     'redis://user:open-sesame@127.0.0.1:1',
     4,

@@ -19,16 +19,17 @@ const tlsCodes =
 
 /** The error for a failure to reach `host`. Says whether DNS, network or TLS failed. */
 export function connectionError(thrown: unknown, host: string): VoicectlError {
-  const code = systemCode(thrown);
-  if (tlsCodes.test(code)) {
-    const isOther = code === 'ERR_TLS_CERT_ALTNAME_INVALID';
-    return new VoicectlError('tls-failed', `Cannot connect to ${host}: TLS failed (${code})`, {
+  const problem = tlsProblem(thrown);
+  if (problem !== undefined) {
+    const isOther = problem === 'ERR_TLS_CERT_ALTNAME_INVALID';
+    return new VoicectlError('tls-failed', `Cannot connect to ${host}: TLS failed (${problem})`, {
       hint: isOther
         ? 'The certificate is for other names: use one of them in the address.'
         : 'Trust a private certificate authority, or a self-signed certificate, with --ca FILE.',
       cause: thrown,
     });
   }
+  const code = systemCode(thrown);
   const why = reasons[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
   return new VoicectlError('connect-failed', `Cannot connect to ${host}: ${why}`, {
     retryable: true,
@@ -39,6 +40,12 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
         }
       : {}),
   });
+}
+
+/** The code of the failure if it was TLS that failed. */
+export function tlsProblem(thrown: unknown): string | undefined {
+  const code = systemCode(thrown);
+  return tlsCodes.test(code) ? code : undefined;
 }
 
 /** The code of an error, or of the first one inside it: Node tries several addresses and bundles their errors. */
