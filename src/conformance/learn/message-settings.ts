@@ -271,7 +271,7 @@ function statesOf(view: View): States<Said> | undefined {
   const begun = audioOf(stream, 'device')[0]?.at ?? first.at;
   const texts = textsOf(stream).filter(({ category }) => category === 'status' || category === 'other');
   return {
-    speaking: texts.filter(({ at }) => at >= begun && at <= first.at).at(-1),
+    speaking: texts.filter(({ at }) => at > begun && at <= first.at).at(-1),
     listening: texts.find(({ at }) => at >= last.at),
   };
 }
