@@ -44,8 +44,9 @@ export function createMovedClockwork(options: MovedClockworkOptions): Clockwork 
       const most = grainMs === undefined || span > longestFineMs ? span : grainMs;
       for (let left = span; left > 0; left = at - clock.now()) {
         const ms = Math.min(left, most);
-        await advance(ms);
+        // First: what the move brings about may arrive before its answer, and must not seem early.
         moved += ms;
+        await advance(ms);
       }
     },
   };

@@ -168,11 +168,9 @@ function watchedMs({ exchange: { upgrade, end } }: SeenStream): number {
 const deadlineGrainMs = 250;
 /** On a busy machine, and one more grain where time is moved. */
 const deadlineSlackMs = 750;
-/** The clocks of both sides do not tick together: a close may seem to come this much early. */
-const earlyMs = 25;
 
 function roundDown(ms: number): number {
-  return Math.max(1, Math.floor((ms + earlyMs) / deadlineGrainMs) * deadlineGrainMs);
+  return Math.max(1, Math.floor(ms / deadlineGrainMs) * deadlineGrainMs);
 }
 
 function commonest(values: readonly number[]): number | undefined {
