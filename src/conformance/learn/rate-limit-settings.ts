@@ -131,7 +131,8 @@ function inferWindow(view: View): Learned | undefined {
   if (first === undefined || within === undefined || after === undefined) return undefined;
   const values = `Remaining ${first}, ${within} after 30 s, ${after} after 61 s`;
   const starts = ['E1', 'E3', 'W61'].map((id) => view.answer(id));
-  const isMinute = starts.every((one) => isFullMinute(resetAt(one)));
+  // A bucket that is asked at a full minute is full again at one too; half a minute later it is not.
+  const isMinute = [...starts, view.answer('W30')].every((one) => isFullMinute(resetAt(one)));
   const isOwn = starts.every(resetsAfterWindow);
   if (isMinute && !isOwn) return known('calendar-minute', `${values}; each reset is at a full minute`);
   if (within >= first) return known('token-bucket', values);
