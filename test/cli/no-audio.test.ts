@@ -190,6 +190,8 @@ describe('flags of live audio', () => {
     [['--mic', '--pace', '2'], /--pace needs a source that ends/],
     [['--mic', '--tail', '1s'], /--tail needs a source that ends/],
     [[...file, '--record-mic', 'a.wav'], /--record-mic needs --mic/],
+    [[...file, '--aec'], /--aec needs a microphone and a loudspeaker/],
+    [['--mic', '--no-play', '--aec'], /--aec needs a microphone and a loudspeaker/],
     [['--mic', '--audio-backend', 'gramophone'], /There is no audio backend "gramophone"/],
     [['--mic', '--volume', '500'], /--volume/],
   ])('that contradict one another or mean nothing are refused (%#)', async (flags, message) => {

@@ -73,7 +73,7 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
 }
 
 function checkFlags({ settings, origin }: StreamContext): void {
-  if (settings.aec && !(settings.mic && isPlayed(settings))) {
+  if (origin('aec') === 'flag' && !(settings.mic && isPlayed(settings))) {
     throw new VoicectlError('usage', '--aec needs a microphone and a loudspeaker', {
       hint: 'Use it with --mic, and without --no-play.',
     });

@@ -19,7 +19,8 @@ export async function runSessions(
   const { settings, io, signal } = context;
 
   const { repeat, warmup } = settings;
-  const isLive = settings.mic || settings.play || settings.recordMic !== undefined;
+  const isLive =
+    settings.mic || settings.play || settings.recordMic !== undefined || context.origin('aec') === 'flag';
   const file = await openSource(settings, io, signal);
   requireRepeatable(settings, file?.source);
   const target = await openTarget(context, {
