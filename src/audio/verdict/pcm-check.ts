@@ -36,7 +36,9 @@ const denseWindows = 10;
 const sparseStep = 8;
 /** So many messages with the same result decide on a format. After so many without a result the search ends. */
 const enoughVotes = 4;
-const mostProbes = 150;
+const mostProbes = 50;
+/** After each search in vain the next one waits longer, up to so many examined windows: music and noise stay what they are. */
+const longestRest = 4;
 
 const nothing: readonly never[] = [];
 
@@ -51,10 +53,14 @@ export class PcmCheck {
   /** Bytes still to skip, and bytes skipped since the last examined message. */
   private unseen = 0;
   private passed = 0;
-  /** How many messages to test for their format, and the results so far. */
+  /** How many messages to test for their format, how many of them were noise, and the results so far. */
   private probes = mostProbes;
+  private noisy = 0;
   private isDecided = false;
   private readonly votes = new Map<SampleFormat | 'pcm', number>();
+  /** Windows until the next search, and how long the last rest was. */
+  private rest = 0;
+  private lastRest = 0;
   /** Whether something as loud as speech was heard; when silence began, and any sound. Whole milliseconds. */
   private isHeard = false;
   private silentSince = -1;
@@ -104,14 +110,31 @@ export class PcmCheck {
   private probe(message: Buffer, start: number): readonly PcmFinding[] {
     this.probes -= 1;
     const format = recogniseFormat(message, start);
-    if (format === undefined) return nothing;
+    if (format === 'noise') this.noisy += 1;
+    if (format === 'noise' || format === 'unclear') return this.endInVain();
     const votes = (this.votes.get(format) ?? 0) + 1;
     this.votes.set(format, votes);
-    if (votes < enoughVotes) return nothing;
+    if (votes < enoughVotes) return this.endInVain();
     this.probes = 0;
     this.isDecided = true;
+    this.lastRest = 0;
     this.votes.clear();
     return format === 'pcm' ? nothing : this.note(format, true);
+  }
+
+  /** At the last probe without a decision. Silence is no reason to rest: what follows it may be sound. */
+  private endInVain(): readonly never[] {
+    if (this.probes > 0) return nothing;
+    this.lastRest = this.noisy > mostProbes / 2 ? Math.min(2 * this.lastRest + 1, longestRest) : 0;
+    this.rest = this.lastRest;
+    return nothing;
+  }
+
+  private search(): void {
+    this.rest -= 1;
+    if (this.rest >= 0) return;
+    this.probes = mostProbes;
+    this.noisy = 0;
   }
 
   private judge(now: number): PcmFinding[] {
@@ -125,7 +148,9 @@ export class PcmCheck {
     const quiet = this.note('quiet', !this.isHeard && now - this.audibleSince >= patienceMs);
     if (this.probes > 0) return quiet;
     // Noise may mean that samples are misread from here on, and audio that was too quiet to test may be loud now.
-    if (steps > sizes || !this.isDecided) this.probes = mostProbes;
+    const isNoise = steps > sizes;
+    if (isNoise || !this.isDecided) this.search();
+    if (isNoise) return quiet;
     const isClipped = clipped > seen / 200;
     return [
       // Left and right are close to each other; the next pair is further away.

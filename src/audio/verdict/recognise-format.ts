@@ -1,4 +1,4 @@
-import { alawSamples, mulawSamples } from '../g711.ts';
+import { type Reading, rightReading, wrongReadings } from './readings.ts';
 
 /** A wrong sample format that the samples themselves show. */
 export type SampleFormat =
@@ -45,87 +45,59 @@ const smallByteStep = 0.25;
 const smallestSwing = 0.01;
 const largestSwing = 0.6;
 
-const fullScale16 = 0x8000;
-const fullScale8 = 0x80;
-
-type Read = (index: number) => number;
-type Reading = [format: SampleFormat, count: number, fullScale: number, read: Read];
+/** Samples of one reading at a time. */
+const samples = new Int32Array(mostBytes);
 
 /**
- * Which format makes sound of these bytes: undefined where none does, or where nothing can be told. `start`: where the
- * first whole 16-bit sample begins, 0 or 1.
+ * Which format makes sound of these bytes: `noise` where none does, `unclear` where the audio is too quiet or too short to
+ * tell. `start`: where the first whole 16-bit sample begins, 0 or 1.
  */
-export function recogniseFormat(message: Buffer, start: number): SampleFormat | 'pcm' | undefined {
+export function recogniseFormat(message: Buffer, start: number): SampleFormat | 'pcm' | 'noise' | 'unclear' {
   const bytes = message.subarray(start, start + mostBytes);
-  if (bytes.length < fewestBytes) return undefined;
-  if (peakOf(bytes) < loudEnough) return undefined;
+  if (bytes.length < fewestBytes) return 'unclear';
+  if (peakOf(bytes) < loudEnough) return 'unclear';
   if (isFloat32(bytes)) return 'float32';
-  const right = measure(bytes.length >> 1, fullScale16, (index) => bytes.readInt16LE(2 * index));
-  const measured = readings(bytes).map(([format, count, fullScale, read]) => ({
-    format,
-    ...measure(count, fullScale, read),
-  }));
-  // What is nearly silent in one reading may be anything in another. One half of 32-bit samples may well be empty.
-  if (measured.some(({ format, swing }) => format !== 'int32' && swing < smallestSwing)) return undefined;
-  const found = measured
-    .filter(({ format, roughness, step }) => {
-      const isSmall = format === 'signed-8' ? step < smallByteStep : step < smaller * right.step;
-      return roughness < smooth && isSmall;
-    })
-    .toSorted((one, other) => one.step - other.step)[0]?.format;
+  const right = measure(bytes, rightReading);
+  let found: SampleFormat | undefined;
+  let smallestStep = Number.POSITIVE_INFINITY;
+  for (const reading of wrongReadings) {
+    const { step, swing, roughness } = measure(bytes, reading);
+    // What is nearly silent in one reading may be anything in another. One half of 32-bit samples may well be empty.
+    if (reading.format !== 'int32' && swing < smallestSwing) return 'unclear';
+    const isSmall = reading.format === 'signed-8' ? step < smallByteStep : step < smaller * right.step;
+    if (roughness < smooth && isSmall && step < smallestStep) {
+      found = reading.format;
+      smallestStep = step;
+    }
+  }
   if (found === 'int32' && isHalfEmpty(bytes)) return 'half-empty';
-  return found ?? (right.roughness < smooth && right.swing < largestSwing ? 'pcm' : undefined);
+  return found ?? (right.roughness < smooth && right.swing < largestSwing ? 'pcm' : 'noise');
 }
 
 function peakOf(bytes: Buffer): number {
+  const count = rightReading.decode(bytes, samples);
   let peak = 0;
-  for (let at = 0; at + 2 <= bytes.length; at += 2) peak = Math.max(peak, Math.abs(bytes.readInt16LE(at)));
+  for (let index = 0; index < count; index += 1) peak = Math.max(peak, Math.abs(samples[index] ?? 0));
   return peak;
-}
-
-function readings(bytes: Buffer): Reading[] {
-  const { length } = bytes;
-  const pairs = (format: SampleFormat, from: number, every: number): Reading => [
-    format,
-    Math.floor((length - from - 2) / every),
-    fullScale16,
-    (index) => bytes.readInt16LE(from + every * index),
-  ];
-  const byteAt = (index: number) => bytes[index] ?? 0;
-  const ofBytes = (format: SampleFormat, fullScale: number, read: Read): Reading => [
-    format,
-    length,
-    fullScale,
-    read,
-  ];
-  return [
-    ['swapped-bytes', length >> 1, fullScale16, (index) => bytes.readInt16BE(2 * index)],
-    pairs('byte-shift', 1, 2),
-    ['unsigned-16', length >> 1, fullScale16, (index) => bytes.readUInt16LE(2 * index)],
-    ofBytes('unsigned-8', fullScale8, byteAt),
-    ofBytes('signed-8', fullScale8, (index) => bytes.readInt8(index)),
-    ofBytes('mulaw', fullScale16, (index) => mulawSamples[byteAt(index)] ?? 0),
-    ofBytes('alaw', fullScale16, (index) => alawSamples[byteAt(index)] ?? 0),
-    ...[0, 1, 2].map((phase) => pairs('int24', phase, 3)),
-    ...[0, 2].map((phase) => pairs('int32', phase, 4)),
-  ];
 }
 
 /** Mean step between neighbours and mean distance from the mean, both over full scale, and the one over the other. */
 function measure(
-  count: number,
-  fullScale: number,
-  read: Read,
+  bytes: Buffer,
+  { fullScale, decode }: Reading<string>,
 ): { step: number; swing: number; roughness: number } {
+  const count = decode(bytes, samples);
   let sum = 0;
-  for (let index = 0; index < count; index += 1) sum += read(index);
+  for (let index = 0; index < count; index += 1) sum += samples[index] ?? 0;
   const mean = sum / count;
+  let previous = samples[0] ?? 0;
   let swings = 0;
   let steps = 0;
   for (let index = 0; index < count; index += 1) {
-    const value = read(index);
+    const value = samples[index] ?? 0;
     swings += Math.abs(value - mean);
-    if (index > 0) steps += Math.abs(value - read(index - 1));
+    steps += Math.abs(value - previous);
+    previous = value;
   }
   const roughness = swings < count ? Number.POSITIVE_INFINITY : steps / swings;
   return { step: steps / count / fullScale, swing: swings / count / fullScale, roughness };

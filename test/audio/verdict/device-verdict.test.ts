@@ -96,13 +96,19 @@ describe('a device that sends the wrong samples is reported', () => {
   test('of silence after 5 s of time, however fast it comes', () => {
     const quiet = Buffer.alloc(32_000 * 14);
     expect(judge(quiet, { every: () => 20 / 3 }).told).toEqual([]);
-    expect(judge(quiet.subarray(0, 32_000 * 3), { every: () => 40 }).told).toEqual(['silence']);
+    expect(judge(quiet.subarray(0, 32_000 * 4), { every: () => 40 }).told).toEqual(['silence']);
   });
 
   test('of audio that is very quiet, where nothing louder came before', () => {
     const whisper = mapSamples(Buffer.concat([speech, speech, speech, speech]), (sample) => sample / 100);
     expect(judge(whisper).told).toEqual(['quiet']);
     expect(judge(Buffer.concat([speech, whisper])).told).toEqual([]);
+  });
+
+  test.each([1, 10, 60])('of a wrong format that begins after %d s of loud noise', (seconds) => {
+    const noise = mapSamples(Buffer.alloc(32_000 * seconds), (_, i) => ((i * 7_919) ** 2 % 20_001) - 10_000);
+    const swapped = Buffer.from(speech).swap16();
+    expect(judge(Buffer.concat([noise, ...Array(16).fill(swapped)])).told).toEqual(['swapped-bytes']);
   });
 
   test('odd-sizes, once', () => {
