@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { version } from '../kernel/version.ts';
 import type { Recording } from '../recording/read-recording.ts';
 import type { Timeline } from '../recording/timeline.ts';
+import { htmlDocument } from '../report/document.ts';
 import { html, jsonForScript, trusted } from '../report/html.ts';
 import { packVoices, recordingView } from './recording-view.ts';
 import { readAsset } from './server/assets.ts';
@@ -15,27 +15,13 @@ export async function recordingPage(recording: Recording, timeline: Timeline): P
   const voices = packVoices(recording);
   const [style, script] = [await readAsset('app.css'), await readAsset('app.js')];
   const { what, where } = view.title;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy(style, script)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="voicectl ${version}">
-<link rel="icon" href="data:,">
-<title>${where === undefined ? what : `${what} → ${where}`}</title>
-<style>${trusted(style)}</style>
-</head>
-<body>
-<noscript>This page needs JavaScript. In a terminal, <code>voicectl inspect</code> shows the same.</noscript>
+  const body = html`<noscript>This page needs JavaScript. In a terminal, <code>voicectl inspect</code> shows the same.</noscript>
 <script type="application/json" id="data">${jsonForScript(view)}</script>
 <script type="text/plain" id="pcm-out">${trusted(voices.out)}</script>
 <script type="text/plain" id="pcm-in">${trusted(voices.in)}</script>
-<script type="module">${trusted(script)}</script>
-</body>
-</html>
-`;
-  return page.html;
+<script type="module">${trusted(script)}</script>`;
+  const title = where === undefined ? what : `${what} → ${where}`;
+  return htmlDocument({ title, policy: policy(style, script), style, body });
 }
 
 /** The page may load and run nothing but its own contents. */

@@ -3,20 +3,16 @@ import type { Judged } from '../conformance/judge.ts';
 import { version } from '../kernel/version.ts';
 import { evidenceJson } from './check-evidence.ts';
 import { costText } from './check-lines.ts';
+import { reportDocument } from './document.ts';
 import { type Html, html, trusted } from './html.ts';
 
 /** Inlined, so that the page needs nothing else. */
 const style = `
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
-body { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem }
-table { border-collapse: collapse; width: 100% }
-td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid #8884 }
+td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0 }
 td:first-child { white-space: nowrap; font-weight: 600 }
-.verdict { white-space: nowrap; font-weight: 600 }
-.pass { color: #13713a } .fail { color: #c21f2b } .warn, .unknown { color: #8a5a00 } .skipped { opacity: .65 }
-@media (prefers-color-scheme: dark) { .pass { color: #58c987 } .fail { color: #ff7079 } .warn, .unknown { color: #e5b455 } }
-small, .says { opacity: .75 } body { overflow-wrap: anywhere }
-pre { overflow: auto; max-height: 24rem; font-size: .8rem; white-space: pre-wrap } summary { cursor: pointer }
+.verdict { white-space: nowrap; font-weight: 600 } .skipped { opacity: .65 }
+.says { opacity: .75 } body { overflow-wrap: anywhere }
+pre { overflow: auto; max-height: 24rem; font-size: .8rem } summary { cursor: pointer }
 `;
 
 export interface CheckPage {
@@ -31,19 +27,7 @@ export function checkPage({ subject, startedAt, result }: CheckPage): string {
   const { rules, verdicts, spent, stopped, elapsedMs } = result;
   const counts = Object.entries(verdicts).filter(([, count]) => count > 0);
   const bad = rules.filter(({ finding }) => finding.verdict === 'fail' || finding.verdict === 'warn');
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="voicectl ${version}">
-<link rel="icon" href="data:,">
-<title>voicectl check ${subject}</title>
-<style>${trusted(style)}</style>
-</head>
-<body>
-<h1>Does ${subject} keep the specification?</h1>
+  const body = html`<h1>Does ${subject} keep the specification?</h1>
 <p>${counts.map(([verdict, count]) => html`<strong class="${verdict}">${count} ${verdict}</strong> `)}</p>
 ${stopped === undefined ? '' : html`<p class="fail">Stopped: ${stopped.message}</p>`}
 ${bad.length === 0 ? '' : html`<ul>${bad.map(badLine)}</ul>`}
@@ -54,11 +38,8 @@ ${bad.length === 0 ? '' : html`<ul>${bad.map(badLine)}</ul>`}
 ${rules.map(ruleRow)}
 </tbody>
 </table>
-<footer><p><small>Made by voicectl ${version}. Keys and tokens are not in this page.</small></p></footer>
-</body>
-</html>
-`;
-  return page.html;
+<footer><p><small>Made by voicectl ${version}. Keys and tokens are not in this page.</small></p></footer>`;
+  return reportDocument({ title: `voicectl check ${subject}`, style, body });
 }
 
 function badLine({ rule, finding }: Judged): Html {

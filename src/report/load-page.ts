@@ -1,5 +1,6 @@
 import { version } from '../kernel/version.ts';
 import type { LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
+import { reportDocument } from './document.ts';
 import { type Html, html, trusted } from './html.ts';
 import { distributionChart, seriesChart } from './load-charts.ts';
 import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
@@ -7,34 +8,18 @@ import { createStyle } from './style.ts';
 
 /** Inlined, so that the page needs nothing else. */
 const style = `
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
-body { max-width: 60rem; margin: 0 auto; padding: 2rem 1rem }
-table { border-collapse: collapse; width: 100% }
-td, th { text-align: right; padding: .3rem .75rem .3rem 0; border-top: 1px solid #8884; font-variant-numeric: tabular-nums }
+td, th { text-align: right; padding: .3rem .75rem .3rem 0; font-variant-numeric: tabular-nums }
 td:first-child, th:first-child, .verdicts td { text-align: left }
-.pass, .good { color: #13713a } .fail, .bad { color: #c21f2b } .note { color: #8a5a00 } .main { color: #1f6fb2 }
-@media (prefers-color-scheme: dark) { .pass, .good { color: #58c987 } .fail, .bad { color: #ff7079 } .note { color: #e5b455 } .main { color: #6db3f2 } }
-pre { white-space: pre-wrap } svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor }
+.main { color: #1f6fb2 } @media (prefers-color-scheme: dark) { .main { color: #6db3f2 } }
+svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor }
 .axis { stroke: currentColor; opacity: .4 } .bar { fill: #1f6fb2 } .open { fill: #c21f2b }
-.line { fill: none; stroke: currentColor; stroke-width: 1.5 } .legend { margin: 0 } small { opacity: .75 }
+.line { fill: none; stroke: currentColor; stroke-width: 1.5 } .legend { margin: 0 }
 `;
 
 /** A result as one page that needs nothing else: no network and no script. */
 export function loadPage(summary: LoadSummary): string {
   const { facts, metrics, thresholds, invalid, stopped, seconds } = summary;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="voicectl ${version}">
-<link rel="icon" href="data:,">
-<title>voicectl load ${facts.target}</title>
-<style>${trusted(style)}</style>
-</head>
-<body>
-<h1>${facts.target} under load</h1>
+  const body = html`<h1>${facts.target} under load</h1>
 <pre>${loadPlanLines(facts, createStyle(false)).map((line) => html`${line}${trusted('\n')}`)}</pre>
 ${
   invalid.length === 0
@@ -51,11 +36,8 @@ ${seriesChart('Sessions', seconds, { lines: sessionLines, format: (value) => Str
 ${metrics.filter(({ count }) => count > 1).map((metric) => metricSeries(metric, seconds))}
 <h2>Distributions</h2>
 ${metrics.map(({ metric, bars }) => html`<h3>${metric}</h3>${distributionChart(metric, bars)}`)}
-<footer><p><small>Made by voicectl ${version} on ${new Date(facts.startAt).toISOString()}. Keys and tokens are not in this page. Red parts of a bar did not finish: their age is a lower bound.</small></p></footer>
-</body>
-</html>
-`;
-  return page.html;
+<footer><p><small>Made by voicectl ${version} on ${new Date(facts.startAt).toISOString()}. Keys and tokens are not in this page. Red parts of a bar did not finish: their age is a lower bound.</small></p></footer>`;
+  return reportDocument({ title: `voicectl load ${facts.target}`, style, body });
 }
 
 const sessionLines = [
