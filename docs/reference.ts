@@ -13,6 +13,7 @@ import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failu
 import { controlOperations, controlPrefix } from '../src/protocol/control.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
 import { describeCatalogue, faultPoints } from '../src/protocol/faults.ts';
+import { type NetworkQuality, networkProfiles } from '../src/protocol/network.ts';
 import { serviceRules } from '../src/rules/catalogue.ts';
 import { bindings } from '../src/ui/keys.ts';
 
@@ -55,6 +56,10 @@ export const references: Record<string, string> = {
   faults: Object.entries(faultPoints)
     .map(([point, chance]) => `Strike ${chance}:\n\n${faultTable(point)}`)
     .join('\n\n'),
+  networks: table(
+    ['network', 'latency', 'jitter', 'loss', 'to the device', 'from the device'],
+    Object.entries(networkProfiles).map(([name, quality]) => networkRow(name, quality)),
+  ),
   dialect: dialectSections(z.toJSONSchema(dialectSchema, { io: 'input' }) as Schema),
   rules: table(
     ['rule', 'the specification says', 'section', 'exchanges'],
@@ -79,6 +84,18 @@ export const references: Record<string, string> = {
     backends.map(({ name, hosts, install }) => [`\`${name}\``, hosts.join(', '), install]),
   ),
 };
+
+function networkRow(name: string, { latency, jitter, loss, rate, upload }: NetworkQuality): string[] {
+  const ms = (value: number) => (value === 0 ? '' : `${value} ms`);
+  const share = loss === 0 ? '' : `${loss * 100} %`;
+  return [`\`${name}\``, ms(latency), ms(jitter), share, rateText(rate), rateText(upload)];
+}
+
+function rateText(bits: number | undefined): string {
+  if (bits === undefined) return '';
+  if (bits === 0) return 'nothing';
+  return bits < 1_000_000 ? `${bits / 1_000} kbit/s` : `${bits / 1_000_000} Mbit/s`;
+}
 
 /** Settings that one exchange tells together are one row. */
 function learnRows(): string[][] {

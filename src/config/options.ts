@@ -83,6 +83,7 @@ export const localOptions = [
   'reply',
   'scenario',
   'fault',
+  'network',
   'dialect',
   'speed',
   'seed',

@@ -8,6 +8,7 @@ import { type ControlApiOptions, createControlApi } from './control/control-api.
 import { createEventWatch } from './event-watch.ts';
 import { createEmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
+import { createNetworkFaults } from './faults/network-faults.ts';
 import { createUpgradeFaults } from './faults/upgrade-faults.ts';
 import { type FoldedEvents, foldFloods } from './fold-floods.ts';
 import { createHttpServer } from './http/http-server.ts';
@@ -109,6 +110,8 @@ export function assemble(parts: ServiceParts): AssembledService {
         controlHosts: allowHosts ?? [],
         tap: options.tap,
       });
+      const network = createNetworkFaults(faults, { clock: baseClock, random });
+      network.stretch(server);
       const address = await listen(server, host, port).catch(async (thrown) => {
         await voice.close();
         await parts.leave?.();
@@ -127,6 +130,7 @@ export function assemble(parts: ServiceParts): AssembledService {
           upgradeFaults.close();
           pulse.close();
           server.closeAllConnections();
+          network.close();
           await stopped;
           await parts.leave?.();
           gone.abort();

@@ -4,8 +4,8 @@ import { createHash, randomUUID } from 'node:crypto';
 export interface Random {
   /** A new identifier, in the form of a UUID. */
   id(): string;
-  /** A new sequence of numbers from 0 up to 1, independent of all other draws. */
-  sequence(): () => number;
+  /** A new sequence of numbers from 0 up to 1, independent of all other draws; with a name, the same one for the name. */
+  sequence(name?: string): () => number;
 }
 
 export function createRandom(seed?: number): Random {
@@ -24,8 +24,7 @@ export function createRandom(seed?: number): Random {
         hex.slice(20, 32),
       ].join('-');
     },
-    sequence() {
-      const name = `sequence ${sequences++}`;
+    sequence(name = `sequence ${sequences++}`) {
       let index = 0;
       return () => hash(`${name}:${index++}`).readUInt32LE() / 2 ** 32;
     },

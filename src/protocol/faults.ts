@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
 import { durationSchema } from './duration.ts';
+import { networkShape } from './network.ts';
 import { expectedUnit, lacksUnit } from './read-duration.ts';
-import { createSchemaPlaces } from './schema-places.ts';
+import { createSchemaPlaces, defaultMark, type SchemaPlaces } from './schema-places.ts';
 import { didYouMean } from './suggestion.ts';
 
 /**
@@ -12,6 +13,7 @@ import { didYouMean } from './suggestion.ts';
 
 /** Where a fault strikes. Its count and its probability are about these opportunities. */
 export const faultPoints = {
+  connection: 'each new connection of a device, as long as it lasts',
   token: 'each token request with a valid body',
   upgrade: 'each WebSocket upgrade',
   authorise: 'each token that is presented on a stream',
@@ -38,6 +40,13 @@ const word = (fallback: string, what: string) => z.string().min(1).default(fallb
 
 /** Every fault: where it strikes, what happens, and its parameters. */
 export const faultCatalogue = {
+  // The network beneath everything.
+  network: fault({
+    at: 'connection',
+    summary: 'the network is slow, uneven, lossy or gone, in both directions; the newest one counts',
+    parameters: networkShape,
+  }),
+
   // The token endpoint.
   'token-error': fault({
     at: 'token',
@@ -285,6 +294,7 @@ const direction = {
     .describe('Which side of a proxy it strikes; default: the device'),
 };
 const scopes = {
+  connection: count,
   token: { ...device, ...count },
   upgrade: count,
   authorise: { ...device, ...count },
@@ -350,7 +360,7 @@ export function readFault(written: string): Fault {
   const pairs = rest === '' ? [] : rest.split(',').map((pair) => splitAt(pair, '='));
   const bare = pairs.find(([key, value]) => lacksUnit(value) && isDurationOf(name, key));
   if (bare !== undefined) throw new Error(`${name}: ${bare[0]}: expected ${expectedUnit(bare[1])}`);
-  const values = pairs.map(([key, value]) => [key, readValue(value)]);
+  const values = pairs.map(([key, value]) => [key, isRateOf(name, key) ? value : readValue(value)]);
   return parseFault({ name, ...Object.fromEntries(values) });
 }
 
@@ -374,8 +384,17 @@ export function parseFault(input: unknown): Fault {
 }
 
 function isDurationOf(name: string, key: string): boolean {
-  if (!faultNames.includes(name as FaultName)) return false;
-  return createSchemaPlaces(schemaOfFault(name as FaultName)).isDuration([key]);
+  return placesOf(name)?.isDuration([key]) === true;
+}
+
+/** A rate needs its unit, and so stays text until it is read. */
+function isRateOf(name: string, key: string): boolean {
+  return placesOf(name)?.isRate([key]) === true;
+}
+
+function placesOf(name: string): SchemaPlaces | undefined {
+  if (!faultNames.includes(name as FaultName)) return undefined;
+  return createSchemaPlaces(schemaOfFault(name as FaultName));
 }
 
 function splitAt(written: string, separator: string): [string, string] {
@@ -396,12 +415,18 @@ export function describeCatalogue() {
   });
 }
 
+interface Property {
+  default?: unknown;
+  description?: string;
+  [defaultMark]?: string;
+}
+
 /** What can be chosen of a fault, with its default, for documentation: the scope left out. */
 function faultParameters(name: FaultName): { name: string; default: string; help: string }[] {
   const parameters: z.ZodRawShape = faultCatalogue[name].parameters;
   const { properties = {} } = z.toJSONSchema(z.object(parameters), { io: 'input', unrepresentable: 'any' });
   return Object.entries(properties).map(([key, property]) => {
-    const { default: fallback, description = '' } = property as { default?: unknown; description?: string };
-    return { name: key, default: String(fallback ?? ''), help: description };
+    const { default: fallback, [defaultMark]: told, description = '' } = property as Property;
+    return { name: key, default: String(fallback ?? told ?? ''), help: description };
   });
 }

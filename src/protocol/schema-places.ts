@@ -6,10 +6,16 @@ export interface SchemaPlaces {
   keysAt(path: readonly PropertyKey[]): string[];
   /** Whether a duration may stand there. */
   isDuration(path: readonly PropertyKey[]): boolean;
+  /** Whether a rate may stand there. */
+  isRate(path: readonly PropertyKey[]): boolean;
 }
 
 /** Marks a duration in a JSON Schema. */
 export const durationMark = 'x-duration';
+/** Marks a number of bits per second. */
+export const rateMark = 'x-rate';
+/** Says what holds where nothing is given, for a setting whose default is no value. */
+export const defaultMark = 'x-default';
 
 type Node = { [keyword: string]: unknown };
 
@@ -27,6 +33,7 @@ export function createSchemaPlaces(schema: z.ZodType): SchemaPlaces {
   return {
     keysAt: (path) => [...new Set(nodesAt(path).flatMap(({ properties }) => Object.keys(properties ?? {})))],
     isDuration: (path) => nodesAt(path).some((node) => node[durationMark] === true),
+    isRate: (path) => nodesAt(path).some((node) => node[rateMark] === true),
   };
 }
 

@@ -5,6 +5,7 @@ import type { EmulatorControl } from '../emulator/control/emulator-control.ts';
 import { createStreamActions } from '../emulator/control/stream-actions.ts';
 import { createEmulatorEvents } from '../emulator/events.ts';
 import { createFaults } from '../emulator/faults/faults.ts';
+import { createNetworkFaults } from '../emulator/faults/network-faults.ts';
 import { createUpgradeFaults } from '../emulator/faults/upgrade-faults.ts';
 import { foldFloods } from '../emulator/fold-floods.ts';
 import { listen } from '../emulator/http/listen.ts';
@@ -111,6 +112,8 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       isSecure: tls !== undefined,
     }),
   });
+  const network = createNetworkFaults(faults, { clock: baseClock, random });
+  network.stretch(server);
   const address = await listen(server, host, port);
   const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
   events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
@@ -125,6 +128,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       judge.close();
       pulse.close();
       server.closeAllConnections();
+      network.close();
       await recordings?.close();
       await stopped;
     })();

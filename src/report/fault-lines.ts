@@ -22,7 +22,7 @@ export function catalogueLines(catalogue: Catalogue): string[] {
       '',
     ])
     .concat([
-      'Every fault takes times=N, skip=N and probability=P; all but those of the upgrade device=ID; those of a live stream stream=N.',
+      'Every fault takes times=N, skip=N and probability=P; all but those of a connection and of the upgrade device=ID; those of a live stream stream=N.',
       'Write NAME or NAME:key=value,key=value.',
     ]);
 }

@@ -70,8 +70,8 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
   });
   for (const { stream, message } of candidates.sort((a, b) => a.message.at - b.message.at)) {
     const grant = byHash.get(message.token.hash);
-    const isFirst = !shown.has(message.token.hash);
-    shown.add(message.token.hash);
+    const isFirst = !shown.has(identityOf(message.token));
+    shown.add(identityOf(message.token));
     const sent = stream.exchange.messages.find((one) => one.from === 'device' && isData(one));
     if (grant === undefined || !isFirst || sent !== message || message.opcode !== 'text') continue;
     const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
@@ -86,6 +86,14 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore, openElsewhere });
   }
   return found;
+}
+
+/**
+ * What a service can know a token by. Without `jti` two tokens of one second say the same, and only a signature that is made
+ * with random numbers differs: a service that takes the second for the first is not to blame.
+ */
+function identityOf({ claims, hash }: TokenFacts): string {
+  return claims === undefined || 'jti' in claims ? hash : JSON.stringify(claims);
 }
 
 /** The device that a token stands for. */

@@ -17,6 +17,10 @@ describe('a fault is read', () => {
       'close:code=1012,after=2s,times=1,device=d1',
       { name: 'close', code: 1012, reason: '', after: 2_000, times: 1, device: 'd1', probability: 1 },
     ],
+    [
+      'network:profile=slow-3g,loss=2%,rate=1.5Mbit,upload=0',
+      { name: 'network', profile: 'slow-3g', loss: 0.02, rate: 1_500_000, upload: 0, probability: 1 },
+    ],
     ['drop:probability=0.25', { name: 'drop', probability: 0.25 }],
     [
       'token-redirect:location=http://x/?a=b',
@@ -37,6 +41,10 @@ describe('a fault is read', () => {
     ['tokn-slow', 'expected a fault of the catalogue, not "tokn-slow", did you mean token-slow?'],
     ['token-slow:delay=soon', 'token-slow: delay: expected a duration'],
     ['upgrade-hang:device=d1', 'upgrade-hang: there is no setting "device"'],
+    ['network:rate=400', 'network: rate: expected a rate with its unit, such as 400kbit or 2Mbit'],
+    ['network:loss=2', 'network: loss: expected a share from 0 up to 1, such as 0.02 or 2%'],
+    ['network:latency=20', 'network: latency: expected a duration with its unit: 20s or 20ms?'],
+    ['network:profile=slow3g', 'network: profile: expected one of none, edge, slow-3g'],
     ['mute:probability=0', 'mute: probability: Too small'],
     ['mute:times=0', 'mute: times: Too small'],
   ])('but not from %s', (written, why) => {

@@ -5,6 +5,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import type { CommandContext } from '../command.ts';
+import { networkFaults } from '../service/network-faults.ts';
 
 /** The settings of a proxy that have nothing to do with where it listens. */
 type ProxySetting =
@@ -16,6 +17,7 @@ type ProxySetting =
   | 'proxyRecord'
   | 'dialect'
   | 'fault'
+  | 'network'
   | 'seed';
 
 /**
@@ -37,7 +39,7 @@ export async function proxySettings({
     allowPlaintext: settings.proxyPlaintext === true,
     answerMs: settings.targetTimeout,
     record: settings.proxyRecord,
-    faults: settings.fault,
+    faults: [...settings.fault, ...networkFaults(settings.network)],
     seed: settings.seed,
     dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };

@@ -13,6 +13,7 @@ export const proxySpec = defineSpec({
     'failOn',
     'proxyRecord',
     'fault',
+    'network',
     'seed',
     'proxyDuration',
     'proxyHost',

@@ -3,6 +3,7 @@ import type { EmulatorOptions } from '../../emulator/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
+import { networkFaults } from './network-faults.ts';
 
 type EmulatorSetting = (typeof emulatorOptions)[number];
 type EmulatorContext = Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>;
@@ -25,7 +26,7 @@ export async function emulatorSettings({ settings, io, signal }: EmulatorContext
 
 /** The options for an emulator's behaviour, without its access rules. Reads the dialect and the scenario. */
 export async function localSettings({ settings, io, signal }: LocalContext): Promise<EmulatorOptions> {
-  const { reply, speed, rateLimit, maxConnections, seed, fault, scenario, dialect } = settings;
+  const { reply, speed, rateLimit, maxConnections, seed, fault = [], network, scenario, dialect } = settings;
   const input = { stdin: io.stdin, signal };
   const given = {
     reply,
@@ -33,7 +34,7 @@ export async function localSettings({ settings, io, signal }: LocalContext): Pro
     rateLimit,
     maxConnections,
     seed,
-    faults: fault,
+    faults: [...fault, ...networkFaults(network)],
     scenario: scenario === undefined ? undefined : await openScenario(scenario, input),
     dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };

@@ -72,6 +72,11 @@ export const emulatorSettings = {
     repeatable: true,
     help: 'start with this fault, such as token-slow or close:code=1012,after=2s (repeatable); see emulator fault list',
   }),
+  network: define({
+    flag: '--network <NETWORK>',
+    parse: parseText,
+    help: 'put this network beneath all connections: slow-3g, lossy-wifi …, or latency=100ms,jitter=20ms,rate=1Mbit,loss=2%',
+  }),
   allowHost: define({
     flag: '--allow-host <NAME>',
     parse: parseText,

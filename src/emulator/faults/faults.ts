@@ -48,6 +48,8 @@ export interface Faults {
   take: TakeFaults;
   /** Calls the listener for each fault added from now on, with a function that takes only that fault. Call the result to stop. */
   onAdded(listener: (take: TakeFaults) => void): () => void;
+  /** Calls the listener each time that faults may have been taken away. Call the result to stop. */
+  onCleared(listener: () => void): () => void;
 }
 
 /** The faults that strike this subject at this point. Counts each one and emits an event for it. */
@@ -72,6 +74,7 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
   let active: Entry[] = [];
   let nextId = 1;
   const listeners = new Set<(take: TakeFaults) => void>();
+  const clearListeners = new Set<() => void>();
 
   const enter = (id: number, fault: Fault): Entry => {
     const entry = { id, fault, struck: 0, passed: 0, chance: random.sequence() };
@@ -83,6 +86,10 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
   const tellAdded = (entry: Entry) => {
     const take = takeFrom(() => [entry]);
     for (const listener of listeners) listener(take);
+  };
+
+  const tellCleared = () => {
+    for (const listener of clearListeners) listener();
   };
 
   const tell = ({ id, fault: { name } }: Entry, { device, stream, sent, told }: FaultSubject) => {
@@ -117,6 +124,7 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
     sync(faults) {
       const wanted = new Set(faults.map(({ id }) => id));
       active = active.filter(({ id }) => wanted.has(id));
+      tellCleared();
       const known = new Set(active.map(({ id }) => id));
       for (const { id, fault } of faults) if (!known.has(id)) tellAdded(enter(id, fault));
     },
@@ -128,16 +136,22 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
     clear(id) {
       const before = active.length;
       active = id === undefined ? [] : active.filter((entry) => entry.id !== id);
+      tellCleared();
       return before - active.length;
     },
     reset() {
       active = [];
       for (const input of initial) add(input);
+      tellCleared();
     },
     take: takeFrom(() => active),
     onAdded(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onCleared(listener) {
+      clearListeners.add(listener);
+      return () => clearListeners.delete(listener);
     },
   };
 }

@@ -84,6 +84,19 @@ const peak = (pcm: Buffer) =>
 
 /** Each fault of the catalogue, and what a client that knows nothing of voicectl sees of it. */
 const table: Record<FaultName, Case> = {
+  network: {
+    fault: 'network:latency=150ms',
+    // Three round trips: TCP, the request, and nothing else before its answer.
+    token: ({ status, ms }) => {
+      expect(status).toBe(200);
+      expect(ms).toBeGreaterThanOrEqual(600);
+    },
+    // Two connections of two round trips and half a one, and the token with its confirmation.
+    stream: (stream, heard) => {
+      expect(stream.connectedMs).toBeGreaterThanOrEqual(900);
+      expect(heard).toEqual(said);
+    },
+  },
   'token-error': {
     fault: 'token-error:status=502,code=BROKEN',
     token: ({ status, body }) => {

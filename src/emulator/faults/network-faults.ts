@@ -1,0 +1,74 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../kernel/clock.ts';
+import type { FaultAt } from '../../protocol/faults.ts';
+import { type NetworkQuality, networkProfiles, networkQuality } from '../../protocol/network.ts';
+import { Line } from '../../wire/server/network/line.ts';
+import type { Random } from '../random.ts';
+import type { Faults } from './faults.ts';
+
+/** Puts the network of the active faults beneath the connections of devices. */
+export interface NetworkFaults {
+  /** Lets the connections of a server go through it. Call it before the server listens. */
+  stretch(server: Server): void;
+  /** Ends the connections that go through it. */
+  close(): void;
+}
+
+/** `clock`: the machine's, since moving the emulator's leaves the pace of audio as it is. */
+export function createNetworkFaults(
+  faults: Faults,
+  { clock, random }: { clock: Clock; random: Random },
+): NetworkFaults {
+  const open = new Map<Line, FaultAt<'connection'>[]>();
+  let connections = 0;
+
+  /** Of several, the newest one that is still active. */
+  const qualityOf = (struck: readonly FaultAt<'connection'>[]): NetworkQuality => {
+    const active = struck.findLast((fault) => faults.list().some((entry) => entry.fault === fault));
+    return active === undefined ? networkProfiles.none : networkQuality(active);
+  };
+  const enter = (socket: Socket): Socket => {
+    connections += 1;
+    const struck = [...faults.take('connection', {})];
+    if (struck.length === 0) return socket;
+    const [upload, download] = ['up', 'down'].map((way) =>
+      random.sequence(`connection ${connections} ${way}`),
+    );
+    const line = new Line(socket, {
+      clock,
+      quality: () => qualityOf(struck),
+      chances: { upload: upload as () => number, download: download as () => number },
+      roundTrips: 'encrypted' in socket ? 2 : 1,
+    });
+    open.set(line, struck);
+    socket.once('close', () => open.delete(line));
+    return line as unknown as Socket;
+  };
+  const stops = [
+    faults.onAdded((take) => {
+      for (const [line, struck] of open) {
+        struck.push(...take('connection', {}));
+        line.changed();
+      }
+    }),
+    faults.onCleared(() => {
+      for (const line of open.keys()) line.changed();
+    }),
+  ];
+
+  return {
+    stretch(server) {
+      // The server of a TLS connection hands it to HTTP after the handshake.
+      const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection';
+      const [serve] = server.rawListeners(event);
+      if (serve === undefined) return;
+      server.off(event, serve as () => void);
+      server.prependListener(event, (socket: Socket) => Reflect.apply(serve, server, [enter(socket)]));
+    },
+    close() {
+      for (const stop of stops) stop();
+      for (const line of open.keys()) line.cut();
+    },
+  };
+}

@@ -1,0 +1,165 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { NetworkQuality } from '../../../protocol/network.ts';
+import { createOneWay, type OneWay } from './one-way.ts';
+
+export interface LineOptions {
+  clock: Clock;
+  /** What the connection goes through now. */
+  quality: () => NetworkQuality;
+  /** For each direction, numbers from 0 up to 1. */
+  chances: { upload: () => number; download: () => number };
+  /** Round trips that a client needs before it can send a first byte: one for TCP, one for TLS. */
+  roundTrips: number;
+}
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * A connection as it seems at the far end of a slow network. It stands in for the socket wherever HTTP and WebSocket use one.
+ * A class, because it is a stream.
+ */
+export class Line extends Duplex {
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
+  readonly localAddress: string | undefined;
+  readonly localPort: number | undefined;
+  readonly encrypted: boolean;
+  readonly connecting = false;
+  private readonly inner: Socket;
+  private readonly upload: OneWay;
+  private readonly download: OneWay;
+  private written: Done | undefined;
+
+  constructor(inner: Socket, { clock, quality, chances, roundTrips }: LineOptions) {
+    super({ allowHalfOpen: true });
+    this.inner = inner;
+    this.remoteAddress = inner.remoteAddress;
+    this.remotePort = inner.remotePort;
+    this.localAddress = inner.localAddress;
+    this.localPort = inner.localPort;
+    this.encrypted = 'encrypted' in inner;
+    this.upload = createOneWay({
+      clock,
+      quality: () => ({ ...quality(), bitsPerSecond: quality().upload }),
+      chance: chances.upload,
+      deliver: (bytes) => {
+        if (!this.push(bytes)) this.upload.allow(false);
+      },
+      onRoom: () => inner.resume(),
+    });
+    this.download = createOneWay({
+      clock,
+      quality: () => ({ ...quality(), bitsPerSecond: quality().rate }),
+      chance: chances.download,
+      deliver: (bytes) => {
+        if (!inner.destroyed) inner.write(bytes);
+      },
+      onRoom: () => this.tellWritten(),
+    });
+    this.upload.hold(2 * roundTrips * quality().latency);
+    this.listen();
+  }
+
+  private listen(): void {
+    const { inner, upload } = this;
+    let failure: Error | undefined;
+    inner.on('data', (bytes: Buffer) => {
+      if (this.destroyed) return;
+      upload.send(bytes);
+      if (upload.isFull) inner.pause();
+    });
+    inner.on('end', () => upload.after(() => this.push(null)));
+    inner.on('error', (error) => {
+      failure = error;
+    });
+    inner.on('close', () => {
+      this.download.close();
+      upload.after(() => this.destroy(failure));
+    });
+    inner.on('timeout', () => this.emit('timeout'));
+  }
+
+  /** The quality has changed. */
+  changed(): void {
+    this.upload.changed();
+    this.download.changed();
+  }
+
+  /** Ends the connection now, whatever is under way. */
+  cut(): void {
+    this.inner.destroy();
+    this.destroy();
+  }
+
+  private tellWritten(): void {
+    const { written } = this;
+    this.written = undefined;
+    written?.();
+  }
+
+  override _read(): void {
+    this.upload.allow(true);
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.download.send(bytes);
+    if (this.download.isFull) this.written = done;
+    else done();
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: Done): void {
+    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'binary', done);
+  }
+
+  override _final(done: Done): void {
+    this.download.after(() => this.inner.end());
+    done();
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    this.upload.close();
+    this.tellWritten();
+    // What was sent before is on its way.
+    this.download.after(() => this.inner.destroySoon());
+    done(error);
+  }
+
+  /** As of a socket of Node: ends it, then destroys it. */
+  destroySoon(): void {
+    if (this.writable) this.end();
+    if (this.writableFinished) this.destroy();
+    else this.once('finish', () => this.destroy());
+  }
+
+  resetAndDestroy(): this {
+    this.download.close();
+    this.download.after(() => this.inner.resetAndDestroy());
+    return this.destroy();
+  }
+
+  setTimeout(ms: number, call?: () => void): this {
+    this.inner.setTimeout(ms);
+    if (call !== undefined) this.once('timeout', call);
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    this.inner.ref();
+    return this;
+  }
+
+  unref(): this {
+    this.inner.unref();
+    return this;
+  }
+}

@@ -1,0 +1,155 @@
+import type { Clock, ClockTimer } from '../../../kernel/clock.ts';
+
+/** What the packets of one direction go through. */
+export interface OneWayQuality {
+  latency: number;
+  jitter: number;
+  loss: number;
+  /** Bits per second; 0: nothing passes. Undefined: no limit. */
+  bitsPerSecond: number | undefined;
+}
+
+/** One direction of a connection: everything arrives, in its order, at the time that the network allows. */
+export interface OneWay {
+  /** Whether so much is under way that the sender should wait for `onRoom`. */
+  readonly isFull: boolean;
+  send(bytes: Buffer): void;
+  /** Calls when everything sent so far has arrived. */
+  after(call: () => void): void;
+  /** Nothing arrives for so long. */
+  hold(ms: number): void;
+  /** The reader takes nothing (`false`), or reads on. */
+  allow(isReading: boolean): void;
+  /** The quality has changed. */
+  changed(): void;
+  /** Drops what is under way. */
+  close(): void;
+}
+
+export interface OneWayOptions {
+  clock: Clock;
+  quality: () => OneWayQuality;
+  /** Numbers from 0 up to 1. */
+  chance: () => number;
+  deliver: (bytes: Buffer) => void;
+  onRoom: () => void;
+}
+
+/** Payload of a packet on Ethernet, and what its headers (IP, TCP) add to it. */
+const packetBytes = 1_460;
+const headerBytes = 40;
+/** Bytes that may wait for a slow line, and that may be under way on a long one. */
+const maxWaitingBytes = 64 * 1024;
+const maxFlyingBytes = 1024 * 1024;
+/** A lost packet comes again after two round trips, and after 200 ms at least, as Linux has it; twice as late each further time. */
+const minRetransmitMs = 200;
+const maxRetransmits = 8;
+
+interface Packet {
+  bytes: Buffer | undefined;
+  call: (() => void) | undefined;
+  /** When it was sent, then when it arrives. */
+  at: number;
+}
+
+export function createOneWay({ clock, quality, chance, deliver, onRoom }: OneWayOptions): OneWay {
+  /** Packets before the slow line, and on it. */
+  let waiting: Packet[] = [];
+  let flying: Packet[] = [];
+  let waitingBytes = 0;
+  let flyingBytes = 0;
+  /** When the line can take the next packet, and when the last one arrives. */
+  let freeAt = 0;
+  let lastAt = 0;
+  let isReading = true;
+  let timer: ClockTimer | undefined;
+  const isFull = () => waitingBytes > maxWaitingBytes || flyingBytes > maxFlyingBytes;
+
+  const depart = (now: number) => {
+    const { bitsPerSecond, ...rest } = quality();
+    while (waiting[0] !== undefined && bitsPerSecond !== 0 && freeAt <= now) {
+      const packet = waiting.shift() as Packet;
+      const bytes = packet.bytes?.length ?? 0;
+      const onLineMs = bitsPerSecond === undefined ? 0 : ((bytes + headerBytes) * 8_000) / bitsPerSecond;
+      freeAt = Math.max(freeAt, packet.at) + onLineMs;
+      lastAt = Math.max(lastAt, freeAt + delayOf(rest, chance));
+      flying.push({ ...packet, at: lastAt });
+      waitingBytes -= bytes;
+      flyingBytes += bytes;
+    }
+  };
+  const arrive = (now: number) => {
+    while (isReading && flying[0] !== undefined && flying[0].at <= now) {
+      const { bytes, call } = flying.shift() as Packet;
+      flyingBytes -= bytes?.length ?? 0;
+      if (bytes !== undefined) deliver(bytes);
+      call?.();
+    }
+  };
+  const run = () => {
+    timer?.cancel();
+    timer = undefined;
+    const wasFull = isFull();
+    const now = clock.now();
+    depart(now);
+    arrive(now);
+    if (wasFull && !isFull()) onRoom();
+    const isStuck = waiting.length === 0 || quality().bitsPerSecond === 0;
+    const next = Math.min(
+      isStuck ? Number.POSITIVE_INFINITY : freeAt,
+      isReading ? (flying[0]?.at ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY,
+    );
+    if (next < Number.POSITIVE_INFINITY) timer ??= clock.after(next - clock.now(), run, { background: true });
+  };
+  const add = (bytes: Buffer | undefined, call?: () => void) => {
+    waiting.push({ bytes, call, at: clock.now() });
+    waitingBytes += bytes?.length ?? 0;
+  };
+
+  return {
+    get isFull() {
+      return isFull();
+    },
+    send(bytes) {
+      for (let at = 0; at < bytes.length; at += packetBytes) add(bytes.subarray(at, at + packetBytes));
+      run();
+    },
+    after(call) {
+      add(undefined, call);
+      run();
+    },
+    hold(ms) {
+      freeAt = Math.max(freeAt, clock.now() + ms);
+    },
+    allow(reads) {
+      isReading = reads;
+      if (reads) run();
+    },
+    changed() {
+      // What an outage held back is sent now, not in the past.
+      freeAt = Math.max(freeAt, clock.now());
+      run();
+    },
+    close() {
+      timer?.cancel();
+      waiting = [];
+      flying = [];
+    },
+  };
+}
+
+/** How long a packet is on its way. */
+function delayOf(
+  { latency, jitter, loss }: Omit<OneWayQuality, 'bitsPerSecond'>,
+  chance: () => number,
+): number {
+  let ms = latency;
+  if (jitter > 0) ms = Math.max(0, latency + (2 * chance() - 1) * jitter);
+  if (loss === 0) return ms;
+  let again = Math.max(minRetransmitMs, 4 * latency);
+  for (let lost = 0; lost < maxRetransmits && chance() < loss; lost += 1) {
+    ms += again;
+    again *= 2;
+  }
+  return ms;
+}

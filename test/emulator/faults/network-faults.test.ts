@@ -1,0 +1,154 @@
+import { request } from 'node:https';
+import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../../../src/emulator/emulator.ts';
+import type { NetworkProfile } from '../../../src/protocol/network.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+import { hastyClock as clock, hasten } from '../../helpers/hasten.ts';
+import { setUpProxies } from '../../helpers/proxies.ts';
+import { openStream } from '../../helpers/stream-client.ts';
+
+const startEmulator = setUpEmulators();
+const startProxy = setUpProxies();
+const frame = (number: number) => Buffer.alloc(640, number);
+
+/** A token, over TLS. */
+function askSecurely(baseUrl: string, ca: string): Promise<string> {
+  const headers = { 'Content-Type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const asked = request(`${baseUrl}/api/websocket-voice/token`, {
+      method: 'POST',
+      headers,
+      ca,
+      agent: false,
+    });
+    asked.on('error', reject).on('response', async (answer) => {
+      const chunks = await answer.toArray();
+      resolve(JSON.parse(Buffer.concat(chunks).toString()).token);
+    });
+    asked.end('{"apiKey":"key-1","deviceId":"lamp"}');
+  });
+}
+
+/** What work takes on the moved clock. */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = clock.now();
+  await hasten(clock, work());
+  return clock.now() - began;
+}
+
+describe('a network beneath the emulator', () => {
+  test('delays a token by two round trips, and a stream by the same and two more', async () => {
+    const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:latency=100ms'] });
+    expect(await timed(() => emulator.requestToken())).toBeGreaterThanOrEqual(400);
+    const client = emulator.open();
+    expect(await timed(() => client.opened)).toBeGreaterThanOrEqual(400);
+    const token = await hasten(clock, emulator.token());
+    const confirmed = await timed(async () => {
+      await client.send(token);
+      await client.connected;
+    });
+    expect(confirmed).toBeGreaterThanOrEqual(200);
+    const echoed = await timed(async () => {
+      for (const number of [1, 2, 3]) await client.send(frame(number));
+      await client.until(() => client.audio.length >= 1_920);
+    });
+    expect(echoed).toBeGreaterThanOrEqual(200);
+    expect(client.audio.equals(Buffer.concat([1, 2, 3].map(frame)))).toBe(true);
+    expect(emulator.events.filter(({ type }) => type === 'fault-struck')).toMatchObject([
+      { fault: 'network', id: 1 },
+      { fault: 'network' },
+      { fault: 'network' },
+    ]);
+  });
+
+  test.each<NetworkProfile>(['lossy-wifi', 'slow-3g', 'satellite'])(
+    '%s loses nothing and keeps the order, beneath TLS too, and a close passes',
+    async (profile) => {
+      const faults = [{ name: 'network' as const, profile }];
+      const emulator = await startEmulator({ clock, reply: 'echo', seed: 3, tls: true, faults });
+      const ca = emulator.certificate ?? '';
+      const token = await hasten(clock, askSecurely(emulator.baseUrl, ca));
+      const client = openStream(emulator.wsUrl, { ca });
+      await hasten(clock, client.opened);
+      await client.send(token);
+      await hasten(clock, client.connected);
+      for (let number = 0; number < 100; number += 1) await client.send(frame(number));
+      await hasten(
+        clock,
+        client.until(() => client.audio.length === 64_000),
+      );
+      expect([...Array(100).keys()].every((number) => client.audio[640 * number] === number)).toBe(true);
+      client.socket.close(4_000);
+      await hasten(clock, client.closed);
+      expect(await hasten(clock, emulator.event('stream-closed'))).toMatchObject({ code: 4_000 });
+    },
+  );
+
+  test('can be set, seen, changed and cleared beneath an open stream', async () => {
+    const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:profile=none'] });
+    const client = await hasten(clock, emulator.connect());
+    const echo = (number: number) =>
+      timed(async () => {
+        const before = client.audio.length;
+        await client.send(frame(number));
+        await client.until(() => client.audio.length > before);
+      });
+    expect(await echo(1)).toBeLessThan(100);
+    const { id } = emulator.control.faults.add('network:latency=300ms');
+    expect(emulator.control.state().faults).toMatchObject([
+      { name: 'network', profile: 'none' },
+      { name: 'network', latency: 300, struck: 1 },
+    ]);
+    expect(await echo(2)).toBeGreaterThanOrEqual(600);
+    emulator.control.faults.clear(id);
+    expect(await echo(3)).toBeLessThan(100);
+  });
+
+  test('that is offline holds everything until it is back, and the emulator ends all the same', async () => {
+    const emulator = await startEmulator({ clock, reply: 'echo', faults: ['network:profile=none'] });
+    const client = await hasten(clock, emulator.connect());
+    const { id } = emulator.control.faults.add('network:profile=offline');
+    await client.send(frame(1));
+    await timed(() => new Promise((resolve) => clock.after(5_000, () => resolve(undefined))));
+    expect(client.audio).toHaveLength(0);
+    emulator.control.faults.clear(id);
+    await hasten(
+      clock,
+      client.until(() => client.audio.length === 640),
+    );
+    emulator.control.faults.add('network:profile=offline');
+    await hasten(clock, emulator.close());
+    expect(await client.closed).toMatchObject({ code: 1006 });
+  });
+
+  test('is the same beneath a proxy, and no side is blamed for it', async () => {
+    await using service = await createEmulator({ clock, reply: 'echo' });
+    const proxy = await startProxy(service, { clock, faults: ['network:latency=100ms,jitter=50ms'] });
+    const answer = await hasten(
+      clock,
+      fetch(`${proxy.baseUrl}/api/websocket-voice/token`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"apiKey":"key-1","deviceId":"lamp"}',
+      }).then((response) => response.json() as Promise<{ token: string }>),
+    );
+    const client = openStream(proxy.wsUrl);
+    const opened = await timed(() => client.opened);
+    expect(opened).toBeGreaterThanOrEqual(300);
+    await hasten(
+      clock,
+      client.send(answer.token).then(() => client.connected),
+    );
+    const echoed = await timed(async () => {
+      for (let number = 0; number < 50; number += 1) await client.send(frame(number));
+      await client.until(() => client.audio.length === 50 * 640);
+    });
+    expect(echoed).toBeGreaterThanOrEqual(100);
+    expect([...Array(50).keys()].every((number) => client.audio[640 * number] === number)).toBe(true);
+    client.socket.close(4_321, 'enough');
+    await hasten(clock, client.closed);
+    await hasten(clock, proxy.close());
+    expect(proxy.events.find(({ type }) => type === 'stream-closed')).toMatchObject({ code: 4_321 });
+    expect(proxy.judged()).toEqual({ violations: 0, remarks: 0 });
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../../../src/emulator/random.ts';
+import { createOneWay, type OneWayQuality } from '../../../../src/wire/server/network/one-way.ts';
+import { createManualClock } from '../../../helpers/manual-clock.ts';
+
+const perfect: OneWayQuality = { latency: 0, jitter: 0, loss: 0, bitsPerSecond: undefined };
+
+function create(given: Partial<OneWayQuality>, chance: () => number = createRandom(7).sequence('line')) {
+  const clock = createManualClock();
+  const quality = { ...perfect, ...given };
+  const arrived: { at: number; number: number; bytes: number }[] = [];
+  let rooms = 0;
+  const way = createOneWay({
+    clock,
+    quality: () => quality,
+    chance,
+    deliver: (bytes) => arrived.push({ at: clock.now(), number: bytes[0] ?? -1, bytes: bytes.length }),
+    onRoom() {
+      rooms += 1;
+    },
+  });
+  return { clock, quality, way, arrived, rooms: () => rooms };
+}
+
+/** Frames of 20 ms, one every 20 ms. */
+async function speak({ clock, way }: ReturnType<typeof create>, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    way.send(Buffer.alloc(640, number));
+    await clock.run(20);
+  }
+}
+
+describe('one way of a network', () => {
+  test('without a quality passes at once', () => {
+    const line = create({});
+    line.way.send(Buffer.alloc(640, 1));
+    expect(line.arrived).toEqual([{ at: 0, number: 1, bytes: 640 }]);
+  });
+
+  test('takes the latency for each packet, and keeps their distance', async () => {
+    const line = create({ latency: 100 });
+    await speak(line, 3);
+    await line.clock.run(100);
+    expect(line.arrived.map(({ at }) => at)).toEqual([100, 120, 140]);
+  });
+
+  test('varies by the jitter and keeps the order, the same with the same seed', async () => {
+    const run = async () => {
+      const line = create({ latency: 100, jitter: 50 });
+      await speak(line, 100);
+      await line.clock.run(200);
+      return line.arrived;
+    };
+    const arrived = await run();
+    expect(arrived.map(({ number }) => number)).toEqual(Array.from({ length: 100 }, (_, at) => at));
+    const lateMs = arrived.map(({ at, number }) => at - 20 * number);
+    expect(Math.min(...lateMs)).toBeGreaterThanOrEqual(50);
+    expect(Math.max(...lateMs)).toBeLessThanOrEqual(155);
+    expect(new Set(lateMs).size).toBeGreaterThan(5);
+    expect(await run()).toEqual(arrived);
+  });
+
+  test('lets a lost packet come again later, twice as late each time, and all behind it wait', async () => {
+    // The second packet is lost twice.
+    const draws = [0.9, 0.01, 0.01, 0.9, 0.9, 0.9];
+    const line = create({ latency: 10, loss: 0.02 }, () => draws.shift() ?? 0.9);
+    await speak(line, 3);
+    await line.clock.run(1_000);
+    expect(line.arrived.map(({ at }) => at)).toEqual([10, 630, 630]);
+    expect(line.arrived.map(({ number }) => number)).toEqual([0, 1, 2]);
+  });
+
+  test('passes no more than its rate, headers among it, and packets of 1,460 bytes', async () => {
+    const line = create({ bitsPerSecond: 120_000 });
+    line.way.send(Buffer.alloc(4_380, 1));
+    await line.clock.run(400);
+    expect(line.arrived.map(({ at, bytes }) => [at, bytes])).toEqual([
+      [100, 1_460],
+      [200, 1_460],
+      [300, 1_460],
+    ]);
+  });
+
+  test('is full with 64 KiB before a slow line, and tells when there is room', async () => {
+    const line = create({ bitsPerSecond: 1_000_000 });
+    line.way.send(Buffer.alloc(60_000));
+    expect(line.way.isFull).toBe(false);
+    line.way.send(Buffer.alloc(20_000));
+    expect(line.way.isFull).toBe(true);
+    await line.clock.run(200);
+    expect(line.way.isFull).toBe(false);
+    expect(line.rooms()).toBe(1);
+  });
+
+  test('holds everything while nothing passes, and sends it when the network is back', async () => {
+    const line = create({ latency: 50, bitsPerSecond: 0 });
+    await speak(line, 3);
+    await line.clock.run(5_000);
+    expect(line.arrived).toEqual([]);
+    line.quality.bitsPerSecond = undefined;
+    line.way.changed();
+    await line.clock.run(50);
+    expect(line.arrived.map(({ at }) => at)).toEqual([5_110, 5_110, 5_110]);
+  });
+
+  test('delivers nothing to a reader that does not read, until it does', async () => {
+    const line = create({ latency: 10 });
+    line.way.allow(false);
+    await speak(line, 3);
+    await line.clock.run(100);
+    expect(line.arrived).toEqual([]);
+    line.way.allow(true);
+    expect(line.arrived).toHaveLength(3);
+  });
+});
