@@ -1,6 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
-import { type describeCatalogue, faultPoints } from '../protocol/faults.ts';
+import type { describeCatalogue } from '../protocol/describe-faults.ts';
+import { faultPoints } from '../protocol/faults.ts';
 
 type Catalogue = ReturnType<typeof describeCatalogue>;
 

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { exitCodesOf, type FailureKind } from '../../src/kernel/failure-kind.ts';
-import { readFault } from '../../src/protocol/faults.ts';
+import { readFault } from '../../src/protocol/read-fault.ts';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';

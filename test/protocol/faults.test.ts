@@ -1,12 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import {
-  describeCatalogue,
-  faultNames,
-  faultSchema,
-  parseFault,
-  readFault,
-} from '../../src/protocol/faults.ts';
+import { describeCatalogue } from '../../src/protocol/describe-faults.ts';
+import { faultNames, faultSchema } from '../../src/protocol/faults.ts';
+import { parseFault, readFault } from '../../src/protocol/read-fault.ts';
 
 describe('a fault is read', () => {
   test.each([

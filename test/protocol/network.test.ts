@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readFault } from '../../src/protocol/faults.ts';
 import { networkFault, networkProfiles, networkQuality } from '../../src/protocol/network.ts';
+import { readFault } from '../../src/protocol/read-fault.ts';
 
 describe('a network', () => {
   test.each([

@@ -1,6 +1,7 @@
 import { VoicectlError } from '../../kernel/errors.ts';
-import { type Fault, readFault } from '../../protocol/faults.ts';
+import type { Fault } from '../../protocol/faults.ts';
 import { networkFault, networkProfileNames } from '../../protocol/network.ts';
+import { readFault } from '../../protocol/read-fault.ts';
 
 /** The fault that `--network` asks for, if it is given. Throws `usage` saying what was expected. */
 export function networkFaults(network: string | undefined): Fault[] {

@@ -4,10 +4,9 @@ import {
   type FaultAt,
   type FaultInput,
   type FaultPoint,
-  parseFault,
-  readFault,
   strikesAt,
 } from '../../protocol/faults.ts';
+import { parseFault, readFault } from '../../protocol/read-fault.ts';
 import type { Side } from '../../wire/exchange.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
 import type { Random } from '../random.ts';

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from '../../protocol/close-code-schema.ts';
 import { durationSchema } from '../../protocol/duration.ts';
-import { type Fault, faultSchema, readFault } from '../../protocol/faults.ts';
+import { type Fault, faultSchema } from '../../protocol/faults.ts';
+import { readFault } from '../../protocol/read-fault.ts';
 
 /**
  * A scenario in YAML or JSON: what the AI does on each stream, step by step, and its

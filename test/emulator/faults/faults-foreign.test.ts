@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
-import { type FaultName, faultNames, readFault } from '../../../src/protocol/faults.ts';
+import { type FaultName, faultNames } from '../../../src/protocol/faults.ts';
 import { tokenPath } from '../../../src/protocol/paths.ts';
+import { readFault } from '../../../src/protocol/read-fault.ts';
 import { hasForeignClient, runForeignClient } from '../../helpers/foreign-client.ts';
 import { fixture } from '../../helpers/voicectl.ts';
 

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { createEmulatorEvents, type EmulatorEvent } from '../../../src/emulator/events.ts';
 import { createFaults } from '../../../src/emulator/faults/faults.ts';
 import { createRandom } from '../../../src/emulator/random.ts';
-import { type FaultInput, readFault } from '../../../src/protocol/faults.ts';
+import type { FaultInput } from '../../../src/protocol/faults.ts';
 import { streamPath } from '../../../src/protocol/paths.ts';
+import { readFault } from '../../../src/protocol/read-fault.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 
 const startEmulator = setUpEmulators();

@@ -3,7 +3,7 @@ import { createEmulatorEvents } from '../../../src/emulator/events.ts';
 import { createFaults } from '../../../src/emulator/faults/faults.ts';
 import { createFaultyAudio } from '../../../src/emulator/faults/faulty-audio.ts';
 import { createRandom } from '../../../src/emulator/random.ts';
-import { readFault } from '../../../src/protocol/faults.ts';
+import { readFault } from '../../../src/protocol/read-fault.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 /** Ten numbered 20 ms messages through the fault, with the time at which each left. */

@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { durationSchema } from '../duration.ts';
+
+/** Where a fault strikes. Its count and its probability are about these opportunities. */
+export const faultPoints = {
+  connection: 'each new connection of a device, as long as it lasts',
+  token: 'each token request with a valid body',
+  upgrade: 'each WebSocket upgrade',
+  authorise: 'each token that is presented on a stream',
+  connected: 'each stream, when it is confirmed',
+  live: 'each stream when it becomes live, and at once all streams that are live when the fault is added',
+  audio: 'each message of AI audio',
+} as const;
+
+export type FaultPoint = keyof typeof faultPoints;
+
+/** One fault of the catalogue: where it strikes, what happens, and its parameters. */
+export interface FaultSpec {
+  at: FaultPoint;
+  summary: string;
+  parameters: z.ZodRawShape;
+}
+
+/** Keeps the exact type of a fault: the names and types of its parameters. */
+export const fault = <const Spec extends FaultSpec>(spec: Spec) => spec;
+
+// Parameters, each with its default and what it means.
+export const duration = (fallback: string, what: string) => durationSchema.prefault(fallback).describe(what);
+export const delay = { delay: duration('3s', 'The delay') };
+export const after = { after: duration('0ms', 'How long after the stream is live') };
+export const text = (fallback: string, what: string) => z.string().default(fallback).describe(what);
+export const word = (fallback: string, what: string) => z.string().min(1).default(fallback).describe(what);
