@@ -1,0 +1,353 @@
+import { expect, test } from 'vitest';
+import { tokenPath } from '../../src/protocol/paths.ts';
+import { rateLimitRules } from '../../src/rules/rate-limit.ts';
+import type { Seen } from '../../src/rules/rule.ts';
+import type { TokenExchange } from '../../src/wire/exchange.ts';
+import { seenAs } from '../helpers/device-exchanges.ts';
+import { answered, epochMs, finding, refused } from '../helpers/service-exchanges.ts';
+
+const v1 = tokenPath('v1');
+const epoch = epochMs / 1000;
+const [limit, remaining, reset] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const left = (at: number, count: number | undefined, more: { path?: string; device?: string } = {}) =>
+  count === undefined
+    ? answered({ at, headers: { [remaining]: undefined }, ...more })
+    : answered({ at, remaining: count, ...more });
+const resets = (
+  value: string,
+  more: { headers?: Record<string, string | undefined>; totalMs?: number } = {},
+) => seenAs(answered({ ...more, headers: { [reset]: value, ...more.headers } }));
+/** Requests of one device: when, and how many are left. */
+const window = (...asked: readonly [at: number, remaining: number | undefined][]) =>
+  seenAs(...asked.map(([at, count]) => left(at, count)));
+/** So many requests of one device, of which so many are granted; more may follow. */
+const burst = (count: number, granted: number, more: readonly Seen[] = [], status = 429) => [
+  ...seenAs(
+    ...Array.from({ length: count }, (_, index) =>
+      index < granted ? answered({ at: index * 10 }) : refused({ at: index * 10, status }),
+    ),
+  ),
+  ...more,
+];
+const later = (exchange: TokenExchange): Seen[] => [{ id: 'L1', exchange }];
+const provoked = (seen: readonly Seen[]) => seen.map((one) => ({ ...one, provoked: true }));
+
+type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
+
+const cases: Case[] = [
+  ['R23', 'all three', 'pass: all three are there (X1)', seenAs(answered())],
+  [
+    'R23',
+    'one of two answers without two of them',
+    `fail: without ${limit}, ${reset} (X2)`,
+    seenAs(answered(), answered({ headers: { [limit]: undefined, [reset]: undefined } })),
+  ],
+  ['R23', 'a refusal', undefined, seenAs(refused())],
+
+  ['R24', 'sixty', `pass: ${limit} is "60" (X1)`, seenAs(answered())],
+  [
+    'R24',
+    'sixty with spaces',
+    `pass: ${limit} is " 60 " (X1)`,
+    seenAs(answered({ headers: { [limit]: ' 60 ' } })),
+  ],
+  [
+    'R24',
+    'another number',
+    `fail: ${limit} is "100"; a contract may say another one (X1)`,
+    seenAs(answered({ headers: { [limit]: '100' } })),
+  ],
+  ['R24', 'no header', undefined, seenAs(answered({ headers: { [limit]: undefined } }))],
+
+  ['R25', 'one less', 'pass: Remaining goes from 59 to 58 (X1 X2)', window([0, 59], [10, 58])],
+  ['R25', 'as many', 'fail: Remaining goes from 59 to 59 (X1 X2)', window([0, 59], [10, 59])],
+  ['R25', 'more', 'fail: Remaining goes from 58 to 59 (X1 X2)', window([0, 58], [10, 59])],
+  [
+    'R25',
+    'two less',
+    'unknown: Remaining goes from 59 to 57: another user of the device, or a larger step (X1 X2)',
+    window([0, 59], [10, 57]),
+  ],
+  [
+    'R25',
+    'one less at last',
+    'pass: Remaining goes from 57 to 56 (X2 X3)',
+    window([0, 59], [10, 57], [20, 56]),
+  ],
+  ['R25', 'one request', undefined, window([0, 59])],
+  ['R25', 'no header', undefined, window([0, 59], [10, undefined])],
+  ['R25', 'no header at first', undefined, window([0, undefined], [10, 59])],
+  ['R25', 'half a minute apart', undefined, window([0, 59], [30_000, 59])],
+  [
+    'R25',
+    'almost half a minute apart',
+    'fail: Remaining goes from 59 to 59 (X1 X2)',
+    window([0, 59], [29_999, 59]),
+  ],
+  ['R25', 'two devices', undefined, seenAs(left(0, 59), left(10, 58, { device: 'd2' }))],
+  [
+    'R25',
+    'a refusal between',
+    'pass: Remaining goes from 59 to 57 (X1 X3)',
+    seenAs(left(0, 59), refused({ at: 5 }), left(10, 57)),
+  ],
+  [
+    'R25',
+    'a refusal between, on two paths',
+    undefined,
+    seenAs(left(0, 59), refused({ at: 5 }), left(10, 57, { path: v1 })),
+  ],
+  [
+    'R25',
+    'a count for each path',
+    'pass: Remaining goes from 59 to 58 (X1 X3)',
+    seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 58)),
+  ],
+  [
+    'R25',
+    'seen in another order than asked',
+    'pass: Remaining goes from 59 to 58 (X2 X1)',
+    window([10, 58], [0, 59]),
+  ],
+
+  [
+    'R26',
+    'one window',
+    'pass: Remaining goes from 59 to 58 from one path to the other (X1 X2)',
+    seenAs(left(0, 59), left(10, 58, { path: v1 })),
+  ],
+  [
+    'R26',
+    'two windows',
+    'fail: Remaining goes from 59 to 59 from one path to the other, and falls on one path (X1 X2 X3)',
+    seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 58, { path: v1 })),
+  ],
+  [
+    'R26',
+    'no count at all',
+    'unknown: Remaining goes from 59 to 59, on one path as on both (X1 X2)',
+    seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 59, { path: v1 })),
+  ],
+  ['R26', 'one path', undefined, window([0, 59], [10, 58])],
+  [
+    'R26',
+    'another request between',
+    undefined,
+    seenAs(left(0, 59), refused({ at: 5 }), left(10, 58, { path: v1 })),
+  ],
+
+  [
+    'R27',
+    'a count of its own',
+    'pass: another device has its own Remaining (X1 X2)',
+    seenAs(left(0, 59), left(10, 59, { device: 'd2' })),
+  ],
+  [
+    'R27',
+    'one count for two',
+    'fail: Remaining goes from 59 to 58 from one device to another (X1 X2)',
+    seenAs(left(0, 59), left(10, 58, { device: 'd2' })),
+  ],
+  [
+    'R27',
+    'a count that does not fall',
+    'unknown: Remaining does not fall for one device either (X1 X2)',
+    seenAs(left(0, 59), left(10, 59, { device: 'd2' }), left(20, 59, { device: 'd2' })),
+  ],
+  [
+    'R27',
+    'a count that falls for one device too',
+    'fail: Remaining goes from 59 to 58 from one device to another (X1 X2)',
+    seenAs(left(0, 59), left(10, 58, { device: 'd2' }), left(20, 57, { device: 'd2' })),
+  ],
+  [
+    'R27',
+    'once by chance',
+    'pass: another device has its own Remaining (X1 X2)',
+    seenAs(left(0, 59), left(10, 58, { device: 'd2' }), left(20, 9, { device: 'd3' })),
+  ],
+  ['R27', 'one device', undefined, window([0, 59], [10, 58])],
+  [
+    'R27',
+    'another request between',
+    undefined,
+    seenAs(left(0, 59), refused({ at: 5 }), left(10, 59, { device: 'd2' })),
+  ],
+
+  ['R28', 'in a minute', `pass: resets in 60.0 s ("${epoch + 60}") (X1)`, seenAs(answered())],
+  [
+    'R28',
+    'in milliseconds',
+    `pass: resets in 60.0 s ("${epochMs + 60_000}") (X1)`,
+    resets(`${epochMs + 60_000}`),
+  ],
+  ['R28', 'rounded up', `pass: resets in 62.0 s ("${epoch + 62}") (X1)`, resets(`${epoch + 62}`)],
+  ['R28', 'too late', `fail: resets in 62.5 s ("${epoch + 62.5}") (X1)`, resets(`${epoch + 62.5}`)],
+  ['R28', 'just past', `pass: resets in -2.0 s ("${epoch - 2}") (X1)`, resets(`${epoch - 2}`)],
+  ['R28', 'long past', `fail: resets in -2.5 s ("${epoch - 2.5}") (X1)`, resets(`${epoch - 2.5}`)],
+  [
+    'R28',
+    'past, as long as the answer took',
+    `pass: resets in -4.0 s ("${epoch - 4}") (X1)`,
+    resets(`${epoch - 4}`, { totalMs: 2_000 }),
+  ],
+  ['R28', 'seconds from now', `fail: ${reset} is "60": seconds from now, no timestamp (X1)`, resets('60')],
+  ['R28', 'a fraction', `fail: ${reset} is " 59.5 ": seconds from now, no timestamp (X1)`, resets(' 59.5 ')],
+  [
+    'R28',
+    'a number that is a moment',
+    'fail: resets in -1700000000.0 s ("100000000") (X1)',
+    resets('100000000'),
+  ],
+  ['R28', 'a word', `fail: ${reset} is "soon": no timestamp (X1)`, resets('soon')],
+  ['R28', 'a number within a word', `fail: ${reset} is "in 60": no timestamp (X1)`, resets('in 60')],
+  ['R28', 'a number with a unit', `fail: ${reset} is "60s": no timestamp (X1)`, resets('60s')],
+  [
+    'R28',
+    'no Date',
+    `unknown: ${reset} is "${epoch + 60}", and the answer has no Date (X1)`,
+    resets(`${epoch + 60}`, { headers: { Date: undefined } }),
+  ],
+  ['R28', 'no header', undefined, seenAs(answered({ headers: { [reset]: undefined } }))],
+
+  [
+    'R29',
+    'all come back together',
+    'pass: Remaining is 59, later 58, and 59 after 60 s: it resets 60 s after the first request (X1 X2 X3)',
+    window([0, 59], [40_000, 58], [61_000, 59]),
+  ],
+  [
+    'R29',
+    'each comes back by itself',
+    'pass: Remaining is 59, later 58, and 58 after 60 s: each request counts for 60 s (X1 X2 X3)',
+    window([0, 59], [40_000, 58], [61_000, 58]),
+  ],
+  [
+    'R29',
+    'none comes back',
+    'fail: Remaining is 59, later 58, and 57 after 60 s: it does not reset (X1 X2 X3)',
+    window([0, 59], [40_000, 58], [61_000, 57]),
+  ],
+  [
+    'R29',
+    'they come back too soon',
+    'warn: Remaining is 59, later 59, and 59 after 60 s: requests come back before 60 s have passed (X1 X2 X3)',
+    window([0, 59], [40_000, 59], [61_000, 59]),
+  ],
+  [
+    'R29',
+    'somebody else asks',
+    'unknown: Remaining is 59, later 57, and 59 after 60 s: another user of the device (X1 X2 X3)',
+    window([0, 59], [40_000, 57], [61_000, 59]),
+  ],
+  [
+    'R29',
+    'more than there can be',
+    'unknown: Remaining is 50, later 49, and 55 after 60 s (X1 X2 X3)',
+    window([0, 50], [40_000, 49], [61_000, 55]),
+  ],
+  [
+    'R29',
+    'as many as at first, and not as many as there can be',
+    'unknown: Remaining is 50, later 49, and 50 after 60 s (X1 X2 X3)',
+    window([0, 50], [40_000, 49], [61_000, 50]),
+  ],
+  [
+    'R29',
+    'an answer that does not say',
+    'unknown: the answers do not say what is left (X1 X2 X3)',
+    window([0, 59], [40_000, undefined], [61_000, 59]),
+  ],
+  [
+    'R29',
+    'no limit',
+    'unknown: the answers do not say what is left (X1 X2 X3)',
+    seenAs(answered({ headers: { [limit]: undefined } }), left(40_000, 58), left(61_000, 59)),
+  ],
+  ['R29', 'two requests', undefined, window([0, 59], [40_000, 58])],
+  ['R29', 'four requests', undefined, window([0, 59], [40_000, 58], [61_000, 59], [62_000, 58])],
+  [
+    'R29',
+    'three devices',
+    undefined,
+    seenAs(left(0, 9), left(4e4, 8, { device: 'b' }), left(61_000, 9, { device: 'c' })),
+  ],
+  ...(
+    [
+      [19_999, 61_000, false],
+      [20_000, 61_000, true],
+      [59_499, 61_000, true],
+      [59_500, 61_000, false],
+      [40_000, 60_500, false],
+      [40_000, 60_501, true],
+      [40_000, 83_999, true],
+      [40_000, 84_000, false],
+    ] as const
+  ).map(
+    ([within, after, isSpan]): Case => [
+      'R29',
+      `requests after ${within} and ${after} ms`,
+      isSpan
+        ? 'pass: Remaining is 59, later 58, and 59 after 60 s: it resets 60 s after the first request (X1 X2 X3)'
+        : undefined,
+      window([0, 59], [within, 58], [after, 59]),
+    ],
+  ),
+
+  ['R30', 'sixty', 'pass: 60 requests were granted, and the next answered 429 (X60 X61)', burst(61, 60)],
+  ['R30', 'sixty-one', 'fail: 61 requests of one window were granted (X61)', burst(62, 61)],
+  ['R30', 'fewer', 'fail: 40 requests were granted, and the next answered 429 (X40 X41)', burst(61, 40)],
+  [
+    'R30',
+    'sixty, and no more asked',
+    'unknown: 60 requests were granted, and no more was asked (X60)',
+    burst(60, 60),
+  ],
+  [
+    'R30',
+    'thirty, and no more asked',
+    'unknown: 30 requests were granted, and no more was asked (X30)',
+    burst(30, 30),
+  ],
+  ['R30', 'twenty-nine', undefined, burst(29, 29)],
+  ['R30', 'twenty-nine, one refused', undefined, burst(29, 28)],
+  [
+    'R30',
+    'a few, each refused as it should be',
+    'fail: 0 requests were granted, and the next answered 429 (X1)',
+    provoked(burst(3, 0)),
+  ],
+  ['R30', 'a few that should be refused, and were granted', undefined, provoked(burst(3, 3))],
+  [
+    'R30',
+    'those after the window are of the next',
+    'pass: 60 requests were granted, and the next answered 429 (X60 X61)',
+    burst(61, 60, later(answered({ at: 60_000 }))),
+  ],
+  [
+    'R30',
+    'incomplete requests are not counted',
+    'pass: 60 requests were granted, and the next answered 429 (X60 X61)',
+    burst(61, 60, later(refused({ at: 1, asked: '{"deviceId":"d1"}' }))),
+  ],
+
+  [
+    'R31',
+    'granted again',
+    'pass: refused, and granted again after the reset (X61 L1)',
+    burst(61, 60, later(answered({ at: 60_000 }))),
+  ],
+  [
+    'R31',
+    'refused again',
+    'fail: answered 429 after the reset (X61 L1)',
+    burst(61, 60, later(refused({ at: 60_000, status: 429 }))),
+  ],
+  ['R31', 'asked too soon', undefined, burst(61, 60, later(answered({ at: 59_999 })))],
+  ['R31', 'not asked again', undefined, burst(61, 60)],
+  ['R31', 'never refused', undefined, burst(60, 60, later(answered({ at: 60_000 })))],
+];
+
+test.each(cases)('%s of %s: %s', (id, _what, found, seen) => {
+  expect(finding(rateLimitRules, id, seen)).toBe(found);
+});

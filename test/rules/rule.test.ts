@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { serviceRules } from '../../src/rules/catalogue.ts';
+import { type Finding, gravest, pass, show, type Verdict } from '../../src/rules/rule.ts';
+import { seenAs } from '../helpers/device-exchanges.ts';
+import { answered } from '../helpers/service-exchanges.ts';
+
+const finding = (verdict: Verdict, ...evidence: string[]): Finding => ({
+  verdict,
+  message: verdict,
+  evidence,
+});
+
+describe('the gravest of several findings', () => {
+  const order: Verdict[] = ['fail', 'warn', 'observed', 'pass', 'unknown', 'skipped'];
+  test.each(order.slice(1).map((lesser, at) => [order[at]!, lesser] as const))(
+    'is %s before %s',
+    (graver, lesser) => {
+      expect(gravest([finding(lesser), finding(graver)])).toEqual(finding(graver));
+    },
+  );
+
+  test('has the evidence of all that are as grave, each once, and the message of the first', () => {
+    const findings = [finding('fail', 'E1', 'E2'), finding('pass', 'E3'), finding('fail', 'E2', 'E4')];
+    expect(gravest(findings)).toEqual(finding('fail', 'E1', 'E2', 'E4'));
+  });
+
+  test('is none where there is none', () => {
+    expect(gravest([])).toBeUndefined();
+    expect(gravest([undefined])).toBeUndefined();
+  });
+});
+
+test('names an exchange once as evidence', () => {
+  const [one] = seenAs(answered());
+  expect(pass('', [one!, one!]).evidence).toEqual(['X1']);
+  expect(pass('', one!).evidence).toEqual(['X1']);
+});
+
+test.each([
+  ['short', '"short"'],
+  [undefined, 'nothing'],
+  ['x'.repeat(58), `"${'x'.repeat(58)}"`],
+  ['x'.repeat(59), `"${'x'.repeat(58)}…`],
+])('a message shows %s as %s', (value, shown) => {
+  expect(show(value)).toBe(shown);
+});
+
+test('the rules of a service are R1 to R44, in order', () => {
+  expect(serviceRules.map(({ id }) => id)).toEqual(Array.from({ length: 44 }, (_, index) => `R${index + 1}`));
+});
+
+test.each(serviceRules)('$id says nothing where there is nothing to see', ({ judge }) => {
+  expect(judge([])).toBeUndefined();
+});

@@ -1,0 +1,354 @@
+import { expect, test } from 'vitest';
+import { tokenPath } from '../../src/protocol/paths.ts';
+import type { Seen } from '../../src/rules/rule.ts';
+import { streamRules } from '../../src/rules/stream.ts';
+import type { Breakdown, HttpAnswer, StreamExchange, WireMessage } from '../../src/wire/exchange.ts';
+import { confirms, connects, presents, seenAs, speaks } from '../helpers/device-exchanges.ts';
+import { answered, finding, replies, serviceToken, tells } from '../helpers/service-exchanges.ts';
+
+const token = serviceToken();
+const byService = (at: number, code = 4401) => ({ at, by: 'service', code }) as const;
+type End = NonNullable<Parameters<typeof connects>[0]>['end'];
+
+/** A token granted at 0, as X1, and the stream of these messages, as X2. */
+function talk(messages: readonly WireMessage[], { end, path }: { end?: End; path?: string } = {}): Seen[] {
+  const granted = answered({ token, ...(path === undefined ? {} : { path }) });
+  return seenAs(granted, connects({ at: 1, messages, ...(end === undefined ? {} : { end }) }));
+}
+
+/** A confirmed stream with more messages. */
+const live = (...more: readonly WireMessage[]) => talk([presents(token, 1), confirms(2), ...more]);
+
+function upgraded(
+  answer: Partial<HttpAnswer> | undefined,
+  more: Partial<StreamExchange> & { breakdown?: Breakdown } = {},
+): StreamExchange {
+  const { breakdown, ...rest } = more;
+  const stream = connects({ at: 0 });
+  const told = answer && { status: 101, headers: [], body: '', firstByteMs: 0, ...answer };
+  return { ...stream, ...rest, upgrade: { ...stream.upgrade, answer: told, breakdown } };
+}
+
+const text = (value: string, at: number): WireMessage => ({
+  ...{ at, from: 'device', opcode: 'text', text: value },
+  bytes: value.length,
+});
+const ping = (at: number, from: 'device' | 'service'): WireMessage => ({
+  at,
+  from,
+  opcode: 'ping',
+  bytes: 0,
+});
+const asBase64 = (length: number) => tells(JSON.stringify({ audio: 'A'.repeat(length) }), 9);
+const other = serviceToken(3);
+
+type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
+
+const cases: Case[] = [
+  [
+    'R33',
+    'one of two upgrades answered with 101',
+    'pass: the upgrade is answered with 101 (X2)',
+    seenAs(upgraded({ status: 500 }), upgraded({})),
+  ],
+  [
+    'R33',
+    'upgrades answered with 404',
+    'fail: the upgrade is answered with 404 (X1 X2)',
+    seenAs(upgraded({ status: 404 }), upgraded({ status: 404 })),
+  ],
+  ...[300, 399, 401, 403, 408, 429, 500, 502, 503, 504].map(
+    (status): Case => [
+      'R33',
+      `an upgrade answered with ${status}`,
+      `unknown: the upgrade is answered with ${status}: it may want more than the specification shows (X1)`,
+      seenAs(upgraded({ status })),
+    ],
+  ),
+  ...[200, 299, 400].map(
+    (status): Case => [
+      'R33',
+      `an upgrade answered with ${status}`,
+      `fail: the upgrade is answered with ${status} (X1)`,
+      seenAs(upgraded({ status })),
+    ],
+  ),
+  [
+    'R33',
+    'a page',
+    'unknown: the upgrade is answered with 404 and a page, not by the service (X1)',
+    seenAs(upgraded({ status: 404, body: ' <html>' })),
+  ],
+  [
+    'R33',
+    'an upgrade that should be refused',
+    undefined,
+    seenAs(upgraded({ status: 404 })).map((one) => ({ ...one, provoked: true })),
+  ],
+  ['R33', 'no answer', undefined, seenAs(upgraded(undefined))],
+  ['R33', 'no upgrade', undefined, seenAs(answered())],
+
+  ['R34', 'silence until the JWT', 'pass: it waits for the JWT (X2)', live()],
+  [
+    'R34',
+    'a text before the JWT',
+    'fail: "hello" came before the JWT (X2)',
+    talk([tells('hello', 1), presents(token, 2), confirms(3)]),
+  ],
+  [
+    'R34',
+    'audio before the JWT',
+    'fail: a binary message of 640 bytes came before the JWT (X2)',
+    talk([replies(1), presents(token, 2), confirms(3)]),
+  ],
+  [
+    'R34',
+    'a ping before the JWT',
+    'pass: it waits for the JWT (X2)',
+    talk([ping(1, 'service'), presents(token, 2), confirms(3)]),
+  ],
+  [
+    'R34',
+    'audio, and no JWT at all',
+    'fail: a binary message of 640 bytes came, and no JWT was presented (X1)',
+    seenAs(connects({ messages: [ping(1, 'device'), replies(2)] })),
+  ],
+  [
+    'R34',
+    'audio, and another text of the device',
+    undefined,
+    seenAs(connects({ messages: [text('x', 1), replies(2)] })),
+  ],
+  ['R34', 'text, and no JWT at all', undefined, seenAs(connects({ messages: [tells('x', 2)] }))],
+
+  ['R35', 'the confirmation', 'pass: the first message is service_voice_connected (X2)', live()],
+  [
+    'R35',
+    'a status before it',
+    'fail: the first message is "{\\"type\\":\\"status\\"}" (X2)',
+    talk([presents(token, 1), tells('{"type":"status"}', 2), confirms(3)]),
+  ],
+  [
+    'R35',
+    'audio before it',
+    'fail: the first message is a binary message of 640 bytes (X2)',
+    talk([presents(token, 1), replies(2), confirms(3)]),
+  ],
+  [
+    'R35',
+    'a message that came before the JWT, which R34 is about',
+    'pass: the first message is service_voice_connected (X2)',
+    talk([tells('hello', 1), presents(token, 2), confirms(3)]),
+  ],
+  [
+    'R35',
+    'a close',
+    'fail: the JWT was not accepted: closed with 4401 (X2)',
+    talk([presents(token, 1)], { end: byService(5) }),
+  ],
+  [
+    'R35',
+    'a cut',
+    'fail: the JWT was not accepted: the connection was cut (X2)',
+    talk([presents(token, 1)], { end: byService(5, 1006) }),
+  ],
+  ['R35', 'nothing', 'unknown: no confirmation came (X2)', talk([presents(token, 1)])],
+  [
+    'R35',
+    'nothing, until the device leaves',
+    'unknown: no confirmation came (X2)',
+    talk([presents(token, 1)], { end: { at: 9, by: 'device' } }),
+  ],
+  ['R35', 'a token in binary', undefined, talk([presents(token, 1, 'binary'), confirms(2)])],
+  ['R35', 'a token after a text', undefined, talk([text('x', 1), presents(token, 2), confirms(3)])],
+  [
+    'R35',
+    'a token after a ping',
+    'pass: the first message is service_voice_connected (X2)',
+    talk([ping(1, 'device'), presents(token, 2), confirms(3)]),
+  ],
+  [
+    'R35',
+    'a token of elsewhere',
+    undefined,
+    seenAs(connects({ messages: [presents(token, 1), confirms(2)] })),
+  ],
+  [
+    'R35',
+    'a token shown again',
+    'pass: the first message is service_voice_connected (X2)',
+    [
+      ...live(),
+      { id: 'X3', exchange: connects({ at: 9, messages: [presents(token, 9)], end: byService(10) }) },
+    ],
+  ],
+  [
+    'R35',
+    'a token shown again, seen in another order',
+    'pass: the first message is service_voice_connected (X2)',
+    [
+      { id: 'X3', exchange: connects({ at: 9, messages: [presents(token, 9)], end: byService(10) }) },
+      ...live(),
+    ],
+  ],
+  ['R35', 'a token of half a minute', undefined, talk([presents(token, 30_000)], { end: byService(30_001) })],
+  [
+    'R35',
+    'a token of almost half a minute',
+    'fail: the JWT was not accepted: closed with 4401 (X2)',
+    talk([presents(token, 29_999)], { end: byService(30_001) }),
+  ],
+  [
+    'R35',
+    'a token refused on purpose',
+    undefined,
+    talk([presents(token, 1)], { end: byService(5) }).map((one) => ({ ...one, provoked: one.id === 'X2' })),
+  ],
+  [
+    'R35',
+    'only a token of the v1 path',
+    'fail: the JWT was not accepted: closed with 4401 (X2)',
+    talk([presents(token, 1)], { end: byService(5), path: tokenPath('v1') }),
+  ],
+  [
+    'R35',
+    'a token of the v1 path beside another',
+    'pass: the first message is service_voice_connected (X2)',
+    [
+      ...live(),
+      { id: 'Y1', exchange: answered({ at: 3, token: other, path: tokenPath('v1') }) },
+      { id: 'Y2', exchange: connects({ at: 4, messages: [presents(other, 4)], end: byService(5) }) },
+    ],
+  ],
+  [
+    'R35',
+    'an end before the JWT',
+    'fail: the connection ended before the JWT: closed with 1008 (X1)',
+    seenAs(connects({ end: byService(999, 1008) })),
+  ],
+  [
+    'R35',
+    'a break before the JWT',
+    'fail: the connection ended before the JWT: reset by peer (X1)',
+    seenAs(
+      upgraded({}, {
+        end: {
+          ...{ at: 5, by: 'service', code: 1006, reason: '' },
+          breakdown: { code: 'stream-broken', message: 'reset by peer' },
+        },
+      } as Partial<StreamExchange>),
+    ),
+  ],
+  ['R35', 'an end a second later', undefined, seenAs(connects({ end: byService(1_000) }))],
+  ['R35', 'an end by the device', undefined, seenAs(connects({ end: { at: 5, by: 'device' } }))],
+  [
+    'R35',
+    'an end after another text',
+    undefined,
+    seenAs(connects({ messages: [text('x', 1)], end: byService(5) })),
+  ],
+  ['R35', 'no end', undefined, seenAs(connects())],
+
+  [
+    'R36',
+    'accepted',
+    'pass: accepted (X2)',
+    talk([presents(token, 1), confirms(2)], { path: tokenPath('v1') }),
+  ],
+  ['R36', 'none', undefined, live()],
+  [
+    'R36',
+    'refused, as are all',
+    'unknown: no token is accepted: closed with 4401 (X2)',
+    talk([presents(token, 1)], { end: byService(5), path: tokenPath('v1') }),
+  ],
+  [
+    'R36',
+    'refused, and another accepted',
+    'fail: not accepted: closed with 4401 (Y2 X2)',
+    [
+      ...live(),
+      { id: 'Y1', exchange: answered({ at: 3, token: other, path: tokenPath('v1') }) },
+      { id: 'Y2', exchange: connects({ at: 4, messages: [presents(other, 4)], end: byService(5) }) },
+    ],
+  ],
+  [
+    'R36',
+    'not answered, and another accepted',
+    'unknown: no confirmation came (Y2)',
+    [
+      ...live(),
+      { id: 'Y1', exchange: answered({ at: 3, token: other, path: tokenPath('v1') }) },
+      { id: 'Y2', exchange: connects({ at: 4, messages: [presents(other, 4)] }) },
+    ],
+  ],
+
+  ['R37', 'both ways', 'pass: audio goes out and comes back (X2)', live(...speaks(3), replies(4))],
+  ['R37', 'one way', 'unknown: no audio came back, and none is promised (X2)', live(...speaks(3))],
+  ['R37', 'nothing sent', undefined, live(replies(4))],
+  ['R37', 'no confirmation', undefined, talk([presents(token, 1), ...speaks(3)])],
+  ['R37', 'half a sample sent', undefined, live(...speaks(3, { frame: () => Buffer.alloc(639) }))],
+  ['R37', 'a text sent too', undefined, live(...speaks(3), text('x', 4), replies(5))],
+  [
+    'R37',
+    'audio before the confirmation',
+    'fail: audio came before the confirmation (X2)',
+    talk([presents(token, 1), replies(2), confirms(3)]),
+  ],
+  [
+    'R37',
+    'audio before the JWT, which R34 is about',
+    'unknown: no audio came back, and none is promised (X2)',
+    talk([replies(1), presents(token, 2), confirms(3), ...speaks(4)]),
+  ],
+  ['R37', 'audio as text', 'fail: the audio comes as text (X2)', live(...speaks(3), asBase64(400))],
+  [
+    'R37',
+    'a shorter text',
+    'unknown: no audio came back, and none is promised (X2)',
+    live(...speaks(3), asBase64(399)),
+  ],
+  ...[1002, 1003, 1007, 1008].map(
+    (code): Case => [
+      'R37',
+      `a close with ${code}`,
+      `fail: audio is not taken: closed with ${code} (X2)`,
+      talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(9, code) }),
+    ],
+  ),
+  [
+    'R37',
+    'a close with 1011',
+    'unknown: no audio came back, and none is promised (X2)',
+    talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(9, 1011) }),
+  ],
+  [
+    'R37',
+    'a close of the device',
+    'unknown: no audio came back, and none is promised (X2)',
+    talk([presents(token, 1), confirms(2), ...speaks(3)], { end: { at: 9, by: 'device', code: 1003 } }),
+  ],
+
+  ['R39', 'JSON', 'pass: JSON, each of them (X2)', live(tells('{"type":"x"}', 3))],
+  ['R39', 'another text', 'fail: a text message is "oh" (X2)', live(tells('oh', 3))],
+  ['R39', 'no text', undefined, seenAs(connects({ messages: [replies(1), text('x', 2)] }))],
+];
+
+test.each(cases)('%s of %s: %s', (id, _what, found, seen) => {
+  expect(finding(streamRules, id, seen)).toBe(found);
+});
+
+test('a reason of a close is told, and a breakdown of the upgrade', () => {
+  const closed = connects({ at: 1, messages: [presents(token, 1)], end: byService(5) });
+  const told = { ...closed, end: { ...closed.end!, reason: 'no "voice"' } };
+  const broken = upgraded(undefined, {
+    messages: [presents(token, 1)],
+    breakdown: { code: 'tls-failed', message: 'the certificate has expired' },
+  });
+  expect(finding(streamRules, 'R35', seenAs(answered({ token }), told))).toBe(
+    'fail: the JWT was not accepted: closed with 4401 "no \\"voice\\"" (X2)',
+  );
+  expect(finding(streamRules, 'R35', seenAs(answered({ token }), broken))).toBe(
+    'unknown: the certificate has expired (X2)',
+  );
+});
