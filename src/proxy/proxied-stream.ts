@@ -3,7 +3,7 @@ import type { ControlledStream } from '../emulator/control/stream-actions.ts';
 import type { StreamTotals } from '../emulator/events.ts';
 import type { Faults } from '../emulator/faults/faults.ts';
 import type { Random } from '../emulator/random.ts';
-import { checkClose } from '../emulator/streams/connection.ts';
+import { checkClose } from '../emulator/streams/ending.ts';
 import { createMessageValues } from '../emulator/streams/message-values.ts';
 import { createSpeaker } from '../emulator/streams/speaker.ts';
 import type { Clock } from '../kernel/clock.ts';

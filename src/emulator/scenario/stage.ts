@@ -1,7 +1,8 @@
-import type { ClockTimer } from '../../kernel/clock.ts';
+import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { playPcm } from '../replies/playable.ts';
 import type { Reply, Voice } from '../replies/reply.ts';
 import { detectTurns } from '../replies/turn-detector.ts';
+import { createMoments } from './moments.ts';
 import type { Trigger } from './scenario-schema.ts';
 
 /** The stream on which a scenario plays. */
@@ -17,70 +18,24 @@ export interface Stage {
   say(pcm: Buffer, bargeIn: boolean): Promise<void>;
 }
 
-/** Most moments that wait for a busy scenario; beyond it the oldest are dropped. */
-const maxMoments = 64;
-
-type Moment = 'speech-start' | 'speech-end' | `event ${string}`;
-
 export function createStage(voice: Voice): Stage {
-  const moments: Moment[] = [];
-  let awaited: { isMet: () => boolean; resolve: () => void } | undefined;
-  let stopsAtSpeech = false;
-  let finishSpeech: (() => void) | undefined;
+  const moments = createMoments();
+  const pauses = createPauses(voice.clock);
+  const speech = createSpeech(voice);
   let heardBytes = 0;
   let utterance: Buffer = Buffer.alloc(0);
-  const timers = new Set<ClockTimer>();
   let isOver = false;
 
-  const look = () => {
-    if (awaited?.isMet() !== true) return;
-    const { resolve } = awaited;
-    awaited = undefined;
-    resolve();
-  };
-  const happen = (moment: Moment) => {
-    if (moments.length >= maxMoments) moments.shift();
-    moments.push(moment);
-    look();
-  };
-  /** Removes the moment and all earlier ones. */
-  const consume = (moment: Moment) => {
-    const at = moments.indexOf(moment);
-    if (at >= 0) moments.splice(0, at + 1);
-    return at >= 0;
-  };
-  const pause = (ms: number) =>
-    new Promise<void>((resolve) => {
-      if (isOver) return;
-      const timer = voice.clock.after(ms, () => {
-        timers.delete(timer);
-        resolve();
-      });
-      timers.add(timer);
-    });
-  const wait = (isMet: () => boolean) =>
-    new Promise<void>((resolve) => {
-      if (isOver) return;
-      awaited = { isMet, resolve };
-      look();
-    });
-  const endSpeech = () => {
-    finishSpeech?.();
-    finishSpeech = undefined;
-  };
-
+  const wait = (isMet: () => boolean) => (isOver ? never() : moments.wait(isMet));
+  const pause = (ms: number) => (isOver ? never() : pauses.pause(ms));
   const turns = detectTurns(voice, {
     started() {
-      if (stopsAtSpeech && voice.speaking) {
-        voice.stop();
-        voice.status('listening');
-        endSpeech();
-      }
-      happen('speech-start');
+      speech.interrupt();
+      moments.happen('speech-start');
     },
     ended(said) {
       utterance = said;
-      happen('speech-end');
+      moments.happen('speech-end');
     },
   });
 
@@ -91,39 +46,79 @@ export function createStage(voice: Voice): Stage {
     pause,
     async until(trigger) {
       if (trigger === 'connected') return;
-      if (typeof trigger === 'string') await wait(() => consume(trigger));
+      if (typeof trigger === 'string') await wait(() => moments.consume(trigger));
       else if ('after' in trigger) await pause(trigger.after);
-      else if ('event' in trigger) await wait(() => consume(`event ${trigger.event}`));
+      else if ('event' in trigger) await wait(() => moments.consume(`event ${trigger.event}`));
       else {
         const start = heardBytes;
         await wait(() => heardBytes - start >= trigger.bytes);
       }
     },
-    say(pcm, bargeIn) {
-      stopsAtSpeech = bargeIn;
-      return new Promise((resolve) => {
-        if (isOver) return;
-        finishSpeech = resolve;
-        voice.status('speaking');
-        voice.say(playPcm(pcm));
-      });
-    },
+    say: (pcm, bargeIn) => (isOver ? never() : speech.say(pcm, bargeIn)),
     reply: {
       hear(pcm) {
         heardBytes += pcm.length;
         turns.hear(pcm);
-        look();
+        moments.look();
       },
-      said() {
-        voice.status('listening');
-        endSpeech();
-      },
-      event: (name) => happen(`event ${name}`),
+      said: speech.said,
+      event: (name) => moments.happen(`event ${name}`),
       close() {
         isOver = true;
         turns.close();
-        for (const timer of timers) timer.cancel();
+        pauses.close();
       },
+    },
+  };
+}
+
+/** The stream has ended: what the scenario waits for does not happen any more. */
+function never(): Promise<void> {
+  return new Promise(() => {});
+}
+
+/** What the AI says, one clip at a time. */
+function createSpeech(voice: Voice) {
+  let stopsAtSpeech = false;
+  let finish: (() => void) | undefined;
+  const said = () => {
+    voice.status('listening');
+    finish?.();
+    finish = undefined;
+  };
+  return {
+    said,
+    say(pcm: Buffer, bargeIn: boolean): Promise<void> {
+      stopsAtSpeech = bargeIn;
+      return new Promise((resolve) => {
+        finish = resolve;
+        voice.status('speaking');
+        voice.say(playPcm(pcm));
+      });
+    },
+    /** The user speaks: stops a clip that allows it. */
+    interrupt() {
+      if (!stopsAtSpeech || !voice.speaking) return;
+      voice.stop();
+      said();
+    },
+  };
+}
+
+/** Pauses of a scenario: none of them ends after `close`. */
+function createPauses(clock: Pick<Clock, 'after'>) {
+  const timers = new Set<ClockTimer>();
+  return {
+    pause: (ms: number) =>
+      new Promise<void>((resolve) => {
+        const timer = clock.after(ms, () => {
+          timers.delete(timer);
+          resolve();
+        });
+        timers.add(timer);
+      }),
+    close() {
+      for (const timer of timers) timer.cancel();
     },
   };
 }

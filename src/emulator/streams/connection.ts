@@ -3,8 +3,6 @@ import type { WebSocket } from 'ws';
 import { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
 import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
@@ -12,8 +10,10 @@ import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import type { EmulatorEvents, StreamTotals } from '../events.ts';
 import type { Random } from '../random.ts';
 import { AudioOut } from './audio-out.ts';
+import { createEnding, type Ending } from './ending.ts';
+import { createLiveness } from './liveness.ts';
 import { createMessageValues } from './message-values.ts';
-import { joinWatches, type SentWatch } from './tap-stream.ts';
+import { createWatchers, type MakeWatch } from './watchers.ts';
 
 /** One WebSocket connection: it sends, ends and counts. */
 export interface Connection {
@@ -66,9 +66,6 @@ export interface Connection {
   observe(watch: MakeWatch): () => void;
 }
 
-/** Makes an observer of a stream; `isOurEnd` tells whether this side has ended it. */
-export type MakeWatch = (isOurEnd: () => boolean) => SentWatch;
-
 export interface ConnectionOptions {
   id: number;
   socket: WebSocket;
@@ -92,31 +89,78 @@ export interface ConnectionOptions {
 }
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const {
-    id,
-    socket,
-    remote,
-    tokenElsewhere,
-    random,
-    transport,
-    headerOf,
-    clock,
-    baseClock,
-    dialect,
-    events,
-  } = options;
+  const { id, socket, remote, tokenElsewhere, random, transport, clock, baseClock, dialect, events } =
+    options;
   const startedAt = baseClock.now();
   const durationMs = () => Math.round(baseClock.now() - startedAt);
-  const endings: (() => void)[] = [];
   const device = new DeviceCheck(baseClock, options.own);
   const batched = new BatchedSocket(transport);
-  let ended = false;
-  let pingPending = false;
-  let frozen = false;
-  let stalls = 0;
-  let violation = '';
-  const totals: StreamTotals = {
-    stream: id,
+  const totals = emptyTotals(id);
+  const watchers = createWatchers(() => totals.cause !== undefined, options.watch);
+  const values = createMessageValues({ stream: id, totals, random, clock });
+  const say = (text: string) => {
+    socket.send(text);
+    watchers.watch?.text(text);
+  };
+  const ending = createEnding({
+    ...{ socket, transport, batched, dialect, totals },
+    clock: baseClock,
+    sendError: (code, message) => say(writeError(dialect, code, message, values)),
+  });
+  const audio = new AudioOut({
+    ...{ socket, transport, batched, totals },
+    headerOf: options.headerOf,
+    clock: baseClock,
+    onSlowReader() {
+      ending.close('slowReader');
+      // Later messages are useless. Unread, they cost nothing until the connection is cut.
+      socket.pause();
+    },
+    watch: watchers.watch,
+  });
+  ending.onEnding(() => audio.shut());
+  const onPing = () => watchers.watch?.ping();
+  const { probe, stall, freeze } = createLiveness({
+    ...{ socket, transport, clock, totals, audio, ending, onPing },
+  });
+  reportEnd({ socket, totals, ending, durationMs, device, events });
+
+  return {
+    ...{ id, socket, remote, tokenElsewhere, values, totals, durationMs, device, audio },
+    ...{ probe, stall, freeze },
+    get ended() {
+      return ending.ended;
+    },
+    onEnding: ending.onEnding,
+    close: ending.close,
+    closeWith: (code, reason, cause = 'control') => ending.closeWith(code, reason, cause),
+    cut: (how) => ending.cut(how, 'fault'),
+    levels: () => ({ inDbfs: device.level.read(), outDbfs: audio.level.read() }),
+    sendText(text) {
+      if (!audio.maySend()) return;
+      say(text);
+      if (totals.device !== undefined) {
+        events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
+      }
+    },
+    sendRaw(text) {
+      if (audio.maySend()) say(text);
+    },
+    stopReading: () => socket.pause(),
+    observe(make) {
+      const remove = watchers.add(make);
+      audio.watch = watchers.watch;
+      return () => {
+        remove();
+        audio.watch = watchers.watch;
+      };
+    },
+  };
+}
+
+function emptyTotals(stream: number): StreamTotals {
+  return {
+    stream,
     device: undefined,
     jti: undefined,
     code: 0,
@@ -129,194 +173,32 @@ export function createConnection(options: ConnectionOptions): Connection {
     oddMessages: 0,
     emptyMessages: 0,
   };
+}
 
-  const isOurEnd = () => totals.cause !== undefined;
-  const observers: SentWatch[] = options.watch === undefined ? [] : [options.watch(isOurEnd)];
-  let watch = joinWatches(observers);
-  const say = (text: string) => {
-    socket.send(text);
-    watch?.text(text);
-  };
-  const values = createMessageValues({ stream: id, totals, random, clock });
-
-  const end = () => {
-    if (ended) return;
-    ended = true;
-    audio.shut();
-    for (const call of endings.splice(0)) call();
-  };
-
-  const sendClose = (code: number, reason: string) => {
-    if (code === closeCodes.noStatus) {
-      socket.close();
-      return;
-    }
-    totals.sentCode = code;
-    socket.close(code, reason);
-  };
-
-  const close = (cause: CloseCause, why?: string) => {
-    if (ended) return;
-    end();
-    totals.cause = cause;
-    if (why !== undefined) totals.why = why;
-    const { close: code, reason, code: errorCode, message } = dialect.stream.closes[cause];
-    if (dialect.stream.errorBeforeClose) {
-      say(
-        writeError(dialect, errorCode, dialect.stream.explainRefusals ? (why ?? message) : message, values),
-      );
-    }
-    if (code === closeCodes.abnormal) endTransport(socket, transport, baseClock);
-    else sendClose(code, reason);
-  };
-
-  const giveUp = () => {
-    close('slowReader');
-    // Later messages are useless. Unread, they cost nothing until the connection is cut.
-    socket.pause();
-  };
-  const audio = new AudioOut({
-    socket,
-    transport,
-    batched,
-    headerOf,
-    totals,
-    clock: baseClock,
-    onSlowReader: giveUp,
-    watch,
-  });
-
-  const cut = (how: 'end' | 'reset', cause: StreamTotals['cause'] & string) => {
-    if (ended) return;
-    end();
-    totals.cause = cause;
-    // Messages sent before the cut are on their way.
-    batched.release();
-    if (how === 'reset') transport.resetAndDestroy();
-    else socket.terminate();
-  };
-
+/** Completes the totals when the connection has closed, and reports them. */
+function reportEnd({
+  socket,
+  totals,
+  ending,
+  durationMs,
+  device,
+  events,
+}: Pick<Connection, 'socket' | 'totals' | 'durationMs' | 'device'> & {
+  ending: Ending;
+  events: EmulatorEvents;
+}): void {
+  let violation = '';
   // Without a listener a bad frame would end the process. ws closes the connection itself.
   socket.on('error', (error) => {
     totals.cause ??= 'protocol-error';
     violation = error.message;
-    end();
-  });
-  socket.on('pong', () => {
-    pingPending = false;
+    ending.begin();
   });
   socket.on('close', (code, reason) => {
-    end();
+    ending.begin();
     totals.code = code;
     totals.reason = reason.toString() || violation;
     totals.durationMs = durationMs();
     events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
-
-  return {
-    id,
-    socket,
-    remote,
-    tokenElsewhere,
-    values,
-    totals,
-    durationMs,
-    device,
-    audio,
-    get ended() {
-      return ended;
-    },
-    sendText: (text) => {
-      if (!audio.maySend()) return;
-      say(text);
-      if (totals.device !== undefined) {
-        events.emit({ type: 'message-sent', stream: id, device: totals.device, body: JSON.parse(text) });
-      }
-    },
-    levels: () => ({ inDbfs: device.level.read(), outDbfs: audio.level.read() }),
-    close,
-    closeWith(code, reason, cause = 'control') {
-      checkClose(code, reason);
-      if (ended) return;
-      if (code === closeCodes.abnormal) {
-        cut('end', cause);
-        return;
-      }
-      end();
-      totals.cause = cause;
-      sendClose(code, reason);
-    },
-    sendRaw(text) {
-      if (audio.maySend()) say(text);
-    },
-    cut: (how) => cut(how, 'fault'),
-    stall(ms) {
-      stalls += 1;
-      transport.cork();
-      const timer = clock.after(ms, () => {
-        stalls -= 1;
-        transport.uncork();
-      });
-      endings.push(() => {
-        timer.cancel();
-        transport.uncork();
-      });
-    },
-    stopReading: () => socket.pause(),
-    freeze() {
-      frozen = true;
-      audio.shut();
-      // Discard incoming data, so that the end of the peer is still noticed.
-      transport.removeAllListeners('data').resume();
-    },
-    probe() {
-      if (frozen || stalls > 0) return;
-      if (pingPending) {
-        totals.cause ??= 'half-open';
-        end();
-        socket.terminate();
-        return;
-      }
-      pingPending = true;
-      socket.ping();
-      watch?.ping();
-    },
-    onEnding(call) {
-      if (ended) call();
-      else endings.push(call);
-    },
-    observe(make) {
-      const added = make(isOurEnd);
-      const changed = () => {
-        watch = joinWatches(observers);
-        audio.watch = watch;
-      };
-      observers.push(added);
-      changed();
-      return () => {
-        added.stop();
-        observers.splice(observers.indexOf(added), 1);
-        changed();
-      };
-    },
-  };
-}
-
-/** A peer that has not read everything by then is cut anyway. */
-const flushMs = 2_000;
-
-/** Ends the connection without a close frame, after everything already sent. */
-function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void {
-  const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
-  socket.once('close', cut.cancel);
-  transport.destroySoon();
-}
-
-/** Throws `usage` if the code or the reason cannot be sent; 1005 and 1006 stand for no code and no close frame. */
-export function checkClose(code: number, reason: string): void {
-  const standsForNone = code === closeCodes.noStatus || code === closeCodes.abnormal;
-  if (!standsForNone && !isSendableCloseCode(code))
-    throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
-  if (Buffer.byteLength(reason) > maxCloseReasonBytes)
-    throw new VoicectlError('usage', `A close reason has at most ${maxCloseReasonBytes} bytes`);
 }

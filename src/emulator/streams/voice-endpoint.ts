@@ -21,19 +21,18 @@ import type { State } from '../state/state.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { holdsToken } from '../tokens/token-problem.ts';
 import { awaitToken } from './authorisation.ts';
+import { type Capacity, createCapacity } from './capacity.ts';
 import { sendConnected } from './connected-message.ts';
 import { type Connection, createConnection } from './connection.ts';
-import { createEarlyBytes } from './early-bytes.ts';
+import { createEarlyBytes, type EarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { createOwnLateness } from './lost-time.ts';
 import { createObservers } from './observers.ts';
 import { tapStream } from './tap-stream.ts';
-import { createTokenUses } from './token-uses.ts';
+import { createTokenUses, type TokenUses } from './token-uses.ts';
 
 /** Most fragments of one message; beyond it ws closes with 1008. */
 const maxFragments = 256;
-/** Most connections without a token yet, of all devices together. */
-const maxAwaitingToken = 1_024;
 /** Interval of pings. A peer that has not answered the last one is cut when the next is due. */
 const pingEveryMs = 15_000;
 /**
@@ -83,6 +82,121 @@ export interface VoiceEndpointOptions {
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
 export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
   const { clock, baseClock, dialect, events, random, maxConnections } = options;
+  const server = createUpgradeServer(dialect, events);
+  const connections = new Set<Connection>();
+  const live = new WeakMap<Connection, LiveStream>();
+  const headerOf = createAudioHeaders();
+  const heartbeat = startHeartbeat(connections, baseClock);
+  const own = createOwnLateness(baseClock);
+  const observers = createObservers(connections, clock);
+  const capacity = createCapacity({ connections, settings: dialect.stream, maxConnections });
+  const parts = {
+    ...{ connections, live, capacity },
+    uses: createTokenUses(),
+    earlyBytes: createEarlyBytes(dialect.stream.earlyAudioBytes),
+  };
+  let nextId = options.firstStream ?? 1;
+
+  return {
+    streams: () =>
+      [...connections]
+        .filter(({ ended }) => !ended)
+        .map((connection) => {
+          const stream = live.get(connection);
+          return { connection, live: stream, claims: stream?.claims };
+        }),
+    upgrade(request, socket, head) {
+      const remote = request.socket.remoteAddress ?? '';
+      const refused = capacity.refuseUpgrade(remote);
+      if (refused !== undefined) return refused;
+      // ws calls back at once: the next stream is this one.
+      const tap = options.tap?.(nextId);
+      let answerLines: string[] = [];
+      if (tap !== undefined || observers.any) server.once('headers', (lines) => (answerLines = [...lines]));
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        const upgraded = { request, answerLines };
+        const connection = createConnection({
+          ...{ remote, random, headerOf, clock, baseClock, own, dialect, events },
+          id: nextId++,
+          socket: webSocket,
+          tokenElsewhere: findToken(request),
+          transport: request.socket,
+          watch: tap && ((isOurEnd) => tapStream({ tap, upgraded, socket: webSocket, clock, isOurEnd })),
+        });
+        connections.add(connection);
+        observers.opened(connection, upgraded);
+        const unwatch = own.watch();
+        webSocket.once('close', () => {
+          connections.delete(connection);
+          unwatch();
+        });
+        events.emit({ type: 'stream-opened', stream: connection.id, remote });
+        for (const message of dialect.stream.greeting)
+          connection.sendText(writeGiven(message, connection.values));
+        beginStream(options, parts, { connection, transport: request.socket });
+      });
+      return undefined;
+    },
+    observe: observers.add,
+    async close() {
+      heartbeat.stop();
+      const gone = [...connections].map(
+        ({ socket }) => new Promise((resolve) => socket.once('close', resolve)),
+      );
+      for (const connection of connections) connection.close('shutdown');
+      await Promise.all(gone);
+    },
+  };
+}
+
+/** What the streams of an endpoint share. */
+interface SharedParts {
+  connections: ReadonlySet<Connection>;
+  live: WeakMap<Connection, LiveStream>;
+  capacity: Capacity;
+  uses: TokenUses;
+  earlyBytes: EarlyBytes;
+}
+
+/** Waits for the token of a new connection, then confirms the stream and begins it. */
+function beginStream(
+  options: VoiceEndpointOptions,
+  { connections, live, capacity, uses, earlyBytes }: SharedParts,
+  { connection, transport }: { connection: Connection; transport: Socket },
+): void {
+  const stopCounting = earlyBytes.watch(connection, transport);
+  const settle = capacity.awaitToken(connection);
+  awaitToken({
+    ...options,
+    connection,
+    settings: options.dialect.stream,
+    uses,
+    isFull: capacity.isFull,
+    evictOldest: (device) =>
+      [...connections].find(({ ended, totals }) => !ended && totals.device === device)?.close('evicted'),
+    onAuthorised(claims, connections) {
+      stopCounting();
+      settle();
+      const { sub: device, jti } = claims;
+      connection.totals.device = device;
+      connection.totals.jti = jti;
+      options.events.emit({ type: 'stream-authorised', stream: connection.id, device, jti, connections });
+      const begin = () => {
+        const stream = startLiveStream({ ...options, connection, claims });
+        live.set(connection, stream);
+        return stream.take;
+      };
+      const confirmed =
+        options.createReply.confirms?.(device) === true
+          ? undefined
+          : sendConnected({ ...options, connection }, { device, stream: connection.id });
+      return whenKnown(confirmed, begin);
+    },
+  });
+}
+
+/** Makes WebSockets of upgrade requests. */
+function createUpgradeServer(dialect: Dialect, events: EmulatorEvents): WebSocketServer {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -97,135 +211,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     const answer = invalidRequest({ case: 'badHttp', message }, { dialect, events, path: streamPath });
     sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', '13']] });
   });
-  const connections = new Set<Connection>();
-  const live = new WeakMap<Connection, LiveStream>();
-  const headerOf = createAudioHeaders();
-  const heartbeat = startHeartbeat(connections, baseClock);
-  const own = createOwnLateness(baseClock);
-  const observers = createObservers(connections, clock);
-  const uses = createTokenUses();
-  const earlyBytes = createEarlyBytes(dialect.stream.earlyAudioBytes);
-  let awaitingToken = 0;
-  let nextId = options.firstStream ?? 1;
-
-  const open = (connection: Connection, transport: Socket) => {
-    const stopCounting = earlyBytes.watch(connection, transport);
-    awaitingToken += 1;
-    let awaiting = true;
-    const settle = () => {
-      if (awaiting) awaitingToken -= 1;
-      awaiting = false;
-    };
-    connection.onEnding(settle);
-    awaitToken({
-      ...options,
-      connection,
-      settings: dialect.stream,
-      uses,
-      isFull: () => isFull(({ totals }) => totals.device !== undefined),
-      evictOldest: (device) =>
-        [...connections].find(({ ended, totals }) => !ended && totals.device === device)?.close('evicted'),
-      onAuthorised(claims, connections) {
-        stopCounting();
-        settle();
-        connection.totals.device = claims.sub;
-        connection.totals.jti = claims.jti;
-        events.emit({
-          type: 'stream-authorised',
-          stream: connection.id,
-          device: claims.sub,
-          jti: claims.jti,
-          connections,
-        });
-        const begin = () => {
-          const stream = startLiveStream({ ...options, connection, claims });
-          live.set(connection, stream);
-          return stream.take;
-        };
-        const confirmed =
-          options.createReply.confirms?.(claims.sub) === true
-            ? undefined
-            : sendConnected({ ...options, connection }, { device: claims.sub, stream: connection.id });
-        return whenKnown(confirmed, begin);
-      },
-    });
-  };
-
-  const count = (is: (connection: Connection) => boolean) =>
-    [...connections].filter((connection) => !connection.ended && is(connection)).length;
-  const isFull = (counts: (connection: Connection) => boolean) => {
-    const { connections: most } = dialect.stream.capacity;
-    return most !== undefined && count(counts) >= most;
-  };
-
-  /** The reason to refuse one more connection from this address. */
-  const refuseUpgrade = (address: string): RefusalCause | undefined => {
-    const { capacity, connectionLimit } = dialect.stream;
-    if (awaitingToken >= maxAwaitingToken) return 'unavailable';
-    if (capacity.refuseAt === 'upgrade' && isFull(() => true)) return 'unavailable';
-    const isOver = () => count(({ remote }) => remote === address) >= maxConnections;
-    return connectionLimit === 'refuse-upgrade' && isOver() ? 'tooManyConnections' : undefined;
-  };
-
-  return {
-    streams: () =>
-      [...connections]
-        .filter(({ ended }) => !ended)
-        .map((connection) => {
-          const stream = live.get(connection);
-          return { connection, live: stream, claims: stream?.claims };
-        }),
-    upgrade(request, socket, head) {
-      const remote = request.socket.remoteAddress ?? '';
-      const refused = refuseUpgrade(remote);
-      if (refused !== undefined) return refused;
-      // ws calls back at once: the next stream is this one.
-      const tap = options.tap?.(nextId);
-      let answerLines: string[] = [];
-      if (tap !== undefined || observers.any) server.once('headers', (lines) => (answerLines = [...lines]));
-      server.handleUpgrade(request, socket, head, (webSocket) => {
-        const connection = createConnection({
-          id: nextId++,
-          socket: webSocket,
-          remote,
-          tokenElsewhere: findToken(request),
-          random,
-          transport: request.socket,
-          headerOf,
-          clock,
-          baseClock,
-          own,
-          dialect,
-          events,
-          watch:
-            tap &&
-            ((isOurEnd) =>
-              tapStream({ tap, upgraded: { request, answerLines }, socket: webSocket, clock, isOurEnd })),
-        });
-        connections.add(connection);
-        observers.opened(connection, { request, answerLines });
-        const unwatch = own.watch();
-        webSocket.once('close', () => {
-          connections.delete(connection);
-          unwatch();
-        });
-        events.emit({ type: 'stream-opened', stream: connection.id, remote });
-        for (const message of dialect.stream.greeting)
-          connection.sendText(writeGiven(message, connection.values));
-        open(connection, request.socket);
-      });
-      return undefined;
-    },
-    observe: observers.add,
-    async close() {
-      heartbeat.stop();
-      const gone = [...connections].map(
-        ({ socket }) => new Promise((resolve) => socket.once('close', resolve)),
-      );
-      for (const connection of connections) connection.close('shutdown');
-      await Promise.all(gone);
-    },
-  };
+  return server;
 }
 
 /** Where a client put a token on the upgrade request; the specification has none there. */

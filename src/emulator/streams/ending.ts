@@ -1,0 +1,114 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { Clock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
+import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
+import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
+import type { StreamTotals } from '../events.ts';
+
+/** How a connection ends: once, and with what its totals tell of the cause. */
+export interface Ending {
+  /** Whether this side is closing it, or it has ended. */
+  readonly ended: boolean;
+  /** The connection ends now: calls the listeners. Only the first call counts. */
+  begin(): void;
+  /** Calls the listener once, when either side begins to close. */
+  onEnding(call: () => void): void;
+  close(cause: CloseCause, why?: string): void;
+  closeWith(code: number, reason: string, cause: StreamTotals['cause'] & string): void;
+  cut(how: 'end' | 'reset', cause: StreamTotals['cause'] & string): void;
+}
+
+export interface EndingOptions {
+  socket: WebSocket;
+  transport: Socket;
+  batched: BatchedSocket;
+  /** The machine's. */
+  clock: Clock;
+  dialect: Dialect;
+  totals: StreamTotals;
+  /** Sends the error message that goes before a close. */
+  sendError: (code: string, message: string) => void;
+}
+
+export function createEnding(options: EndingOptions): Ending {
+  const { socket, transport, batched, clock, totals } = options;
+  const { closes, errorBeforeClose, explainRefusals } = options.dialect.stream;
+  const endings: (() => void)[] = [];
+  let ended = false;
+
+  const begin = () => {
+    if (ended) return;
+    ended = true;
+    for (const call of endings.splice(0)) call();
+  };
+  const sendClose = (code: number, reason: string) => {
+    if (code === closeCodes.noStatus) {
+      socket.close();
+      return;
+    }
+    totals.sentCode = code;
+    socket.close(code, reason);
+  };
+  const cut: Ending['cut'] = (how, cause) => {
+    if (ended) return;
+    begin();
+    totals.cause = cause;
+    // Messages sent before the cut are on their way.
+    batched.release();
+    if (how === 'reset') transport.resetAndDestroy();
+    else socket.terminate();
+  };
+  return {
+    get ended() {
+      return ended;
+    },
+    begin,
+    cut,
+    onEnding(call) {
+      if (ended) call();
+      else endings.push(call);
+    },
+    close(cause, why) {
+      if (ended) return;
+      begin();
+      totals.cause = cause;
+      if (why !== undefined) totals.why = why;
+      const { close: code, reason, code: errorCode, message } = closes[cause];
+      if (errorBeforeClose) options.sendError(errorCode, explainRefusals ? (why ?? message) : message);
+      if (code === closeCodes.abnormal) endTransport(socket, transport, clock);
+      else sendClose(code, reason);
+    },
+    closeWith(code, reason, cause) {
+      checkClose(code, reason);
+      if (ended) return;
+      if (code === closeCodes.abnormal) {
+        cut('end', cause);
+        return;
+      }
+      begin();
+      totals.cause = cause;
+      sendClose(code, reason);
+    },
+  };
+}
+
+/** A peer that has not read everything by then is cut anyway. */
+const flushMs = 2_000;
+
+/** Ends the connection without a close frame, after everything already sent. */
+function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void {
+  const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
+  socket.once('close', cut.cancel);
+  transport.destroySoon();
+}
+
+/** Throws `usage` if the code or the reason cannot be sent; 1005 and 1006 stand for no code and no close frame. */
+export function checkClose(code: number, reason: string): void {
+  const standsForNone = code === closeCodes.noStatus || code === closeCodes.abnormal;
+  if (!standsForNone && !isSendableCloseCode(code))
+    throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
+  if (Buffer.byteLength(reason) > maxCloseReasonBytes)
+    throw new VoicectlError('usage', `A close reason has at most ${maxCloseReasonBytes} bytes`);
+}

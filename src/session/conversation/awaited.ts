@@ -1,0 +1,122 @@
+import type { ServiceMessage } from '../../protocol/messages.ts';
+import { type Verdict, verdict } from '../expectations.ts';
+import { roundMs } from '../metrics.ts';
+import type { EventMatch, Following } from './conversation-plan.ts';
+import { findMismatch, matchesText } from './field-match.ts';
+import type { TurnAudio } from './turn-audio.ts';
+
+/** What must follow a turn. */
+export interface Awaited {
+  /** Checks for silence: no event marks its beginning. */
+  look(now: number): void;
+  message(message: ServiceMessage, now: number): void;
+  /** Whether everything has arrived, or its time is over. `hasPassedOn`: the next turn has begun. */
+  isDecided(now: number, hasPassedOn: boolean): boolean;
+  /** `until`: the end of the turn so far. */
+  verdicts(until: number): Verdict[];
+}
+
+/** The result of one thing that must follow. */
+interface Followed {
+  following: Following;
+  /** When it arrived. */
+  at?: number;
+  /** Describes a message of its kind whose fields did not match. */
+  mismatch?: string | undefined;
+}
+
+/** `waitMs`: how long to wait if an expectation does not say it. */
+export function createAwaited(expect: readonly Following[], audio: TurnAudio, waitMs: number): Awaited {
+  const awaited = expect.map((following): Followed => ({ following }));
+  const withinMs = ({ following }: Followed) => following.withinMs ?? waitMs;
+  const beginOf = ({ following }: Followed) =>
+    following.type === 'silence' ? audio.speechBeganAt : audio.speechEndedAt;
+  const deadlineOf = (one: Followed) => {
+    const begin = beginOf(one);
+    return begin === undefined ? undefined : begin + withinMs(one);
+  };
+  const cameAt = ({ following, at }: Followed) =>
+    following.type === 'audio' ? audio.reachedAt(following.audioMs) : at;
+
+  const judge = (one: Followed, until: number): Verdict => {
+    const begin = beginOf(one);
+    const at = cameAt(one);
+    const deadline = deadlineOf(one);
+    const waited = begin === undefined ? '' : ` in ${roundMs(Math.min(until - begin, withinMs(one)))} ms`;
+    return verdictOn(one, at !== undefined, {
+      ok: at !== undefined && deadline !== undefined && at <= deadline,
+      expected: `${followingText(one.following)} within ${withinMs(one)} ms`,
+      measured:
+        at !== undefined && begin !== undefined
+          ? afterText(at - begin)
+          : `${one.mismatch ?? 'never'}${waited}`,
+    });
+  };
+
+  return {
+    look(now) {
+      for (const one of awaited) {
+        if (one.following.type !== 'silence' || one.at !== undefined) continue;
+        const since = Math.max(audio.speechBeganAt, audio.lastAudibleAt ?? 0);
+        if (now - since >= one.following.silenceMs) one.at = since;
+      }
+    },
+    message({ kind, body }, now) {
+      for (const one of awaited) {
+        if (one.following.type !== 'event' || one.at !== undefined || one.following.event.kind !== kind)
+          continue;
+        one.mismatch = findMismatch(one.following.event.where, body);
+        if (one.mismatch === undefined) one.at = now;
+      }
+    },
+    isDecided: (now, hasPassedOn) =>
+      awaited.every((one) => {
+        if (cameAt(one) !== undefined) return true;
+        if (hasPassedOn && one.following.type !== 'event') return true;
+        const deadline = deadlineOf(one);
+        const looksOnMs = one.following.type === 'silence' ? one.following.silenceMs : 0;
+        return deadline !== undefined && now > deadline + looksOnMs;
+      }),
+    verdicts: (until) => awaited.map((one) => judge(one, until)),
+  };
+}
+
+function verdictOn(
+  { following, mismatch }: Followed,
+  came: boolean,
+  found: Parameters<typeof verdict>[2],
+): Verdict {
+  switch (following.type) {
+    case 'audio':
+      return verdict('expect audio', came ? 'late-audio' : 'too-little-audio', found);
+    case 'silence':
+      return verdict('expect silence', 'not-interrupted', found);
+    case 'event':
+      return verdict(
+        'expect event',
+        !came && mismatch !== undefined ? 'wrong-field' : 'missing-event',
+        found,
+      );
+  }
+}
+
+function followingText(following: Following): string {
+  switch (following.type) {
+    case 'audio':
+      return following.audioMs === 0 ? 'any AI audio' : `${following.audioMs} ms of AI audio`;
+    case 'silence':
+      return `${following.silenceMs} ms of silence`;
+    case 'event':
+      return eventText(following.event);
+  }
+}
+
+/** An event as a message names it: its kind, and what its fields must be. */
+export function eventText({ kind, where }: EventMatch): string {
+  const fields = matchesText(where);
+  return fields === '' ? kind : `${kind} where ${fields}`;
+}
+
+function afterText(ms: number): string {
+  return ms < 0 ? `${roundMs(-ms)} ms before` : `after ${roundMs(ms)} ms`;
+}
