@@ -69,7 +69,7 @@ const cases: Case[] = [
     'fail: details are {"field":"apiKey","expected":"number"} (X1)',
     missing('apiKey', noKey, { field: 'apiKey', expected: 'number' }),
   ],
-  ['R15', 'no details', 'fail: details are nothing (X1)', missing('apiKey', noKey, undefined)],
+  ['R15', 'no details', 'fail: details are nothing (X1)', missing('apiKey', noKey, null)],
   ['R15', 'details that are a text', 'fail: details are nothing (X1)', missing('apiKey', noKey, 'apiKey')],
   [
     'R15',
@@ -108,7 +108,7 @@ const cases: Case[] = [
   ['R17', 'JSON', undefined, seenAs(refused({ asked: 'null' }))],
 
   ['R18', 'refused', ok, empty('apiKey')],
-  ['R18', 'without details', 'fail: details are nothing (X1)', empty('apiKey', undefined)],
+  ['R18', 'without details', 'fail: details are nothing (X1)', empty('apiKey', null)],
   ['R18', 'the other one', undefined, empty('deviceId')],
   ['R19', 'refused', ok, empty('deviceId')],
   ['R19', 'the other one', undefined, empty('apiKey')],

@@ -100,8 +100,8 @@ const cases: Case[] = [
   [
     'R25',
     'a count for each path',
-    'pass: Remaining goes from 59 to 58 (X1 X3)',
-    seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 58)),
+    'pass: Remaining goes from 20 to 19 (X1 X3)',
+    seenAs(left(0, 20), left(10, 59, { path: v1 }), left(20, 19)),
   ],
   [
     'R25',

@@ -31,9 +31,9 @@ const doubled = (frame: Buffer) => {
   }
   return stereo;
 };
-/** A square wave of this height. */
+/** A square wave of this height: its steps fall on odd and on even samples. */
 const square = (height: number) => (frame: Buffer) => {
-  for (let at = 0; at < frame.length; at += 2) frame.writeInt16LE(at % 64 < 32 ? height : -height, at);
+  for (let at = 0; at < frame.length; at += 2) frame.writeInt16LE(at % 34 < 16 ? height : -height, at);
   return frame;
 };
 const starting = (start: string) => [replies(0, Buffer.from(`${start}${'x'.repeat(640)}`))];
@@ -98,11 +98,7 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
   ],
   ['a rate 2.1 % beside half', fits(1_000), tone(50, 320 / 8.168)],
   ['half the rate for less than 1.5 s', fits(760), tone(38, 40)],
-  [
-    'half the rate for 1.5 s',
-    'warn: it comes at 8533 samples a second, and not 16000 (S1)'.replace('8533', '8000'),
-    tone(39, 40),
-  ],
+  ['half the rate for 1.5 s', 'warn: it comes at 8000 samples a second, and not 16000 (S1)', tone(39, 40)],
   [
     'half the rate with a pause',
     fits(1_000),

@@ -43,14 +43,6 @@ export function createEnding(options: EndingOptions): Ending {
     ended = true;
     for (const call of endings.splice(0)) call();
   };
-  const sendClose = (code: number, reason: string) => {
-    if (code === closeCodes.noStatus) {
-      socket.close();
-      return;
-    }
-    totals.sentCode = code;
-    socket.close(code, reason);
-  };
   const cut: Ending['cut'] = (how, cause) => {
     if (ended) return;
     begin();
@@ -78,7 +70,7 @@ export function createEnding(options: EndingOptions): Ending {
       const { close: code, reason, code: errorCode, message } = closes[cause];
       if (errorBeforeClose) options.sendError(errorCode, explainRefusals ? (why ?? message) : message);
       if (code === closeCodes.abnormal) endTransport(socket, transport, clock);
-      else sendClose(code, reason);
+      else sendClose(options, code, reason);
     },
     closeWith(code, reason, cause) {
       checkClose(code, reason);
@@ -89,9 +81,19 @@ export function createEnding(options: EndingOptions): Ending {
       }
       begin();
       totals.cause = cause;
-      sendClose(code, reason);
+      sendClose(options, code, reason);
     },
   };
+}
+
+/** Sends a close frame; 1005 means one without a code. */
+function sendClose({ socket, totals }: EndingOptions, code: number, reason: string): void {
+  if (code === closeCodes.noStatus) {
+    socket.close();
+    return;
+  }
+  totals.sentCode = code;
+  socket.close(code, reason);
 }
 
 /** A peer that has not read everything by then is cut anyway. */
