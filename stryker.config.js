@@ -58,7 +58,7 @@ export default {
   dryRunTimeoutMinutes: 20,
   timeoutMS: 10_000,
   incrementalFile: `reports/mutation/${name}-incremental.json`,
-  reporters: ['clear-text', 'json'],
+  reporters: ['clear-text', 'json', 'progress-append-only'],
   jsonReporter: { fileName: `reports/mutation/${name}.json` },
   clearTextReporter: { allowColor: false, logTests: false, reportScoreTable: true },
   thresholds: { high: 90, low: 85, break: null },
