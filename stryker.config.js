@@ -45,7 +45,6 @@ if (chosen.length === 0) throw new Error(`ROOM is one of: ${Object.keys(rooms).j
 // vitest.mutation.config.ts reads it in the processes that run the tests.
 process.env.MUTATION_TESTS = chosen.flatMap(({ tests }) => tests).join('\n');
 
-/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
   mutate: chosen.flatMap(({ mutate }) => mutate),
   testRunner: 'vitest',
