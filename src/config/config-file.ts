@@ -2,13 +2,14 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Loader, lilconfig } from 'lilconfig';
+import type { PlacedValue } from '../files/yaml.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { isError } from '../kernel/thrown.ts';
 import { isRecord } from '../protocol/error-body.ts';
-import { type OptionName, optionSpec, options } from './options.ts';
+import type { OptionName } from './options.ts';
 
-/** The settings of a config file as written. `source` names the file in errors. */
+/** The settings of a config file, or of a profile, as written. They are valid. */
 export interface ConfigLayer {
-  source: string;
   origin: 'profile' | 'file';
   values: Partial<Record<OptionName, unknown>>;
 }
@@ -27,13 +28,13 @@ const loadYaml: Loader = async (path, content) => {
   const { parseSecretYaml } = await import('../files/yaml.ts');
   return parseSecretYaml(path, content);
 };
-const loaders = { '.yaml': loadYaml, '.json': loadYaml };
-const fileNames = ['voicectl.config.yaml', 'voicectl.config.json'];
+const loaders = { '.yaml': loadYaml, '.yml': loadYaml, '.json': loadYaml };
+const fileNames = ['voicectl.config.yaml', 'voicectl.config.yml', 'voicectl.config.json'];
 
 /**
  * Finds and reads the config file. The layers come strongest first: the profile, then the file itself.
- * Throws `bad-config`: no such file or profile, not YAML or JSON, an unknown setting, or a key in a file
- * that others can read.
+ * Throws `bad-config`: no such file or profile, not YAML or JSON, every unknown setting and wrong value
+ * with its place, or a key in a file that others can read.
  */
 export async function readConfigFile(options: ConfigFileOptions): Promise<ConfigLayer[]> {
   const found = await findConfig(options);
@@ -41,19 +42,37 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
     if (options.profile === undefined) return [];
     throw new VoicectlError('bad-config', `There is no config file, so no profile ${options.profile}`);
   }
-  const { path, config } = found;
-  if (!isRecord(config)) throw new VoicectlError('bad-config', `${path}: expected a mapping of settings`);
-  const { profiles = {}, ...rest } = config;
-  const layers: ConfigLayer[] = [{ source: path, origin: 'file', values: await checkNames(rest, path) }];
-  if (options.profile !== undefined) {
-    const profile =
-      isRecord(profiles) && Object.hasOwn(profiles, options.profile) ? profiles[options.profile] : undefined;
-    const source = `${path}: profiles.${options.profile}`;
-    if (!isRecord(profile)) throw new VoicectlError('bad-config', `${source}: there is no such profile`);
-    layers.unshift({ source, origin: 'profile', values: await checkNames(profile, source) });
-  }
+  const { path } = found;
+  const config = await checkConfig(found);
+  const { profiles, ...values } = config;
+  const layers: ConfigLayer[] = [{ origin: 'file', values }];
+  if (options.profile !== undefined)
+    layers.unshift({ origin: 'profile', values: chooseProfile(profiles as Profiles, options.profile, path) });
   if (holdsKey(config)) await requirePrivate(path);
   return layers;
+}
+
+/** The profiles of a file that was checked. */
+type Profiles = Record<string, Record<string, unknown> | null> | null | undefined;
+
+/** Throws `bad-config` with every problem of the file, and the place of each. */
+async function checkConfig({ path, ...file }: FoundConfig): Promise<Record<string, unknown>> {
+  const { findConfigProblems } = await import('./config-problems.ts');
+  const problems = findConfigProblems(file);
+  if (problems.length === 0) return file.value as Record<string, unknown>;
+  const { problemsText } = await import('../files/problem-text.ts');
+  throw new VoicectlError('bad-config', problemsText(path, problems), {
+    hint: 'docs/CLI.md lists the keys of the config file.',
+    details: { problems },
+  });
+}
+
+function chooseProfile(profiles: Profiles, name: string, path: string): Record<string, unknown> {
+  const names = Object.keys(profiles ?? {});
+  if (names.includes(name)) return profiles?.[name] ?? {};
+  throw new VoicectlError('bad-config', `${path} has no profile ${name}`, {
+    hint: names.length === 0 ? 'Write it under profiles.' : `Its profiles: ${names.join(', ')}.`,
+  });
 }
 
 /** Whether the file has a key, even in a profile that is not used: others could read it. */
@@ -64,11 +83,11 @@ function holdsKey({ apiKey, profiles }: Record<string, unknown>): boolean {
   );
 }
 
-async function findConfig({
-  cwd,
-  env,
-  path,
-}: ConfigFileOptions): Promise<{ path: string; config: unknown } | undefined> {
+interface FoundConfig extends PlacedValue {
+  path: string;
+}
+
+async function findConfig({ cwd, env, path }: ConfigFileOptions): Promise<FoundConfig | undefined> {
   const search = lilconfig('voicectl', { searchPlaces: fileNames, loaders, stopDir: cwd });
   try {
     if (path !== undefined)
@@ -87,7 +106,7 @@ async function findConfig({
     );
   } catch (cause) {
     if (cause instanceof VoicectlError) throw cause;
-    const why = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+    const why = isError(cause) ? (cause.message.split('\n')[0] ?? '') : String(cause);
     throw new VoicectlError(
       'bad-config',
       `Cannot read the config file${path === undefined ? '' : ` ${path}`}: ${why}`,
@@ -96,23 +115,11 @@ async function findConfig({
   }
 }
 
-function asFound(result: { filepath: string; config: unknown } | null) {
-  return result === null ? undefined : { path: result.filepath, config: result.config ?? {} };
-}
-
-/** A name from the file. Text that is not a word may be a key in the wrong place. */
-function shownName(name: string): string {
-  return /^[A-Za-z][A-Za-z-]{0,40}$/.test(name) ? `"${name}"` : 'with such a name';
-}
-
-/** Throws `bad-config` with each unknown setting and the one that was probably meant. */
-async function checkNames(values: Record<string, unknown>, source: string): Promise<ConfigLayer['values']> {
-  const known = Object.keys(options).filter((name) => !optionSpec(name as OptionName).flagOnly);
-  const unknown = Object.keys(values).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return values;
-  const { didYouMean } = await import('../protocol/suggestion.ts');
-  const problems = unknown.map((name) => `there is no setting ${shownName(name)}${didYouMean(name, known)}`);
-  throw new VoicectlError('bad-config', `${source}: ${problems.join('; ')}`);
+function asFound(result: { filepath: string; config: PlacedValue | undefined } | null) {
+  if (result === null) return undefined;
+  // The loader is not called for an empty file.
+  const { value, placeOf } = result.config ?? { value: undefined, placeOf: () => ({ line: 1, column: 1 }) };
+  return { path: result.filepath, value: value ?? {}, placeOf };
 }
 
 async function requirePrivate(path: string): Promise<void> {

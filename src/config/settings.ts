@@ -1,6 +1,7 @@
 import { VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
 import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
+import { readValue, secretSettings, shownValue } from './read-value.ts';
 
 /** What Commander has read: text, `true`, or a list, by the name of the option. */
 export type Flags = Record<string, unknown>;
@@ -58,37 +59,25 @@ function readOne(
 ): Found | undefined {
   const spec = optionSpec(name);
   const flag = flags[spec.key ?? name];
-  if (flag !== undefined) return { value: parseValue(name, flag, flagOf(name), 'usage'), origin: 'flag' };
+  if (flag !== undefined) return { value: readGiven(name, flag, flagOf(name)), origin: 'flag' };
   const fromEnv = spec.env === undefined ? undefined : env[spec.env];
   if (spec.env !== undefined && fromEnv !== undefined && fromEnv !== '') {
-    return { value: parseValue(name, fromEnv, spec.env, 'usage'), origin: 'env' };
+    return { value: readGiven(name, fromEnv, spec.env), origin: 'env' };
   }
-  for (const { values, source, origin } of layers) {
+  for (const { values, origin } of layers) {
     const value = values[name];
-    if (value !== undefined)
-      return { value: parseValue(name, value, `${source}: ${name}`, 'bad-config'), origin };
+    if (value !== undefined) return { value: readValue(name, value), origin };
   }
   if (spec.default !== undefined) return { value: spec.parse(spec.default), origin: 'default' };
   return spec.repeatable ? { value: [], origin: 'default' } : undefined;
 }
 
-function parseValue(name: OptionName, raw: unknown, where: string, code: 'usage' | 'bad-config'): unknown {
-  const { parse, repeatable, preset } = optionSpec(name);
-  const one = (value: unknown) => {
-    if (value === true && preset !== undefined) return parse(preset);
-    if (!['string', 'number', 'boolean'].includes(typeof value))
-      return fail('expected a single value', value);
-    try {
-      return parse(String(value));
-    } catch (thrown) {
-      return fail((thrown as Error).message, value);
-    }
-  };
-  const fail = (why: string, value: unknown): never => {
-    const secret = name === 'apiKey' || name === 'acceptKey';
-    const shown = secret ? 'the value' : JSON.stringify(value).replace(/\/\/[^@/]*@/, '//…@');
-    throw new VoicectlError(code, `${where}: ${shown} is not valid: ${why}`);
-  };
-  if (!repeatable) return one(raw);
-  return (Array.isArray(raw) ? raw : [raw]).map(one);
+/** Throws `usage`: a wrong value of a flag or variable. */
+function readGiven(name: OptionName, raw: unknown, where: string): unknown {
+  try {
+    return readValue(name, raw);
+  } catch (thrown) {
+    const shown = secretSettings.has(name) ? 'the value' : JSON.stringify(shownValue(name, raw));
+    throw new VoicectlError('usage', `${where}: ${shown} is not valid: ${(thrown as Error).message}`);
+  }
 }

@@ -1,16 +1,13 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import type * as z from 'zod';
 import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
+import { messageOf } from '../kernel/thrown.ts';
 import { createSchemaPlaces } from '../protocol/schema-places.ts';
-import { noSuchSetting, type SchemaProblem, type SecretNames } from '../protocol/schema-problem.ts';
+import type { SecretNames } from '../protocol/schema-problem.ts';
+import { placeText, problemsText } from './problem-text.ts';
 import { readText, type Stdin } from './read-text.ts';
 import { findProblems } from './schema-problems.ts';
-
-/** Lines and columns count from 1, as editors do. */
-type Place = {
-  line: number;
-  column: number;
-};
+import { openYaml } from './yaml-document.ts';
 
 export interface YamlSchema<Schema extends z.ZodType> {
   schema: Schema;
@@ -32,9 +29,6 @@ export interface YamlFile<Schema extends z.ZodType> {
   refuse(path: readonly PropertyKey[], why: string, cause?: unknown): VoicectlError;
 }
 
-/** Most problems in a message. All are in `details.problems`. */
-const problemsTold = 10;
-
 /** Reads a YAML or JSON file (`-`: standard input). Errors: those of `parseYamlFile`, and `bad-input` for a missing file. */
 export async function readYamlFile<Schema extends z.ZodType>(
   path: string,
@@ -54,12 +48,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
   file: string,
   { schema, code = 'bad-input', hint, secrets }: YamlSchema<Schema>,
 ): YamlFile<Schema> {
-  const lines = new LineCounter();
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
-  const placeAt = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
-  };
+  const { document, placeAt, placeOf } = openYaml(content);
   const [broken] = document.errors;
   if (broken !== undefined) {
     const place = placeAt(broken.pos[0]);
@@ -70,8 +59,6 @@ export function parseYamlFile<Schema extends z.ZodType>(
     });
   }
   const input = toValue(document, file, code);
-  const placeOf = (path: readonly PropertyKey[], part: 'key' | 'value' = 'value') =>
-    placeAt(offsetOf(document, path, part));
   const result = schema.safeParse(input, { reportInput: true });
   const found = findProblems(result.error?.issues ?? [], input, {
     places: createSchemaPlaces(schema),
@@ -79,9 +66,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
   });
   const problems = found.map(({ at, part, ...problem }) => ({ ...problem, ...placeOf(at, part) }));
   if (!result.success || problems.length > 0) {
-    const texts = problems.slice(0, problemsTold).map((problem) => problemText(file, problem));
-    if (problems.length > problemsTold) texts.push(`and ${problems.length - problemsTold} more`);
-    throw new VoicectlError(code, texts.join('; '), { hint, details: { problems } });
+    throw new VoicectlError(code, problemsText(file, problems), { hint, details: { problems } });
   }
   return {
     value: result.data,
@@ -99,46 +84,8 @@ function toValue(document: Document, file: string, code: ErrorCode): unknown {
   try {
     return document.toJS() ?? {};
   } catch (cause) {
-    throw new VoicectlError(code, `${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new VoicectlError(code, `${file}: ${messageOf(cause)}`, {
       cause,
     });
   }
-}
-
-/** Where the value at this path, or its key, begins in the text; for a missing one, where its parent begins. */
-function offsetOf(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number {
-  let offset = startOf(document.contents) ?? 0;
-  let holder: unknown = document.contents;
-  for (const [depth, key] of path.entries()) {
-    if (isAlias(holder)) holder = holder.resolve(document);
-    const pair = isMap(holder) ? holder.items.find((one) => keyText(one.key) === String(key)) : undefined;
-    const value: unknown = isSeq(holder) ? holder.get(key, true) : pair?.value;
-    const isKeyWanted = part === 'key' && depth === path.length - 1;
-    offset = (isKeyWanted ? undefined : startOf(value)) ?? startOf(pair?.key) ?? offset;
-    holder = value;
-  }
-  return offset;
-}
-
-function startOf(node: unknown): number | undefined {
-  return isNode(node) ? node.range?.[0] : undefined;
-}
-
-function keyText(key: unknown): string {
-  return String(isScalar(key) ? key.value : key);
-}
-
-function problemText(
-  file: string,
-  { path, value, expected, meant, ...place }: SchemaProblem & Place & { meant?: string },
-): string {
-  const where = `${placeText(file, place)}: ${path}`;
-  if (expected === noSuchSetting) {
-    return `${where}: ${noSuchSetting}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
-  }
-  return `${where}: ${value === undefined ? 'missing' : JSON.stringify(value)}, expected ${expected}`;
-}
-
-function placeText(file: string, { line, column }: Place): string {
-  return `${file}:${line}:${column}`;
 }

@@ -1,19 +1,22 @@
-import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import type { YAMLError } from 'yaml';
 import { VoicectlError } from '../kernel/errors.ts';
+import { placeText } from './problem-text.ts';
+import { openYaml, type YamlDocument } from './yaml-document.ts';
+
+/** The content of a file, and where its values are. */
+export interface PlacedValue extends Pick<YamlDocument, 'placeOf'> {
+  value: unknown;
+}
 
 /**
- * The value of a YAML or JSON file that may hold a key. A separate module, loaded only if there is such a
+ * The content of a YAML or JSON file that may hold a key. A separate module, loaded only if there is such a
  * file. Throws `bad-config` with the line and the column, never with the content.
  */
-export function parseSecretYaml(path: string, content: string): unknown {
-  const lines = new LineCounter();
-  // Warnings would go to standard error, with an excerpt.
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+export function parseSecretYaml(path: string, content: string): PlacedValue {
+  const { document, placeAt, placeOf } = openYaml(content);
   const refuse = (why: string, { pos }: Pick<YAMLError, 'pos'>): never => {
-    const { line, col } = lines.linePos(pos[0]);
-    throw new VoicectlError('bad-config', `${path}:${line}:${col}: ${why}`, {
-      details: { line, column: col },
-    });
+    const place = placeAt(pos[0]);
+    throw new VoicectlError('bad-config', `${placeText(path, place)}: ${why}`, { details: place });
   };
   const [error] = document.errors;
   if (error !== undefined)
@@ -22,7 +25,7 @@ export function parseSecretYaml(path: string, content: string): unknown {
   const tag = document.warnings.find(({ code }) => code === 'TAG_RESOLVE_FAILED');
   if (tag !== undefined) refuse('this tag is not known', tag);
   try {
-    return document.toJS();
+    return { value: document.toJS(), placeOf };
   } catch {
     throw new VoicectlError('bad-config', `${path}: its aliases cannot be followed`);
   }

@@ -128,40 +128,81 @@ describe('which config file is read', () => {
     expect(settings.device).toBeUndefined();
   });
 
-  test('one that is empty says nothing', async () => {
-    write('voicectl.config.yaml', '');
+  test.each([
+    ['is empty', ''],
+    ['has only comments', '# nothing\n'],
+    ['has profiles without a word', 'profiles:\n'],
+  ])('one that %s says nothing', async (_what, text) => {
+    write('voicectl.config.yaml', text);
     expect((await resolve(['device'])).settings.device).toBeUndefined();
+  });
+
+  test('a profile without settings is a profile', async () => {
+    write('voicectl.config.yml', 'device: d\nprofiles:\n  p:\n');
+    expect((await resolve(['device'], { profile: 'p' })).settings.device).toBe('d');
   });
 });
 
 describe('a config file that is refused', () => {
   test.each([
     ['broken YAML', 'a: [\n', {}, /voicectl\.config\.yaml:2:1: this is not YAML \(bad indent\)$/],
-    ['a list', '- a\n', {}, /voicectl\.config\.yaml: expected a mapping of settings$/],
-    ['an unknown setting', 'colour: red\n', {}, /voicectl\.config\.yaml: there is no setting "colour"$/],
-    ['a property of every object', 'constructor: 1\n', {}, /there is no setting "constructor"$/],
-    ['a setting for one command line only', 'json: true\n', {}, /there is no setting "json"$/],
+    ['a list', '- a\n', {}, /\.yaml:1:1: \(root\): "\(a list\)", expected a mapping of settings$/],
+    [
+      'text that may be a key',
+      'sk-canary\n',
+      {},
+      /\.yaml:1:1: \(root\): "\(some text\)", expected a mapping/,
+    ],
+    ['an unknown setting', '\ncolour: red\n', {}, /\.yaml:2:1: colour: no such setting$/],
+    ['a misspelt setting', 'retires: 3\n', {}, /:1:1: retires: no such setting, did you mean retries\?$/],
+    ['a property of every object', 'constructor: 1\n', {}, /constructor: no such setting$/],
+    [
+      'a setting for one command line only',
+      'json: true\n',
+      {},
+      /:1:1: json: no such setting, did you mean --json on the command line\?$/,
+    ],
     [
       'an unknown setting of a profile',
       'profiles: { p: { colour: red } }\n',
       { profile: 'p' },
-      /profiles\.p: there is no setting "colour"$/,
+      /:1:18: profiles\.p\.colour: no such setting$/,
     ],
-    ['no such profile', 'profiles: { p: {} }\n', { profile: 'q' }, /profiles\.q: there is no such profile$/],
+    ['a profile that is no mapping', 'profiles: { p: 7 }\n', {}, /:1:16: profiles\.p: 7, expected a mapping/],
     [
-      'a profile of every object',
-      'profiles: { p: {} }\n',
-      { profile: 'constructor' },
-      /there is no such profile$/,
+      'profiles that are no mapping',
+      'profiles: [p]\n',
+      {},
+      /:1:11: profiles: "\(a list\)", expected a mapping/,
     ],
+    [
+      'no such profile',
+      'profiles: { p: {} }\n',
+      { profile: 'q' },
+      /voicectl\.config\.yaml has no profile q$/,
+    ],
+    ['a profile of every object', 'profiles: { p: {} }\n', { profile: 'constructor' }, /has no profile/],
     [
       'a value that is not valid',
-      'retries: many\n',
+      'device: d\nretries: many\n',
       {},
-      /voicectl\.config\.yaml: retries: "many" is not valid: expected a whole number/,
+      /\.yaml:2:10: retries: "many", expected a whole number from 0 to 100$/,
     ],
-    ['a mapping for a value', 'retries: { a: 1 }\n', {}, /retries: .* expected a single value$/],
-    ['a list for a single value', 'retries: [1, 2]\n', {}, /retries: .* expected a single value$/],
+    [
+      'a number without a unit',
+      'wait: 5\n',
+      {},
+      /:1:7: wait: 5, expected a duration with its unit: 5s or 5ms\?$/,
+    ],
+    [
+      'a mapping for a value',
+      'retries: { a: 1 }\n',
+      {},
+      /retries: "\(an object\)", expected a single value$/,
+    ],
+    ['a list for a single value', 'retries: [1, 2]\n', {}, /retries: "\(a list\)", expected a single value$/],
+    ['no value', 'retries:\n', {}, /retries: null, expected a single value$/],
+    ['one wrong value of a list', 'expectEvent: [a, {}]\n', {}, /:1:18: expectEvent\.1: "\(an object\)", /],
   ])('%s', async (_what, text, flags, expected) => {
     write('voicectl.config.yaml', text);
     const error = await refusal(resolve(['retries'], flags));
@@ -169,6 +210,54 @@ describe('a config file that is refused', () => {
       code: 'bad-config',
       message: expect.stringMatching(expected),
     });
+  });
+
+  test('all of its problems are told at once, also those of profiles and settings that are not used', async () => {
+    const text = [
+      'maxFirstAudio: 2',
+      'basUrl: http://h.localhost',
+      'profiles:',
+      '  staging:',
+      '    port: 99999',
+      '    retries: many',
+      '  unused: { wiat: 3s }',
+    ].join('\n');
+    write('voicectl.config.yaml', text);
+    const { message, details, hint } = await refusal(resolve(['device'], { profile: 'staging' }));
+    const file = join(cwd, 'voicectl.config.yaml');
+    expect(message.split('; ')).toEqual([
+      `${file}:1:16: maxFirstAudio: 2, expected a duration with its unit: 2s or 2ms?`,
+      `${file}:2:1: basUrl: no such setting, did you mean baseUrl?`,
+      `${file}:5:11: profiles.staging.port: 99999, expected a whole number from 0 to 65535`,
+      `${file}:6:14: profiles.staging.retries: "many", expected a whole number from 0 to 100`,
+      `${file}:7:13: profiles.unused.wiat: no such setting, did you mean wait?`,
+    ]);
+    expect(details.problems).toHaveLength(5);
+    expect(hint).toContain('docs/CLI.md');
+  });
+
+  test('places are known in JSON too', async () => {
+    write('voicectl.config.json', '{\n  "retries": "many",\n  "profiles": { "p": { "wait": 3 } }\n}\n');
+    const { message } = await refusal(resolve(['device']));
+    expect(message).toMatch(/\.json:2:14: retries: .*; .*\.json:3:32: profiles\.p\.wait: 3, /);
+  });
+
+  test('no secret is shown: no key, no password in an address, no name that may be a key', async () => {
+    const text = [
+      'apiKey: [canary]',
+      'acceptKey: [{ canary: canary }]',
+      'baseUrl: http://u:canary@h',
+      'canary1: x',
+      'apiKye: canary',
+      'profiles: { p: canary }',
+    ].join('\n');
+    write('voicectl.config.yaml', text);
+    const { message, details } = await refusal(resolve(['device']));
+    expect(message).toMatch(
+      /:1:9: apiKey: "\(hidden\)", expected a single value; .*:5:1: apiKye: no such setting, did you/,
+    );
+    expect(JSON.stringify([message, details])).not.toContain('canary');
+    expect(details.problems).toHaveLength(6);
   });
 
   test('one that holds a key and can be read by others', async () => {

@@ -1,0 +1,109 @@
+import type { PlacedProblem } from '../files/problem-text.ts';
+import type { PlacedValue } from '../files/yaml.ts';
+import { isRecord } from '../protocol/error-body.ts';
+import { noSuchSetting } from '../protocol/schema-problem.ts';
+import { suggest } from '../protocol/suggestion.ts';
+import { flagOf, type OptionName, optionSpec, options } from './options.ts';
+import { readSingle, shownValue } from './read-value.ts';
+
+const known = (Object.keys(options) as OptionName[]).filter((name) => !optionSpec(name).flagOnly);
+const knownAtRoot = [...known, 'profiles'];
+
+/**
+ * Every problem of a config file, with its place, in the order of the file. Checks each profile, also one that
+ * is not used. Never shows a secret, nor a name that may be one.
+ */
+export function findConfigProblems({ value: config, placeOf }: PlacedValue): PlacedProblem[] {
+  const toldAt = ({ at, part, ...problem }: ConfigProblem): PlacedProblem => ({
+    path: pathText(at),
+    ...problem,
+    ...placeOf(at, part),
+  });
+  return findProblems(config)
+    .map(toldAt)
+    .sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+interface ConfigProblem {
+  at: readonly (string | number)[];
+  part: 'key' | 'value';
+  value: unknown;
+  expected: string;
+  meant?: string;
+}
+
+function findProblems(config: unknown): ConfigProblem[] {
+  if (!isRecord(config)) return [notAMapping(config, [])];
+  const { profiles: written, ...settings } = config;
+  const profiles = written ?? {};
+  const problems = checkSettings(settings, []);
+  if (!isRecord(profiles)) return [...problems, notAMapping(profiles, ['profiles'])];
+  const ofProfiles = Object.entries(profiles).flatMap(([name, one]) => {
+    const at = ['profiles', name];
+    if (one === null) return [];
+    return isRecord(one) ? checkSettings(one, at) : [notAMapping(one, at)];
+  });
+  return [...problems, ...ofProfiles];
+}
+
+function notAMapping(value: unknown, at: ConfigProblem['at']): ConfigProblem {
+  return { at, part: 'value', value: shownKind(value), expected: 'a mapping of settings' };
+}
+
+/** Text in place of a mapping may be a key. */
+function shownKind(value: unknown): unknown {
+  if (Array.isArray(value)) return '(a list)';
+  return typeof value === 'string' ? '(some text)' : value;
+}
+
+function checkSettings(settings: Record<string, unknown>, at: ConfigProblem['at']): ConfigProblem[] {
+  return Object.entries(settings).flatMap(([name, value]) =>
+    isKnown(name) ? checkValue(name, value, [...at, name]) : [unknownSetting(name, at)],
+  );
+}
+
+function isKnown(name: string): name is OptionName {
+  return known.includes(name as OptionName);
+}
+
+function unknownSetting(name: string, parent: ConfigProblem['at']): ConfigProblem {
+  const at = [...parent, name];
+  const meant = Object.hasOwn(options, name)
+    ? `${flagOf(name as OptionName)} on the command line`
+    : suggest(name, parent.length === 0 ? knownAtRoot : known);
+  const problem = { at, part: 'key', value: '(hidden)', expected: noSuchSetting } as const;
+  return meant === undefined ? problem : { ...problem, meant };
+}
+
+function checkValue(name: OptionName, value: unknown, at: ConfigProblem['at']): ConfigProblem[] {
+  const isList = optionSpec(name).repeatable === true && Array.isArray(value);
+  if (isList) return value.flatMap((one, index) => checkSingle(name, one, [...at, index]));
+  return checkSingle(name, value, at);
+}
+
+function checkSingle(name: OptionName, value: unknown, at: ConfigProblem['at']): ConfigProblem[] {
+  try {
+    readSingle(name, value);
+    return [];
+  } catch (thrown) {
+    const expected = (thrown as Error).message.replace(/^expected /, '');
+    return [{ at, part: 'value', value: shownValue(name, value), expected }];
+  }
+}
+
+function pathText(at: ConfigProblem['at']): string {
+  const [first, second, ...rest] = at;
+  if (first === undefined) return '(root)';
+  const inside = first === 'profiles' ? [shownProfile(second), ...rest.map(shownName)] : [second, ...rest];
+  return [shownName(first), ...inside].filter((part) => part !== undefined).join('.');
+}
+
+/** A name from the file. Text that is not a word may be a key in the wrong place. */
+function shownName(name: string | number): string {
+  return typeof name === 'number' || /^[A-Za-z][A-Za-z-]{0,40}$/.test(name) ? String(name) : '(hidden)';
+}
+
+/** Profiles have names of the user's choice. */
+function shownProfile(name: string | number | undefined): string | undefined {
+  return name === undefined || /^[\w.-]{1,40}$/.test(String(name)) ? name?.toString() : '(hidden)';
+}

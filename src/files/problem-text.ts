@@ -1,0 +1,30 @@
+import { noSuchSetting, type SchemaProblem } from '../protocol/schema-problem.ts';
+import type { Place } from './yaml-document.ts';
+
+/** A problem of a file, at its place. */
+export interface PlacedProblem extends SchemaProblem, Place {
+  /** For an unknown setting: the one that was probably meant. */
+  meant?: string;
+}
+
+/** Most problems in a message. All are in the details of the error. */
+const problemsTold = 10;
+
+/** All problems of a file in one message: each as `file:line:column`, the path, the value and what was expected. */
+export function problemsText(file: string, problems: readonly PlacedProblem[]): string {
+  const texts = problems.slice(0, problemsTold).map((problem) => problemText(file, problem));
+  if (problems.length > problemsTold) texts.push(`and ${problems.length - problemsTold} more`);
+  return texts.join('; ');
+}
+
+function problemText(file: string, { path, value, expected, meant, ...place }: PlacedProblem): string {
+  const where = `${placeText(file, place)}: ${path}`;
+  if (expected === noSuchSetting) {
+    return `${where}: ${noSuchSetting}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
+  }
+  return `${where}: ${value === undefined ? 'missing' : JSON.stringify(value)}, expected ${expected}`;
+}
+
+export function placeText(file: string, { line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}

@@ -1,0 +1,49 @@
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+
+/** Lines and columns count from 1, as editors do. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+/** A YAML or JSON text, and where its values are. */
+export interface YamlDocument {
+  document: Document.Parsed;
+  /** The place of a character, by its offset in the text. */
+  placeAt(offset: number): Place;
+  /** Where the value at this path, or its key, begins; for a missing one, where its parent begins. */
+  placeOf(path: readonly PropertyKey[], part?: 'key' | 'value'): Place;
+}
+
+/** Parses a text. Its errors and warnings are in `document`, and are never printed. */
+export function openYaml(content: string): YamlDocument {
+  const lines = new LineCounter();
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  return { document, placeAt, placeOf: (path, part = 'value') => placeAt(offsetOf(document, path, part)) };
+}
+
+function offsetOf(document: Document, path: readonly PropertyKey[], part: 'key' | 'value'): number {
+  let offset = startOf(document.contents) ?? 0;
+  let holder: unknown = document.contents;
+  for (const [depth, key] of path.entries()) {
+    if (isAlias(holder)) holder = holder.resolve(document);
+    const pair = isMap(holder) ? holder.items.find((one) => keyText(one.key) === String(key)) : undefined;
+    const value: unknown = isSeq(holder) ? holder.get(key, true) : pair?.value;
+    const isKeyWanted = part === 'key' && depth === path.length - 1;
+    offset = (isKeyWanted ? undefined : startOf(value)) ?? startOf(pair?.key) ?? offset;
+    holder = value;
+  }
+  return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
+}
+
+function keyText(key: unknown): string {
+  return String(isScalar(key) ? key.value : key);
+}
