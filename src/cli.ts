@@ -1,6 +1,7 @@
 import { toVoicectlError, type VoicectlError } from './kernel/errors.ts';
 import { escapeText, jsonLine } from './kernel/escape.ts';
 import { createProcessIo, type Io } from './kernel/io.ts';
+import { isError } from './kernel/thrown.ts';
 import { version } from './kernel/version.ts';
 import { guessOutputForm, type OutputForm } from './report/output-form.ts';
 
@@ -72,7 +73,7 @@ async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<n
 /** The stack of an error, one call per line. The message may come from a service: it stays on one line. */
 function stackLines(error: VoicectlError): string[] {
   const { cause } = error;
-  const thrown = error.code === 'internal' && cause instanceof Error ? cause : error;
+  const thrown = error.code === 'internal' && isError(cause) ? cause : error;
   const { stack = '', message, name } = thrown;
   const at = stack.indexOf(message);
   const calls = at < 0 ? '' : stack.slice(at + message.length);

@@ -1,4 +1,5 @@
 import { VoicectlError, type VoicectlErrorOptions } from '../kernel/errors.ts';
+import { messageOf } from '../kernel/thrown.ts';
 
 /** An error of a device: `audio-device`, exit 8. */
 export function deviceError(message: string, options: VoicectlErrorOptions = {}): VoicectlError {
@@ -7,6 +8,6 @@ export function deviceError(message: string, options: VoicectlErrorOptions = {})
 
 /** The error of a process that the system cannot start. */
 export function cannotStart(thrown: unknown): VoicectlError {
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const why = messageOf(thrown);
   return deviceError(`cannot be started: ${why}`, { cause: thrown });
 }

@@ -1,4 +1,5 @@
 import { VoicectlError } from '../kernel/errors.ts';
+import { isError, messageOf } from '../kernel/thrown.ts';
 
 export const convertHint =
   'Convert it with: ffmpeg -i INPUT -ar 16000 -ac 1 -c:a pcm_s16le OUTPUT.wav (or: sox INPUT -r 16000 -c 1 -b 16 OUTPUT.wav)';
@@ -46,7 +47,7 @@ const wrongPaths = new Set([
 
 /** The system's code of an error, such as ENOENT; undefined if it has none. */
 export function systemCode(thrown: unknown): string | undefined {
-  if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
+  if (!isError(thrown) || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;
 }
 
@@ -78,7 +79,7 @@ export function cannotWrite(path: string, reason: string, cause?: unknown): Voic
 
 /** Why the system refused, in plain words if possible. */
 function reasonOf(thrown: unknown): string {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = messageOf(thrown);
   return plainReasons[systemCode(thrown) ?? ''] ?? message;
 }
 

@@ -1,3 +1,4 @@
+import { isError, messageOf } from './thrown.ts';
 /**
  * Every way in which voicectl can fail, with its exit code. The codes are
  * part of the command line contract: scripts group failures by them.
@@ -107,12 +108,12 @@ const noDescriptors: readonly unknown[] = ['EMFILE', 'ENFILE'];
 /** Turns anything thrown into an error with a code. An unknown error is a bug. */
 export function toVoicectlError(thrown: unknown): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
-  if (thrown instanceof Error && 'code' in thrown && noDescriptors.includes(thrown.code)) {
+  if (isError(thrown) && 'code' in thrown && noDescriptors.includes(thrown.code)) {
     return new VoicectlError('usage', 'Too many files and connections are open', {
       hint: 'Raise the limit, for example with ulimit -n 1024.',
       cause: thrown,
     });
   }
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = messageOf(thrown);
   return new VoicectlError('internal', message, { cause: thrown });
 }

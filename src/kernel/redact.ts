@@ -1,6 +1,7 @@
 import { toVoicectlError, VoicectlError } from './errors.ts';
 import { jsonLine, jsonText } from './escape.ts';
 import { spellingsOf } from './spellings.ts';
+import { isError } from './thrown.ts';
 
 /** Replaces a secret. */
 export const redacted = '[redacted]';
@@ -67,7 +68,7 @@ export function createRedactor(): Redactor {
     return tells(line) ? JSON.parse(line, scrubIn) : value;
   };
   const cleanedCause = (cause: unknown): unknown => {
-    if (!(cause instanceof Error)) return cause;
+    if (!isError(cause)) return cause;
     const inner = cleanedCause(cause.cause);
     if (inner === cause.cause && !tells(`${cause.message}\n${cause.stack}`)) return cause;
     const told = new Error(scrub(cause.message), inner === undefined ? undefined : { cause: inner });
@@ -87,7 +88,7 @@ export function createRedactor(): Redactor {
     text: scrub,
     value: cleaned,
     thrown(thrown) {
-      if (!(thrown instanceof Error)) return thrown;
+      if (!isError(thrown)) return thrown;
       const { code, hint, details, retryable } = toVoicectlError(thrown);
       const { message, stack = '' } = thrown;
       const cause = cleanedCause(thrown instanceof VoicectlError ? thrown.cause : thrown);

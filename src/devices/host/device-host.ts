@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { systemClock } from '../../kernel/clock.ts';
+import { messageOf } from '../../kernel/thrown.ts';
 import { type HostMessage, type HostTask, writeHostMessage } from './host-protocol.ts';
 import { openDecibri } from './native-decibri.ts';
 import type { NativeDevices } from './native-devices.ts';
@@ -30,7 +31,7 @@ process.on('SIGTERM', end);
 try {
   await perform(task);
 } catch (thrown) {
-  tell({ type: 'failed', message: thrown instanceof Error ? thrown.message : String(thrown) });
+  tell({ type: 'failed', message: messageOf(thrown) });
   control.end();
 }
 

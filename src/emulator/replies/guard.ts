@@ -1,3 +1,4 @@
+import { messageOf } from '../../kernel/thrown.ts';
 import type { Playable } from './playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
 
@@ -8,7 +9,7 @@ import type { CreateReply, Reply, Voice } from './reply.ts';
 export function guardReply(createReply: CreateReply, voice: Voice): Reply {
   let hasFailed = false;
   const fail = (thrown: unknown) => {
-    if (!hasFailed) voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
+    if (!hasFailed) voice.fail(messageOf(thrown));
     hasFailed = true;
   };
   const attempt = <Result>(call: () => Result): Result | undefined => {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { isError } from '../../kernel/thrown.ts';
 import { guardReply } from './guard.ts';
 import type { CreateReply } from './reply.ts';
 
@@ -10,7 +11,7 @@ import type { CreateReply } from './reply.ts';
  */
 export async function loadModule(path: string): Promise<CreateReply> {
   const loaded = (await import(pathToFileURL(resolve(path)).href).catch((cause) => {
-    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    const why = isError(cause) ? cause.message.split('\n')[0] : String(cause);
     throw new VoicectlError('bad-input', `Cannot load the reply module ${path}: ${why}`, {
       hint: lacksLibrary(cause) ? installHint : undefined,
       cause,
@@ -29,7 +30,7 @@ const installHint = 'Install voicectl in the folder of the module: Node looks fo
 
 /** Whether a module imports the library from a folder where it is not installed. */
 function lacksLibrary(thrown: unknown): boolean {
-  if (!(thrown instanceof Error && 'code' in thrown)) return false;
+  if (!(isError(thrown) && 'code' in thrown)) return false;
   return (
     thrown.code === 'ERR_MODULE_NOT_FOUND' && thrown.message.startsWith("Cannot find package 'voicectl'")
   );

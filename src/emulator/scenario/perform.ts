@@ -1,4 +1,5 @@
 import { VoicectlError } from '../../kernel/errors.ts';
+import { messageOf } from '../../kernel/thrown.ts';
 import { aimFault } from '../../protocol/faults.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { CreateReply, Voice } from '../replies/reply.ts';
@@ -16,9 +17,7 @@ export interface Performance {
 export function perform(performance: Performance): CreateReply {
   return (voice) => {
     const stage = createStage(voice);
-    void play(performance, stage, voice).catch((thrown) =>
-      voice.fail(thrown instanceof Error ? thrown.message : String(thrown)),
-    );
+    void play(performance, stage, voice).catch((thrown) => voice.fail(messageOf(thrown)));
     return stage.reply;
   };
 }

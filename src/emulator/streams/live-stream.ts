@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { messageOf } from '../../kernel/thrown.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
@@ -143,7 +144,7 @@ function beginReply(createReply: CreateReply, voice: Voice): Reply {
   try {
     return createReply(voice);
   } catch (thrown) {
-    voice.fail(thrown instanceof Error ? thrown.message : String(thrown));
+    voice.fail(messageOf(thrown));
     return { hear() {} };
   }
 }

@@ -10,6 +10,7 @@ import {
 } from 'jose';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { messageOf } from '../../kernel/thrown.ts';
 import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/dialect.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
@@ -60,7 +61,7 @@ export async function createTokenAuthority(options: TokenAuthorityOptions): Prom
     if (!verified.ok) throw new Error(verified.why);
     return authority;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new VoicectlError('bad-dialect', `The dialect's token settings make no usable token: ${why}`, {
       hint: 'Check token.algorithm, token.privateKey, token.header and token.extraClaims.',
       cause,

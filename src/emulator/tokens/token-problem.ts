@@ -1,4 +1,5 @@
 import { errors } from 'jose';
+import { messageOf } from '../../kernel/thrown.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
@@ -81,7 +82,7 @@ export function verifyProblem(thrown: unknown, context: VerifyContext): TokenPro
   if (thrown instanceof errors.JWTClaimValidationFailed)
     return claimProblem(thrown.claim, thrown.payload, context);
   return {
-    why: `the token cannot be read (${thrown instanceof Error ? thrown.message : String(thrown)})`,
+    why: `the token cannot be read (${messageOf(thrown)})`,
     advice: sendAlone,
   };
 }

@@ -1,4 +1,5 @@
 import { VoicectlError } from '../../kernel/errors.ts';
+import { messageOf } from '../../kernel/thrown.ts';
 
 /** The system's error codes in plain words. */
 const reasons: Record<string, string> = {
@@ -30,7 +31,7 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
     });
   }
   const code = systemCode(thrown);
-  const why = reasons[code] ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  const why = reasons[code] ?? messageOf(thrown);
   return new VoicectlError('connect-failed', `Cannot connect to ${host}: ${why}`, {
     retryable: true,
     cause: thrown,

@@ -1,4 +1,5 @@
 import { VoicectlError } from '../../../kernel/errors.ts';
+import { messageOf } from '../../../kernel/thrown.ts';
 import { tlsProblem } from '../../../wire/client/connection-error.ts';
 import { shownUrl } from './address.ts';
 
@@ -7,7 +8,7 @@ const refusals = /^(?:Redis: )?(?:WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/;
 
 /** Says why a service cannot be joined. */
 export function refuseStart(url: string, thrown: unknown): never {
-  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const why = messageOf(thrown);
   const shown = shownUrl(url);
   if (refusals.test(why)) {
     throw new VoicectlError('bad-config', `Redis at ${shown} refuses the user or the password`, {
