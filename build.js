@@ -36,7 +36,14 @@ const common = {
   platform: 'node',
   target: 'node20.18',
   // The echo canceller is a script that only runs as it is. The test runner is the user's own; React's tools for developers are asked for in development only.
-  external: ['naudiodon', 'decibri', '@ennuicastr/webrtcaec3.js', 'vitest', 'react-devtools-core'],
+  external: [
+    'naudiodon',
+    'decibri',
+    '@ennuicastr/webrtcaec3.js',
+    'vitest',
+    '@jest/globals',
+    'react-devtools-core',
+  ],
   define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
   legalComments: 'none',
 };
@@ -48,6 +55,7 @@ const { metafile } = await build({
     index: 'src/index.ts',
     testing: 'src/testing.ts',
     vitest: 'src/vitest.ts',
+    jest: 'src/jest.ts',
     // The program of a process of its own, beside whatever starts it.
     'device-host': 'src/devices/host/device-host.ts',
     'load-worker': 'src/runs/load/load-worker.ts',
@@ -74,6 +82,20 @@ await build({
   format: 'cjs',
   define: { ...common.define, 'import.meta.url': 'importMetaUrl' },
   banner: { js: "const importMetaUrl=require('node:url').pathToFileURL(__filename).href;" },
+});
+// Its library is the same one: a test file may require both.
+await build({
+  ...common,
+  entryPoints: ['src/jest.ts'],
+  outfile: 'dist/jest.cjs',
+  format: 'cjs',
+  plugins: [
+    {
+      name: 'one-library',
+      setup: ({ onResolve }) =>
+        onResolve({ filter: /\/testing\.ts$/ }, () => ({ path: './library.cjs', external: true })),
+    },
+  ],
 });
 // The page of the emulator, which is also the page of a recording: read as text at run time.
 const page = await build({

@@ -9,6 +9,7 @@ export {
   type LikenessOptions,
   type Matched,
   type Sound,
+  type VoiceMatchers,
   voiceMatchers,
 } from './audio/matchers.ts';
 export type { Emulator, EmulatorOptions };

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { DurationOptions, LevelBounds, LikenessOptions, Sound } from './audio/matchers.ts';
+import type { VoiceMatchers } from './audio/matchers.ts';
 import {
   type Emulator,
   type EmulatorOptions,
@@ -7,16 +7,7 @@ import {
   voiceMatchers,
 } from './testing.ts';
 
-export type { Emulator, EmulatorOptions };
-
-/** Matchers for audio: PCM, the result of `stream.audio()`, or a WAV file by its name. Each returns a promise. */
-export interface VoiceMatchers {
-  /** Whether this sound occurs in the audio. Level, noise, resampling, and a missing start or end change little. */
-  toHaveSaid(sound: Sound, options?: LikenessOptions): Promise<void>;
-  toHaveLevel(bounds: LevelBounds): Promise<void>;
-  /** Whether it is so long, ± 100 ms if `withinMs` says nothing else. */
-  toHaveDuration(ms: number, options?: DurationOptions): Promise<void>;
-}
+export type { Emulator, EmulatorOptions, VoiceMatchers };
 
 declare module 'vitest' {
   // biome-ignore lint/suspicious/noExplicitAny: all declarations of an interface have the same parameters

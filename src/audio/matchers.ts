@@ -31,6 +31,15 @@ export interface Matched {
   message: () => string;
 }
 
+/** Matchers for audio: PCM, the result of `stream.audio()`, or a WAV file by its name. Each returns a promise. */
+export interface VoiceMatchers {
+  /** Whether this sound occurs in the audio. Level, noise, resampling, and a missing start or end change little. */
+  toHaveSaid(sound: Sound, options?: LikenessOptions): Promise<void>;
+  toHaveLevel(bounds: LevelBounds): Promise<void>;
+  /** Whether it is so long, ± 100 ms if `withinMs` says nothing else. */
+  toHaveDuration(ms: number, options?: DurationOptions): Promise<void>;
+}
+
 const sameFrom = 0.8;
 const closeMs = 100;
 

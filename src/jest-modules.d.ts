@@ -1,0 +1,12 @@
+/** What `src/jest.ts` needs of Jest, which is not installed here. Jest provides the first to each module that it loads. */
+declare module '@jest/globals' {
+  type Hook = (call: () => Promise<void>) => unknown;
+  export const beforeAll: Hook;
+  export const afterEach: Hook;
+  export const afterAll: Hook;
+  export const expect: { extend(matchers: object): void };
+}
+
+declare module 'expect' {
+  interface Matchers<R> {}
+}
