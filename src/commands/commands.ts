@@ -57,6 +57,18 @@ export const commands: readonly (Command | CommandGroup)[] = [
   emulatorGroup,
 ];
 
+const headings: readonly (readonly [heading: string, names: readonly string[]])[] = [
+  ['An emulator of the service:', ['serve', 'exec', 'emulator', 'replay']],
+  ['A client of the service:', ['token', 'stream', 'inspect']],
+  ['Verdicts and measurements:', ['check', 'learn', 'proxy', 'drill', 'load']],
+  ['This machine and this program:', ['devices', 'doctor', 'completion', 'help']],
+];
+
+/** The heading of the help below which a command is listed. */
+export function headingOf(name: string): string {
+  return headings.find(([, names]) => names.includes(name))?.[0] ?? 'Commands:';
+}
+
 /** Every command by its whole name, such as `emulator fault`. */
 export const allCommands: readonly (Command & { name: string })[] = commands.flatMap((one) => {
   if (!('subcommands' in one)) return [{ ...one, name: one.spec.name }];

@@ -5,7 +5,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
 import type { Command as CommandEntry, CommandGroup } from './command.ts';
-import { commands } from './commands.ts';
+import { commands, headingOf } from './commands.ts';
 import { completionSpec } from './completion/spec.ts';
 import { helpHint } from './help-hint.ts';
 
@@ -20,16 +20,19 @@ export function buildProgram(write: (text: string) => void, run: RunCommand): Co
   const program = new Command('voicectl')
     .description('Local emulator, client and smoke test for real-time voice streaming services')
     .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: () => {} })
     .addHelpText('after', '\nStart here:\n  voicectl stream --file hello.wav --local\n');
   for (const one of commands) {
-    program.addCommand(
-      'subcommands' in one ? buildGroup(one, program, run) : buildCommand(one, program, run),
-    );
+    const command = 'subcommands' in one ? buildGroup(one, program, run) : buildCommand(one, program, run);
+    program.addCommand(command.helpGroup(headingOf(command.name())));
   }
-  program.addCommand(buildCompletion(program));
+  const completion = buildCompletion(program);
+  program.addCommand(completion.helpGroup(headingOf(completion.name())));
+  const help = program.createCommand('help').description('show the help of a command');
+  program.addHelpCommand(help.argument('[command]').helpGroup(headingOf('help')));
   return program;
 }
 

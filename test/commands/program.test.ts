@@ -44,6 +44,16 @@ describe('the help', () => {
     expect(lines).not.toContain('Options:');
   });
 
+  test('of the program lists every command under a heading', async () => {
+    const lines = (await helpOf()).split('\n');
+    const names = [...new Set([...allCommands.map(({ name }) => name.split(' ')[0] ?? ''), 'completion'])];
+    for (const name of names) expect(lines.filter((line) => line.startsWith(`  ${name} `))).toHaveLength(1);
+    expect(lines.indexOf('An emulator of the service:')).toBeLessThan(
+      lines.indexOf('A client of the service:'),
+    );
+    expect(lines).not.toContain('Commands:');
+  });
+
   const specs = allCommands.map(({ name, spec }) => [name, spec] as const);
 
   test.each(specs)('of %s has each option once, and no heading without an option', async (name, spec) => {

@@ -5,6 +5,12 @@ export const checkSpec = defineSpec({
   name: 'check',
   summary: 'check, rule by rule, whether a service keeps the specification',
   options: checkOptions,
+  headings: {
+    baseUrl: 'The service, and the devices that ask:',
+    level: 'What is asked:',
+    rule: 'Rules and verdicts:',
+    junit: 'Reports and screen:',
+  },
   examples: [
     'voicectl check --local --level standard --exhaust',
     'voicectl check --base-url https://voice.example --dry-run',

@@ -8,6 +8,7 @@ export const drillSpec = defineSpec({
   passThrough: true,
   options: drillOptions,
   headings: {
+    drill: 'Situations and reports:',
     acceptKey: 'Who may connect:',
     host: 'Where it listens, for a device that connects by itself:',
     tls: 'TLS:',

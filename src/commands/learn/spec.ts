@@ -5,6 +5,11 @@ export const learnSpec = defineSpec({
   name: 'learn',
   summary: 'learn what a service does where the specification is silent, as a dialect of the emulator',
   options: learnOptions,
+  headings: {
+    baseUrl: 'The service, and the devices that ask:',
+    level: 'What is asked:',
+    dialectOut: 'The dialect:',
+  },
   examples: [
     'voicectl learn --base-url https://staging.voice.example --level standard --out dialect.yaml',
     'voicectl learn --base-url https://staging.voice.example --diff dialect.yaml',

@@ -11,6 +11,6 @@ export function requireConfirmed({ baseUrl, wsUrl }: Target, { confirm }: LoadCo
     .find(({ host, hostname }) => !confirmed.includes(host) && !confirmed.includes(hostname));
   if (other === undefined) return;
   throw new VoicectlError('usage', `Load on ${other.hostname} needs --confirm ${other.hostname}`, {
-    hint: 'It reaches others than this machine. The plan above says what it costs.',
+    hint: 'Other people may use it. The plan above shows what the run costs.',
   });
 }

@@ -38,7 +38,7 @@ function readArrival(
   sessions: number,
 ): Pick<LoadOrder, 'arrival' | 'rampUpMs'> {
   if (arrival?.kind === 'burst' && rampUpMs !== undefined) {
-    throw new VoicectlError('usage', '--ramp-up is for a rate, and a burst has none');
+    throw new VoicectlError('usage', '--ramp-up cannot be combined with --arrival burst, which has no rate');
   }
   if (arrival !== undefined) return { arrival, rampUpMs };
   if (rampUpMs === undefined || rampUpMs === 0) return { arrival: defaultArrival, rampUpMs: undefined };

@@ -72,7 +72,7 @@ function readStart({ settings, io }: LoadContext): number {
     throw new VoicectlError('usage', '--shard needs --start-at: all shards start at the same time');
   }
   if (startAt !== undefined && startAt < io.clock.wall()) {
-    throw new VoicectlError('usage', `--start-at ${new Date(startAt).toISOString()} is over`, {
+    throw new VoicectlError('usage', `--start-at ${new Date(startAt).toISOString()} is in the past`, {
       hint: 'Give a time that all machines can reach, and check their clocks.',
     });
   }

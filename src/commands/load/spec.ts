@@ -6,10 +6,10 @@ export const loadSpec = defineSpec({
   summary: 'many devices at once: how long do tokens, connections and replies take under load?',
   options: loadOptions,
   headings: {
-    sessions: 'What arrives:',
+    sessions: 'Sessions:',
     threshold: 'Limits and results:',
     baseUrl: 'Service:',
-    giveUp: 'Times:',
+    deviceCount: 'Devices and time limits:',
     loadProcesses: 'Processes and machines:',
   },
   examples: [

@@ -2,7 +2,7 @@ import { defineSpec } from '../command.ts';
 
 export const proxySpec = defineSpec({
   name: 'proxy',
-  summary: 'stand between a device and a service: see, judge and spoil what passes',
+  summary: 'stand between a device and a service: show, judge and disturb what passes',
   options: [
     'target',
     'targetWs',
@@ -29,10 +29,10 @@ export const proxySpec = defineSpec({
     'ascii',
   ],
   headings: {
-    target: 'Where it passes everything on:',
-    dialect: 'What both sides are judged by:',
-    fault: 'What it spoils:',
-    proxyDuration: 'How long:',
+    target: 'The service:',
+    dialect: 'Verdicts and recording:',
+    fault: 'Faults:',
+    proxyDuration: 'Duration:',
     proxyHost: 'Where it listens:',
     tls: 'TLS:',
     ascii: 'Screen:',

@@ -12,7 +12,7 @@ export const streamSpec = defineSpec({
     expectAudio: 'What must happen:',
     out: 'Where the AI audio goes:',
     inputDevice: 'Sound devices:',
-    pace: 'Pace and patience:',
+    pace: 'Pace and time limits:',
   },
   examples: [
     'voicectl stream --file hello.wav --local --expect-audio',

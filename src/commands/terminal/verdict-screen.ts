@@ -95,7 +95,7 @@ export function openVerdictScreen(
       isFinished = true;
       screen.show({ type: 'ended', ...end });
       if (!screen.isTouched || !isOnScreen || signal.aborted) return;
-      tell('All is done: q leaves');
+      tell('All done: q leaves');
       await new Promise<void>((resolve) => {
         leave = resolve;
         signal.addEventListener('abort', () => resolve(), { once: true });
