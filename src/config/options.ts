@@ -160,7 +160,7 @@ export const streamOptions = [
   'maxFrameBuffer',
 ] as const satisfies OptionName[];
 
-/** Where planned exchanges are held, as which devices, and how many. */
+/** The service to ask, the devices that ask, and how much they ask. */
 export const conformanceOptions = [
   'baseUrl',
   'wsUrl',
@@ -202,7 +202,7 @@ export const learnOptions = [
   'diff',
 ] as const satisfies OptionName[];
 
-/** What a device is put through, and how it finds the emulator. */
+/** The situations of a drill, and how the device finds the emulator. */
 export const drillOptions = [
   'drill',
   'list',
@@ -235,7 +235,7 @@ export const doctorOptions = [
 /** Where a result of load goes, and how it is judged. */
 export const loadMergeOptions = ['threshold', 'resultOut', 'junit', 'html'] as const satisfies OptionName[];
 
-/** Where load is made, by which devices, and what is said. */
+/** The target of the load, its devices, and what they say. */
 export const loadOptions = [
   'sessions',
   'arrival',

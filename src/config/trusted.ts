@@ -13,7 +13,7 @@ export async function readTrusted(path: string | undefined, input: Stdin): Promi
   const { X509Certificate } = await import('node:crypto');
   const certificates = (await readText(path, input)).match(block) ?? [];
   try {
-    if (certificates.length === 0) throw new Error('there is none as PEM');
+    if (certificates.length === 0) throw new Error('it has none in PEM format');
     for (const certificate of certificates) new X509Certificate(certificate);
   } catch (cause) {
     throw new VoicectlError('bad-input', `No certificate to trust in ${path}: ${(cause as Error).message}`, {

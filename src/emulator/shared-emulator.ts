@@ -22,7 +22,7 @@ export interface SharedOptions {
   url: string;
   /** Emulators with the same prefix are one service. Default `voicectl`. */
   prefix?: string;
-  /** While Redis is away: refuse tokens and streams, or go on alone. Default `refuse`. */
+  /** While Redis cannot be reached: refuse tokens and streams, or continue alone. Default `refuse`. */
   down?: 'refuse' | 'local';
 }
 

@@ -45,7 +45,7 @@ function wrap(text: string): string[] {
   return wrapText(text).map((line) => `${indent}${line}`);
 }
 
-/** The counts, the cost, and why the run ended before its plan did. */
+/** The counts, the cost, and why the run ended early. */
 export function checkSummaryLines(
   { verdicts, spent, elapsedMs, stopped }: CheckResult,
   style: Style,
@@ -77,7 +77,7 @@ export function planLines({ steps, cost, confirmCost, durationMs }: Plan, style:
     ...rows,
     '',
     style.strong(`${costText(cost)}, about ${Math.round(durationMs / 1000)} s`),
-    `At most as much again to confirm fails: ${costText(confirmCost)}`,
+    `Confirming failures costs at most: ${costText(confirmCost)}`,
     'Nothing was sent.',
   ];
 }

@@ -1,8 +1,9 @@
 import { jsonMediaType } from '../protocol/token-request.ts';
 
 /**
- * A key that is no secret, the same for where VOICECTL_API_KEY is not set, a file whose first line is the key, or what
- * the shell says where VOICECTL_API_KEY is not set. A secret key never stands in the command.
+ * Where the curl command gets the key, which is never written into it if it is a secret. `open`: a key that is no
+ * secret. `fallback`: VOICECTL_API_KEY, or this text, which is no secret, if that is not set. `missing`: VOICECTL_API_KEY,
+ * and this message of the shell if it is not set. `file`: the first line of a file.
  */
 export type CurlKey = { open: string } | { fallback: string } | { file: string } | { missing: string };
 
@@ -10,9 +11,9 @@ export interface CurlRequest {
   /** The whole address of the token endpoint. */
   url: string;
   device: string;
-  /** Else the command takes it from VOICECTL_API_KEY. */
+  /** Default: VOICECTL_API_KEY. */
   key?: CurlKey | undefined;
-  /** The file that it trusts, or that it trusts anybody; else it trusts whom curl does. */
+  /** A file with the trusted certificates, or no check at all. Default: the authorities that curl trusts. */
   trust?: { file: string } | 'anybody' | undefined;
 }
 
@@ -28,7 +29,7 @@ export function curlCommand({ url, device, key, trust }: CurlRequest): string {
   ].join(' ');
 }
 
-/** What stands for the key within single quotes of a shell. */
+/** The key as shell text inside single quotes. */
 function keyText(key: CurlKey | undefined): string {
   if (key === undefined) return `'"$VOICECTL_API_KEY"'`;
   if ('open' in key) return shellText(JSON.stringify(key.open).slice(1, -1));

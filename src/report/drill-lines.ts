@@ -23,7 +23,7 @@ const mostLines = 12;
 export function drilledLines(drilled: Drilled, command: readonly string[], style: Style): string[] {
   const { id, title, finding, elapsedMs } = drilled;
   const { verdict, message } = finding;
-  // Only counted: whoever interrupts a drill wants to see what it found.
+  // Only counted: after an interruption users want to see what was found.
   if (message === endedBefore) return [];
   const isFine = verdict === 'pass' || verdict === 'skipped';
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
@@ -96,7 +96,7 @@ function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${shellText(word)}'`;
 }
 
-/** The counts. Why a drill ended before its situations did is an error, and told as one. */
+/** The counts. If a drill ended early, the reason is reported as an error. */
 export function drillSummaryLines({ verdicts, elapsedMs }: DrillResult, style: Style): string[] {
   return ['', `${countsText(verdicts, style)}, ${secondsText(elapsedMs)}`];
 }

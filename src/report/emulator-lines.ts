@@ -73,12 +73,12 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
   }
 }
 
-/** `! device breaks D4 on stream 3: sends no audio before the confirmation: audio came 0.2 s before…` */
+/** `! device breaks D4 on stream 3 (sends no audio before the confirmation): audio came 0.2 s before…` */
 export function judgementText(event: Judgement): string {
   const { type, side, rule, message, value, stream, device } = event;
   const verb = type === 'violation' ? 'breaks' : 'is unusual in';
   const where = stream === undefined ? '' : ` on stream ${stream}`;
-  return `! ${side} ${verb} ${rule}${where}  ${escapeText(message)}: ${escapeText(value)}${about(device === undefined ? {} : { device })}`;
+  return `! ${side} ${verb} ${rule}${where} (${escapeText(message)}): ${escapeText(value)}${about(device === undefined ? {} : { device })}`;
 }
 
 /** Whom or what an event is about: the device, or the path that was asked for, and the address. */

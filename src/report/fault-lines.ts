@@ -23,7 +23,8 @@ export function catalogueLines(catalogue: Catalogue): string[] {
       '',
     ])
     .concat([
-      'Every fault takes times=N, skip=N and probability=P; all but those of a connection and of the upgrade device=ID; those of a live stream stream=N.',
+      'Every fault takes times=N, skip=N and probability=P.',
+      'All but those of a connection and of the upgrade take device=ID. Those of a live stream take stream=N.',
       'Write NAME or NAME:key=value,key=value.',
     ]);
 }
@@ -31,5 +32,5 @@ export function catalogueLines(catalogue: Catalogue): string[] {
 /** An active fault as a line. */
 export function faultLine({ id, name, struck, ...chosen }: EmulatorState['faults'][number]): string {
   const parameters = Object.entries(chosen).map(([key, value]) => `${key}=${value}`);
-  return `${id}  ${escapeText(name)}  ${escapeText(parameters.join(' '))}  struck ${struck} times`;
+  return `${id}  ${escapeText(name)}  ${escapeText(parameters.join(' '))}  struck ${struck === 1 ? 'once' : `${struck} times`}`;
 }

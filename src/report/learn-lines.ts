@@ -30,7 +30,7 @@ export function comparisonLines(found: readonly Difference[]): string[] {
   return [
     'An emulator with this dialect still answers differently:',
     ...found.map(({ path, expected, found: value }) =>
-      escapeText(`  ${path}: ${show(value)} in place of ${show(expected)}`),
+      escapeText(`  ${path}: ${show(value)} instead of ${show(expected)}`),
     ),
   ];
 }

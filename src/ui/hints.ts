@@ -22,7 +22,7 @@ export function hintsFor(model: Browser): Hint[] {
       return [
         { key: 'type', text: 'to filter' },
         { key: arrows, text: 'mark' },
-        { key: 'enter', text: 'take the marked one' },
+        { key: 'enter', text: 'choose' },
         overlay.filter === '' ? close : { key: 'esc', text: 'clear the filter' },
       ];
     default:

@@ -117,7 +117,7 @@ function askToClose(model: ServeModel): ServeModel {
 function faultItems({ state, start }: ServeModel): ChoiceItem[] {
   const active = (state?.faults ?? []).map(({ id, name, struck }) => ({
     value: `end ${name}`,
-    help: `active as number ${id}, has struck ${struck} times`,
+    help: `active as number ${id}, has struck ${struck === 1 ? 'once' : `${struck} times`}`,
     clears: id,
   }));
   return [

@@ -8,7 +8,7 @@ export interface Voice {
   /** Number of the oldest step kept: step n starts at n × 50 ms. */
   first: number;
   levels: readonly (number | undefined)[];
-  /** Until when the audio that came lasts for one who plays it as it comes. */
+  /** When received audio runs out if it is played immediately. */
   playedUntil: number;
 }
 

@@ -129,7 +129,7 @@ function textOf({ id, title, message }: ItemSeen): string {
   return `${id} ${title} ${message}`;
 }
 
-/** The item that somebody wants to see first when all have their verdict. */
+/** The item that is shown first when all have their verdict. */
 function worst({ items }: VerdictModel): number {
   const order: readonly (Verdict | undefined)[] = ['fail', 'warn', 'unknown'];
   const found = order.map((verdict) => items.findIndex((item) => item.verdict === verdict));

@@ -28,7 +28,7 @@ export const checkSettings = {
     flag: '--thorough',
     parse: parseFlag,
     flagOnly: true,
-    help: 'also ask what a firewall may take for an attack: large bodies, headers and messages',
+    help: 'also send what a firewall may treat as an attack: large bodies, headers and messages',
   }),
   rule: define({
     flag: '--rule <ID>',
@@ -36,7 +36,7 @@ export const checkSettings = {
     repeatable: true,
     flagOnly: true,
     defaultText: 'all',
-    help: 'judge only this rule, such as R12, and ask only what it needs (repeatable)',
+    help: 'judge only this rule, such as R12, and send only what it needs (repeatable)',
   }),
   oneDevice: define({
     flag: '--one-device',

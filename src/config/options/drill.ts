@@ -29,6 +29,6 @@ export const drillSettings = {
     flag: '--parallel <N>',
     default: '1',
     parse: parseInteger(1, 16),
-    help: 'situations at once, each with a command of its own',
+    help: 'number of situations at the same time, each with its own command',
   }),
 };

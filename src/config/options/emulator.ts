@@ -132,24 +132,24 @@ export const emulatorSettings = {
     flag: '--shared <URL>',
     env: 'VOICECTL_SHARED',
     parse: parseText,
-    help: 'be one service with all emulators that share this Redis: redis://HOST:PORT, or rediss:// with TLS',
+    help: 'form one service with all emulators that use this Redis: redis://HOST:PORT, or rediss:// with TLS',
   }),
   sharedPrefix: define({
     flag: '--shared-prefix <PREFIX>',
     default: 'voicectl',
     parse: parseText,
-    help: 'start of all names in Redis; emulators with the same one are one service',
+    help: 'prefix of all keys in Redis; emulators with the same prefix form one service',
   }),
   sharedDown: define({
     flag: '--shared-down <HOW>',
     default: 'refuse',
     parse: parseChoice(['refuse', 'local']),
-    help: 'while Redis is away: refuse tokens and streams, or go on alone (local)',
+    help: 'while Redis cannot be reached: refuse tokens and streams, or continue alone (local)',
   }),
   processes: define({
     flag: '--processes <N>',
     defaultText: '1',
     parse: parseProcesses,
-    help: 'run so many emulators on the port, one service through --shared; auto: one for each processor',
+    help: 'run this many emulators on the port, as one service through --shared; auto: one for each processor',
   }),
 };

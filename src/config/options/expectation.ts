@@ -60,13 +60,13 @@ export const expectationSettings = {
     flag: '--repeat <N>',
     default: '1',
     parse: parseInteger(1, 10_000),
-    help: 'run this many sessions one after the other, and show how the figures are spread',
+    help: 'run this many sessions one after the other, and show the spread of the figures',
   }),
   warmup: define({
     flag: '--warmup <N>',
     default: '0',
     parse: parseInteger(0, 1_000),
-    help: 'sessions before these, which do not count',
+    help: 'warm-up sessions before these, which do not count',
   }),
   junit: define({
     flag: '--junit <FILE>',

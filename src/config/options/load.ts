@@ -73,13 +73,13 @@ export const loadSettings = {
     key: 'processes',
     default: '1',
     parse: parseProcesses,
-    help: 'make the load in so many processes; auto: one for each core',
+    help: 'generate the load in this many processes; auto: one for each core',
   }),
   shard: define({
     flag: '--shard <I/N>',
     parse: parseShard,
     flagOnly: true,
-    help: 'make part I of N of the load; needs --start-at',
+    help: 'generate part I of N of the load; needs --start-at',
   }),
   startAt: define({
     flag: '--start-at <TIME>',
@@ -100,7 +100,7 @@ export const loadSettings = {
     parse: parseText,
     repeatable: true,
     flagOnly: true,
-    help: 'make load on this host, which is not loopback (repeatable)',
+    help: 'allow load on this host, which is not loopback (repeatable)',
   }),
   resultOut: define({
     flag: '--out <FILE>',

@@ -15,14 +15,14 @@ export function Foot({ model, width }: { model: Browser; width: number }) {
     return <Prompt {...promptTexts[overlay.purpose]} typed={overlay.text} show={show} width={width} />;
   }
   if (overlay?.type === 'choice' && overlay.filter !== '') {
-    const keys = 'enter takes the marked one, esc clears the filter';
+    const keys = 'enter chooses, esc clears the filter';
     return <Prompt label="filter" example="" keys={keys} typed={overlay.filter} show={show} width={width} />;
   }
   if (overlay?.type === 'confirm') {
     return (
       <Text wrap="truncate">
         <Text bold>{cutTo(show(overlay.question), width - 30, ellipsis)}</Text>{' '}
-        <Text dimColor>y does it, any other key does not</Text>
+        <Text dimColor>y or enter: yes, any other key: no</Text>
       </Text>
     );
   }
