@@ -5,6 +5,8 @@ import { now } from './time.js';
 const memorySamples = 16_000 * 20;
 const rate = 16;
 const audible = 60;
+/** A shorter pause belongs to the sound. */
+const holeMs = 15;
 
 /**
  * Listens to a monitor of the sound server, and knows when each sample came.
@@ -19,10 +21,20 @@ export async function openEar(device, env) {
   let chunks = [];
   let count = 0;
   let odd = Buffer.alloc(0);
+  let holes = 0;
+  let quietSamples = 0;
   thread.on('message', (/** @type {{ data: Uint8Array, at: number }} */ { data, at }) => {
     const bytes = Buffer.concat([odd, data]);
     const whole = bytes.length >> 1;
-    for (let i = 0; i < whole; i += 1) ring[(count + i) % memorySamples] = bytes.readInt16LE(i * 2);
+    for (let i = 0; i < whole; i += 1) {
+      const sample = bytes.readInt16LE(i * 2);
+      ring[(count + i) % memorySamples] = sample;
+      if (Math.abs(sample) <= audible) quietSamples += 1;
+      else {
+        if (quietSamples >= holeMs * rate) holes += 1;
+        quietSamples = 0;
+      }
+    }
     odd = bytes.subarray(whole * 2);
     count += whole;
     chunks.push({ end: count, at });
@@ -75,6 +87,10 @@ export async function openEar(device, env) {
         steps.push({ at: timeOf(from + i), isLoud });
       }
       return steps;
+    },
+    /** How many stretches of silence there were so far, each between sounds. */
+    get holes() {
+      return holes;
     },
     close() {
       thread.postMessage('end');

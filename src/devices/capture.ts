@@ -43,6 +43,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let lost: VoicectlError | undefined;
+  let hasBegun = false;
   /** Before the first read nobody needs the audio, and a loss is not reported. */
   let isRead = false;
   let wake = () => {};
@@ -66,11 +67,13 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
         watchdog.expect(firstAudioMs);
       }
       if (message.type === 'overrun') drop(message.frames * hostFrameMs);
-      if (message.type === 'failed') lose(message.message);
+      // Libraries also close a stream that was only held up.
+      if (message.type === 'failed') lose(message.message, { stalled: hasBegun });
     });
   }
   (child.pcm as Readable).on('data', (bytes: Buffer) => {
     watchdog.expect(silenceMs);
+    hasBegun = true;
     const pcm = convert(bytes);
     if (pcm.length === 0) return;
     waiting.push(pcm);

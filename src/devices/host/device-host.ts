@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { systemClock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/thrown.ts';
+import { createBurstMeter } from './burst-meter.ts';
 import { type HostMessage, type HostTask, writeHostMessage } from './host-protocol.ts';
 import { openDecibri } from './native-decibri.ts';
 import type { NativeDevices } from './native-devices.ts';
@@ -16,8 +17,6 @@ import { openNaudiodon } from './native-naudiodon.ts';
 const maxWaitingBytes = 64 * 1024;
 /** How long the device may take to stop. After that the process is killed. */
 const stopMs = 200;
-/** Frames that the device takes within this time belong to one burst. */
-const sameBurstMs = 5;
 
 const control = new Socket({ fd: 4, readable: true, writable: true });
 const tell = (message: HostMessage) => void control.write(writeHostMessage(message));
@@ -74,38 +73,18 @@ async function play(devices: NativeDevices, device: number | undefined): Promise
     waiting = Buffer.concat([waiting, pcm]);
   });
   tell({ type: 'ready', ...output.format });
-  const bursts = createBurstCounter();
+  const bursts = createBurstMeter();
   try {
     for (;;) {
       const isOurs = waiting.length >= frameBytes;
       const frame = isOurs ? waiting.subarray(0, frameBytes) : silence;
       if (isOurs) waiting = waiting.subarray(frameBytes);
       await output.write(frame);
-      tell({ type: 'took', frames: isOurs ? 1 : 0, burst: bursts.count() });
+      tell({ type: 'took', frames: isOurs ? 1 : 0, burst: bursts.note(systemClock.now()) });
     }
   } catch (thrown) {
     fail(thrown as Error);
   }
-}
-
-/** Some devices take a frame every 20 ms, others ten at once every 200. */
-function createBurstCounter() {
-  let isFull = false;
-  let lastAt = systemClock.now();
-  let inBurst = 0;
-  let longest = 1;
-  return {
-    count() {
-      const now = systemClock.now();
-      const isSameBurst = now - lastAt < sameBurstMs;
-      lastAt = now;
-      inBurst = isSameBurst ? inBurst + 1 : 1;
-      // The first frames only fill the library's queue.
-      isFull ||= !isSameBurst;
-      if (isFull) longest = Math.max(longest, inBurst);
-      return longest;
-    },
-  };
 }
 
 function fail({ message }: Error): void {

@@ -58,7 +58,8 @@ export async function openHosted(
     last = { at: now, isAudio: frames > 0 };
   };
   readHostMessages(control, (message) => {
-    if (message.type === 'failed') lose(message.message);
+    // Libraries also close a stream that was only held up.
+    if (message.type === 'failed') lose(message.message, { stalled: taken > 0 });
     if (message.type === 'ready') {
       convert = createConverter(message);
       ownLead = isWireFormat(message) ? leadFrames : leadFrames + withheldFrames;

@@ -1,12 +1,17 @@
 import { createMinimum } from './minimum.ts';
 
-/** Detects that a device plays later than before because it or its server was held up. */
+/**
+ * Keeps the delay of a device that is paced by our clock. Detects that it plays later than before because it or its
+ * server was held up. Corrects the small difference between its clock and ours.
+ */
 export interface Lag {
   /**
    * Takes how much audio the device has received and not played. Returns the excess if it persists: then the device
    * must receive nothing for this long.
    */
   note(behindMs: number, now: number): number;
+  /** How much longer than its own length each frame must last, so that the delay stays the same: 0.001 is 0.1 %. */
+  readonly easing: number;
 }
 
 /** The minimum of this many values counts: programs report in steps. */
@@ -19,10 +24,23 @@ const settleMs = 250;
 const corrections = 5;
 const correctionsMs = 10_000;
 
+/** The least of so many values is the delay that is kept. */
+const learntValues = 20;
+/** A device that is so much faster at once has changed. */
+const slipMs = 10;
+/** A smaller deviation is not corrected. */
+const toleranceMs = 5;
+/** Beyond the tolerance, each millisecond of deviation is corrected within this time. */
+const easingMs = 2_000;
+/** Clocks of sound cards differ by 0.1 % at most. */
+const maxEasing = 0.005;
+
 /** Only values of a playing device may be noted. */
 export function createLag(): Lag {
   const recent = createMinimum(values);
+  /** The delay that is kept. */
   let leastMs = Number.POSITIVE_INFINITY;
+  let learnt = 0;
   let judgeAt = Number.NEGATIVE_INFINITY;
   let corrected: number[] = [];
   return {
@@ -30,7 +48,8 @@ export function createLag(): Lag {
       if (now < judgeAt) return 0;
       recent.add(behindMs);
       if (!recent.isFull) return 0;
-      leastMs = Math.min(leastMs, recent.value);
+      learnt += 1;
+      if (recent.value < leastMs - (learnt > learntValues ? slipMs : 0)) leastMs = recent.value;
       const overMs = recent.value - leastMs;
       if (overMs < lagMs) return 0;
       corrected = corrected.filter((at) => now - at < correctionsMs);
@@ -43,6 +62,12 @@ export function createLag(): Lag {
       judgeAt = now + overMs + settleMs;
       recent.clear();
       return overMs;
+    },
+    get easing() {
+      if (!recent.isFull) return 0;
+      const offMs = recent.value - leastMs;
+      const beyondMs = Math.sign(offMs) * Math.max(0, Math.abs(offMs) - toleranceMs);
+      return Math.max(-maxEasing, Math.min(maxEasing, beyondMs / easingMs));
     },
   };
 }

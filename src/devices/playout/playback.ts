@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts';
+import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import type { Notices } from '../notices.ts';
 import { createRecovery } from '../process/recovery.ts';
@@ -123,6 +123,8 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   const play = async () => {
     for (;;) {
       await speaker.ready();
+      // If this process was held up, audio that has arrived in the meantime is read first.
+      await new Promise<void>((resolve) => atTurnEnd(resolve, undefined));
       if (isCut) return;
       const now = clock.now();
       buffer.leaveOut(speaker.takeLateMs());

@@ -62,7 +62,8 @@ export async function openProgram(
     playedBefore = playedMs;
     if (!isPlaying) return;
     if (backend.status !== undefined) delayMs = writtenMs - playedMs;
-    const overMs = lag.note(writtenMs - playedMs, now);
+    // As if audio were written continuously and not in frames.
+    const overMs = lag.note(writtenMs - (nextAt - now) - playedMs, now);
     if (overMs === 0) return;
     holes += 1;
     lateMs += overMs;
@@ -104,7 +105,7 @@ export async function openProgram(
       while (clock.now() < nextAt) await waitUntil(clock, nextAt, signal);
     },
     write(frame) {
-      nextAt += frameMs;
+      nextAt += frameMs * (1 + lag.easing);
       writtenMs += frameMs;
       input.write(frame);
     },

@@ -52,4 +52,22 @@ describe('the lag of a device', () => {
     const lag = createLag();
     expect(tell(lag, (i) => 60 - i * 2, 500)).toEqual([]);
   });
+
+  test.each([
+    ['faster', 0.001],
+    ['slower', -0.001],
+  ])('does not grow or shrink on a device whose clock is %s', (_, drift) => {
+    const lag = createLag();
+    let [writtenMs, playedMs, nextAt] = [60, 0, 0];
+    const behind: number[] = [];
+    for (let now = 0; now < 300_000; now += 50) {
+      for (; nextAt <= now; nextAt += 20 * (1 + lag.easing)) writtenMs += 20;
+      playedMs += now === 0 ? 0 : 50 * (1 + drift);
+      const behindMs = writtenMs - (nextAt - now) - playedMs;
+      behind.push(behindMs);
+      expect(lag.note(behindMs, now)).toBe(0);
+    }
+    const least = (values: number[]) => Math.min(...values);
+    expect(Math.abs(least(behind.slice(-100)) - least(behind.slice(0, 20)))).toBeLessThan(10);
+  });
 });
