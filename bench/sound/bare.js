@@ -24,7 +24,7 @@ const sox = ['-q', '--buffer', '640', '-t', 'raw', '-e', 'signed', '-b', '16', '
 /** The programs that voicectl starts, with its flags. @type {Record<string, { play: string[], hear: string[] }>} */
 export const barePrograms = {
   pulse: {
-    play: ['pacat', '--playback', ...pulse, '--latency-msec=40', '--process-time-msec=10'],
+    play: ['pacat', '--playback', ...pulse, '--latency-msec=40', '--process-time-msec=5'],
     hear: ['parec', ...pulse, '--latency-msec=20', '--process-time-msec=20'],
   },
   alsa: { play: ['aplay', ...alsa, '-'], hear: ['arecord', ...alsa, '-'] },

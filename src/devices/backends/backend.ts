@@ -38,7 +38,11 @@ export interface ProgramBackend extends BackendFacts {
   readonly kind: 'program';
   readonly programs: Readonly<Record<Role, string>>;
   readonly readsHelp?: true;
-  /** Matches lines in which the player reports how much it has played. The first group is in seconds. */
+  /**
+   * Matches lines in which the player reports how much it has played. The groups: `seconds`; in some players `held`,
+   * the microseconds of audio that its server and its device have accepted and not played; `underrun` if it had nothing
+   * to play.
+   */
   readonly status?: RegExp;
   /** A program that ends with the sound server. Needed for a player that goes on without the server. */
   readonly witness?: ProgramLine;
@@ -69,7 +73,7 @@ const pulse: ProgramBackend = {
   hosts: ['linux', 'freebsd'],
   install: 'pulseaudio-utils (parec and pacat)',
   programs: { capture: 'parec', playback: 'pacat' },
-  status: /^Time: (-?\d+\.\d+) sec;/,
+  status: /^Time: (?<seconds>-?\d+\.\d+) sec; Latency: (?<held>-?\d+) usec|^Stream (?<underrun>underrun)/,
   line({ role, device }) {
     const format = ['--raw', '--format=s16le', `--rate=${rate}`, '--channels=1'];
     const named = device === undefined ? [] : [`--device=${device}`];
@@ -78,7 +82,7 @@ const pulse: ProgramBackend = {
       ? { command: 'parec', args: [...format, '--latency-msec=20', '--process-time-msec=20', ...named] }
       : {
           command: 'pacat',
-          args: ['--playback', '-v', ...format, '--latency-msec=40', '--process-time-msec=10', ...named],
+          args: ['--playback', '-v', ...format, '--latency-msec=40', '--process-time-msec=5', ...named],
         };
   },
 };
@@ -143,7 +147,7 @@ const ffmpeg: ProgramBackend = {
   install: 'ffmpeg (with ffplay)',
   programs: { capture: 'ffmpeg', playback: 'ffplay' },
   // Reports its clock, which starts with the first audio at a device.
-  status: /^\s*(-?\d+\.\d+) M-A:/,
+  status: /^\s*(?<seconds>-?\d+\.\d+) M-A:/,
   startsWithAudio: true,
   witness: { command: 'pactl', args: ['subscribe'] },
   line({ role, device, platform }) {

@@ -4,8 +4,8 @@ import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-for
 import { createArrivals } from './arrivals.ts';
 import { createConcealer } from './conceal.ts';
 import { createHoles } from './holes.ts';
-import { createMinimum } from './minimum.ts';
 import { createSampleQueue } from './sample-queue.ts';
+import { createWindow } from './window.ts';
 
 export interface JitterBufferOptions {
   /** How long audio is held at least before it is played. 20 ms by default. */
@@ -90,8 +90,8 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const stretcher = createStretcher();
   const holes = createHoles({ patienceMs, settleMs });
   /** Age of audio when it was played, over a long and a short time. */
-  const age = createMinimum(speedFrames);
-  const recentAge = createMinimum(lateFrames);
+  const age = createWindow(speedFrames);
+  const recentAge = createWindow(lateFrames);
   let state: State = 'idle';
   let isEnded = false;
   /** When the first audio after a pause came, and how much came at once. */
@@ -120,7 +120,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   /** Whether audio comes in real time: only then there is a delay to keep. */
   const isLive = (now: number) => arrivals.isFlowing(now) && arrivals.aheadMs(now) <= realTimeMs;
   const speedAt = (now: number) =>
-    isLive(now) && Number.isFinite(age.value) ? 1 + correction(age.value - neededMs(now)) : 1;
+    isLive(now) && Number.isFinite(age.least) ? 1 + correction(age.least - neededMs(now)) : 1;
 
   /** How much of the waiting audio is too late. */
   const excessMs = (now: number) => {
@@ -128,7 +128,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     if (lateMs > 0) return lateMs;
     if (!recentAge.isFull) return 0;
     const wantedMs = Math.max(leastMs + arrivals.messageMs, neededMs(now) + arrivals.latenessMs);
-    const overMs = recentAge.value - wantedMs;
+    const overMs = recentAge.least - wantedMs;
     return overMs < catchUpMs ? 0 : overMs;
   };
   /** Skips it. Returns its first samples, to join the seam. */

@@ -1,29 +1,32 @@
-import { createMinimum } from './minimum.ts';
+import { createWindow } from './window.ts';
 
 /**
  * Keeps the delay of a device that is paced by our clock. Detects that it plays later than before because it or its
  * server was held up. Corrects the small difference between its clock and ours.
  */
 export interface Lag {
-  /**
-   * Takes how much audio the device has received and not played. Returns the excess if it persists: then the device
-   * must receive nothing for this long.
-   */
-  note(behindMs: number, now: number): number;
+  /** Takes a report. Returns the excess if it persists: then the device must receive nothing for this long. */
+  note(report: LagReport, now: number): number;
   /** How much longer than its own length each frame must last, so that the delay stays the same: 0.001 is 0.1 %. */
   readonly easing: number;
 }
 
-/** The minimum of this many values counts: programs report in steps. */
+export interface LagReport {
+  /** How much audio the device has received and not played, plus or minus a constant. */
+  readonly behindMs: number;
+  /** How much of it the device has accepted, if that is known: it wants no more, so the rest is too much. */
+  readonly heldMs?: number | undefined;
+}
+
+/** The least of this many values counts: programs report in steps. */
 const values = 6;
 /** A larger increase is a delay and not jitter of the reports. */
-const lagMs = 30;
+const lagMs = 20;
 /** After this time the correction shows in the reports. */
 const settleMs = 250;
 /** A device that is late again after this many corrections within this time has become slower, as after a change of device. */
 const corrections = 5;
 const correctionsMs = 10_000;
-
 /** The least of so many values is the delay that is kept. */
 const learntValues = 20;
 /** A device that is so much faster at once has changed. */
@@ -35,37 +38,45 @@ const easingMs = 2_000;
 /** Clocks of sound cards differ by 0.1 % at most. */
 const maxEasing = 0.005;
 
-/** Only values of a playing device may be noted. */
+/** Only reports of a playing device may be noted. */
 export function createLag(): Lag {
-  const recent = createMinimum(values);
+  const recent = createWindow(values);
+  const recentWaiting = createWindow(values);
   /** The delay that is kept. */
   let leastMs = Number.POSITIVE_INFINITY;
   let learnt = 0;
   let judgeAt = Number.NEGATIVE_INFINITY;
   let corrected: number[] = [];
+  const excessMs = () => {
+    const overMs = recent.least - leastMs;
+    return recentWaiting.least > 0 ? Math.max(overMs, recentWaiting.least) : overMs;
+  };
   return {
-    note(behindMs, now) {
+    note({ behindMs, heldMs }, now) {
       if (now < judgeAt) return 0;
       recent.add(behindMs);
+      recentWaiting.add(heldMs === undefined ? 0 : behindMs - heldMs);
       if (!recent.isFull) return 0;
       learnt += 1;
-      if (recent.value < leastMs - (learnt > learntValues ? slipMs : 0)) leastMs = recent.value;
-      const overMs = recent.value - leastMs;
+      // Single reports may be far too low.
+      if (recent.median < leastMs - (learnt > learntValues ? slipMs : 0)) leastMs = recent.median;
+      const overMs = excessMs();
       if (overMs < lagMs) return 0;
       corrected = corrected.filter((at) => now - at < correctionsMs);
       if (corrected.length >= corrections) {
-        leastMs = recent.value;
+        leastMs = recent.median;
         corrected = [];
         return 0;
       }
       corrected.push(now);
       judgeAt = now + overMs + settleMs;
       recent.clear();
+      recentWaiting.clear();
       return overMs;
     },
     get easing() {
       if (!recent.isFull) return 0;
-      const offMs = recent.value - leastMs;
+      const offMs = excessMs();
       const beyondMs = Math.sign(offMs) * Math.max(0, Math.abs(offMs) - toleranceMs);
       return Math.max(-maxEasing, Math.min(maxEasing, beyondMs / easingMs));
     },

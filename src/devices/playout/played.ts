@@ -3,14 +3,26 @@ import type { Clock } from '../../kernel/clock.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 
-/** Calls back with how much audio a program has played, in milliseconds, plus or minus a constant. */
-export type Played = (listener: (playedMs: number) => void) => void;
+export interface PlayedReport {
+  /** How much audio a program has played, plus or minus a constant. */
+  readonly playedMs: number;
+  /** How much its server and its device have accepted and not played, if it tells that. The rest waits before them. */
+  readonly heldMs?: number;
+}
+
+/** Calls back with how much audio a program has played, or when it had nothing to play. */
+export type Played = (listener: (report: PlayedReport | 'underrun') => void) => void;
 
 const askEveryMs = 60;
 
-/** Read from the program's own lines, such as `Time: 1.234 sec`. */
+/** Read from the program's own lines, such as `Time: 1.234 sec; Latency: 20000 usec.` */
 export function toldPlayed(child: DeviceProcess): Played {
-  return (listener) => child.onStatus(([, seconds]) => listener(Number(seconds) * 1_000));
+  return (listener) =>
+    child.onStatus(({ groups: { seconds, held, underrun } = {} }) => {
+      if (underrun !== undefined) return listener('underrun');
+      const playedMs = Number(seconds) * 1_000;
+      listener(held === undefined ? { playedMs } : { playedMs, heldMs: Number(held) / 1_000 });
+    });
 }
 
 /**
@@ -22,7 +34,7 @@ export function readPlayed(child: DeviceProcess, clock: Clock): Played {
     const ask = () => {
       const bytes = readBytes(child.pid);
       if (bytes === undefined) return;
-      listener(msForBytes(bytes));
+      listener({ playedMs: msForBytes(bytes) });
       timer = clock.after(askEveryMs, ask, { background: true });
     };
     let timer = clock.after(askEveryMs, ask, { background: true });

@@ -23,6 +23,8 @@ const maxStuckBytes = bytesForMs(1_000);
 const maxLateMs = 60;
 /** A program may play for this long after its input has ended. */
 const programTailMs = 1_000;
+/** Reports within this time are about one hole. */
+const sameHoleMs = 1_000;
 /** After this long without audio a program has played everything: its reports then mean nothing. */
 const busyMs = 40;
 
@@ -47,6 +49,8 @@ export async function openProgram(
   let holes = 0;
   let lateMs = 0;
   let lag = createLag();
+  let dryAt = Number.NEGATIVE_INFINITY;
+  let holeAt = Number.NEGATIVE_INFINITY;
   let playedBefore = 0;
   let advancedAt = Number.POSITIVE_INFINITY;
   const listen: Played = backend.status === undefined ? readPlayed(child, clock) : toldPlayed(child);
@@ -54,18 +58,30 @@ export async function openProgram(
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  listen((playedMs) => {
+  const countHole = (now: number) => {
+    if (now - holeAt >= sameHoleMs) holes += 1;
+    holeAt = now;
+  };
+  listen((report) => {
     open();
     const now = clock.now();
+    if (report === 'underrun') {
+      dryAt = now;
+      // It waits for more audio than it had, and plays later from then on.
+      lag = createLag();
+      return;
+    }
+    const { playedMs, heldMs } = report;
     if (playedMs > playedBefore) advancedAt = now;
     const isPlaying = playedMs > playedBefore && now - nextAt < busyMs;
     playedBefore = playedMs;
     if (!isPlaying) return;
     if (backend.status !== undefined) delayMs = writtenMs - playedMs;
     // As if audio were written continuously and not in frames.
-    const overMs = lag.note(writtenMs - (nextAt - now) - playedMs, now);
+    const behindMs = writtenMs - (nextAt - now) - playedMs;
+    const overMs = lag.note({ behindMs, heldMs }, now);
     if (overMs === 0) return;
-    holes += 1;
+    countHole(now);
     lateMs += overMs;
     nextAt += overMs;
   });
@@ -105,6 +121,10 @@ export async function openProgram(
       while (clock.now() < nextAt) await waitUntil(clock, nextAt, signal);
     },
     write(frame) {
+      const now = clock.now();
+      // It ran dry in the middle of our audio.
+      if (now - dryAt < maxLateMs) countHole(now);
+      dryAt = Number.NEGATIVE_INFINITY;
       nextAt += frameMs * (1 + lag.easing);
       writtenMs += frameMs;
       input.write(frame);

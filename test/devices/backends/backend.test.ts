@@ -47,7 +47,7 @@ describe('the backends', () => {
     [
       'pulse',
       'parec --raw --format=s16le --rate=16000 --channels=1 --latency-msec=20 --process-time-msec=20',
-      'pacat --playback -v --raw --format=s16le --rate=16000 --channels=1 --latency-msec=40 --process-time-msec=10',
+      'pacat --playback -v --raw --format=s16le --rate=16000 --channels=1 --latency-msec=40 --process-time-msec=5',
     ],
     [
       'alsa',

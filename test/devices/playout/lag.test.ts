@@ -10,7 +10,7 @@ function tell(
 ) {
   const found: { at: number; ms: number }[] = [];
   for (let i = 0; i < count; i += 1) {
-    const ms = lag.note(values(i), fromMs + i * 50);
+    const ms = lag.note({ behindMs: values(i) }, fromMs + i * 50);
     if (ms > 0) found.push({ at: i * 50, ms });
   }
   return found;
@@ -65,7 +65,7 @@ describe('the lag of a device', () => {
       playedMs += now === 0 ? 0 : 50 * (1 + drift);
       const behindMs = writtenMs - (nextAt - now) - playedMs;
       behind.push(behindMs);
-      expect(lag.note(behindMs, now)).toBe(0);
+      expect(lag.note({ behindMs }, now)).toBe(0);
     }
     const least = (values: number[]) => Math.min(...values);
     expect(Math.abs(least(behind.slice(-100)) - least(behind.slice(0, 20)))).toBeLessThan(10);

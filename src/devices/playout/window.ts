@@ -1,15 +1,17 @@
-/** The minimum of the last values. */
-export interface Minimum {
+/** The last values. */
+export interface Window {
   add(value: number): void;
   clear(): void;
   /** Infinite while there are no values. */
-  readonly value: number;
+  readonly least: number;
+  /** Infinite while there are no values. */
+  readonly median: number;
   /** Whether there are `size` values. */
   readonly isFull: boolean;
 }
 
 /** Keeps the last `size` values. */
-export function createMinimum(size: number): Minimum {
+export function createWindow(size: number): Window {
   let values: number[] = [];
   return {
     add(value) {
@@ -19,8 +21,12 @@ export function createMinimum(size: number): Minimum {
     clear() {
       values = [];
     },
-    get value() {
+    get least() {
       return Math.min(...values);
+    },
+    get median() {
+      const sorted = [...values].sort((one, other) => one - other);
+      return sorted[values.length >> 1] ?? Number.POSITIVE_INFINITY;
     },
     get isFull() {
       return values.length === size;
