@@ -106,7 +106,7 @@ const telling = `
   setInterval(() => {
     let played = '0';
     try { played = readFileSync(process.env.FAKE_DIR + '/position', 'utf8'); } catch {}
-    if (played !== before) process.stderr.write('Time: ' + played + ' sec; Latency: 20000 usec.\\r');
+    if (played !== before) process.stderr.write('Time: ' + played + ' sec; Latency: 60000 usec.\\r');
     before = played;
   }, 2);`;
 
