@@ -26,7 +26,7 @@ export function checkNode(version = process.versions.node): Check {
 }
 
 /** Length of the jitter buffer on a steady network. */
-const bufferMs = 25;
+const bufferMs = 30;
 
 /** Largest harmless clock difference: a token is valid for only a minute. */
 const maxSkewMs = 5_000;

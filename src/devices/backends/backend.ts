@@ -59,7 +59,7 @@ const rate = '16000';
 const naudiodon: NativeBackend = {
   kind: 'native',
   name: 'naudiodon',
-  playbackMs: 50,
+  playbackMs: 90,
   library: 'naudiodon',
   // The platforms that it ships PortAudio for. On macOS that is Intel only.
   hosts: ['linux-x64', 'linux-arm', 'darwin-x64', 'win32-x64'],
@@ -69,7 +69,7 @@ const naudiodon: NativeBackend = {
 const pulse: ProgramBackend = {
   kind: 'program',
   name: 'pulse',
-  playbackMs: 45,
+  playbackMs: 25,
   hosts: ['linux', 'freebsd'],
   install: 'pulseaudio-utils (parec and pacat)',
   programs: { capture: 'parec', playback: 'pacat' },
@@ -133,7 +133,7 @@ const alsa: ProgramBackend = {
 const decibri: NativeBackend = {
   kind: 'native',
   name: 'decibri',
-  playbackMs: 400,
+  playbackMs: 440,
   library: 'decibri',
   hosts: ['linux-x64', 'linux-arm64', 'darwin-arm64', 'win32-x64'],
   install: 'npm install decibri@5.0.0 (no compiler needed; glibc 2.34 or newer on Linux)',

@@ -84,7 +84,7 @@ export async function openHosted(
     backend: backend.name,
     lost,
     get delayMs() {
-      return inFlight * frameMs + backend.playbackMs;
+      return (inFlight - leadFrames) * frameMs + backend.playbackMs;
     },
     get holes() {
       return holes;

@@ -64,8 +64,8 @@ const reserveMs = 10;
 const reserveForHoleMs = 20;
 /** A shorter pause keeps the device going. */
 const patienceMs = 300;
-/** A smaller deviation of the delay is not corrected: audio passes at exactly its own speed. Too short is worse than too long. */
-const tolerance = { shortMs: 5, longMs: 10 };
+/** A smaller deviation of the delay is not corrected: audio passes at exactly its own speed. */
+const toleranceMs = 5;
 /** If a service is further ahead of real time, the delay is not corrected: its audio is meant to wait. */
 const realTimeMs = 100;
 /** Beyond the tolerance, the speed changes by 1 ms in `correctionMs` for each millisecond of deviation. */
@@ -225,7 +225,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
 
 /** Change of speed for this deviation of the delay. */
 function correction(offMs: number): number {
-  const beyondMs = offMs > 0 ? Math.max(0, offMs - tolerance.longMs) : Math.min(0, offMs + tolerance.shortMs);
+  const beyondMs = Math.sign(offMs) * Math.max(0, Math.abs(offMs) - toleranceMs);
   return Math.max(-maxCorrection, Math.min(maxCorrection, beyondMs / correctionMs));
 }
 

@@ -7,7 +7,10 @@ import { createWindow } from './window.ts';
 export interface Lag {
   /** Takes a report. Returns the excess if it persists: then the device must receive nothing for this long. */
   note(report: LagReport, now: number): number;
-  /** How much longer than its own length each frame must last, so that the delay stays the same: 0.001 is 0.1 %. */
+  /**
+   * How much longer than its own length each frame must last, so that the delay stays the same: 0.001 is 0.1 %. 0 if the
+   * reports are not precise.
+   */
   readonly easing: number;
 }
 
@@ -20,8 +23,8 @@ export interface LagReport {
 
 /** The least of this many values counts: programs report in steps. */
 const values = 6;
-/** A larger increase is a delay and not jitter of the reports. */
-const lagMs = 20;
+/** A larger increase is a delay and not jitter of the reports. Reports of what is accepted are precise. */
+const lagMs = { precise: 20, coarse: 30 };
 /** After this time the correction shows in the reports. */
 const settleMs = 250;
 /** A device that is late again after this many corrections within this time has become slower, as after a change of device. */
@@ -45,6 +48,7 @@ export function createLag(): Lag {
   /** The delay that is kept. */
   let leastMs = Number.POSITIVE_INFINITY;
   let learnt = 0;
+  let isPrecise = false;
   let judgeAt = Number.NEGATIVE_INFINITY;
   let corrected: number[] = [];
   const excessMs = () => {
@@ -53,15 +57,16 @@ export function createLag(): Lag {
   };
   return {
     note({ behindMs, heldMs }, now) {
+      isPrecise = heldMs !== undefined;
       if (now < judgeAt) return 0;
       recent.add(behindMs);
-      recentWaiting.add(heldMs === undefined ? 0 : behindMs - heldMs);
+      recentWaiting.add(behindMs - (heldMs ?? behindMs));
       if (!recent.isFull) return 0;
       learnt += 1;
       // Single reports may be far too low.
       if (recent.median < leastMs - (learnt > learntValues ? slipMs : 0)) leastMs = recent.median;
       const overMs = excessMs();
-      if (overMs < lagMs) return 0;
+      if (overMs < (isPrecise ? lagMs.precise : lagMs.coarse)) return 0;
       corrected = corrected.filter((at) => now - at < correctionsMs);
       if (corrected.length >= corrections) {
         leastMs = recent.median;
@@ -75,7 +80,7 @@ export function createLag(): Lag {
       return overMs;
     },
     get easing() {
-      if (!recent.isFull) return 0;
+      if (!isPrecise || !recent.isFull) return 0;
       const offMs = excessMs();
       const beyondMs = Math.sign(offMs) * Math.max(0, Math.abs(offMs) - toleranceMs);
       return Math.max(-maxEasing, Math.min(maxEasing, beyondMs / easingMs));

