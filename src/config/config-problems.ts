@@ -1,4 +1,4 @@
-import type { PlacedProblem } from '../files/problem-text.ts';
+import { inOrder, type PlacedProblem } from '../files/problem-text.ts';
 import type { PlacedValue } from '../files/yaml.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { noSuchSetting } from '../protocol/schema-problem.ts';
@@ -19,9 +19,7 @@ export function findConfigProblems({ value: config, placeOf }: PlacedValue): Pla
     ...problem,
     ...placeOf(at, part),
   });
-  return findProblems(config)
-    .map(toldAt)
-    .sort((a, b) => a.line - b.line || a.column - b.column);
+  return inOrder(findProblems(config).map(toldAt));
 }
 
 interface ConfigProblem {

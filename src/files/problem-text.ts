@@ -17,6 +17,11 @@ export function problemsText(file: string, problems: readonly PlacedProblem[]): 
   return texts.join('; ');
 }
 
+/** The problems in the order of the file. */
+export function inOrder(problems: readonly PlacedProblem[]): PlacedProblem[] {
+  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
 function problemText(file: string, { path, value, expected, meant, ...place }: PlacedProblem): string {
   const where = `${placeText(file, place)}: ${path}`;
   if (expected === noSuchSetting) {

@@ -4,7 +4,7 @@ import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
 import { messageOf } from '../kernel/thrown.ts';
 import { createSchemaPlaces } from '../protocol/schema-places.ts';
 import type { SecretNames } from '../protocol/schema-problem.ts';
-import { placeText, problemsText } from './problem-text.ts';
+import { inOrder, placeText, problemsText } from './problem-text.ts';
 import { readText, type Stdin } from './read-text.ts';
 import { findProblems } from './schema-problems.ts';
 import { openYaml } from './yaml-document.ts';
@@ -64,7 +64,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
     places: createSchemaPlaces(schema),
     secrets,
   });
-  const problems = found.map(({ at, part, ...problem }) => ({ ...problem, ...placeOf(at, part) }));
+  const problems = inOrder(found.map(({ at, part, ...problem }) => ({ ...problem, ...placeOf(at, part) })));
   if (!result.success || problems.length > 0) {
     throw new VoicectlError(code, problemsText(file, problems), { hint, details: { problems } });
   }

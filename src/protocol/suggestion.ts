@@ -4,7 +4,12 @@ import { closestMatch } from 'leven';
 export function suggest(written: string, known: readonly string[]): string | undefined {
   // Two letters changed about are a distance of two.
   const maxDistance = written.length < 4 ? 1 : Math.max(2, Math.floor(written.length / 3));
-  return closestMatch(written, known, { maxDistance });
+  const letters = lettersOf(written);
+  return closestMatch(written, known, { maxDistance }) ?? known.find((name) => lettersOf(name) === letters);
+}
+
+function lettersOf(word: string): string {
+  return [...word].toSorted().join('');
 }
 
 /** `, did you mean close?`, or nothing where no known name is alike. */

@@ -206,6 +206,7 @@ const audio: Record<string, Mistake> = {
   '32-bit integers': sized(encodings.int32, 4),
   'stereo with a silent channel': sized(encodings.halfEmpty, 4),
   '24-bit integers': sized(encodings.int24, 3),
+  '16-bit samples in 24 bits': sized(encodings.paddedTo24, 3),
   'unsigned 16-bit integers': sized(encodings.unsigned16, 2),
   'unsigned 8-bit integers': sized(encodings.unsigned8, 1),
   'signed 8-bit integers': sized(encodings.signed8, 1),

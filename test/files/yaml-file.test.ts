@@ -44,7 +44,11 @@ describe('a YAML file', () => {
   test.each([
     ['a wrong value', 'turns:\n  - say: a\n  - say: 7\n', 'f.yaml:3:10: turns.1.say: 7, expected string'],
     ['a missing value', 'turns:\n  - {}\n', 'f.yaml:2:5: turns.0.say: missing, expected string'],
-    ['an unknown setting', 'turns:\n  - say: a\n    sya: 2\n', 'f.yaml:3:5: turns.0.sya: no such setting'],
+    [
+      'an unknown setting',
+      'turns:\n  - say: a\n    sya: 2\n',
+      'f.yaml:3:5: turns.0.sya: no such setting, did you mean say?',
+    ],
     ['a null', 'turns:\n', 'f.yaml:1:7: turns: null, expected array'],
     ['a list at the root', '\n- 1\n', 'f.yaml:2:1: (root): "(a list)", expected object'],
     ['broken YAML', 'turns: [\n  a: :\n', /^f\.yaml:\d:\d: /],
@@ -79,12 +83,15 @@ describe('a YAML file', () => {
   });
 
   test('tells all of its problems at once, and what an unknown setting was meant to be', () => {
-    const { message, details } = problemOf('nmae: 1\nb: 2\nname: 7\nturns:\n  - say: a\n    witin: ever\n');
-    expect(message.split('; ').toSorted()).toEqual([
+    const { message, details } = problemOf(
+      'nmae: 1\nb: 2\nname: 7\nturns:\n  - say: a\n    witin: ever\n  - sya: a\n    say: b\n',
+    );
+    expect(message.split('; ')).toEqual([
       'f.yaml:1:1: nmae: no such setting, did you mean name?',
       'f.yaml:2:1: b: no such setting',
       'f.yaml:3:7: name: 7, expected string',
       'f.yaml:6:5: turns.0.witin: no such setting, did you mean within?',
+      'f.yaml:7:5: turns.1.sya: no such setting, did you mean say?',
     ]);
     expect(details.problems).toContainEqual({
       path: 'name',

@@ -39,6 +39,8 @@ export const encodings = {
     encode(4, (into, sample, at) => into.writeInt32LE(sample * 0x10000 + ((sample * 7_919) & 0xff00), at)),
   halfEmpty: () => encode(4, (into, sample, at) => into.writeInt16LE(sample, at)),
   int24: () => encode(3, (into, sample, at) => into.writeIntLE(sample * 0x100 + (sample & 0x7f), at, 3)),
+  /** As a 16-bit microphone on a 24-bit bus gives it. */
+  paddedTo24: () => encode(3, (into, sample, at) => into.writeIntLE(sample * 0x100, at, 3)),
   unsigned16: () => encode(2, (into, sample, at) => into.writeUInt16LE(sample + 0x8000, at)),
   unsigned8: () => encode(1, (into, sample, at) => into.writeUInt8((sample >> 8) + 0x80, at)),
   signed8: () => encode(1, (into, sample, at) => into.writeInt8(sample >> 8, at)),

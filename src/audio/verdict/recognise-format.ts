@@ -62,8 +62,8 @@ export function recogniseFormat(message: Buffer, start: number): SampleFormat | 
   let smallestStep = Number.POSITIVE_INFINITY;
   for (const reading of wrongReadings) {
     const { step, swing, roughness } = measure(bytes, reading);
-    // What is nearly silent in one reading may be anything in another. One half of 32-bit samples may well be empty.
-    if (reading.format !== 'int32' && swing < smallestSwing) return 'unclear';
+    // What is nearly silent in one reading may be anything in another. The low bytes of wide samples may well be empty.
+    if (!isWide(reading.format) && swing < smallestSwing) return 'unclear';
     const isSmall = reading.format === 'signed-8' ? step < smallByteStep : step < smaller * right.step;
     if (roughness < smooth && isSmall && step < smallestStep) {
       found = reading.format;
@@ -72,6 +72,10 @@ export function recogniseFormat(message: Buffer, start: number): SampleFormat | 
   }
   if (found === 'int32' && isHalfEmpty(bytes)) return 'half-empty';
   return found ?? (right.roughness < smooth && right.swing < largestSwing ? 'pcm' : 'noise');
+}
+
+function isWide(format: SampleFormat): boolean {
+  return format === 'int24' || format === 'int32';
 }
 
 function peakOf(bytes: Buffer): number {

@@ -4,7 +4,7 @@ import type { TokenClaims } from '../../protocol/claims.ts';
 import { connectedKind } from '../../protocol/messages.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Eventual } from '../state/eventual.ts';
-import { isTokenText } from '../tokens/token-problem.ts';
+import { isTokenText, readUnverified } from '../tokens/token-problem.ts';
 import { type AdmitOptions, admitToken, type Refused } from './admit-token.ts';
 
 /** Takes a message of a client, as it arrived. */
@@ -42,7 +42,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     else {
       presented = true;
       stopTimers();
-      if (isBinary && settings.binaryToken === 'refuse') refuse(binaryToken);
+      if (isBinary && settings.binaryToken === 'refuse') refuse(binaryToken(data));
       else void present(data.toString());
     }
   };
@@ -52,7 +52,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     const isFirst = held.length === 0 && !presented;
     held.push([data, isBinary]);
     heldBytes += data.length;
-    if (isFirst && isTokenText(data.toString('latin1').trim())) tell(binaryToken);
+    if (isFirst && isTokenText(data.toString('latin1').trim())) tell(binaryToken(data));
     if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeldMessages) return;
     refuse({
       refused: 'earlyAudioOverflow',
@@ -104,11 +104,15 @@ export function awaitToken(options: AuthorisationOptions): void {
   connection.socket.on('message', (data: RawData, isBinary) => current(data as Buffer, isBinary));
 }
 
-const binaryToken: Refused = {
-  refused: 'tokenInvalid',
-  why: 'the token arrived as a binary message',
-  advice: 'send it as a text message',
-};
+function binaryToken(message: Buffer): Refused {
+  const { sub } = readUnverified(message.toString('latin1').trim());
+  return {
+    refused: 'tokenInvalid',
+    why: 'the token arrived as a binary message',
+    advice: 'send it as a text message',
+    ...(sub === undefined ? {} : { device: sub }),
+  };
+}
 
 function describeAbsence(elsewhere: string | undefined, binaryMessages: number): { why: string } {
   if (elsewhere !== undefined)

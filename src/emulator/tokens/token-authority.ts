@@ -1,13 +1,5 @@
 import { createHash, createPublicKey, createSecretKey, generateKeySync, type KeyObject } from 'node:crypto';
-import {
-  type CryptoKey,
-  decodeJwt,
-  errors,
-  generateKeyPair,
-  importPKCS8,
-  type JWTPayload,
-  jwtVerify,
-} from 'jose';
+import { type CryptoKey, errors, generateKeyPair, importPKCS8, type JWTPayload, jwtVerify } from 'jose';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
@@ -16,7 +8,7 @@ import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/diale
 import { maxFieldLength } from '../../protocol/token-request.ts';
 import type { Random } from '../random.ts';
 import { createSignToken } from './sign-token.ts';
-import { formProblem, seconds, type TokenProblem, verifyProblem } from './token-problem.ts';
+import { formProblem, readUnverified, seconds, type TokenProblem, verifyProblem } from './token-problem.ts';
 
 type Key = CryptoKey | KeyObject;
 type Keys = { signing: Key; verifying: Key };
@@ -89,13 +81,14 @@ function buildAuthority({ clock, random, settings, clockErrorMs = 0 }: TokenAuth
     async verify(token: string): Promise<Verified> {
       // jose ignores white space in a signature.
       const malformed = formProblem(token);
-      if (malformed !== undefined) return { ok: false, cause: 'tokenInvalid', ...malformed };
       const named = readUnverified(token);
+      const device = named.sub === undefined ? {} : { device: named.sub };
+      if (malformed !== undefined) return { ok: false, cause: 'tokenInvalid', ...malformed, ...device };
       const refuse = (problem: TokenProblem, cause: RefusedToken['cause'] = 'tokenInvalid'): Verified => ({
         ok: false,
         cause,
         ...problem,
-        ...(named.sub === undefined ? {} : { device: named.sub }),
+        ...device,
         ...(named.jti === undefined ? {} : { jti: named.jti.slice(0, maxFieldLength) }),
       });
       try {
@@ -125,19 +118,6 @@ function buildAuthority({ clock, random, settings, clockErrorMs = 0 }: TokenAuth
       }
     },
   };
-}
-
-/** The claims of a token before anything is verified. */
-function readUnverified(token: string): { sub?: string; jti?: string } {
-  try {
-    const { sub, jti } = decodeJwt(token);
-    return {
-      ...(typeof sub === 'string' ? { sub: sub.slice(0, maxFieldLength) } : {}),
-      ...(typeof jti === 'string' ? { jti } : {}),
-    };
-  } catch {
-    return {};
-  }
 }
 
 /** At least this many token identifiers are remembered, to tell an altered token from a foreign one. */

@@ -1,7 +1,8 @@
-import { errors } from 'jose';
+import { decodeJwt, errors } from 'jose';
 import { messageOf } from '../../kernel/thrown.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import { maxFieldLength } from '../../protocol/token-request.ts';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
 
 /** Why a token is refused, and what to send instead: two sentences without a full stop. */
@@ -24,6 +25,21 @@ export function isTokenText(text: string): boolean {
 /** Whether the text contains a JWT. */
 export function holdsToken(text: string): boolean {
   return tokenWithin.test(text);
+}
+
+/** The claims of the token in a text before anything is verified. The text may hold more than the token. */
+export function readUnverified(text: string): { sub?: string; jti?: string } {
+  const token = isTokenText(text) ? text : tokenWithin.exec(text.slice(0, maxTokenBytes))?.[0];
+  if (token === undefined) return {};
+  try {
+    const { sub, jti } = decodeJwt(token);
+    return {
+      ...(typeof sub === 'string' ? { sub: sub.slice(0, maxFieldLength) } : {}),
+      ...(typeof jti === 'string' ? { jti } : {}),
+    };
+  } catch {
+    return {};
+  }
 }
 
 /** What is wrong with the form of a first message; undefined if it has the form of a token. */
