@@ -7,6 +7,7 @@
  * @typedef {object} Room
  * @property {string[]} mutate files that are changed
  * @property {string[]} tests tests that judge them
+ * @property {string[]} [except] kinds of changes that say nothing here
  */
 
 /** @type {Record<string, Room>} */
@@ -17,14 +18,14 @@ const rooms = {
       // The texts of published documents: validators judge them.
       '!src/protocol/api-documents.ts',
     ],
-    tests: [
-      'test/protocol/**/*.test.ts',
-      // What reads the dialect, its templates and the control API, and shows problems with their places.
-      'test/config/{dialect-file,parse}.test.ts',
-      'test/emulator/dialect.test.ts',
-    ],
+    tests: ['test/protocol/**/*.test.ts', 'test/config/dialect-file.test.ts'],
   },
-  rules: { mutate: ['src/rules/**/*.ts'], tests: ['test/rules/**/*.test.ts'] },
+  rules: {
+    mutate: ['src/rules/**/*.ts'],
+    tests: ['test/rules/**/*.test.ts'],
+    // Nearly all of them are texts of findings, which the tests quote word for word.
+    except: ['StringLiteral'],
+  },
   kernel: {
     mutate: [
       'src/kernel/**/*.ts',
@@ -47,6 +48,7 @@ process.env.MUTATION_TESTS = chosen.flatMap(({ tests }) => tests).join('\n');
 
 export default {
   mutate: chosen.flatMap(({ mutate }) => mutate),
+  mutator: { excludedMutations: chosen.flatMap(({ except = [] }) => except) },
   testRunner: 'vitest',
   plugins: ['@stryker-mutator/vitest-runner'],
   vitest: { configFile: 'vitest.mutation.config.ts', related: false },
@@ -56,10 +58,12 @@ export default {
   concurrency: 1,
   dryRunTimeoutMinutes: 20,
   timeoutMS: 10_000,
+  // A second run judges only what has changed since.
+  incremental: true,
   incrementalFile: `reports/mutation/${name}-incremental.json`,
   reporters: ['clear-text', 'json', 'progress-append-only'],
   jsonReporter: { fileName: `reports/mutation/${name}.json` },
-  clearTextReporter: { allowColor: false, logTests: false, reportScoreTable: true },
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: true },
   thresholds: { high: 90, low: 85, break: null },
   tsconfigFile: 'none',
   tempDirName: '.stryker-tmp',

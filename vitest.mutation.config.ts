@@ -6,13 +6,14 @@ export default defineConfig({
   ...base,
   test: {
     testTimeout: 300_000,
+    // A new process for each file would cost more than all of its tests.
+    isolate: false,
     include: (process.env.MUTATION_TESTS ?? '').split('\n'),
     exclude: [
       // They start programs that are not mutated.
       'test/audio/sox.test.ts',
-      'test/audio/wav/wav-file.test.ts',
-      // The tester runs them in a thread of its own, which these end: by open files, and by the depth of the stack.
-      'test/audio/wav/wav-source.test.ts',
+      'test/audio/wav/wav-file-processes.test.ts',
+      // The tester runs it in a thread of its own, which it ends by the depth of the stack.
       'test/kernel/escape-deep.test.ts',
       '.stryker-tmp/**',
     ],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { describeCatalogue } from '../../src/protocol/describe-faults.ts';
-import { faultNames, faultSchema } from '../../src/protocol/faults.ts';
+import { aimFault, faultNames, faultSchema, strikesAt } from '../../src/protocol/faults.ts';
 import { parseFault, readFault } from '../../src/protocol/read-fault.ts';
 
 describe('a fault is read', () => {
@@ -70,3 +70,43 @@ test.each(['/переезд', '/a b', '/a\r\nSet-Cookie: b'])(
     expect(() => parseFault({ name: 'token-redirect', location })).toThrow(/ASCII/);
   },
 );
+
+describe('a fault that is aimed at a stream', () => {
+  test.each([
+    ['close', { stream: 3 }],
+    ['mute', { stream: 3 }],
+    ['token-hang', { device: 'd1' }],
+    ['auth-refused', { device: 'd1' }],
+    ['upgrade-hang', {}],
+    ['close:stream=9', { stream: 9 }],
+    ['token-hang:device=d9', { device: 'd9' }],
+  ])('%s strikes %j', (written, aim) => {
+    const fault = readFault(written);
+    expect(aimFault(fault, { device: 'd1', stream: 3 })).toEqual({ ...fault, ...aim });
+  });
+
+  test('strikes at its own point', () => {
+    expect(strikesAt(readFault('mute'), 'audio')).toBe(true);
+    expect(strikesAt(readFault('mute'), 'live')).toBe(false);
+  });
+});
+
+test('the catalogue describes a fault, its parameters and their defaults', () => {
+  const described = Object.fromEntries(describeCatalogue().map(({ name, ...rest }) => [name, rest]));
+  expect(described['token-slow']).toEqual({
+    at: 'token',
+    summary: 'the token comes late',
+    parameters: [{ name: 'delay', default: '3s', help: 'The delay' }],
+  });
+  expect(described.mute?.parameters).toEqual([]);
+  expect(described.close?.parameters.map(({ name, default: fallback }) => [name, fallback])).toEqual([
+    ['after', '0ms'],
+    ['code', '1011'],
+    ['reason', ''],
+  ]);
+  expect(described.network?.parameters.find(({ name }) => name === 'rate')?.default).toBe('of the profile');
+});
+
+test.each([null, 7, {}, { name: 7 }, { name: 'toString' }])('%j is no fault', (input) => {
+  expect(() => parseFault(input)).toThrow('expected a fault of the catalogue');
+});

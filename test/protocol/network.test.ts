@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { networkFault, networkProfiles, networkQuality } from '../../src/protocol/network.ts';
+import { networkFault, networkProfiles, networkQuality, readRate } from '../../src/protocol/network.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
 
 describe('a network', () => {
@@ -15,4 +15,42 @@ describe('a network', () => {
     const fault = readFault(networkFault(written));
     expect(fault.name === 'network' && networkQuality(fault)).toEqual(quality);
   });
+});
+
+describe('a rate', () => {
+  test.each([
+    ['400kbit', 400_000],
+    ['1.5Mbit', 1_500_000],
+    ['2 Gbit/s', 2_000_000_000],
+    ['64bit', 64],
+    ['0', 0],
+    ['400', undefined],
+    ['400kB', undefined],
+    ['kbit', undefined],
+    ['-1kbit', undefined],
+    ['1234567890bit', undefined],
+    ['x400kbit', undefined],
+    ['400kbit/h', undefined],
+    ['', undefined],
+  ])('%j is %j bits per second', (written, bits) => {
+    expect(readRate(written)).toBe(bits);
+  });
+});
+
+test.each([
+  ['0.02', 0.02],
+  ['2%', 0.02],
+  ['0', 0],
+  ['99.5%', 0.995],
+])('a share of %s is %j', (written, loss) => {
+  expect(readFault(`network:loss=${written}`)).toMatchObject({ loss });
+});
+
+test.each(['1', '100%', '-1%', 'x', '2 %', '2%%', '1000%'])('a share of %s is refused', (written) => {
+  expect(() => readFault(`network:loss=${written}`)).toThrow('expected a share from 0 up to 1');
+});
+
+test('a profile that does not exist is told with the one that was meant', () => {
+  expect(() => readFault('network:profile=slow3g')).toThrow('did you mean slow-3g?');
+  expect(() => readFault('network:profile=nope')).toThrow(/offline$/);
 });

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { didYouMean, suggest } from '../../src/protocol/suggestion.ts';
+
+const known = ['close', 'mute', 'token-redirect', 'ab'];
+
+test.each([
+  ['clos', 'close'],
+  ['colse', 'close'],
+  ['cl', undefined],
+  ['mut', 'mute'],
+  ['mu', undefined],
+  ['xyz', undefined],
+  ['abc', 'ab'],
+  ['tken-rdirct', 'token-redirect'],
+  ['tken-rdrct', undefined],
+])('%j means %j', (written, meant) => {
+  expect(suggest(written, known)).toBe(meant);
+});
+
+test('a message asks for the name that was meant, or says nothing', () => {
+  expect(didYouMean('clos', known)).toBe(', did you mean close?');
+  expect(didYouMean('x', known)).toBe('');
+});
