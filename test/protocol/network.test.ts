@@ -52,5 +52,5 @@ test.each(['1', '100%', '-1%', 'x', '2 %', '2%%', '1000%'])('a share of %s is re
 
 test('a profile that does not exist is told with the one that was meant', () => {
   expect(() => readFault('network:profile=slow3g')).toThrow('did you mean slow-3g?');
-  expect(() => readFault('network:profile=nope')).toThrow(/offline$/);
+  expect(() => readFault('network:profile=unheard-of')).toThrow(/offline$/);
 });

@@ -26,12 +26,12 @@ function problemOf(input: unknown, secrets: readonly string[] = []) {
 
 describe('a problem says where it is, what is there and what was expected', () => {
   test.each([
-    ['another type', { port: 'x' }, { path: 'port', value: 'x', expected: 'int', at: ['port'] }],
+    ['another type', { port: 'x' }, { path: 'port', value: 'x', expected: 'number', at: ['port'] }],
     ['a value of a choice', { mode: 'c' }, { path: 'mode', value: 'c', expected: 'one of "a", "b"' }],
     [
       'an item of a list',
       { list: [1, 'x'] },
-      { path: 'list.1', value: 'x', expected: 'int', at: ['list', 1] },
+      { path: 'list.1', value: 'x', expected: 'number', at: ['list', 1] },
     ],
     ['a list in place of a value', { port: [] }, { path: 'port', value: '(a list)' }],
     ['an object in place of a value', { port: {} }, { path: 'port', value: '(an object)' }],
@@ -45,7 +45,7 @@ describe('a problem says where it is, what is there and what was expected', () =
 
   test('a setting that does not exist is the place itself, and its value stays hidden', () => {
     expect(problemOf({ token: { sekret: 'x' } })).toEqual({
-      path: 'token',
+      path: 'token.sekret',
       value: '(hidden)',
       expected: noSuchSetting,
       at: ['token', 'sekret'],
@@ -58,9 +58,9 @@ describe('of several alternatives the problem is of the one that is nearest', ()
     [
       'the deeper one',
       { either: { b: { c: 'x' } } },
-      { path: 'either.b.c', expected: 'int', at: ['either', 'b', 'c'] },
+      { path: 'either.b.c', expected: 'number', at: ['either', 'b', 'c'] },
     ],
-    ['the one with fewer problems', { either: { a: 'x' } }, { path: 'either.a', expected: 'int' }],
+    ['the one with fewer problems', { either: { a: 'x' } }, { path: 'either.a', expected: 'number' }],
   ])('%s', (_what, input, problem) => {
     expect(problemOf(input)).toMatchObject(problem);
   });
