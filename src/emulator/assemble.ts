@@ -1,18 +1,15 @@
 import type { Clock, MovableClock } from '../kernel/clock.ts';
-import { version } from '../kernel/version.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { createPulse } from '../wire/pulse.ts';
-import { addressesOf } from '../wire/server/addresses.ts';
 import type { Tap } from '../wire/tap.ts';
 import { type ControlApiOptions, createControlApi } from './control/control-api.ts';
 import { createEventWatch } from './event-watch.ts';
 import { createEmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
-import { createNetworkFaults } from './faults/network-faults.ts';
 import { createUpgradeFaults } from './faults/upgrade-faults.ts';
 import { type FoldedEvents, foldFloods } from './fold-floods.ts';
 import { createHttpServer } from './http/http-server.ts';
-import { listen } from './http/listen.ts';
+import { openServer } from './http/open-server.ts';
 import type { EmulatorOptions } from './options.ts';
 import type { Random } from './random.ts';
 import type { RunningService } from './running-service.ts';
@@ -110,39 +107,25 @@ export function assemble(parts: ServiceParts): AssembledService {
         controlHosts: allowHosts ?? [],
         tap: options.tap,
       });
-      const network = createNetworkFaults(faults, { clock: baseClock, random });
-      network.stretch(server);
-      const address = await listen(server, host, port).catch(async (thrown) => {
-        await voice.close();
-        await parts.leave?.();
-        throw thrown;
-      });
-      const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
-      events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
-
-      let closed: Promise<void> | undefined;
-      const close = () => {
-        closed ??= (async () => {
-          events.emit({ type: 'stopping' });
-          const stopped = new Promise((resolve) => server.close(resolve));
+      const opened = await openServer({
+        ...{ server, host, port, tls, events, faults },
+        network: { clock: baseClock, random },
+        async endStreams() {
           await voice.close();
           await control.page?.close();
           upgradeFaults.close();
           pulse.close();
-          server.closeAllConnections();
-          network.close();
-          await stopped;
+        },
+        async leave() {
           await parts.leave?.();
           gone.abort();
-        })();
-        return closed;
-      };
-      return {
-        ...{ baseUrl, wsUrl, lan, close, [Symbol.asyncDispose]: close },
-        port: address.port,
-        certificate: tls?.cert,
-        ...watch,
-      };
+        },
+      }).catch(async (thrown) => {
+        await voice.close();
+        await parts.leave?.();
+        throw thrown;
+      });
+      return { ...opened, ...watch };
     },
   };
 }

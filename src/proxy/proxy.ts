@@ -5,18 +5,15 @@ import type { EmulatorControl } from '../emulator/control/emulator-control.ts';
 import { createStreamActions } from '../emulator/control/stream-actions.ts';
 import { createEmulatorEvents } from '../emulator/events.ts';
 import { createFaults } from '../emulator/faults/faults.ts';
-import { createNetworkFaults } from '../emulator/faults/network-faults.ts';
 import { createUpgradeFaults } from '../emulator/faults/upgrade-faults.ts';
 import { foldFloods } from '../emulator/fold-floods.ts';
-import { listen } from '../emulator/http/listen.ts';
+import { type OpenServer, openServer } from '../emulator/http/open-server.ts';
 import { createRandom } from '../emulator/random.ts';
 import { createMemoryState } from '../emulator/state/memory.ts';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
-import { version } from '../kernel/version.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 import { createPulse } from '../wire/pulse.ts';
-import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
 import { joinTaps } from '../wire/tap.ts';
 import { createFront } from './front.ts';
 import { createJudge } from './judge.ts';
@@ -31,18 +28,12 @@ import { createProxiedStreams } from './streams.ts';
 import { createTokenRequests } from './token-requests.ts';
 
 /** A running proxy between devices and one service. */
-export interface ServiceProxy extends Readonly<Addresses> {
-  readonly port: number;
-  /** Addresses for other machines, if the proxy listens on all interfaces. */
-  readonly lan: readonly Addresses[];
-  /** With TLS: the certificate that devices have to trust, as PEM. */
-  readonly certificate: string | undefined;
+export interface ServiceProxy extends Readonly<OpenServer> {
   readonly control: EmulatorControl;
   /** What was found against both sides so far. */
   judged(): JudgementCounts;
   /** Stops accepting, closes both sides of each stream with 1001, and resolves when all have ended. */
   close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -112,32 +103,16 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       isSecure: tls !== undefined,
     }),
   });
-  const network = createNetworkFaults(faults, { clock: baseClock, random });
-  network.stretch(server);
-  const address = await listen(server, host, port);
-  const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
-  events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
-
-  let closed: Promise<void> | undefined;
-  const close = () => {
-    closed ??= (async () => {
-      events.emit({ type: 'stopping' });
-      const stopped = new Promise((resolve) => server.close(resolve));
+  const opened = await openServer({
+    ...{ server, host, port, tls, events, faults },
+    network: { clock: baseClock, random },
+    async endStreams() {
       await streams.close();
       upgradeFaults.close();
       judge.close();
       pulse.close();
-      server.closeAllConnections();
-      network.close();
-      await recordings?.close();
-      await stopped;
-    })();
-    return closed;
-  };
-  return {
-    ...{ baseUrl, wsUrl, lan, port: address.port, certificate: tls?.cert, control },
-    judged: judge.counts,
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+    },
+    leave: async () => recordings?.close(),
+  });
+  return { ...opened, control, judged: judge.counts };
 }
