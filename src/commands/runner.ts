@@ -45,6 +45,8 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         style: createStyle(hasColour),
         note: async (text) => (quiet ? undefined : tell(text)),
         warn: tell,
+      }).catch((thrown) => {
+        throw withHelpHint(thrown, name);
       });
       // A command that ends cleanly still fails if a bug made it end.
       if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;

@@ -73,7 +73,7 @@ describe('keys', () => {
     const screen = open();
     const asked = screen.press('x');
     expect(asked.actions).toEqual([]);
-    expect(asked.lines.at(-1)).toContain('Close session 1 of kitchen-1 with code 1012? y does it');
+    expect(asked.lines.at(-1)).toContain('Close session 1 of kitchen-1 with code 1012? y or enter: yes');
     expect(screen.press('y').actions).toEqual([{ type: 'close', stream: 1 }]);
     expect(screen.press('\tjx\r').actions).toEqual([{ type: 'close', stream: 2 }]);
     expect(screen.press('jjjjxy').actions).toEqual([{ type: 'close', stream: 3 }]);

@@ -15,7 +15,7 @@ export interface VerdictScreen {
   /** Aborted when the user quits while verdicts are awaited, or the terminal is gone. */
   readonly signal: AbortSignal;
   show(news: VerdictNews): void;
-  /** Says that all verdicts are there. If a key was pressed, resolves when the user leaves; otherwise at once. */
+  /** Says that all verdicts are there. If a key other than `q` was pressed, resolves when the user leaves; else at once. */
   finish(end: { ok: boolean; text: string }): Promise<void>;
   /** Restores the terminal. */
   close(): Promise<void>;
@@ -94,7 +94,7 @@ export function openVerdictScreen(
     async finish(end) {
       isFinished = true;
       screen.show({ type: 'ended', ...end });
-      if (!screen.isTouched || !isOnScreen || signal.aborted) return;
+      if (!screen.isTouched || !isOnScreen || signal.aborted || quitting.signal.aborted) return;
       tell('All done: q leaves');
       await new Promise<void>((resolve) => {
         leave = resolve;

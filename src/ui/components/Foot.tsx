@@ -42,7 +42,8 @@ function Prompt({ label, example, keys, typed, show, width }: PromptProps) {
   // Show the end of the text, where typing continues.
   const text = [...show(typed.slice(-2 * width))].slice(-(width - label.length - 5)).join('');
   const room = width - label.length - widthOf(text) - 6;
-  const help = typed === '' && example !== '' ? `${keys}: ${example}` : keys;
+  const whole = `${keys}: ${example}`;
+  const help = example !== '' && (typed === '' || widthOf(whole) <= room) ? whole : keys;
   return (
     <Text wrap="truncate">
       <Text bold>{label}:</Text> {text}

@@ -151,7 +151,7 @@ describe('what is refused', () => {
     [['--shard', '1/2'], '--shard needs --start-at'],
     [['--shard', '3/2'], '--shard'],
     [['--start-at', '2020-01-01T00:00:00Z'], 'is in the past'],
-    [['--arrival', 'burst:5', '--ramp-up', '5s'], '--ramp-up is for a rate'],
+    [['--arrival', 'burst:5', '--ramp-up', '5s'], '--ramp-up cannot be combined with --arrival burst'],
     [['--sessions', '100', '--arrival', 'burst:100', '--devices', '9'], 'need 10 devices, not 9'],
     [['--threshold', 'first-audio<1s'], '--threshold'],
   ])('%j', async (args, why) => {
