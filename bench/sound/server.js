@@ -29,9 +29,8 @@ export async function startSoundServer() {
     PATH: process.env.PATH ?? '',
   };
   const flags = ['--daemonize=no', '--exit-idle-time=-1', '--use-pid-file=no', '-n'];
-  const [command = '', ...args] = [...ahead, 'pulseaudio', ...flags];
   const launch = () =>
-    spawn(command, [...args, ...modules.flatMap((module) => ['-L', module])], { env, stdio: 'ignore' });
+    spawn('pulseaudio', [...flags, ...modules.flatMap((module) => ['-L', module])], { env, stdio: 'ignore' });
   let child = launch();
   const ready = async () => {
     for (let attempt = 0; ; attempt += 1) {
@@ -45,6 +44,8 @@ export async function startSoundServer() {
     }
     execFileSync('pactl', ['set-default-sink', 'spk'], { env });
     execFileSync('pactl', ['set-default-source', 'mic'], { env });
+    // It gives its own priority up when it starts.
+    if (ahead.length > 0) spawnSync('chrt', ['-a', '-r', '-p', '20', String(child.pid)]);
   };
   await ready();
   return {

@@ -23,7 +23,7 @@ export function selectDevice(text: string, devices: readonly DeviceFacts[]): Dev
   const [found, ...others] = devices.filter(has);
   if (found !== undefined && others.length === 0) return found;
   const candidates = found === undefined ? devices : [found, ...others];
-  const names = candidates.slice(0, shownNames).map(({ name }) => name);
+  const names = candidates.slice(0, shownNames).map((one) => describe(one, candidates));
   const more = candidates.length > shownNames ? ` and ${candidates.length - shownNames} more` : '';
   throw new VoicectlError(
     'audio-device',
@@ -35,4 +35,10 @@ export function selectDevice(text: string, devices: readonly DeviceFacts[]): Dev
       hint: `${found === undefined ? 'There are' : 'Name one of them'}: ${names.join(', ') || 'none'}${more}. voicectl devices lists them all.`,
     },
   );
+}
+
+/** Its name, with the backend's own if others have the same name. */
+function describe({ id, name }: DeviceFacts, devices: readonly DeviceFacts[]): string {
+  const isOnly = devices.filter((one) => one.name === name).length === 1;
+  return isOnly ? name : `${name} [${id}]`;
 }

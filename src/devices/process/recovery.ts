@@ -22,8 +22,9 @@ export type Recover<Device> = (lost: Device, loss: VoicectlError) => Promise<Dev
 
 /** How long reopening a stalled device is tried: idle sound servers take 2 s to start. */
 const restartMs = 3_000;
-/** Minimum healthy time between restarts of a device that stalls. */
-const healthyMs = 10_000;
+/** A device that stalls is restarted so many times within this time: some libraries need more than one after a hiccup. */
+const restarts = 3;
+const restartsMs = 30_000;
 
 export function createRecovery<Device extends { stop(): Promise<void> }>({
   what,
@@ -33,10 +34,11 @@ export function createRecovery<Device extends { stop(): Promise<void> }>({
   deviceTimeoutMs,
   signal,
 }: RecoveryOptions<Device>): Recover<Device> {
-  let restartedAt = Number.NEGATIVE_INFINITY;
+  let restartedAt: number[] = [];
   return async (lost, loss) => {
     const isStall = loss.details.stalled === true;
-    const mayRestart = isStall && clock.now() - restartedAt >= healthyMs;
+    restartedAt = restartedAt.filter((at) => clock.now() - at < restartsMs);
+    const mayRestart = isStall && restartedAt.length < restarts;
     const message = `The ${what} was lost: ${loss.message}`;
     if (deviceTimeoutMs === 0 && !mayRestart) throw gone(message, loss);
     if (deviceTimeoutMs > 0) {
@@ -62,7 +64,7 @@ export function createRecovery<Device extends { stop(): Promise<void> }>({
       await device.stop();
       throw signal.reason;
     }
-    restartedAt = clock.now();
+    restartedAt.push(clock.now());
     notices.tell({
       code: 'device-returned',
       message: isStall ? `The ${what} had stalled and was opened again` : `The ${what} is back`,

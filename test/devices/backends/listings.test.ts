@@ -78,6 +78,20 @@ describe('a device is chosen', () => {
     expect(selectDevice(text, devices).id).toBe(id);
   });
 
+  test('from others of the same name by the name in the backend', () => {
+    const monitors = [
+      device('spk.monitor', 'Monitor'),
+      device('mic.monitor', 'Monitor'),
+      device('m', 'Mono'),
+    ];
+    expect(() => selectDevice('mon', monitors)).toThrow(
+      expect.objectContaining({
+        hint: expect.stringMatching(/: Monitor \[spk\.monitor\], Monitor \[mic\.monitor\], Mono\. /),
+      }),
+    );
+    expect(selectDevice('spk.mon', monitors).id).toBe('spk.monitor');
+  });
+
   test.each([
     ['head', '"head" could be any of 2 devices', /^Name one of them: \S.*, .*voicectl devices/],
     ['gramophone', 'There is no device "gramophone"', /^There are: \S.*, .*voicectl devices/],
