@@ -92,16 +92,12 @@ async function startMember({
   const state = down === 'refuse' ? shared.state : withLocalState(shared, { clock, ...settled });
   const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });
   const random = createRandom(options.seed === undefined ? undefined : options.seed + number);
-  const makeAuthority = (secrets: typeof shared.secrets) =>
+  const { authority, takeSecrets } = await createRenewableAuthority(shared.secrets, (secrets) =>
     createTokenAuthority({
       ...{ clock, random, clockErrorMs },
       settings: withKey(settled.dialect.token, secrets),
-    });
-  let current = await makeAuthority(shared.secrets);
-  const authority: TokenAuthority = {
-    issue: (device, wrong) => current.issue(device, wrong),
-    verify: (token) => current.verify(token),
-  };
+    }),
+  );
   const strikes = countStrikes((struck) => shared.tell('struck', { struck, by: instance }));
   const faults = createFaults({ initial: [], random, events, onStruck: strikes });
   faults.sync(shared.faults);
@@ -121,9 +117,7 @@ async function startMember({
   await shared.attach({
     emit: events.emit,
     syncFaults: faults.sync,
-    async takeSecrets(secrets) {
-      current = await makeAuthority(secrets);
-    },
+    takeSecrets,
     perform({ op, args }) {
       if (op === 'struck') {
         const { struck, by } = args as { struck: [id: number, strikes: number][]; by: string };
@@ -140,6 +134,23 @@ async function startMember({
     allowHosts: settled.allowHosts,
   });
   return { ...running, control, instance, controlSecret: shared.secrets.control };
+}
+
+/** An authority that signs and verifies with other secrets after each `takeSecrets`. */
+async function createRenewableAuthority<Secrets>(
+  first: Secrets,
+  make: (secrets: Secrets) => Promise<TokenAuthority>,
+): Promise<{ authority: TokenAuthority; takeSecrets(secrets: Secrets): Promise<void> }> {
+  let current = await make(first);
+  return {
+    authority: {
+      issue: (device, wrong) => current.issue(device, wrong),
+      verify: (token) => current.verify(token),
+    },
+    async takeSecrets(secrets) {
+      current = await make(secrets);
+    },
+  };
 }
 
 /** Collects the strikes of this turn of the event loop, and tells them together. */

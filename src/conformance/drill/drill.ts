@@ -64,45 +64,26 @@ export async function drill({ signal: given, ...rest }: DrillOptions): Promise<D
   };
 }
 
-/** Takes situations one by one, and remembers what makes further ones pointless. */
+/** Takes situations one by one. */
 function createCourse(options: DrillOptions) {
   const { access, signal, onBegin, onDrilled, onListening } = options;
   // A device that connects by itself knows one address.
   const own = { ...access };
   const drilled: Drilled[] = [];
-  let stopped: VoicectlError | undefined;
-  let absences = 0;
-  let hasCome = false;
-  /** Why no stream can come about. */
-  let obstacle: string | undefined;
+  const prospects = createProspects(options);
 
   const tell = (one: Drilled) => {
     drilled.push(one);
     onDrilled?.(one);
   };
-  const learn = ({ drilled: own, cameAtAll, view }: Outcome) => {
-    absences = cameAtAll ? 0 : absences + 1;
-    if (!cameAtAll && !hasCome) stopped = noDevice(own, options);
-    else if (absences >= mostAbsences) stopped = lostDevice(options);
-    hasCome ||= cameAtAll;
-    if (own.id === 'D1' && own.finding.verdict === 'fail') obstacle = 'it gets no token: see D1';
-    if (own.id === 'D2' && confirmed(view).length === 0) obstacle ??= 'no stream is confirmed: see D2';
-  };
-  const reasonToLeaveOut = ({ id, tls }: Situation) => {
-    if (stopped !== undefined) return skipped(endedBefore, []);
-    if (tls !== undefined && access.tls === undefined) return skipped('needs --tls', []);
-    if (obstacle !== undefined && id !== 'D2' && !needsNoStream.test(id)) return unknown(obstacle, []);
-    return undefined;
-  };
-
   return {
     drilled,
     get stopped() {
-      return stopped;
+      return prospects.stopped;
     },
     async take(situation: Situation): Promise<void> {
-      if (signal.aborted) stopped ??= toVoicectlError(signal.reason);
-      const finding = reasonToLeaveOut(situation);
+      if (signal.aborted) prospects.stop();
+      const finding = prospects.reasonToLeaveOut(situation);
       if (finding !== undefined) {
         tell(leftOut(situation, finding));
         return;
@@ -118,12 +99,45 @@ function createCourse(options: DrillOptions) {
           },
         });
         [outcome.drilled, ...outcome.also].forEach(tell);
-        learn(outcome);
+        prospects.learn(outcome);
       } catch (thrown) {
         if (!signal.aborted) throw thrown;
-        stopped ??= toVoicectlError(signal.reason);
+        prospects.stop();
         tell(leftOut(situation, skipped(endedBefore, [])));
       }
+    },
+  };
+}
+
+/** Remembers what makes further situations pointless. */
+function createProspects(options: DrillOptions) {
+  const { access, signal } = options;
+  let stopped: VoicectlError | undefined;
+  let absences = 0;
+  let hasCome = false;
+  /** Why no stream can come about. */
+  let obstacle: string | undefined;
+  return {
+    get stopped() {
+      return stopped;
+    },
+    /** The signal ends the drill. */
+    stop() {
+      stopped ??= toVoicectlError(signal.reason);
+    },
+    learn({ drilled: own, cameAtAll, view }: Outcome) {
+      absences = cameAtAll ? 0 : absences + 1;
+      if (!cameAtAll && !hasCome) stopped = noDevice(own, options);
+      else if (absences >= mostAbsences) stopped = lostDevice(options);
+      hasCome ||= cameAtAll;
+      if (own.id === 'D1' && own.finding.verdict === 'fail') obstacle = 'it gets no token: see D1';
+      if (own.id === 'D2' && confirmed(view).length === 0) obstacle ??= 'no stream is confirmed: see D2';
+    },
+    reasonToLeaveOut({ id, tls }: Situation) {
+      if (stopped !== undefined) return skipped(endedBefore, []);
+      if (tls !== undefined && access.tls === undefined) return skipped('needs --tls', []);
+      if (obstacle !== undefined && id !== 'D2' && !needsNoStream.test(id)) return unknown(obstacle, []);
+      return undefined;
     },
   };
 }

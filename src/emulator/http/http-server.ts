@@ -56,7 +56,7 @@ const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 
 /** The HTTP side of the service: admission, paths, methods and the shape of errors. */
 export function createHttpServer(options: HttpServerOptions): Server {
-  const { dialect, events, admission, voice, tls } = options;
+  const { dialect, events, voice, tls } = options;
   const server = createServiceServer(tls, {
     onOpened: (opened) => events.emit({ type: 'tls-opened', ...opened }),
     onFailure: (failure) => events.emit({ type: 'tls-failed', ...failure }),
@@ -84,21 +84,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    const admitted = admit(request, readTarget(request.url ?? ''), { ...admission, links: false });
-    const { path } = admitted;
-    const about = { dialect, events, path, remote: addressOf(request) };
-    const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, about));
-    const message = 'An upgrade needs HTTP/1.1';
-    if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, about));
-    else if (request.httpVersion === '1.0')
-      sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
-    else if (path !== streamPath) refuse('notFound');
-    else {
-      options.faults.pass(socket, () => {
-        const refused = server.listening ? voice.upgrade(request, socket, head) : 'unavailable';
-        if (refused !== undefined) refuse(refused);
-      });
-    }
+    takeUpgrade(request, socket, options, () =>
+      server.listening ? voice.upgrade(request, socket, head) : 'unavailable',
+    );
   });
 
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
@@ -117,6 +105,30 @@ export function createHttpServer(options: HttpServerOptions): Server {
     sendRawAnswer(socket, malformed(error.code, options));
   });
   return server;
+}
+
+/** Refuses an upgrade, or passes it on; `upgrade` says why it is refused after all. */
+function takeUpgrade(
+  request: IncomingMessage,
+  socket: Duplex,
+  { dialect, events, admission, faults }: HttpServerOptions,
+  upgrade: () => RefusalCause | undefined,
+): void {
+  const admitted = admit(request, readTarget(request.url ?? ''), { ...admission, links: false });
+  const { path } = admitted;
+  const about = { dialect, events, path, remote: addressOf(request) };
+  const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, about));
+  const message = 'An upgrade needs HTTP/1.1';
+  if (!admitted.ok) sendRawAnswer(socket, turnAway(admitted, about));
+  else if (request.httpVersion === '1.0')
+    sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
+  else if (path !== streamPath) refuse('notFound');
+  else {
+    faults.pass(socket, () => {
+      const refused = upgrade();
+      if (refused !== undefined) refuse(refused);
+    });
+  }
 }
 
 function sendIfOpen({ response, result }: { response: ServerResponse; result: HttpAnswer }): void {

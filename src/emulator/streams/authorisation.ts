@@ -31,7 +31,7 @@ const lateMs = 2_000;
  * before the token is verified is held, within a bound, and processed afterwards.
  */
 export function awaitToken(options: AuthorisationOptions): void {
-  const { connection, clock, settings, onAuthorised } = options;
+  const { connection, settings, onAuthorised } = options;
   const held: Parameters<TakeMessage>[] = [];
   let heldBytes = 0;
   let presented = false;
@@ -81,20 +81,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     for (const message of held.splice(0)) current(...message);
   };
 
-  const missing = (waitedMs: number): Refused => ({
-    refused: 'tokenTimeout',
-    ...describeAbsence(connection.tokenElsewhere, held.length),
-    advice: `send it as the first text message, within ${settings.tokenDeadlineMs / 1000} s (${waitedMs / 1000} s have passed)`,
-  });
-  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => tell(missing(lateMs)));
-  const deadline = clock.after(settings.tokenDeadlineMs, () => {
-    const { why, advice } = missing(settings.tokenDeadlineMs);
-    connection.close('tokenTimeout', `${why}: ${advice}`);
-  });
-  const stopTimers = () => {
-    late.cancel();
-    deadline.cancel();
-  };
+  const stopTimers = startDeadlines(options, { tell, heldMessages: () => held.length });
   connection.onEnding(() => {
     stopTimers();
     held.length = 0;
@@ -102,6 +89,27 @@ export function awaitToken(options: AuthorisationOptions): void {
     current = () => {};
   });
   connection.socket.on('message', (data: RawData, isBinary) => current(data as Buffer, isBinary));
+}
+
+/** Reports a token that is late, and closes the connection at the deadline. Returns how to stop both. */
+function startDeadlines(
+  { connection, clock, settings }: AuthorisationOptions,
+  { tell, heldMessages }: { tell: (problem: Refused) => void; heldMessages: () => number },
+): () => void {
+  const missing = (waitedMs: number): Refused => ({
+    refused: 'tokenTimeout',
+    ...describeAbsence(connection.tokenElsewhere, heldMessages()),
+    advice: `send it as the first text message, within ${settings.tokenDeadlineMs / 1000} s (${waitedMs / 1000} s have passed)`,
+  });
+  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => tell(missing(lateMs)));
+  const deadline = clock.after(settings.tokenDeadlineMs, () => {
+    const { why, advice } = missing(settings.tokenDeadlineMs);
+    connection.close('tokenTimeout', `${why}: ${advice}`);
+  });
+  return () => {
+    late.cancel();
+    deadline.cancel();
+  };
 }
 
 function binaryToken(message: Buffer): Refused {

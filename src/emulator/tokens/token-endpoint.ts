@@ -1,6 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
-import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
@@ -9,6 +8,7 @@ import { answerWithFaults, type Unanswered } from '../faults/token-faults.ts';
 import { invalidRequest, refusal } from '../http/refusal.ts';
 import type { CountedRequest, State } from '../state/state.ts';
 import { isUnavailable } from '../state/unavailable.ts';
+import { type Asker, createLimitAnswers } from './limit-answers.ts';
 import type { TokenAuthority, WrongToken } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
@@ -30,36 +30,9 @@ export type TokenEndpoint = (
   sent?: SentHeaders,
 ) => Promise<HttpAnswer | Unanswered>;
 
-/** The client that asks for a token. */
-interface Asker {
-  device: string;
-  remote: string;
-  sent?: SentHeaders;
-}
-
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { clock, dialect, events, authority, faults, state, rateLimit, accepts } = options;
-
-  const httpDate = createHttpDate();
-
-  /** The headers of an answer about the device's window. */
-  const limitHeaders = (rate: CountedRequest): [string, string][] => {
-    const { headersOn, resetFormat } = dialect.rateLimit;
-    const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
-    // A client that compares the reset with this header sees the emulator's time, even after it was moved.
-    return [
-      ['Date', httpDate(clock.wall())],
-      ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : []),
-    ];
-  };
-
-  const limited = (asker: Asker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer => {
-    const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
-    const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
-    const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${(waitMs / 1000).toFixed(1)} s`;
-    const answer = refusal('rateLimited', { dialect, events, ...asker, detail });
-    return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
-  };
+  const { limitHeaders, limited } = createLimitAnswers(options);
 
   const unreached = (asker: Asker, { unreached: detail }: Unreached) =>
     refusal('unavailable', { dialect, events, ...asker, detail });
@@ -132,27 +105,4 @@ async function reached(counted: Promise<CountedRequest>): Promise<CountedRequest
     if (!isUnavailable(thrown)) throw thrown;
     return { unreached: thrown.message };
   }
-}
-
-/** Wall-clock time for a `Date` header, formatted once per second. */
-function createHttpDate() {
-  let second = Number.NaN;
-  let text = '';
-  return (nowMs: number): string => {
-    const now = Math.floor(nowMs / 1000);
-    if (now !== second) text = new Date(nowMs).toUTCString();
-    second = now;
-    return text;
-  };
-}
-
-function writeRetryAfter(
-  atMs: number,
-  format: Dialect['rateLimit']['retryAfter'],
-  nowMs: number,
-): [string, string][] {
-  const seconds = Math.max(1, Math.ceil((atMs - nowMs) / 1000));
-  if (format === 'none') return [];
-  const value = format === 'seconds' ? String(seconds) : new Date(nowMs + seconds * 1000).toUTCString();
-  return [[retryAfterHeaderName, value]];
 }

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseAst } from 'vitest/node';
+
+const src = join(import.meta.dirname, '..', 'src');
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file))
+  .map((file) => ({ file, text: readFileSync(join(src, file), 'utf8') }));
+
+/** A median file fits on a screen, and so does almost every function. */
+const mostLinesOfMedian = 70;
+const longFunctionLines = 60;
+const mostLongShare = 0.01;
+
+const functionTypes: readonly unknown[] = [
+  'FunctionDeclaration',
+  'FunctionExpression',
+  'ArrowFunctionExpression',
+];
+
+interface Node {
+  type?: unknown;
+  start: number;
+  end: number;
+}
+
+/** The lines of each function of a file, of inner ones too. */
+function functionsOf({ file, text }: { file: string; text: string }): { at: string; lines: number }[] {
+  const found: { at: string; lines: number }[] = [];
+  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
+  const visit = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return;
+    const { type, start, end } = value as Node;
+    if (functionTypes.includes(type))
+      found.push({ at: `${file}:${lineOf(start)}`, lines: lineOf(end) - lineOf(start) + 1 });
+    for (const inner of Object.values(value)) visit(inner);
+  };
+  visit(parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }).body);
+  return found;
+}
+
+test('half of the files have at most 70 lines', () => {
+  const lines = files.map(({ text }) => text.split('\n').length - 1).sort((a, b) => a - b);
+  expect(lines[Math.floor(lines.length / 2)]).toBeLessThanOrEqual(mostLinesOfMedian);
+});
+
+test('at most 1 % of the functions have more than 60 lines', () => {
+  const functions = files.flatMap(functionsOf);
+  const long = functions.filter(({ lines }) => lines > longFunctionLines).sort((a, b) => b.lines - a.lines);
+  expect(functions.length).toBeGreaterThan(5_000);
+  expect(
+    long.length / functions.length,
+    long.map(({ at, lines }) => `${at}: ${lines} lines`).join('\n'),
+  ).toBeLessThanOrEqual(mostLongShare);
+});
