@@ -14,6 +14,8 @@ export interface StreamSubject {
   readonly id: number;
   /** The device that its token names. */
   readonly device: string | undefined;
+  /** What it is judged together with: its device, or where its token names none, all streams with this token. */
+  readonly owner: string;
   seenBy(side: Side): Evidence;
   /** The audio that its device has sent, if it has sent any. */
   heard(): HeardAudio | undefined;
@@ -69,8 +71,7 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
   const timers = new Map<StreamSubject, ClockTimer>();
   let tokens = 0;
 
-  const dossierOf = (device: string | undefined): Dossier => {
-    const name = device ?? '';
+  const dossierOf = (name: string): Dossier => {
     const known = dossiers.get(name) ?? { tokens: [], open: new Set(), ended: [] };
     dossiers.delete(name);
     dossiers.set(name, known);
@@ -97,8 +98,11 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
   };
 
   /** `subject`: its audio is judged too. */
-  const judge = (device: string | undefined, subject: StreamSubject | undefined) => {
-    const dossier = dossierOf(device);
+  const judge = (
+    { owner, device }: Pick<StreamSubject, 'owner' | 'device'>,
+    subject: StreamSubject | undefined,
+  ) => {
+    const dossier = dossierOf(owner);
     for (const side of sides) {
       const seen = gather(dossier, side, subject);
       for (const rule of catalogues[side]) {
@@ -111,19 +115,20 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
   const judgeNow = (stream: StreamSubject) => {
     timers.get(stream)?.cancel();
     timers.delete(stream);
-    judge(stream.device, stream);
+    judge(stream, stream);
   };
 
   return {
     token(seen, device) {
       tokens += 1;
-      const dossier = dossierOf(device);
+      const owner = ownerOf(device);
+      const dossier = dossierOf(owner);
       dossier.tokens.push({ id: `T${tokens}`, seen });
       if (dossier.tokens.length > maxTokens) dossier.tokens.shift();
-      judge(device, undefined);
+      judge({ owner, device }, undefined);
     },
     identified(stream) {
-      dossierOf(stream.device).open.add(stream);
+      dossierOf(stream.owner).open.add(stream);
     },
     passed(stream) {
       if (timers.has(stream)) return;
@@ -141,7 +146,7 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       book.note({ ...about, stream: id, device, count: 1 });
     },
     ended(stream) {
-      const dossier = dossierOf(stream.device);
+      const dossier = dossierOf(stream.owner);
       judgeNow(stream);
       dossier.open.delete(stream);
       for (const side of sides) stream.seenBy(side).dropAudio();
@@ -153,6 +158,11 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       for (const timer of timers.values()) timer.cancel();
     },
   };
+}
+
+/** The owner of streams and token requests of a device; of those that name none, a token. */
+export function ownerOf(device: string | undefined, tokenHash = ''): string {
+  return device === undefined ? `token ${tokenHash}` : `device ${device}`;
 }
 
 /** The rule about the audio of a device, by the check that has listened: it would cost much to listen again. */

@@ -14,7 +14,7 @@ import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Pulse } from '../wire/pulse.ts';
 import type { Tap } from '../wire/tap.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
-import type { Judge, StreamSubject } from './judge.ts';
+import { type Judge, ownerOf, type StreamSubject } from './judge.ts';
 import { requestedDevice, type TokenMatches } from './match-tokens.ts';
 import type { Leg } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
@@ -67,12 +67,14 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
   };
   let isConfirmed = false;
   let claims: Record<string, unknown> | undefined;
+  let presentedHash = `of stream ${id}`;
   const named = () => totals.device ?? '';
 
   const onToken = ({ claims: presented, hash }: TokenFacts) => {
     claims = presented;
     const granted = options.matches.find(hash);
     const asked = granted && requestedDevice(granted);
+    presentedHash = hash;
     totals.device = asked ?? (typeof presented?.sub === 'string' ? presented.sub : undefined);
     if (typeof presented?.jti === 'string') totals.jti = presented.jti;
     judge.identified(subject);
@@ -102,6 +104,9 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     id,
     get device() {
       return totals.device;
+    },
+    get owner() {
+      return ownerOf(totals.device, presentedHash);
     },
     seenBy: (side) => witness.seenBy(side),
     heard() {

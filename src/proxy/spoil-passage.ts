@@ -43,8 +43,8 @@ export function createSpoiler(options: SpoilOptions): Spoiler {
   };
   const pass = (data: Buffer, isBinary: boolean) => {
     isTold = true;
-    witness.passed(from, data, isBinary);
     passage.send(data, isBinary);
+    witness.passed(from, data, isBinary);
   };
   const out = {
     send(pcm: Buffer) {

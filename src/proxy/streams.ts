@@ -17,7 +17,7 @@ import type { Pulse } from '../wire/pulse.ts';
 import { sendRawAnswer } from '../wire/server/http-answer.ts';
 import type { Tap } from '../wire/tap.ts';
 import { createEvidence } from './evidence.ts';
-import type { Judge } from './judge.ts';
+import { type Judge, ownerOf } from './judge.ts';
 import { LegSocket } from './leg-socket.ts';
 import type { TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';
@@ -132,7 +132,13 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     );
     const id = nextId;
     nextId += 1;
-    options.judge.ended({ id, device: undefined, seenBy: () => evidence, heard: () => undefined });
+    options.judge.ended({
+      id,
+      device: undefined,
+      owner: ownerOf(undefined),
+      seenBy: () => evidence,
+      heard: () => undefined,
+    });
     void relayRefusal(refused, socket);
   };
 
