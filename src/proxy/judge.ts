@@ -51,6 +51,8 @@ const judgeEveryMs = 200;
 /** What is remembered of one device, newest last. */
 const maxTokens = 64;
 const maxEnded = 16;
+const newestTokens = 12;
+const newestEnded = 2;
 /** Devices that are remembered. */
 const maxDevices = 200;
 
@@ -97,25 +99,23 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
     for (const stream of subjects) book.note({ ...about, stream, device, count: finding.evidence.length });
   };
 
-  /** `subject`: its audio is judged too. */
-  const judge = (
-    { owner, device }: Pick<StreamSubject, 'owner' | 'device'>,
-    subject: StreamSubject | undefined,
-  ) => {
-    const dossier = dossierOf(owner);
+  /** `subject`: its audio is judged too, at its end. */
+  const judge = ({
+    owner,
+    device,
+    subject,
+    isWhole = true,
+  }: Pick<StreamSubject, 'owner' | 'device'> & { subject?: StreamSubject; isWhole?: boolean }) => {
+    const dossier = isWhole ? dossierOf(owner) : newest(dossierOf(owner));
     for (const side of sides) {
       const seen = gather(dossier, side, subject);
       for (const rule of catalogues[side]) {
-        const isHeard = rule.id === audioRule.device && subject !== undefined;
+        const isOfAudio = subject !== undefined && rule.id === audioRule[side];
+        if (isOfAudio && !isWhole) continue;
+        const isHeard = isOfAudio && side === 'device';
         note(side, rule, isHeard ? judgeAudio(subject, seen) : rule.judge(seen), device);
       }
     }
-  };
-
-  const judgeNow = (stream: StreamSubject) => {
-    timers.get(stream)?.cancel();
-    timers.delete(stream);
-    judge(stream, stream);
   };
 
   return {
@@ -125,17 +125,18 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       const dossier = dossierOf(owner);
       dossier.tokens.push({ id: `T${tokens}`, seen });
       if (dossier.tokens.length > maxTokens) dossier.tokens.shift();
-      judge({ owner, device }, undefined);
+      judge({ owner, device });
     },
     identified(stream) {
       dossierOf(stream.owner).open.add(stream);
     },
     passed(stream) {
       if (timers.has(stream)) return;
-      timers.set(
-        stream,
-        clock.after(judgeEveryMs, () => judgeNow(stream), { background: true }),
-      );
+      const look = () => {
+        timers.delete(stream);
+        judge({ owner: stream.owner, device: stream.device, subject: stream, isWhole: false });
+      };
+      timers.set(stream, clock.after(judgeEveryMs, look, { background: true }));
     },
     heard(side, stream, finding, remark) {
       if (!isWrongFormat(finding)) return;
@@ -147,7 +148,9 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
     },
     ended(stream) {
       const dossier = dossierOf(stream.owner);
-      judgeNow(stream);
+      timers.get(stream)?.cancel();
+      timers.delete(stream);
+      judge({ owner: stream.owner, device: stream.device, subject: stream });
       dossier.open.delete(stream);
       for (const side of sides) stream.seenBy(side).dropAudio();
       dossier.ended.push(stream);
@@ -170,6 +173,11 @@ function judgeAudio(subject: StreamSubject, seen: readonly Seen[]): Finding | un
   const own = seen.find(({ id }) => id === `S${subject.id}`);
   const heard = subject.heard();
   return own === undefined || heard === undefined ? undefined : judgeHeard(own, heard);
+}
+
+/** As much of a dossier as what passes on a stream may concern. The rest is judged with each token, and at the end of each stream. */
+function newest({ tokens, open, ended }: Dossier): Dossier {
+  return { tokens: tokens.slice(-newestTokens), open, ended: ended.slice(-newestEnded) };
 }
 
 /** Everything that is known of a device, as one side sees it; audio only of the stream that is judged. */

@@ -123,15 +123,19 @@ interface Pair {
 /** Pairs of successive granted requests of a device within one window. */
 function pairs(seen: readonly Seen[]): Pair[] {
   const answers = tokenAnswers(seen).sort((a, b) => a.exchange.at - b.exchange.at);
-  const granted = grants(answers);
-  return granted.flatMap((first, at) =>
-    granted.slice(at + 1).flatMap((second) => {
-      const [before, after] = [remainingOf(first), remainingOf(second)];
-      const apartMs = second.exchange.at - first.exchange.at;
-      if (before === undefined || after === undefined || apartMs >= rateLimitWindowMs / 2) return [];
-      const isAdjacent = answers.indexOf(second) - answers.indexOf(first) === 1;
-      return [{ first, second, fall: before - after, isAdjacent }];
-    }),
+  const places = new Map(answers.map((one, at) => [one, at]));
+  const counted = grants(answers).flatMap((grant) => {
+    const remaining = remainingOf(grant);
+    return remaining === undefined ? [] : [{ grant, remaining, place: places.get(grant) ?? 0 }];
+  });
+  return counted.flatMap(({ grant: first, remaining, place }, at) =>
+    counted
+      .slice(at + 1)
+      .filter(({ grant }) => grant.exchange.at - first.exchange.at < rateLimitWindowMs / 2)
+      .map(({ grant: second, remaining: after, place: next }) => {
+        const isAdjacent = next - place === 1;
+        return { first, second, fall: remaining - after, isAdjacent };
+      }),
   );
 }
 

@@ -1,4 +1,6 @@
+import { memo } from '../kernel/memo.ts';
 import { rateLimitWindowMs, readRateLimitHeaders } from '../protocol/rate-limit.ts';
+import type { HttpAnswer } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import { byDevice, grants, type SeenAnswer, type SeenGrant } from './token-seen.ts';
@@ -8,9 +10,12 @@ export function remainingOf(one: SeenAnswer): number | undefined {
   return limitsOf(one).remaining;
 }
 
-function limitsOf({ exchange: { answer } }: SeenAnswer) {
-  return readRateLimitHeaders((name) => headerValue(answer.headers, name), 0);
-}
+const limitsOf = ({ exchange }: SeenAnswer) => readLimits(exchange.answer);
+
+/** A proxy judges the same answers again and again. */
+const readLimits = memo((answer: HttpAnswer) =>
+  readRateLimitHeaders((name) => headerValue(answer.headers, name), 0),
+);
 
 /** A first request of a device, one within its window, and one just after it. */
 interface Span {

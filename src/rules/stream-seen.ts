@@ -1,3 +1,4 @@
+import { memo } from '../kernel/memo.ts';
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
 import type { StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
@@ -38,9 +39,9 @@ export function audioOf({ exchange }: SeenStream, from: WireMessage['from']) {
 }
 
 /** A text message of the service, read; undefined for any other message. */
-export function readText(message: WireMessage): ServiceMessage | undefined {
-  return message.from === 'service' && 'text' in message ? readServiceMessage(message.text) : undefined;
-}
+export const readText = memo((message: WireMessage): ServiceMessage | undefined =>
+  message.from === 'service' && 'text' in message ? readServiceMessage(message.text) : undefined,
+);
 
 /** A granted token that was presented as the specification says: alone, as text, for the first time. */
 export interface Presentation {

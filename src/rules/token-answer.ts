@@ -144,19 +144,22 @@ function judgeCaching(seen: readonly Seen[]): Finding | undefined {
   const granted = grants(seen);
   const aged = granted.filter(({ exchange }) => headerValue(exchange.answer.headers, 'Age') !== undefined);
   if (aged.length > 0) return fail('the answer has an Age: it came from a cache', aged);
-  const pairs = granted.flatMap((first, at) =>
-    granted.slice(at + 1).map((second) => [first, second] as const),
-  );
-  const apart = pairs.filter(
-    ([{ exchange: first }, { exchange: second }]) => Math.abs(second.wallAt - first.wallAt) >= cacheStepMs,
-  );
-  const same = apart.find(
-    ([{ exchange: first }, { exchange: second }]) => first.granted.hash === second.granted.hash,
-  );
+  const byHash = new Map<string, SeenGrant[]>();
+  for (const grant of granted) {
+    const { hash } = grant.exchange.granted;
+    byHash.set(hash, [...(byHash.get(hash) ?? []), grant]);
+  }
+  const same = [...byHash.values()].map(farApart).find((alike) => alike.length > 0);
   if (same !== undefined) return fail('two requests were answered with the same token', same);
-  return apart.length > 0
-    ? pass('each request has a token of its own', [...new Set(apart.flat())])
-    : undefined;
+  const apart = farApart(granted);
+  return apart.length > 0 ? pass('each request has a token of its own', apart) : undefined;
+}
+
+/** Those that have another one long enough before or after them. */
+function farApart(granted: readonly SeenGrant[]): SeenGrant[] {
+  const times = granted.map(({ exchange }) => exchange.wallAt);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  return granted.filter(({ exchange: { wallAt } }) => Math.max(wallAt - first, last - wallAt) >= cacheStepMs);
 }
 
 function judgeBody(seen: readonly Seen[]): Finding | undefined {

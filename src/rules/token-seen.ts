@@ -1,3 +1,4 @@
+import { memo } from '../kernel/memo.ts';
 import { isRecord, readError } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPaths } from '../protocol/paths.ts';
@@ -49,9 +50,14 @@ function isFilled(value: unknown): boolean {
 
 /** The body of a token request; undefined if it is no JSON object. */
 export function requestFields({ exchange }: SeenToken): Record<string, unknown> | undefined {
-  const body = parseJson(exchange.request.body);
-  return isRecord(body) ? body : undefined;
+  return readFields(exchange.request);
 }
+
+/** A proxy judges the same exchanges again and again: what is read of them is kept. */
+const readFields = memo(({ body }: TokenExchange['request']) => {
+  const fields = parseJson(body);
+  return isRecord(fields) ? fields : undefined;
+});
 
 export function deviceOf(one: SeenToken): unknown {
   return requestFields(one)?.deviceId;
@@ -69,8 +75,10 @@ export function byDevice<One extends SeenToken>(all: readonly One[]): One[][] {
 
 /** The path that was asked for. A service sees no host in the URL. */
 export function pathOf({ exchange }: SeenToken): string {
-  return new URL(exchange.request.url, 'http://service').pathname;
+  return readPath(exchange.request);
 }
+
+const readPath = memo(({ url }: TokenExchange['request']) => new URL(url, 'http://service').pathname);
 
 export function isSuccess({ exchange: { answer } }: SeenToken): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status < 300;
@@ -93,9 +101,9 @@ const gateways =
   /cloudflare|cloudfront|awselb|akamai|varnish|fastly|big-?ip|imperva|sucuri|bunny|vercel|envoy/i;
 
 /** Whether the answer is an HTML page, from something in front of the service. */
-export function isPage(answer: HttpAnswer): boolean {
-  return /html|xml/.test(mediaTypeOf(answer) ?? '') || pageStart.test(answer.body);
-}
+export const isPage = memo(
+  (answer: HttpAnswer): boolean => /html|xml/.test(mediaTypeOf(answer) ?? '') || pageStart.test(answer.body),
+);
 
 /** Whether a gateway seems to have answered in place of the service. Granted tokens come from the service itself. */
 export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
