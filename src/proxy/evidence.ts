@@ -28,6 +28,7 @@ export function createEvidence(upgrade: Upgrade): Evidence {
     messages: [],
     end: undefined,
     others: 0,
+    newest: {},
     audio: { device: 0, service: 0 },
   });
 }
@@ -37,6 +38,8 @@ interface Kept {
   messages: WireMessage[];
   end: StreamEnd | undefined;
   others: number;
+  /** The newest ping or pong of each side, once there are enough messages. */
+  newest: Partial<Record<Side, WireMessage>>;
   /** Bytes of each side. */
   audio: Record<Side, number>;
 }
@@ -55,6 +58,7 @@ function continueEvidence(kept: Kept): Evidence {
       }
       kept.others += 1;
       if (kept.others <= maxMessages) kept.messages.push(message);
+      else if (message.opcode === 'ping' || message.opcode === 'pong') kept.newest[message.from] = message;
     },
     close(end) {
       kept.end = end;
@@ -65,7 +69,17 @@ function continueEvidence(kept: Kept): Evidence {
     dropAudio() {
       kept.messages = kept.messages.filter((message) => !('data' in message));
     },
-    fork: () => continueEvidence({ ...kept, messages: [...kept.messages], audio: { ...kept.audio } }),
-    exchange: () => ({ kind: 'stream', upgrade: kept.upgrade, messages: kept.messages, end: kept.end }),
+    fork: () =>
+      continueEvidence({
+        ...kept,
+        messages: [...kept.messages],
+        newest: { ...kept.newest },
+        audio: { ...kept.audio },
+      }),
+    exchange() {
+      const { upgrade, end, newest } = kept;
+      const { device = [], service = [] } = newest;
+      return { kind: 'stream', upgrade, messages: kept.messages.concat(device, service), end };
+    },
   };
 }

@@ -17,7 +17,7 @@ export interface StreamSubject {
   /** What it is judged together with: its device, or where its token names none, all streams with this token. */
   readonly owner: string;
   seenBy(side: Side): Evidence;
-  /** The audio that its device has sent, if it has sent any. */
+  /** The audio that its device has sent, if it has sent any and nothing has changed its pace on the way. */
   heard(): HeardAudio | undefined;
 }
 
@@ -33,6 +33,8 @@ export interface Judge {
   passed(stream: StreamSubject): void;
   /** A finding in the audio of a side. */
   heard(side: Side, stream: StreamSubject, finding: DeviceFinding, remark: string): void;
+  /** The pace of its device is known, or has changed. */
+  paced(stream: StreamSubject): void;
   ended(stream: StreamSubject): void;
   /** How much was found against the sides. */
   counts(): JudgementCounts;
@@ -145,6 +147,11 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       const { id, device } = stream;
       const about = { side, rule: rule.id, message: rule.title, value: remark, isFault: true };
       book.note({ ...about, stream: id, device, count: 1 });
+    },
+    paced(stream) {
+      const rule = catalogues.device.find(({ id }) => id === audioRule.device);
+      const own = { id: `S${stream.id}`, exchange: stream.seenBy('device').exchange() };
+      if (rule !== undefined) note('device', rule, judgeAudio(stream, [own]), stream.device);
     },
     ended(stream) {
       const dossier = dossierOf(stream.owner);

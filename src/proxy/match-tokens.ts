@@ -6,13 +6,21 @@ import type { TokenExchange } from '../wire/exchange.ts';
 export interface TokenMatches {
   granted(exchange: TokenExchange): void;
   find(hash: string): TokenExchange | undefined;
+  /** A device has asked for a token from this address. */
+  asked(remote: string, device: string): void;
+  /** The device behind an address, if only one has asked from there: for a stream whose token names none. */
+  onlyDeviceAt(remote: string): string | undefined;
 }
 
 /** Most grants that are remembered; beyond it the oldest is forgotten. Tokens are used at once and live for a minute. */
 const maxGrants = 1_000;
+const maxAddresses = 200;
+
+const severalDevices = Symbol('several devices');
 
 export function createTokenMatches(): TokenMatches {
   const byHash = new Map<string, TokenExchange>();
+  const devicesAt = new Map<string, string | typeof severalDevices>();
   return {
     granted(exchange) {
       if (exchange.granted === undefined) return;
@@ -21,6 +29,16 @@ export function createTokenMatches(): TokenMatches {
       if (byHash.size > maxGrants && oldest !== undefined) byHash.delete(oldest);
     },
     find: (hash) => byHash.get(hash),
+    asked(remote, device) {
+      const known = devicesAt.get(remote);
+      devicesAt.set(remote, known === undefined || known === device ? device : severalDevices);
+      const [oldest] = devicesAt.keys();
+      if (devicesAt.size > maxAddresses && oldest !== undefined) devicesAt.delete(oldest);
+    },
+    onlyDeviceAt(remote) {
+      const device = devicesAt.get(remote);
+      return typeof device === 'string' ? device : undefined;
+    },
   };
 }
 

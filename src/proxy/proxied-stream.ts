@@ -12,6 +12,7 @@ import type { Dialect } from '../protocol/dialect.ts';
 import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/messages.ts';
 import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Pulse } from '../wire/pulse.ts';
+import { Line } from '../wire/server/network/line.ts';
 import type { Tap } from '../wire/tap.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
 import { type Judge, ownerOf, type StreamSubject } from './judge.ts';
@@ -106,12 +107,13 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
       return totals.device;
     },
     get owner() {
-      return ownerOf(totals.device, presentedHash);
+      return ownerOf(totals.device ?? options.matches.onlyDeviceAt(remote), presentedHash);
     },
     seenBy: (side) => witness.seenBy(side),
     heard() {
       const { check, frames, bytes } = lanes.device;
-      return frames === 0
+      // A network that the proxy imitates is not the device's fault.
+      return frames === 0 || options.device.transport instanceof Line
         ? undefined
         : { verdict: check.verdict(), count: frames, audioMs: msForBytes(bytes) };
     },
@@ -144,7 +146,9 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
       },
       pace() {
         const verdict = lanes[side].check.judgePace();
-        if (verdict !== undefined) events.of[side].emit({ type: 'device-verdict', ...at(), ...verdict });
+        if (verdict === undefined) return;
+        events.of[side].emit({ type: 'device-verdict', ...at(), ...verdict });
+        if (side === 'device') judge.paced(subject);
       },
     };
     return new VoiceLane(baseClock, listener);

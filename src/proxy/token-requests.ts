@@ -61,6 +61,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     const isToken = tokenPaths.includes(path);
     const asker = isToken ? readAsker(body, secrets) : { device: undefined };
     const about = { path: shortText(path), remote: addressOf(request), ...given(asker.device) };
+    if (asker.device !== undefined) options.matches.asked(about.remote, asker.device);
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const moment = { secrets, startedAt, wallAt };

@@ -1,5 +1,6 @@
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
+import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { endText, type SeenStream } from '../stream-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
@@ -59,14 +60,32 @@ function judgeNumber(seen: readonly Seen[]): Finding | undefined {
   return undefined;
 }
 
+/** Codes by which a side says that it cannot go on with what it received. */
+const protests: ReadonlySet<number> = new Set([1002, 1003, 1007, 1008, 1009, 1010, 1011]);
+
+/** Whether the last ping of the device had no pong: then nobody is there to close with. */
+function isUnanswered({ exchange: { messages } }: SeenStream): boolean {
+  const last = (from: Side, opcode: WireMessage['opcode']) =>
+    messages.findLast((message) => message.from === from && message.opcode === opcode)?.at;
+  const [ping, pong = 0] = [last('device', 'ping'), last('service', 'pong')];
+  return ping !== undefined && ping > pong;
+}
+
 function judgeClose(stream: SeenStream): Finding | undefined {
   const { end } = stream.exchange;
   if (end?.by !== 'device' || confirmationOf(stream) === undefined) return undefined;
   if (end.code === closeCodes.normal) return pass(`it closed with ${closeCodes.normal}`, stream);
   if (end.code === closeCodes.goingAway)
     return warn(`it closed with ${end.code}, expected ${closeCodes.normal}`, stream);
+  if (protests.has(end.code))
+    return warn(
+      `it gave the stream up with ${end.code}, and did not just stop (${closeCodes.normal})`,
+      stream,
+    );
   if (end.code === closeCodes.noStatus)
     return fail(`it closed without a code, expected ${closeCodes.normal}`, stream);
+  if (end.code === closeCodes.abnormal && isUnanswered(stream))
+    return pass('it cut a connection that did not answer its ping', stream);
   if (end.code === closeCodes.abnormal) return fail('it cut the connection, without a close', stream);
   return fail(`it closed with ${end.code}, expected ${closeCodes.normal}`, stream);
 }
