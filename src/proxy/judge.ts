@@ -17,6 +17,8 @@ export interface StreamSubject {
   /** What it is judged together with: its device, or where its token names none, all streams with this token. */
   readonly owner: string;
   seenBy(side: Side): Evidence;
+  /** Whether the service has heard wrong audio: if it echoes that, it is not to blame. */
+  readonly hearsWrongAudio: boolean;
   /** The audio that its device has sent, if it has sent any and nothing has changed its pace on the way. */
   heard(): HeardAudio | undefined;
 }
@@ -113,7 +115,7 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       const seen = gather(dossier, side, subject);
       for (const rule of catalogues[side]) {
         const isOfAudio = subject !== undefined && rule.id === audioRule[side];
-        if (isOfAudio && !isWhole) continue;
+        if (isOfAudio && (!isWhole || (side === 'service' && subject.hearsWrongAudio))) continue;
         const isHeard = isOfAudio && side === 'device';
         note(side, rule, isHeard ? judgeAudio(subject, seen) : rule.judge(seen), device);
       }
@@ -141,7 +143,7 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       timers.set(stream, clock.after(judgeEveryMs, look, { background: true }));
     },
     heard(side, stream, finding, remark) {
-      if (!isWrongFormat(finding)) return;
+      if (!isWrongFormat(finding) || (side === 'service' && stream.hearsWrongAudio)) return;
       const rule = catalogues[side].find(({ id }) => id === audioRule[side]);
       if (rule === undefined) return;
       const { id, device } = stream;

@@ -10,6 +10,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/messages.ts';
+import { isWrongFormat } from '../rules/device/audio.ts';
 import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Pulse } from '../wire/pulse.ts';
 import { Line } from '../wire/server/network/line.ts';
@@ -109,6 +110,9 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     get owner() {
       return ownerOf(totals.device ?? options.matches.onlyDeviceAt(remote), presentedHash);
     },
+    get hearsWrongAudio() {
+      return witness.hasSpoiltVoice || lanes.device.check.verdict().findings.some(isWrongFormat);
+    },
     seenBy: (side) => witness.seenBy(side),
     heard() {
       const { check, frames, bytes } = lanes.device;
@@ -140,9 +144,7 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
       finding({ finding, remark }) {
         if (side === 'service' && ofMicrophones.has(finding)) return;
         events.of[side].emit({ type: 'device-finding', ...at(), finding, remark });
-        // A service that echoes is not to blame for what it hears.
-        const isEcho = side === 'service' && lanes.device.check.verdict().findings.includes(finding);
-        if (!isEcho) judge.heard(side, subject, finding, remark);
+        judge.heard(side, subject, finding, remark);
       },
       pace() {
         const verdict = lanes[side].check.judgePace();

@@ -31,6 +31,8 @@ export class StreamWitness implements PassageWatch {
   private readonly tap: Tap['message'];
   /** Whether the device has presented a token. */
   hasToken = false;
+  /** Whether audio of the device was spoilt on its way. */
+  hasSpoiltVoice = false;
   private service: Evidence;
   private device: Evidence;
 
@@ -82,6 +84,7 @@ export class StreamWitness implements PassageWatch {
     const [at, bytes] = [clock.now(), data.length];
     const injected = isInjected ? { injected: true as const } : {};
     const to = from === 'device' ? 'service' : 'device';
+    if (isBinary && isInjected && from === 'device') this.hasSpoiltVoice = true;
     if (isBinary) this.keep({ at, from, opcode: 'binary', data, bytes, ...injected }, to);
     else {
       const text = concealText(data.toString(), redactor);

@@ -136,6 +136,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       id,
       device: undefined,
       owner: ownerOf(undefined),
+      hearsWrongAudio: false,
       seenBy: () => evidence,
       heard: () => undefined,
     });

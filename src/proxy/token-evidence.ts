@@ -3,7 +3,7 @@ import { parseJson } from '../protocol/parse-json.ts';
 import { readTokenResponse } from '../protocol/token-response.ts';
 import { isSuccess } from '../wire/client/http.ts';
 import { concealAnswer, concealKey } from '../wire/conceal.ts';
-import type { Breakdown, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import type { Breakdown, HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
 import type { Secrets } from './secrets.ts';
 import type { DeviceRequest, TargetAnswer } from './token-leg.ts';
@@ -36,9 +36,16 @@ export function tokenEvidence(
       headers: sent.headers.map(([name, value]) => [name, redactor.text(value)] as const),
       body: redactor.text(concealKey(sent.body.toString())),
     },
-    answer: concealAnswer({ status, headers, body: text, firstByteMs }, redactor),
+    answer: shorten(concealAnswer({ status, headers, body: text, firstByteMs }, redactor)),
     granted: token === undefined ? undefined : factsOf(token, redactor),
   };
+}
+
+/** Bytes of a body that are kept, once its token is taken out. */
+const keptLength = 64 * 1024;
+
+function shorten(answer: HttpAnswer): HttpAnswer {
+  return answer.body.length > keptLength ? { ...answer, body: answer.body.slice(0, keptLength) } : answer;
 }
 
 function factsOf(token: string, redactor: Redactor): TokenFacts {

@@ -19,7 +19,7 @@ export interface DeviceRequest {
 export interface TargetAnswer {
   status: number;
   headers: readonly Header[];
-  /** The beginning of the body, at most 64 KiB. */
+  /** The beginning of the body, at most 2 MiB. */
   body: Buffer;
   firstByteMs: number;
   totalMs: number;
@@ -31,8 +31,8 @@ export interface TokenLegOptions extends Deadlines {
   ca: string | undefined;
 }
 
-/** Bytes of a body that evidence keeps. */
-const keptBytes = 64 * 1024;
+/** Bytes of a body that are read: a token may be long. */
+const keptBytes = 2 * 1024 * 1024;
 const ownHeaders = ['host', 'content-length'];
 
 /** Sends a request to the target, its body byte for byte. Throws `connect-failed`, `tls-failed`, `timed-out`. */

@@ -81,7 +81,7 @@ async function speak(
   closed: Promise<unknown>,
 ): Promise<void> {
   const first = present(token);
-  const heard = next(socket, closed);
+  const heard = next(socket, closed, 1_500);
   socket.send(first);
   for (const frame of early) socket.send(frame);
   const confirmed = String(await heard).includes('service_voice_connected');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { type RawData, WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { faultNames } from '../../src/protocol/faults.ts';
+import { faultCatalogue, faultNames } from '../../src/protocol/faults.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { converse } from '../helpers/proxied-device.ts';
@@ -59,7 +59,7 @@ describe('a fault towards the device', () => {
     await expect.poll(() => proxy.events.some((event) => event.type === 'fault-struck'), soon).toBe(true);
     expect(proxy.events.find((event) => event.type === 'fault-struck')).toMatchObject({ fault: name });
     await proxy.close();
-    expect(blamed(proxy, 'service')).toEqual([]);
+    expect([...blamed(proxy, 'service'), ...blamed(proxy, 'device')]).toEqual([]);
   });
 
   test.each(endless)('%s leaves the device waiting', async (name) => {
@@ -137,6 +137,19 @@ describe('a fault towards the device', () => {
 });
 
 describe('a fault towards the service', () => {
+  const names = faultNames.filter(
+    (name) => ['live', 'audio'].includes(faultCatalogue[name].at) && !endless.includes(name),
+  );
+  test.each(names)('%s is held against no side, also if the service echoes it', async (name) => {
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const settings = [quick[name] ?? [], 'direction=service'].flat().join();
+    const proxy = await startProxy(emulator, { faults: [`${name}:${settings}`] });
+    await converse(proxy);
+    await expect.poll(() => proxy.events.some((event) => event.type === 'fault-struck'), soon).toBe(true);
+    await proxy.close();
+    expect([...blamed(proxy, 'service'), ...blamed(proxy, 'device')]).toEqual([]);
+  });
+
   const sent = Buffer.from(Array.from({ length: 640 }, (_, at) => at % 251));
 
   /** What the service gets of one message of audio. */
@@ -180,4 +193,40 @@ describe('a fault towards the service', () => {
     const told = await emulator.waitFor('stream-closed');
     expect(told.code).toBe(4777);
   });
+});
+
+/** What a fault of the service itself breaks; those that are not here break nothing that the specification says. */
+const broken: Record<string, string[]> = {
+  'token-truncated': ['R6'],
+  'token-missing': ['R6'],
+  'token-gibberish': ['R23', 'R35', 'R9'],
+  'token-huge': ['R23', 'R35', 'R9'],
+  'token-expired': ['R11', 'R35'],
+  'token-future': ['R11', 'R35'],
+  'token-other-audience': ['R13', 'R35'],
+  'token-other-issuer': ['R35'],
+  'token-bad-signature': ['R35'],
+  'auth-refused': ['R35'],
+  'connection-limit': ['R35'],
+  'connected-malformed': ['R35', 'R39'],
+  'connected-unknown': ['R35'],
+  'message-malformed': ['R39'],
+  'odd-split': ['R38'],
+  'swapped-bytes': ['R38'],
+};
+
+describe('a fault of the service itself', () => {
+  const others = ['message-unknown', 'close', 'reset', 'drop', 'token-html', 'upgrade-refused'];
+  test.each([...Object.keys(broken), ...others])(
+    '%s breaks only its own rules, of the service',
+    async (name) => {
+      await using emulator = await createEmulator({ reply: 'echo', faults: [spelled(name)] });
+      const proxy = await startProxy(emulator);
+      await converse(proxy).catch(() => {});
+      await proxy.close();
+      const rules = blamed(proxy, 'service').map((text) => text.split(':')[0]);
+      expect([...new Set(rules)].toSorted()).toEqual(broken[name] ?? []);
+      expect(blamed(proxy, 'device')).toEqual([]);
+    },
+  );
 });

@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import type { Judgement } from '../../src/emulator/events.ts';
 import type { DialectInput } from '../../src/protocol/dialect.ts';
 import { mutants } from '../conformance/mutants.ts';
 import { encodings, wavFile } from '../helpers/device-audio.ts';
+import { farDialects } from '../helpers/far-dialects.ts';
+import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { converse, type DeviceBehaviour, framesOf } from '../helpers/proxied-device.ts';
 import { setUpProxies, type WatchedProxy } from '../helpers/proxies.ts';
+import { setUpSandbox } from '../helpers/voicectl.ts';
 
 const startProxy = setUpProxies();
 
@@ -27,19 +32,29 @@ function violations(proxy: WatchedProxy): string[] {
   return broken.map(({ side, rule, value }) => `${side} ${rule}: ${value}`);
 }
 
+const gateway = readFileSync(new URL('../../examples/dialects/gateway.yaml', import.meta.url), 'utf8');
 const dialects: [string, DialectInput][] = [
-  ['the default', {}],
-  ['flat', { stream: { kindField: 'event', error: { shape: 'flat' }, errorBeforeClose: false } }],
-  ['other', { token: { jti: false }, rateLimit: { resetFormat: 'iso8601' }, stream: { replyFrameMs: 60 } }],
+  ...Object.entries(farDialects),
+  ['with tokens of one second that are the same', { token: parse(gateway).token }],
 ];
 
 describe('an honest device and an honest service', () => {
-  test.each(dialects)('break no rule in the dialect %s', async (_name, dialect) => {
+  test.each(dialects)('break no rule %s', async (_name, dialect) => {
     await using emulator = await createEmulator({ dialect, reply: 'echo' });
     const proxy = await startProxy(emulator);
     await converse(proxy, { times: 3 });
     expect(await judged(proxy, 3)).toEqual([]);
     expect(proxy.judged().violations).toBe(0);
+  });
+});
+
+describe.skipIf(!hasForeignService)('an honest device and a service of another make', () => {
+  const sandbox = setUpSandbox();
+  test('break no rule', async () => {
+    const service = await startForeignService(sandbox);
+    const proxy = await startProxy(service);
+    await converse(proxy, { times: 2 });
+    expect(await judged(proxy, 2)).toEqual([]);
   });
 });
 

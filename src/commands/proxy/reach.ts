@@ -1,4 +1,4 @@
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ProxyTarget } from '../../proxy/options.ts';
@@ -30,7 +30,7 @@ async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | 
   const isTls = protocol === 'https:' || protocol === 'wss:';
   const name = hostname.replace(/^\[|\]$/g, '');
   const options = { host: name, port: Number(port || (isTls ? 443 : 80)) };
-  const socket = isTls ? connectTls({ ...options, servername: name, ...trusting(ca) }) : connectTcp(options);
+  const socket = isTls ? connectTls({ ...options, ...nameOf(name), ...trusting(ca) }) : connectTcp(options);
   let stop = () => {};
   const reached = new Promise<void>((resolve, reject) => {
     stop = () => reject(signal.reason);
@@ -44,4 +44,9 @@ async function reach(url: string, { ca, clock, signal }: Reach & { ca: string | 
     signal.removeEventListener('abort', stop);
     socket.on('error', () => {}).destroy();
   }
+}
+
+/** An address has no name that TLS may tell. */
+function nameOf(host: string): { servername?: string } {
+  return isIP(host) === 0 ? { servername: host } : {};
 }
