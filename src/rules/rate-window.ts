@@ -1,7 +1,7 @@
-import { memo } from '../kernel/memo.ts';
 import { rateLimitWindowMs, readRateLimitHeaders } from '../protocol/rate-limit.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
+import { memo } from './memo.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import { byDevice, grants, type SeenAnswer, type SeenGrant } from './token-seen.ts';
 

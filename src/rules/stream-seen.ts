@@ -1,7 +1,7 @@
-import { memo } from '../kernel/memo.ts';
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
 import type { StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
+import { memo } from './memo.ts';
 import type { Seen } from './rule.ts';
 import { grants, type SeenGrant } from './token-seen.ts';
 

@@ -1,9 +1,9 @@
-import { memo } from '../kernel/memo.ts';
 import { isRecord, readError } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPaths } from '../protocol/paths.ts';
 import type { HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
+import { memo } from './memo.ts';
 import type { Seen } from './rule.ts';
 
 /** Evidence of one kind of exchange. */

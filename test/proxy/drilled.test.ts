@@ -38,16 +38,20 @@ function throughProxies(start: StartDevice, told: Judgement[]): StartDevice {
   };
 }
 
+/** One of the situations of each rule, or two where a mutant shows in one only. */
+const chosen = [
+  ...['D1', 'D2', 'D3', 'D4', 'D5', 'D6-told', 'D6-backoff', 'D7-401', 'D7-500', 'D8-refused', 'D9-again'],
+  ...['D10-half-open', 'D11-unknown', 'D13-stop'],
+];
 const ruleOf = (id: string) => id.split('-')[0] ?? '';
 const results = new Map<unknown, { told: Judgement[]; wrong: string[] }>();
 
 async function drillDevice(change: Partial<MiniDevice>, rule?: string): Promise<void> {
   const told: Judgement[] = [];
   const { drilled } = await drill({
-    situations: situations.filter(({ id }, index) => {
-      const isFirst = situations.findIndex((other) => ruleOf(other.id) === ruleOf(id)) === index;
-      return rule === undefined ? isFirst : ruleOf(id) === rule;
-    }),
+    situations: situations.filter(
+      ({ id }) => chosen.includes(id) && (rule === undefined || ruleOf(id) === rule),
+    ),
     access: {},
     clock,
     signal: new AbortController().signal,
