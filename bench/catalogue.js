@@ -1,6 +1,6 @@
 import { echoCpu, echoHeld, oneConnection } from './benchmarks/echo.js';
 import { growth, soakFor } from './benchmarks/growth.js';
-import { loadCpu, loadLateness } from './benchmarks/load.js';
+import { loadCpu, loadHeard, loadLateness } from './benchmarks/load.js';
 import { peerBenchmarks } from './benchmarks/peers.js';
 import { proxied, relayedTcp } from './benchmarks/proxied.js';
 import { serveScreen } from './benchmarks/serve-screen.js';
@@ -37,6 +37,7 @@ export function createCatalogue({ minutes, peers }) {
     wavMemory,
     loadLateness,
     loadCpu,
+    loadHeard,
     growth,
     ...(peers === undefined ? [] : peerBenchmarks(peers)),
     soakFor(minutes),

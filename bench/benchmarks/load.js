@@ -1,87 +1,157 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import { program, startFloor } from '../measure/subject.js';
+import { createInterface } from 'node:readline';
+import { messageOf, program, startFloor } from '../measure/subject.js';
 
 const client = join(import.meta.dirname, '..', 'floors', 'load-client.js');
+const probe = join(import.meta.dirname, '..', 'measure', 'probe.js');
+/** What is compiled has been compiled then. */
+const warmSeconds = 3;
+const measuredSeconds = 8;
 
 /**
- * Runs a client to its end, and tells the processor time that it used, its start included.
+ * What a client tells each second.
  *
- * @param {string} file
- * @param {string[]} args
- * @returns {Promise<{ cpuMs: number, stdout: string }>}
+ * @typedef {{ open: number, frames: number, lateP99: number, valid?: boolean }} Second
+ *
+ * @typedef {object} Client
+ * @property {string} file
+ * @property {(port: number, sessions: number, seconds: number) => string[]} args
+ * @property {(line: any) => Second | undefined} read
  */
-async function runClient(file, args) {
-  const child = fork(file, args, {
-    execArgv: ['--import', join(import.meta.dirname, '..', 'measure', 'probe.js')],
+
+const perSecond = 100;
+
+/** @type {Client} */
+const ours = {
+  file: program,
+  args: (port, sessions, seconds) => [
+    ...['load', '--base-url', `http://127.0.0.1:${port}`, '--task', 'listen', '--json'],
+    ...['--sessions', `${sessions}`, '--arrival', `constant:${perSecond}/s`, '--hold', `${seconds}s`],
+  ],
+  read: ({ type, open, counts, late }) =>
+    type === 'progress' ? { open, frames: counts.framesOut, lateP99: late?.p99 ?? 0 } : undefined,
+};
+
+/** @param {string} kind @returns {Client} */
+const bare = (kind) => ({
+  file: client,
+  args: (port, sessions, seconds) => [kind, `${port}`, `${sessions}`, `${perSecond}`, `${seconds}`],
+  read: (line) => line,
+});
+
+/**
+ * Holds sessions with a client, and measures it while all of them are open: processor time of a frame, and the cores
+ * of client and service.
+ *
+ * @param {Client} client
+ * @param {{ sessions: number, service?: string[] }} options
+ */
+async function hold({ file, args, read }, { sessions, service: serviceArgs = [] }) {
+  const service = await startFloor('silent', serviceArgs);
+  const openingSeconds = Math.ceil(sessions / perSecond);
+  const seconds = openingSeconds + warmSeconds + measuredSeconds + 3;
+  const child = fork(file, args(service.port, sessions, seconds), {
+    execArgv: ['--import', probe],
     stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
   });
-  let [stdout, cpuMs] = ['', Number.NaN];
-  child.stdout?.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  child.on('message', (/** @type {any} */ message) => {
-    if (message.answer === 'peak') cpuMs = message.cpuMs;
-  });
-  await new Promise((resolve) => child.once('close', resolve));
-  return { cpuMs, stdout };
-}
-
-/** @param {number} sessions @param {number} perSecond @param {number} seconds */
-async function load(sessions, perSecond, seconds) {
-  const service = await startFloor('silent');
+  const ended = new Promise((resolve) => child.once('close', resolve));
   try {
-    const { cpuMs, stdout } = await runClient(program, [
-      ...['load', '--base-url', `http://127.0.0.1:${service.port}`, '--task', 'listen', '--json'],
-      ...['--sessions', String(sessions), '--arrival', `constant:${perSecond}/s`, '--hold', `${seconds}s`],
-    ]);
-    const objects = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const { counts, lateMs, generators } = objects.find(({ type }) => type === 'summary');
-    if (counts.done !== sessions) throw new Error(`${counts.done} of ${sessions} sessions were held`);
-    return { cpuMs, lateMs, core: generators[0].core, frames: counts.framesOut };
+    const cpuMs = async () => {
+      const answer = messageOf(child, (message) => message.answer === 'cpu');
+      child.send({ ask: 'cpu' });
+      return (await answer).ms;
+    };
+    const moment = async (/** @type {Second} */ { frames }) => {
+      const at = performance.now();
+      const [own, other] = await Promise.all([cpuMs(), service.cpuMs()]);
+      return { at, frames, own, other };
+    };
+    let lateP99 = 0;
+    let full = 0;
+    /** @type {Awaited<ReturnType<typeof moment>> | undefined} */
+    let before;
+    for await (const line of createInterface({ input: /** @type {any} */ (child.stdout) })) {
+      const second = read(JSON.parse(line));
+      if (second === undefined || second.open < sessions) continue;
+      full += 1;
+      if (full === warmSeconds) before = await moment(second);
+      if (full > warmSeconds) lateP99 = Math.max(lateP99, second.lateP99);
+      if (full === warmSeconds + measuredSeconds && before !== undefined) {
+        const after = await moment(second);
+        const frames = after.frames - before.frames;
+        return {
+          microseconds: ((after.own - before.own) * 1000) / frames,
+          core: (after.own - before.own) / (after.at - before.at),
+          serviceCore: (after.other - before.other) / (after.at - before.at),
+          'frames of those due': frames / (sessions * 50 * measuredSeconds),
+          lateP99,
+        };
+      }
+    }
+    throw new Error(`${sessions} sessions were never open at once`);
   } finally {
+    child.kill('SIGKILL');
+    await ended;
     await service.stop();
   }
 }
 
+/** @param {Awaited<ReturnType<typeof hold>>} held */
+function details({ core, serviceCore, lateP99, ...held }) {
+  return {
+    'core of the client': core,
+    'of the service': serviceCore,
+    'sent late p99 ms': lateP99,
+    'frames of those due': held['frames of those due'],
+  };
+}
+
+const many = { sessions: 1_000 };
+
 /** @type {import('../measure/turns.js').Benchmark} */
 export const loadLateness = {
   name: 'load-lateness',
-  figure: '`load`, 1,000 sessions from one core: frames sent late, p99',
+  figure: '`load`, 1,000 sessions from one core: frames sent late, p99 of a second',
   unit: 'ms',
   turns: 2,
   goal: { of: 'value', atMost: 5, text: '≤ 5 ms' },
+  floorName: 'bare `socket.write`',
   program: async () => {
-    const { lateMs, core, frames } = await load(1_000, 100, 20);
-    return { value: lateMs.p99, details: { 'p50 ms': lateMs.p50, 'max ms': lateMs.max, core, frames } };
+    const held = await hold(ours, many);
+    return { value: held.lateP99, details: details(held) };
   },
+  floor: async () => ({ value: (await hold(bare('write'), many)).lateP99 }),
 };
 
-const few = 300;
+/**
+ * @param {string} name
+ * @param {string} figure
+ * @param {{ sessions: number, service?: string[] }} options
+ * @returns {import('../measure/turns.js').Benchmark}
+ */
+function costBesideWs(name, figure, options) {
+  return {
+    ...{ name, figure, unit: 'µs', turns: 2, floorName: 'bare `ws` clients' },
+    goal: { of: 'ratio', atMost: 0.7, text: '≤ 0.7 ×' },
+    program: async () => {
+      const least = await hold(bare('write'), options);
+      const held = await hold(ours, options);
+      return {
+        value: held.microseconds,
+        details: { 'bare socket.write µs': least.microseconds, ...details(held) },
+      };
+    },
+    floor: async () => ({ value: (await hold(bare('ws'), options)).microseconds }),
+  };
+}
 
-/** @type {import('../measure/turns.js').Benchmark} */
-export const loadCpu = {
-  name: 'load-cpu',
-  figure: '`load`, processor of a frame of a session among 300',
-  unit: 'µs',
-  turns: 2,
-  goal: { of: 'ratio', atMost: 0.7, text: '≤ 0.7 ×' },
-  floorName: 'bare `ws` clients',
-  program: async () => {
-    const { cpuMs, lateMs, frames } = await load(few, 100, 20);
-    return { value: (cpuMs * 1000) / frames, details: { 'sent late p99 ms': lateMs.p99, frames } };
-  },
-  floor: async () => {
-    const service = await startFloor('silent');
-    try {
-      const url = `ws://127.0.0.1:${service.port}/voice-stream`;
-      const { cpuMs, stdout } = await runClient(client, [url, String(few), '100', '20']);
-      return { value: (cpuMs * 1000) / JSON.parse(stdout).frames };
-    } finally {
-      await service.stop();
-    }
-  },
-};
+export const loadCpu = costBesideWs('load-cpu', '`load`, processor of a frame, 300 sessions that only send', {
+  sessions: 300,
+});
+
+export const loadHeard = costBesideWs(
+  'load-heard',
+  '`load`, processor of a frame, 300 sessions that send and hear',
+  { sessions: 300, service: ['echo'] },
+);

@@ -1,5 +1,5 @@
+import { clientFrame, opcodes } from '../../src/wire/client/client-frame.ts';
 import { frameBytes } from './audio.js';
-import { clientFrame } from './client-frame.js';
 
 /** Frames on their way at once. */
 const inFlight = 64;
@@ -7,24 +7,24 @@ const inFlight = 64;
 /**
  * Sends the next frame whenever one comes back: how many a service can turn round on one connection.
  *
- * @param {import('./socket.js').LoadSocket[]} sockets
+ * @param {import('./open-stream.js').LoadStream[]} streams
  * @param {{ warmMs: number, ms: number }} order
  * @param {() => void} begin
  */
-export async function floodEcho(sockets, { warmMs, ms }, begin) {
-  const [socket] = sockets;
-  if (socket === undefined) throw new Error('no stream is open');
-  const frame = clientFrame(2, Buffer.alloc(frameBytes, 7));
+export async function floodEcho(streams, { warmMs, ms }, begin) {
+  const [one] = streams;
+  if (one === undefined) throw new Error('no stream is open');
+  const frame = clientFrame(opcodes.binary, Buffer.alloc(frameBytes, 7));
   let received = 0;
   let owed = 0;
-  socket.onAudio = () => {
+  one.onAudio = () => {
     received += 1;
     owed += 1;
     // What came in one piece goes out in one piece.
     if (owed === 1) queueMicrotask(sendOwed);
   };
   const sendOwed = () => {
-    socket.socket.write(owed === 1 ? frame : Buffer.concat(Array.from({ length: owed }, () => frame)));
+    one.stream.send(owed === 1 ? frame : Buffer.concat(Array.from({ length: owed }, () => frame)));
     owed = 0;
   };
   owed = inFlight;

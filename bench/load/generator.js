@@ -5,35 +5,34 @@
  */
 import { floodEcho } from './flood-echo.js';
 import { hear } from './hear.js';
+import { openStream } from './open-stream.js';
 import { pacedEcho } from './paced-echo.js';
-import { openSocket } from './socket.js';
 import { talk } from './talk.js';
 import { requestTokens } from './token-requests.js';
-import { fetchToken } from './tokens.js';
 
 /** Connections that are being opened at the same time. */
 const openingAtOnce = 16;
 
-/** @type {import('./socket.js').LoadSocket[]} */
-const sockets = [];
+/** @type {import('./open-stream.js').LoadStream[]} */
+const streams = [];
 
 /** @type {Record<string, (order: any) => Promise<object>>} */
 const orders = {
   /** Opens streams until there are `sessions` of them. */
   async open({ target, sessions }) {
-    while (sockets.length < sessions) {
-      const some = Math.min(openingAtOnce, sessions - sockets.length);
-      const opened = Array.from({ length: some }, async (_, at) =>
-        openSocket({ port: target.port, token: await fetchToken(target, `bench-${sockets.length + at}`) }),
+    while (streams.length < sessions) {
+      const some = Math.min(openingAtOnce, sessions - streams.length);
+      const opened = Array.from({ length: some }, (_, at) =>
+        openStream(target, `bench-${streams.length + at}`),
       );
-      sockets.push(...(await Promise.all(opened)));
+      streams.push(...(await Promise.all(opened)));
     }
-    return { sessions: sockets.length };
+    return { sessions: streams.length };
   },
-  'paced-echo': (order) => measured((begin) => pacedEcho(sockets, order, begin)),
-  'flood-echo': (order) => measured((begin) => floodEcho(sockets, order, begin)),
-  hear: (order) => measured((begin) => hear(sockets, order, begin)),
-  talk: (order) => measured((begin) => talk(sockets, order, begin)),
+  'paced-echo': (order) => measured((begin) => pacedEcho(streams, order, begin)),
+  'flood-echo': (order) => measured((begin) => floodEcho(streams, order, begin)),
+  hear: (order) => measured((begin) => hear(streams, order, begin)),
+  talk: (order) => measured((begin) => talk(streams, order, begin)),
   'token-requests': (order) => measured((begin) => requestTokens(order, begin)),
 };
 
@@ -51,7 +50,7 @@ async function measured(run) {
     process.send?.({ type: 'begun' });
   });
   const used = process.cpuUsage(cpu);
-  const closed = sockets.filter((socket) => socket.closed).length;
+  const closed = streams.filter((stream) => stream.closed).length;
   return { ...result, closed, generatorCpu: (used.user + used.system) / 1000 / (performance.now() - at) };
 }
 

@@ -1,25 +1,26 @@
+import { createTimes, toMicroseconds } from '../../src/runs/load/histogram.ts';
+import { clientFrame, opcodes } from '../../src/wire/client/client-frame.ts';
 import { frameBytes, frameMs } from './audio.js';
-import { clientFrame, stampFrame } from './client-frame.js';
-import { createTimes } from './histogram.js';
+import { inMilliseconds } from './in-milliseconds.js';
 
 /**
  * Sends a frame every 20 ms on each stream, the streams spread over the 20 ms, and measures how long after it was
  * due each comes back.
  *
- * @param {import('./socket.js').LoadSocket[]} sockets
+ * @param {import('./open-stream.js').LoadStream[]} streams
  * @param {{ warmMs: number, ms: number }} order
  * @param {() => void} begin Called when the measuring begins.
  */
-export async function pacedEcho(sockets, { warmMs, ms }, begin) {
+export async function pacedEcho(streams, { warmMs, ms }, begin) {
   const latency = createTimes();
   const sendLate = createTimes();
   let isMeasuring = false;
   let sent = 0;
-  const sessions = sockets.map((socket) => {
+  const sessions = streams.map((socket) => {
     socket.onAudio = (payload) => {
-      if (isMeasuring) latency.add(performance.now() - payload.readDoubleLE());
+      if (isMeasuring) latency.add(toMicroseconds(performance.now() - payload.readDoubleLE()));
     };
-    return { socket, frame: clientFrame(2, Buffer.alloc(frameBytes, 7)) };
+    return { socket, frame: clientFrame(opcodes.binary, Buffer.alloc(frameBytes, 7)) };
   });
   const start = performance.now() + 5;
   const due = (/** @type {number} */ index) => start + (index / sessions.length) * frameMs;
@@ -39,11 +40,11 @@ export async function pacedEcho(sockets, { warmMs, ms }, begin) {
         const session = sessions[next % sessions.length];
         if (session === undefined || session.socket.closed) continue;
         // Where the last one has not left yet its buffer is still in use.
-        if (session.socket.socket.writableLength > 0) session.frame = Buffer.from(session.frame);
-        stampFrame(session.frame, frameBytes, due(next));
-        session.socket.socket.write(session.frame);
+        if (session.socket.stream.waitingBytes > 0) session.frame = Buffer.from(session.frame);
+        stamp(session.frame, due(next));
+        session.socket.stream.send(session.frame);
         if (!isMeasuring) continue;
-        sendLate.add(performance.now() - due(next));
+        sendLate.add(toMicroseconds(performance.now() - due(next)));
         sent += 1;
       }
       sleepUntil(due(next));
@@ -55,11 +56,24 @@ export async function pacedEcho(sockets, { warmMs, ms }, begin) {
   return {
     sent,
     received: latency.count,
-    p50: latency.at(50),
-    p99: latency.at(99),
-    max: latency.max,
-    sendLateP99: sendLate.at(99),
+    ...inMilliseconds(latency),
+    sendLateP99: inMilliseconds(sendLate).p99,
   };
+}
+
+const time = Buffer.alloc(8);
+
+/**
+ * Puts a time into the first 8 bytes of the payload of a frame, masked as the frame is.
+ *
+ * @param {Buffer} frame
+ * @param {number} moment
+ */
+function stamp(frame, moment) {
+  time.writeDoubleLE(moment);
+  const start = frame.length - frameBytes;
+  for (let at = 0; at < time.length; at += 1)
+    frame[start + at] = (time[at] ?? 0) ^ (frame[start - 4 + (at % 4)] ?? 0);
 }
 
 const cell = new Int32Array(new SharedArrayBuffer(4));

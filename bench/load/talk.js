@@ -1,47 +1,43 @@
-import { frameBytes, frameMs, speechLike } from './audio.js';
-import { clientFrame } from './client-frame.js';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createClip } from '../../src/runs/load/clip.ts';
+import { clientFrame, opcodes } from '../../src/wire/client/client-frame.ts';
+import { createPulse } from '../../src/wire/pulse.ts';
+import { frameMs, speechLike } from './audio.js';
+
+const slotsPerPeriod = 10;
 
 /**
  * Talks on each stream as people do, in real time, each from another moment of the same talk; what comes back is
  * not looked at. With `textEveryMs` each stream also sends a text that often, which a service tells of as an event.
  *
- * @param {import('./socket.js').LoadSocket[]} sockets
+ * @param {import('./open-stream.js').LoadStream[]} streams
  * @param {{ warmMs: number, ms: number, textEveryMs?: number }} order
  * @param {() => void} begin
  */
-export async function talk(sockets, { warmMs, ms, textEveryMs }, begin) {
-  const pcm = speechLike(15);
-  const frames = Array.from({ length: pcm.length / frameBytes }, (_, at) =>
-    clientFrame(2, pcm.subarray(at * frameBytes, (at + 1) * frameBytes)),
-  );
-  const text = clientFrame(1, Buffer.from('hello'));
-  const start = performance.now();
-  let nextTextAt = textEveryMs === undefined ? Number.POSITIVE_INFINITY : start;
-  const due = (/** @type {number} */ index) => start + (index / sockets.length) * frameMs;
-  let next = 0;
-  let hasBegun = false;
-  await new Promise((resolve) => {
-    const step = () => {
-      const now = performance.now();
-      if (!hasBegun && now >= start + warmMs) {
-        hasBegun = true;
-        begin();
-      }
-      if (now >= start + warmMs + ms) {
-        resolve(undefined);
-        return;
-      }
-      for (; due(next) <= now; next += 1) {
-        const at = next % sockets.length;
-        const frame = frames[(Math.floor(next / sockets.length) + at * 7) % frames.length];
-        if (frame !== undefined) sockets[at]?.socket.write(frame);
-      }
-      for (; nextTextAt <= now; nextTextAt += textEveryMs ?? 0) {
-        for (const { socket } of sockets) socket.write(text);
-      }
-      setTimeout(step, 1);
-    };
-    step();
-  });
-  return { frames: next };
+export async function talk(streams, { warmMs, ms, textEveryMs }, begin) {
+  const { frames } = createClip(speechLike(15));
+  const text = clientFrame(opcodes.text, Buffer.from('hello'));
+  const pulse = createPulse({ clock: systemClock, periodMs: frameMs, slotsPerPeriod });
+  let sent = 0;
+  for (const [index, { stream }] of streams.entries()) {
+    let next = index * 7;
+    pulse.add(() => {
+      const frame = frames[next % frames.length];
+      if (frame !== undefined) stream.send(frame);
+      next += 1;
+      sent += 1;
+    });
+  }
+  const texts = createPulse({ clock: systemClock, periodMs: textEveryMs ?? frameMs, slotsPerPeriod: 1 });
+  if (textEveryMs !== undefined) {
+    texts.add(() => {
+      for (const { stream } of streams) stream.send(text);
+    });
+  }
+  await new Promise((resolve) => setTimeout(resolve, warmMs));
+  begin();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  texts.close();
+  pulse.close();
+  return { frames: sent };
 }

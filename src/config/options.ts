@@ -263,5 +263,6 @@ export const loadOptions = [
   'shard',
   'startAt',
   'loadSeed',
+  'ascii',
   ...loadMergeOptions,
 ] as const satisfies OptionName[];

@@ -9,10 +9,10 @@ export function loadPlanObject({ version: _, ...facts }: LoadFacts): object {
 
 /** One second of a run, and what it has come to so far. */
 export function loadProgressObject(
-  { second, counts, open, times }: SecondSummary,
+  { second, counts, open, times, late }: SecondSummary,
   core: number | undefined,
 ): object {
-  return { t: (second + 1) * 1000, type: 'progress', open, counts, times, core: core ?? null };
+  return { t: (second + 1) * 1000, type: 'progress', open, counts, times, late, core: core ?? null };
 }
 
 /** The result as the last object: without the series, which `--out` writes. */

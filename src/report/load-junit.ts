@@ -1,6 +1,6 @@
 import type { LoadSummary } from '../runs/load/summary.ts';
 import { suitesXml, type TestCase } from './junit-suites.ts';
-import { loadSummaryLines, measuredText } from './load-lines.ts';
+import { loadSummaryLines, thresholdText } from './load-lines.ts';
 import { createStyle } from './style.ts';
 
 /** The run as JUnit XML: a case for the run itself, in error if it is not valid, and one for each threshold. */
@@ -24,7 +24,7 @@ export function loadJunit(summary: LoadSummary, exitCode: number): string {
     out: loadSummaryLines(summary, createStyle(false)),
   };
   const cases = thresholds.map((threshold): TestCase => {
-    const message = `${threshold.text}: ${measuredText(threshold)}`;
+    const message = thresholdText(threshold);
     return {
       name: threshold.text,
       classname,

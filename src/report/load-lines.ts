@@ -128,16 +128,27 @@ function countLines({ counts, failures, lateMs, generators, shards }: LoadSummar
 }
 
 function thresholdLine(threshold: JudgedThreshold, style: Style): string {
-  const { text, holds } = threshold;
-  const mark = holds ? style.good('pass') : style.bad('FAIL');
-  return `${mark}     ${escapeText(text)}: ${measuredText(threshold)}`;
+  const mark = threshold.holds ? style.good('pass') : style.bad('FAIL');
+  return `${mark}     ${escapeText(thresholdText(threshold))}`;
+}
+
+/** A threshold with its measured value. */
+export function thresholdText(threshold: JudgedThreshold): string {
+  return `${threshold.text}: ${measuredText(threshold)}`;
 }
 
 /** The measured value of a threshold, in the unit of its limit. */
 export function measuredText({ value, unit, isLowerBound }: JudgedThreshold): string {
   if (value === null) return 'nothing was measured';
-  const text = unit === 'ms' ? msText(value) : unit === 'share' ? percentText(value, 2) : String(value);
-  return `${isLowerBound ? '≥ ' : ''}${text}`;
+  return `${isLowerBound ? '≥ ' : ''}${unitText(value, unit)}`;
+}
+
+export function limitText({ limit, unit }: JudgedThreshold): string {
+  return unitText(limit, unit);
+}
+
+function unitText(value: number, unit: JudgedThreshold['unit']): string {
+  return unit === 'ms' ? msText(value) : unit === 'share' ? percentText(value, 2) : String(value);
 }
 
 /** Milliseconds with three figures, or seconds from ten on. */

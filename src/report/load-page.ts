@@ -1,5 +1,5 @@
 import { version } from '../kernel/version.ts';
-import type { LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
+import type { LoadSummary, MetricSummary, SecondSummary, SecondTimes } from '../runs/load/summary.ts';
 import { reportDocument } from './document.ts';
 import { type Html, html, trusted } from './html.ts';
 import { distributionChart, seriesChart } from './load-charts.ts';
@@ -33,7 +33,8 @@ ${timesTable(metrics)}
 ${countsTable(summary)}
 <h2>Over time</h2>
 ${seriesChart('Sessions', seconds, { lines: sessionLines, format: (value) => String(Math.round(value)) })}
-${metrics.filter(({ count }) => count > 1).map((metric) => metricSeries(metric, seconds))}
+${metrics.filter(({ count }) => count > 1).map(({ metric }) => timeSeries(metric, seconds, ({ times }) => times[metric]))}
+${timeSeries('Sent late', seconds, ({ late }) => late ?? undefined)}
 <h2>Distributions</h2>
 ${metrics.map(({ metric, bars }) => html`<h3>${metric}</h3>${distributionChart(metric, bars)}`)}
 <footer><p><small>Made by voicectl ${version} on ${new Date(facts.startAt).toISOString()}. Keys and tokens are not in this page. Red parts of a bar did not finish: their age is a lower bound.</small></p></footer>`;
@@ -46,14 +47,18 @@ const sessionLines = [
   { name: 'failed', class: 'bad', value: ({ counts }: SecondSummary) => counts.failed + counts.dropped },
 ];
 
-function metricSeries({ metric }: MetricSummary, seconds: readonly SecondSummary[]): Html {
-  const line = (name: 'p50' | 'p95' | 'max', kind: string) => ({
+function timeSeries(
+  title: string,
+  seconds: readonly SecondSummary[],
+  read: (second: SecondSummary) => SecondTimes | undefined,
+): Html {
+  const line = (name: keyof SecondTimes, kind: string) => ({
     name,
     class: kind,
-    value: ({ times }: SecondSummary) => times[metric]?.[name],
+    value: (second: SecondSummary) => read(second)?.[name],
   });
   const lines = [line('p50', 'main'), line('p95', 'note'), line('max', 'bad')];
-  return seriesChart(metric, seconds, { lines, format: msText });
+  return seriesChart(title, seconds, { lines, format: msText });
 }
 
 function thresholdTable({ thresholds }: LoadSummary): Html {

@@ -26,6 +26,7 @@ export interface Glyphs {
   dash: string;
   minus: string;
   times: string;
+  atLeast: string;
 }
 
 const unicode: Glyphs = {
@@ -53,6 +54,7 @@ const unicode: Glyphs = {
   dash: '–',
   minus: '−',
   times: '×',
+  atLeast: '≥',
 };
 
 const ascii: Glyphs = {
@@ -80,6 +82,7 @@ const ascii: Glyphs = {
   dash: '-',
   minus: '-',
   times: 'x',
+  atLeast: '>',
 };
 
 export function glyphsFor(isAscii: boolean): Glyphs {
@@ -93,6 +96,7 @@ export function toAscii(text: string): string {
     .replaceAll('–', '-')
     .replaceAll('−', '-')
     .replaceAll('×', 'x')
+    .replaceAll('≥', '>')
     .replaceAll('·', '.')
     .replace(/[^\u0020-\u007e]/gu, '?');
 }

@@ -62,12 +62,20 @@ export const bindings: readonly Binding[] = [
     screens: ['check', 'drill'],
   },
   {
+    command: 'quit',
+    keys: ['q'],
+    shown: 'q',
+    help: 'close all streams and show the result; leave when all is done',
+    hint: 'quit',
+    screens: ['load'],
+  },
+  {
     command: 'follow',
     keys: ['end', 'G'],
     shown: 'end G',
     help: 'follow the newest event',
     hint: 'follow',
-    screens: ['stream', 'serve'],
+    screens: ['stream', 'serve', 'load'],
   },
   {
     command: 'mute',
@@ -156,6 +164,7 @@ export const bindings: readonly Binding[] = [
     hint: 'filter',
     screens: ['check', 'drill'],
   },
+  { command: 'filter', keys: ['/'], shown: '/', help: 'filter: words', hint: 'filter', screens: ['load'] },
   {
     command: 'open',
     keys: ['enter'],
@@ -179,6 +188,14 @@ export const bindings: readonly Binding[] = [
     help: 'show what was seen',
     hint: 'open',
     screens: ['check', 'drill'],
+  },
+  {
+    command: 'open',
+    keys: ['enter'],
+    shown: 'enter',
+    help: 'show the marked line in full',
+    hint: 'open',
+    screens: ['load'],
   },
   {
     command: 'pause',

@@ -1,6 +1,6 @@
 /** The messages between the program and the drawing thread. */
 
-export type ScreenName = 'stream' | 'serve' | 'check' | 'drill';
+export type ScreenName = 'stream' | 'serve' | 'check' | 'drill' | 'load';
 
 /** Known from the start. */
 export interface ScreenStart {

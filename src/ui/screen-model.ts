@@ -2,6 +2,9 @@ import type { SessionEvent } from '../session/events.ts';
 import type { Band } from './bands.ts';
 import type { Browser, Pressed } from './browser.ts';
 import { layoutServe, layoutStream, layoutVerdicts, type Size } from './layout.ts';
+import { layoutLoad } from './load-layout.ts';
+import { createLoadModel, type LoadNews, reduceLoad } from './load-model.ts';
+import { loadBands } from './load-screen.tsx';
 import type { Action, FrameRequest, Notice, ScreenStart } from './port.ts';
 import { type Key, readKeys } from './read-keys.ts';
 import { pressServeKey, settleServe } from './serve-keys.ts';
@@ -9,8 +12,9 @@ import { createServeModel, reduceServe, type ServeNews } from './serve-model.ts'
 import { serveBands } from './serve-screen.tsx';
 import { createStreamModel, pressStreamKey, reduceStream, settleStream } from './stream-model.ts';
 import { streamBands } from './stream-screen.tsx';
-import { createVerdictModel, pressVerdictKey, reduceVerdicts, type VerdictNews } from './verdict-model.ts';
+import { createVerdictModel, reduceVerdicts, type VerdictNews } from './verdict-model.ts';
 import { verdictBands } from './verdict-screen.tsx';
+import { pressWatchedKey } from './watched.ts';
 
 /** One kind of screen: its state, and how it is shown. */
 interface ScreenKind<Model extends Browser, Layout extends { listLines: number }> {
@@ -44,9 +48,19 @@ export function createScreenModel(start: ScreenStart): NextScreen {
       first: createVerdictModel(start),
       reduce: (model, request) =>
         reduceVerdicts(model, { ...request, events: request.events as readonly VerdictNews[] }),
-      press: (model, key, { listLines }) => pressVerdictKey(model, key, listLines),
+      press: (model, key, { listLines }) => pressWatchedKey(model, key, listLines),
       layout: layoutVerdicts,
       bands: verdictBands,
+    });
+  }
+  if (start.screen === 'load') {
+    return run({
+      first: createLoadModel(start),
+      reduce: (model, request) =>
+        reduceLoad(model, { ...request, events: request.events as readonly LoadNews[] }),
+      press: (model, key, { listLines }) => pressWatchedKey(model, key, listLines),
+      layout: layoutLoad,
+      bands: loadBands,
     });
   }
   return run({

@@ -1,9 +1,9 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { Verdict } from '../rules/rule.ts';
-import { append, type Browser, createBrowser, moveTo, type Pressed, pressKey, tell } from './browser.ts';
+import { append, createBrowser, moveTo, tell } from './browser.ts';
 import type { Row } from './event-list.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
-import type { Key } from './read-keys.ts';
+import { notEnded, type Watched } from './watched.ts';
 
 /** Something that gets a verdict: a rule of the specification, for example. */
 export interface Item {
@@ -41,17 +41,13 @@ export type VerdictNews =
   | { type: 'tick' }
   | Notice;
 
-type Ended = Extract<VerdictNews, { type: 'ended' }>;
-
 /** The state of a screen of verdicts: a list of items that fills up. */
-export interface VerdictModel extends Browser {
+export interface VerdictModel extends Watched {
   what: string;
   /** Each has a row of the list, with its index as id. */
   items: readonly ItemSeen[];
   doing: { text: string; until: number | undefined };
   amounts: readonly Amount[];
-  ended: (Ended & { at: number }) | undefined;
-  isEnding: boolean;
 }
 
 export function createVerdictModel(start: ScreenStart): VerdictModel {
@@ -61,8 +57,7 @@ export function createVerdictModel(start: ScreenStart): VerdictModel {
     items: [],
     doing: { text: 'starting', until: undefined },
     amounts: [],
-    ended: undefined,
-    isEnding: false,
+    ...notEnded,
   };
 }
 
@@ -89,7 +84,11 @@ function reduceNews(model: VerdictModel, news: VerdictNews): VerdictModel {
     case 'judged':
       return judge(model, news);
     case 'ended':
-      return { ...model, ended: { ...news, at: model.now }, list: { ...model.list, latest: worst(model) } };
+      return {
+        ...model,
+        ended: { ok: news.ok, text: news.text, at: model.now },
+        list: { ...model.list, latest: worst(model) },
+      };
     case 'tick':
       return model;
   }
@@ -134,11 +133,4 @@ function worst({ items }: VerdictModel): number {
   const order: readonly (Verdict | undefined)[] = ['fail', 'warn', 'unknown'];
   const found = order.map((verdict) => items.findIndex((item) => item.verdict === verdict));
   return found.find((index) => index >= 0) ?? 0;
-}
-
-/** Handles a key. `page`: number of lines of the list. */
-export function pressVerdictKey(model: VerdictModel, key: Key, page: number): Pressed<VerdictModel> {
-  const { model: next, actions } = pressKey(model, key, page);
-  const isEnding = next.isEnding || actions.some(({ type }) => type === 'quit');
-  return { model: { ...next, isEnding }, actions };
 }

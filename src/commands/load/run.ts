@@ -47,18 +47,22 @@ export async function run(context: LoadContext): Promise<number> {
   const view = await openView(context, facts);
   try {
     const thresholds = [...settings.threshold, ...settings.abortOn];
+    const begun = settings.startAt ?? io.clock.wall() + leadMs;
+    view.planned(begun);
     const parts = await runLoad({
-      facts: { ...facts, startAt: settings.startAt ?? io.clock.wall() + leadMs },
+      facts: { ...facts, startAt: begun },
       shard,
-      signal: AbortSignal.any([signal, view.ended]),
+      signal: view.signal,
       abortOn: settings.abortOn,
       crew,
       onProgress: view.progress,
       onNotice: view.notice,
     });
+    const ended = view.signal.aborted ? toVoicectlError(view.signal.reason) : undefined;
+    const judged = judgeResult(parts, thresholds);
+    await view.finish(judged.summary);
     await view.close();
-    const ended = signal.aborted ? toVoicectlError(signal.reason) : undefined;
-    return await finishLoad(context, judgeResult(parts, thresholds), ended);
+    return await finishLoad(context, judged, ended);
   } finally {
     crew.close();
     await view.close();

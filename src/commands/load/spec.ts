@@ -11,6 +11,7 @@ export const loadSpec = defineSpec({
     baseUrl: 'Service:',
     deviceCount: 'Devices and time limits:',
     loadProcesses: 'Processes and machines:',
+    ascii: 'Screen:',
   },
   examples: [
     "voicectl load --sessions 200 --arrival poisson:20/s --threshold 'first-audio:p95<800ms'",

@@ -3,16 +3,20 @@ import { loadPlanObject, loadProgressObject } from '../../report/load-json.ts';
 import { loadPlanLines, loadProgressText } from '../../report/load-lines.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadProgress } from '../../runs/load/run-load.ts';
-import { summariseSecond } from '../../runs/load/summary.ts';
+import { type LoadSummary, summariseSecond } from '../../runs/load/summary.ts';
 import type { LoadContext } from './context.ts';
 
 /** Shows a run while it goes on: on a screen, as a line that changes, as lines, or as JSON. */
 export interface LoadView {
+  /** Ends the run: the signal of the command, and the user's own. */
+  readonly signal: AbortSignal;
+  /** The first arrival is at `startAt`, milliseconds since the epoch. */
+  planned(startAt: number): void;
   progress(progress: LoadProgress): void;
   notice(text: string): void;
-  /** Aborted when the user ends the run. */
-  readonly ended: AbortSignal;
-  /** Called when the run is over, before the result is printed. */
+  /** The run is over. Resolves when the user has seen the verdict. */
+  finish(summary: LoadSummary): Promise<void>;
+  /** Called in any case, before the result is printed. */
   close(): Promise<void>;
 }
 
@@ -26,15 +30,19 @@ export async function showPlan({ io, json, style, quiet }: LoadContext, facts: L
   else if (!quiet) await io.stdout.write(`${loadPlanLines(facts, style).join('\n')}\n`);
 }
 
-export async function openView(context: LoadContext, _facts: LoadFacts): Promise<LoadView> {
-  return createLoadLines(context);
+export async function openView(context: LoadContext, facts: LoadFacts): Promise<LoadView> {
+  const { io, output } = context;
+  if (output !== 'tui' || io.terminal === undefined) return createLoadLines(context);
+  const { createLoadScreen } = await import('./screen.ts');
+  return createLoadScreen(context, facts, io.terminal);
 }
 
-function createLoadLines({ io, json, quiet, note, warn }: LoadContext): LoadView {
+function createLoadLines({ io, json, quiet, note, warn, signal }: LoadContext): LoadView {
   const isLive = io.stderr.isTTY && !quiet && !json;
   const write = (text: string) => void io.stderr.write(text).catch(() => {});
   return {
-    ended: new AbortController().signal,
+    signal,
+    planned() {},
     progress({ second, totals, core }) {
       // Counts of the whole run, times of the last second.
       const seen = { ...summariseSecond(totals.series.at(second)), counts: totals.counts };
@@ -46,6 +54,7 @@ function createLoadLines({ io, json, quiet, note, warn }: LoadContext): LoadView
       if (isLive) write(clearLine);
       void warn(`! ${text}`);
     },
+    async finish() {},
     async close() {
       if (isLive) write(clearLine);
     },

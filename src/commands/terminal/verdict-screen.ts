@@ -1,61 +1,17 @@
-import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import type { TerminalDevice } from '../../kernel/terminal-device.ts';
-import { version } from '../../kernel/version.ts';
-import type { Action, ScreenName } from '../../ui/port.ts';
-import { openScreen, type ScreenEnd } from '../../ui/screen.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
-import { drawWorker } from '../../ui/worker-file.ts';
 import type { CommandContext } from '../command.ts';
-import { runOwnAction } from './screen-actions.ts';
-import { speaksUnicode } from './speaks-unicode.ts';
+import { openRunScreen, type RunScreen, type RunScreenOptions } from './run-screen.ts';
 
 /** A list of verdicts that fills the terminal. */
-export interface VerdictScreen {
-  /** Aborted when the user quits while verdicts are awaited, or the terminal is gone. */
-  readonly signal: AbortSignal;
-  show(news: VerdictNews): void;
-  /** Says that all verdicts are there. If a key other than `q` was pressed, resolves when the user leaves; else at once. */
-  finish(end: { ok: boolean; text: string }): Promise<void>;
-  /** Restores the terminal. */
-  close(): Promise<void>;
-}
-
-export interface VerdictScreenOptions {
-  device: TerminalDevice;
-  screen: ScreenName;
-  /** For the head of the screen. */
-  subject: string;
-}
-
-/** So often the times on the screen are drawn again. */
-const tickMs = 250;
-
 export function openVerdictScreen(
-  { settings, io, colour, signal }: CommandContext<'ascii'>,
-  { device, screen: name, subject }: VerdictScreenOptions,
-): VerdictScreen {
-  const quitting = new AbortController();
-  let isOnScreen = true;
-  let isFinished = false;
-  let leave: () => void = () => {};
-  let ticking: ClockTimer | undefined;
-  const screen = openScreen<Exclude<VerdictNews, { type: 'notice' }>>({
-    device,
-    clock: systemClock,
-    worker: drawWorker,
-    colour,
-    start: {
-      screen: name,
-      version,
-      ascii: settings.ascii ?? !speaksUnicode(io.env),
-      subject,
-      can: ['copy'],
-    },
+  context: CommandContext<'ascii'>,
+  options: Omit<RunScreenOptions<VerdictNews>, 'fold'>,
+): RunScreen<VerdictNews> {
+  return openRunScreen<VerdictNews>(context, {
+    ...options,
     fold: (before, news) => (before.type === news.type && news.type === 'used' ? news : undefined),
-    onAction: (action) => void act(action),
-    onEnd,
   });
+<<<<<<< HEAD
   const tell = (text: string) => screen.show({ type: 'notice', text });
 
   async function act(action: Action) {
@@ -106,4 +62,6 @@ export function openVerdictScreen(
       await screen.close();
     },
   };
+=======
+>>>>>>> 05eeade (Show load runs on a screen, and bench with its generator)
 }

@@ -123,9 +123,9 @@ function openStream(
         if (task === 'listen') ear.expect(at);
         resolve({ stream, confirmedAt: at, ended, breakage });
       },
-      onAudio(payload, at) {
+      onAudio(bytes, at) {
         lastWord = undefined;
-        ear.hear(payload.length, at);
+        ear.hear(bytes, at);
       },
       onEnd(end) {
         giveUpStep();

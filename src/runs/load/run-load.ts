@@ -36,6 +36,7 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
   const cores = new Map<number, number[]>();
   const lost = new Map<number, string>();
   const stopping = new AbortController();
+  const reports = new Map<number, number>();
   let stopped: string | null = null;
   let shown = -1;
 
@@ -53,9 +54,13 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
         totals.add(tick);
         if (tick.core !== undefined)
           cores.set(tick.generator, [...(cores.get(tick.generator) ?? []), tick.core]);
-        if (tick.second <= shown) return;
-        shown = tick.second;
-        onProgress({ second: shown, totals, core: latestCore(cores) });
+        reports.set(tick.second, (reports.get(tick.second) ?? 0) + 1);
+        // A second is shown when all generators have reported it, or when one is already further.
+        const isWhole = (reports.get(tick.second) ?? 0) >= crew.size - lost.size;
+        const second = isWhole ? tick.second : tick.second - 1;
+        if (second <= shown) return;
+        shown = second;
+        onProgress({ second, totals, core: latestCore(cores) });
         const crossed = abortOn.find((one) => hasEnough(one, totals) && isCrossed(one, totals));
         if (crossed !== undefined) stop(`--abort-on ${crossed.text}`);
       },

@@ -11,12 +11,15 @@ export interface SeriesSecond {
   /** Open sessions at the end of the second. */
   open: number;
   times: Partial<Record<LoadMetric, SparseTimes>>;
+  /** How late frames and arrivals left. */
+  late: SparseTimes;
 }
 
 interface Second {
   counts: LoadCounts;
   opened: number;
   times: Map<LoadMetric, Map<number, number>>;
+  late: Map<number, number>;
 }
 
 /** The series of a run, second by second. */
@@ -31,17 +34,19 @@ export interface Series {
 export function createSeries(): Series {
   const seconds = new Map<number, Second>();
   const at = (second: number): Second => {
-    const known = seconds.get(second) ?? { counts: { ...noCounts }, opened: 0, times: new Map() };
+    const known = seconds.get(second) ?? {
+      ...{ counts: { ...noCounts }, opened: 0, times: new Map(), late: new Map() },
+    };
     seconds.set(second, known);
     return known;
   };
   const addTime = ({ times }: Second, metric: LoadMetric, us: number, count: number) => {
     const counts = times.get(metric) ?? new Map<number, number>();
     times.set(metric, counts);
-    counts.set(us, (counts.get(us) ?? 0) + count);
+    addCount(counts, us, count);
   };
   return {
-    add({ second, counts, opened, finished, unfinished }) {
+    add({ second, counts, opened, finished, unfinished, lateness }) {
       const one = at(second);
       addCounts(one.counts, counts);
       one.opened += opened;
@@ -49,6 +54,7 @@ export function createSeries(): Series {
         for (const us of finished[metric] ?? []) addTime(one, metric, toTwoFigures(us), 1);
         for (const us of unfinished[metric] ?? []) addTime(one, metric, toTwoFigures(us), 1);
       }
+      for (const [us, count] of lateness) addCount(one.late, toTwoFigures(us), count);
     },
     merge(others) {
       let open = 0;
@@ -59,32 +65,42 @@ export function createSeries(): Series {
         open = other.open;
         for (const metric of loadMetricNames)
           for (const [us, count] of other.times[metric] ?? []) addTime(one, metric, us, count);
+        for (const [us, count] of other.late) addCount(one.late, us, count);
       }
     },
     at(second) {
-      const { counts, times } = at(second);
       let open = 0;
       for (const { opened } of seconds.values()) open += opened;
-      return { second, counts: { ...counts }, open, times: sparse(times) };
+      return read(second, at(second), open);
     },
     read() {
       let open = 0;
       const last = Math.max(-1, ...seconds.keys());
       // Also the seconds in which nothing happened.
       return Array.from({ length: last + 1 }, (_, second) => {
-        const { counts, opened, times } = at(second);
-        open += opened;
-        return { second, counts: { ...counts }, open, times: sparse(times) };
+        const one = at(second);
+        open += one.opened;
+        return read(second, one, open);
       });
     },
   };
 }
 
-function sparse(times: Second['times']): SeriesSecond['times'] {
+function read(second: number, { counts, times, late }: Second, open: number): SeriesSecond {
   const present = loadMetricNames.filter((metric) => times.has(metric));
-  return Object.fromEntries(
-    present.map((metric) => [metric, [...(times.get(metric) ?? [])].sort(([a], [b]) => a - b)]),
-  );
+  return {
+    ...{ second, open, counts: { ...counts } },
+    times: Object.fromEntries(present.map((metric) => [metric, sparse(times.get(metric))])),
+    late: sparse(late),
+  };
+}
+
+function addCount(counts: Map<number, number>, us: number, count: number): void {
+  counts.set(us, (counts.get(us) ?? 0) + count);
+}
+
+function sparse(counts: ReadonlyMap<number, number> = new Map()): SparseTimes {
+  return [...counts].sort(([a], [b]) => a - b);
 }
 
 function toTwoFigures(us: number): number {

@@ -9,7 +9,7 @@ import type { EncodedTimes } from './histogram.ts';
 import { createTimes } from './histogram.ts';
 import type { LoadResult, MetricTimes, ResultParts } from './result.ts';
 import { encodeResult } from './result.ts';
-import { type SeriesSecond, sparseAt } from './series.ts';
+import { type SeriesSecond, type SparseTimes, sparseAt } from './series.ts';
 import { type JudgedThreshold, judgeThreshold } from './thresholds.ts';
 import { whyIncomplete, whyInvalid } from './validity.ts';
 
@@ -43,10 +43,20 @@ export interface MetricSummary {
   bars: Bar[];
 }
 
+/** Milliseconds. */
+export interface SecondTimes {
+  p50: number;
+  p95: number;
+  p99: number;
+  max: number;
+}
+
 /** One second, for people. */
 export interface SecondSummary extends Pick<SeriesSecond, 'second' | 'counts' | 'open'> {
-  /** Milliseconds, by metric; a metric without values in this second is left out. */
-  times: Partial<Record<LoadMetric, { p50: number; p95: number; max: number }>>;
+  /** By metric; a metric without values in this second is left out. */
+  times: Partial<Record<LoadMetric, SecondTimes>>;
+  /** How late frames and sessions left; null if none did. */
+  late: SecondTimes | null;
 }
 
 /** A result as it is reported: numbers in place of histograms. */
@@ -138,12 +148,19 @@ function latenessOf(encoded: EncodedTimes): LoadSummary['lateMs'] {
   return { p50: times.at(50) / 1000, p99: times.at(99) / 1000, max: (times.max ?? 0) / 1000 };
 }
 
-export function summariseSecond({ second, counts, open, times }: SeriesSecond): SecondSummary {
+export function summariseSecond({ second, counts, open, times, late }: SeriesSecond): SecondSummary {
   const entries = loadMetricNames.flatMap((metric) => {
     const sparse = times[metric];
-    if (sparse === undefined) return [];
-    const at = (percent: number) => sparseAt(sparse, percent) ?? 0;
-    return [[metric, { p50: at(50), p95: at(95), max: at(100) }] as const];
+    return sparse === undefined ? [] : [[metric, secondTimes(sparse)] as const];
   });
-  return { second, counts, open, times: Object.fromEntries(entries) };
+  return {
+    ...{ second, counts, open },
+    times: Object.fromEntries(entries),
+    late: late.length === 0 ? null : secondTimes(late),
+  };
+}
+
+function secondTimes(sparse: SparseTimes): SecondTimes {
+  const at = (percent: number) => sparseAt(sparse, percent) ?? 0;
+  return { p50: at(50), p95: at(95), p99: at(99), max: at(100) };
 }

@@ -21,8 +21,8 @@ export interface FastStreamHandlers {
   /** The upgrade was accepted. `at` is the clock's time when the data was read, here and below. */
   onOpen(at: number): void;
   onText(text: string, at: number): void;
-  /** Takes a view that is valid only during the call. */
-  onAudio(payload: Buffer, at: number): void;
+  /** A message of AI audio, or a part of one. `payload` of the stream is its content. */
+  onAudio(bytes: number, at: number): void;
   /** Called once, when the connection has ended or could not be opened. */
   onEnd(end: FastStreamEnd): void;
 }
@@ -70,13 +70,18 @@ export class FastStream {
     this.#upgrade = upgrade;
     this.#handlers = handlers;
     this.#reader = new FrameReader({
-      binary: (payload) => handlers.onAudio(payload, this.#at),
+      binary: (bytes) => handlers.onAudio(bytes, this.#at),
       text: (payload) => handlers.onText(payload.toString(), this.#at),
       ping: (payload) => this.send(clientFrame(opcodes.pong, payload)),
       close: (payload) => this.#takeClose(payload),
       violation: (why) => this.#fail(new VoicectlError('protocol-violation', `The service sent ${why}`)),
     });
     this.#socket = this.#connect();
+  }
+
+  /** The content of the audio that is told: a view that is valid only during the call. */
+  get payload(): Buffer {
+    return this.#reader.payload;
   }
 
   /** Bytes that wait in this process because the service does not read. */
@@ -123,7 +128,7 @@ export class FastStream {
       onread: {
         buffer: received,
         callback: (bytes: number) => {
-          this.#take(received.subarray(0, bytes));
+          this.#take(bytes);
           return true;
         },
       },
@@ -140,14 +145,15 @@ export class FastStream {
     return socket;
   }
 
-  #take(bytes: Buffer): void {
+  /** Takes what was read into `received`. */
+  #take(length: number): void {
     if (this.#isOver) return;
     this.#at = this.#target.clock.now();
     if (this.#head === undefined) {
-      this.#reader.push(bytes);
+      this.#reader.push(received, length);
       return;
     }
-    const head = Buffer.concat([this.#head, bytes]);
+    const head = Buffer.concat([this.#head, received.subarray(0, length)]);
     this.#head = head;
     try {
       const headBytes = this.#upgrade.readAnswer(head);

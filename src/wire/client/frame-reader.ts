@@ -2,7 +2,8 @@ import { opcodes } from './client-frame.ts';
 
 /** Takes what a frame reader finds. Payloads are views that are valid only during the call. */
 export interface FrameHandlers {
-  binary(payload: Buffer): void;
+  /** `bytes` long: most readers of audio need no more, and the others ask the reader for its `payload`. */
+  binary(bytes: number): void;
   text(payload: Buffer): void;
   ping(payload: Buffer): void;
   close(payload: Buffer): void;
@@ -25,31 +26,45 @@ export class FrameReader {
   #isOpen = false;
   #text: Buffer = nothing;
   #isOver = false;
+  #data: Buffer = nothing;
+  #from = 0;
+  #until = 0;
 
   constructor(handlers: FrameHandlers) {
     this.#handlers = handlers;
   }
 
-  /** Takes the next piece; `bytes` may be overwritten after the call. */
-  push(bytes: Buffer): void {
-    if (this.#isOver) return;
-    const data = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
-    const used = this.#readFrames(data);
-    this.#rest = used === data.length ? nothing : Buffer.from(data.subarray(used));
+  /** The payload of the frame that is told: a view that is valid only during the call. */
+  get payload(): Buffer {
+    return this.#data.subarray(this.#from, this.#until);
   }
 
-  #readFrames(data: Buffer): number {
+  /** Takes the next piece: the first `length` bytes, which may be overwritten after the call. */
+  push(bytes: Buffer, length = bytes.length): void {
+    if (this.#isOver) return;
+    if (this.#rest.length === 0) this.#readAll(bytes, length);
+    else this.#readAll(Buffer.concat([this.#rest, bytes.subarray(0, length)]), this.#rest.length + length);
+  }
+
+  #readAll(data: Buffer, length: number): void {
+    this.#data = data;
+    const used = this.#readFrames(data, length);
+    this.#rest = used === length ? nothing : Buffer.from(data.subarray(used, length));
+  }
+
+  /** Nothing is allocated for a whole frame of audio. Returns how many bytes were read. */
+  #readFrames(data: Buffer, end: number): number {
     let at = 0;
-    while (!this.#isOver && data.length - at >= 2) {
+    while (!this.#isOver && end - at >= 2) {
       const second = data[at + 1] ?? 0;
       let length = second & 0x7f;
       let head = 2;
       if (length === 126) {
-        if (data.length - at < 4) break;
+        if (end - at < 4) break;
         length = data.readUInt16BE(at + 2);
         head = 4;
       } else if (length === 127) {
-        if (data.length - at < 10) break;
+        if (end - at < 10) break;
         length = Number(data.readBigUInt64BE(at + 2));
         head = 10;
       }
@@ -57,34 +72,36 @@ export class FrameReader {
       const why = faultOf(first, second, length);
       if (why !== undefined) {
         this.#violate(why);
-        return data.length;
+        return end;
       }
-      if (data.length - at < head + length) break;
-      this.#take(first, data.subarray(at + head, at + head + length));
-      at += head + length;
+      if (end - at < head + length) break;
+      this.#from = at + head;
+      at = this.#from + length;
+      this.#until = at;
+      this.#take(first);
     }
     return at;
   }
 
-  #take(first: number, payload: Buffer): void {
+  #take(first: number): void {
     const opcode = first & 0x0f;
     const isFinal = (first & 0x80) !== 0;
     switch (opcode) {
       case opcodes.binary:
       case opcodes.text:
       case opcodes.continuation:
-        this.#takePart(opcode, isFinal, payload);
+        this.#takePart(opcode, isFinal);
         break;
       case opcodes.ping:
-        this.#handlers.ping(payload);
+        this.#handlers.ping(this.payload);
         break;
       case opcodes.close:
-        this.#handlers.close(payload);
+        this.#handlers.close(this.payload);
         break;
     }
   }
 
-  #takePart(opcode: number, isFinal: boolean, payload: Buffer): void {
+  #takePart(opcode: number, isFinal: boolean): void {
     const isNext = opcode === opcodes.continuation;
     if (isNext !== this.#isOpen) {
       this.#violate(isNext ? 'a continuation of nothing' : 'a message within a message');
@@ -93,10 +110,10 @@ export class FrameReader {
     if (!isNext) this.#isText = opcode === opcodes.text;
     this.#isOpen = !isFinal;
     if (!this.#isText) {
-      this.#handlers.binary(payload);
+      this.#handlers.binary(this.#until - this.#from);
       return;
     }
-    const text = this.#text.length === 0 ? payload : Buffer.concat([this.#text, payload]);
+    const text = this.#text.length === 0 ? this.payload : Buffer.concat([this.#text, this.payload]);
     this.#text = nothing;
     if (isFinal) this.#handlers.text(text);
     else if (text.length > maxPayloadBytes) this.#violate('a message that is too long');

@@ -9,7 +9,10 @@ function read(bytes: Buffer, sizes: readonly number[] = [bytes.length]) {
   const told: [kind: string, text: string][] = [];
   const tell = (kind: string) => (payload: Buffer) => void told.push([kind, payload.toString('latin1')]);
   const reader = new FrameReader({
-    binary: tell('binary'),
+    binary: (bytes) => {
+      expect(reader.payload).toHaveLength(bytes);
+      tell('binary')(reader.payload);
+    },
     text: tell('text'),
     ping: tell('ping'),
     close: tell('close'),
@@ -21,7 +24,8 @@ function read(bytes: Buffer, sizes: readonly number[] = [bytes.length]) {
   for (const size of [...sizes, bytes.length]) {
     const piece = bytes.subarray(at, at + size);
     piece.copy(shared);
-    reader.push(shared.length >= piece.length ? shared.subarray(0, piece.length) : piece);
+    if (shared.length >= piece.length) reader.push(shared, piece.length);
+    else reader.push(piece);
     at += piece.length;
   }
   return told;

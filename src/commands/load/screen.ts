@@ -1,0 +1,52 @@
+import { escapeText } from '../../kernel/escape.ts';
+import type { TerminalDevice } from '../../kernel/terminal-device.ts';
+import { thresholdText } from '../../report/load-lines.ts';
+import { readLive } from '../../runs/load/live.ts';
+import type { LoadFacts } from '../../runs/load/result.ts';
+import type { LoadSummary } from '../../runs/load/summary.ts';
+import type { LoadNews } from '../../ui/load-model.ts';
+import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
+import type { LoadContext } from './context.ts';
+import type { LoadView } from './view.ts';
+
+/** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */
+export function createLoadScreen(
+  context: LoadContext,
+  { target, task, arrival, cost }: LoadFacts,
+  device: TerminalDevice,
+): LoadView {
+  const { io, settings, signal } = context;
+  const thresholds = [...settings.threshold, ...settings.abortOn];
+  const screen = openRunScreen<LoadNews>(context, {
+    device,
+    screen: 'load',
+    subject: escapeText(`${target}: ${task}, ${arrival}`),
+    fold: () => undefined,
+  });
+  return {
+    signal: AbortSignal.any([signal, screen.signal]),
+    planned(startAt) {
+      const { sessions, longestMs } = cost;
+      screen.show({ type: 'planned', sessions, longestMs, startsInMs: startAt - io.clock.wall() });
+    },
+    progress: (progress) => screen.show({ type: 'second', live: readLive(progress, thresholds) }),
+    notice: (text) => screen.show({ type: 'told', text }),
+    finish: (summary) => screen.finish(endOf(summary)),
+    close: screen.close,
+  };
+}
+
+function endOf({ invalid, thresholds, stopped }: LoadSummary): RunEnd {
+  const crossed = thresholds.filter(({ holds }) => !holds);
+  const ok = invalid.length === 0 && crossed.length === 0;
+  const verdict =
+    invalid.length > 0
+      ? 'not valid'
+      : crossed.length > 0
+        ? `${crossed.length} of ${thresholds.length} thresholds crossed`
+        : thresholds.length > 0
+          ? 'valid, thresholds hold'
+          : 'valid';
+  const text = stopped === null ? verdict : `stopped, ${verdict}`;
+  return { ok, text, reasons: [...invalid, ...crossed.map(thresholdText)] };
+}

@@ -1,0 +1,120 @@
+import { Box, Text } from 'ink';
+import { msText, percentText } from '../../report/load-lines.ts';
+import type { LiveLoad, LiveStatistic, LiveTimes } from '../../runs/load/live.ts';
+import { mostCore, mostLateMs } from '../../runs/load/validity.ts';
+import { padStartTo, padTo } from '../cells.ts';
+import type { Past, PastName } from '../load-past.ts';
+import { type Colour, colours, useGlyphs } from '../theme.ts';
+import { Sparkline } from './Sparkline.tsx';
+
+interface LoadTimesProps {
+  live: LiveLoad | undefined;
+  past: Past;
+  width: number;
+  lines: number;
+  /** Whether the columns have their names above them. */
+  heading: boolean;
+}
+
+const nameWidth = 11;
+const cellWidth = 10;
+const narrowestSparkline = 8;
+/** Where not all fit, the first ones are shown. */
+const byImportance: readonly PastName[] = [
+  ...(['first-audio', 'token', 'sent late', 'open', 'jitter', 'back', 'stops'] as const),
+  ...(['core', 'connect', 'gap', 'confirmed'] as const),
+];
+
+/** The times of the whole run so far, each with its 95th percentile over time; then open sessions and the core. */
+export function LoadTimes({ live, past, width, lines, heading }: LoadTimesProps) {
+  const statistics = statisticsFor(width);
+  const sparkline = sparklineWidth(width, statistics.length);
+  const { atLeast } = useGlyphs();
+  const rows = rowsOf(live, lines, atLeast);
+  return (
+    <Box flexDirection="column">
+      {heading && (
+        <Text dimColor wrap="truncate">
+          {padTo('', nameWidth)}
+          {statistics.map((name) => padStartTo(name, cellWidth))}
+          {sparkline === 0 ? '' : `  p95 of each ${past.each === 1 ? 'second' : `${past.each} s`}`}
+        </Text>
+      )}
+      {rows.map(({ name, cells, isPast }) => (
+        <Text key={name} wrap="truncate">
+          {padTo(name, nameWidth)}
+          <TimeCells cells={cells} statistics={statistics} isPast={isPast} />
+          {sparkline > 0 && (
+            <>
+              {'  '}
+              <Sparkline
+                values={past.values[name] ?? []}
+                width={sparkline}
+                colour={isPast ? colours.bad : colourOf(name)}
+              />
+            </>
+          )}
+        </Text>
+      ))}
+    </Box>
+  );
+}
+
+interface TimesRow {
+  name: PastName;
+  cells: Partial<Record<LiveStatistic, string>>;
+  /** Beyond what makes a run invalid. */
+  isPast: boolean;
+}
+
+function TimeCells({
+  cells,
+  statistics,
+  isPast,
+}: Pick<TimesRow, 'cells' | 'isPast'> & { statistics: readonly LiveStatistic[] }) {
+  const { ellipsis } = useGlyphs();
+  const text = statistics.map((name) => padStartTo(cells[name] ?? '', cellWidth, ellipsis)).join('');
+  return isPast ? (
+    <Text bold color={colours.bad}>
+      {text}
+    </Text>
+  ) : (
+    <Text bold>{text}</Text>
+  );
+}
+
+function rowsOf(live: LiveLoad | undefined, lines: number, atLeast: string): TimesRow[] {
+  if (live === undefined) return [];
+  const rows: TimesRow[] = [
+    ...live.times.map((times) => timesRow(times, atLeast)),
+    { name: 'open', cells: { p50: String(live.last.open) }, isPast: false },
+    ...(live.core === null
+      ? []
+      : [{ name: 'core', cells: { p50: percentText(live.core) }, isPast: live.core > mostCore } as const]),
+  ];
+  const kept = byImportance.filter((name) => rows.some((row) => row.name === name)).slice(0, lines);
+  return rows.filter(({ name }) => kept.includes(name));
+}
+
+function timesRow({ metric, statistics }: LiveTimes, atLeast: string): TimesRow {
+  const cells = Object.entries(statistics).map(([name, { ms, isLowerBound }]) => [
+    name,
+    `${isLowerBound ? atLeast : ''}${msText(ms)}`,
+  ]);
+  const isPast = metric === 'sent late' && statistics.p99.ms > mostLateMs;
+  return { name: metric, cells: Object.fromEntries(cells), isPast };
+}
+
+function colourOf(name: PastName): Colour {
+  return name === 'open' || name === 'core' || name === 'sent late' ? colours.you : colours.ai;
+}
+
+function statisticsFor(width: number): readonly LiveStatistic[] {
+  if (width >= 70) return ['p50', 'p95', 'p99', 'max'];
+  return width >= 50 ? ['p50', 'p95', 'p99'] : ['p50', 'p99'];
+}
+
+function sparklineWidth(width: number, statistics: number): number {
+  const left = width - nameWidth - statistics * cellWidth - 2;
+  return left < narrowestSparkline ? 0 : left;
+}

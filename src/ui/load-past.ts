@@ -1,0 +1,65 @@
+import type { LoadMetric } from '../config/threshold.ts';
+import type { LiveLoad } from '../runs/load/live.ts';
+
+/** What has a sparkline. */
+export type PastName = LoadMetric | 'sent late' | 'open' | 'core';
+
+/** The whole run in steps of equal length: the longer it is, the longer the steps. */
+export interface Past {
+  /** Seconds in a step. */
+  each: number;
+  /** The highest value in each step; of times the 95th percentile of a second, in milliseconds. */
+  values: Partial<Record<PastName, readonly (number | undefined)[]>>;
+}
+
+/** Most steps that are kept; then two become one. */
+const maxSteps = 512;
+
+export const noPast: Past = { each: 1, values: {} };
+
+/** Adds the last second of a run. */
+export function addSecond(past: Past, { last, core }: Pick<LiveLoad, 'last' | 'core'>): Past {
+  const fitting = Math.floor(last.second / past.each) < maxSteps ? past : joinSteps(past);
+  if (fitting !== past) return addSecond(fitting, { last, core });
+  const seen: [PastName, number][] = [
+    ['open', last.open],
+    ...Object.entries(last.times).map(([metric, { p95 }]): [PastName, number] => [metric as LoadMetric, p95]),
+    ...(last.late === null ? [] : [['sent late', last.late.p95] as [PastName, number]]),
+    ...(core === null ? [] : [['core', core] as [PastName, number]]),
+  ];
+  const step = Math.floor(last.second / past.each);
+  const values = { ...past.values };
+  for (const [name, value] of seen) {
+    const steps = [...(values[name] ?? [])];
+    steps[step] = Math.max(steps[step] ?? 0, value);
+    values[name] = Array.from(steps);
+  }
+  return { ...past, values };
+}
+
+function joinSteps({ each, values }: Past): Past {
+  const joined = Object.entries(values).map(([name, steps]) => [
+    name,
+    Array.from({ length: Math.ceil(steps.length / 2) }, (_, index) =>
+      highest(steps.slice(2 * index, 2 * index + 2)),
+    ),
+  ]);
+  return { each: each * 2, values: Object.fromEntries(joined) };
+}
+
+/** The values in at most this many columns. A column without a value is a hole. */
+export function toColumns(
+  values: readonly (number | undefined)[],
+  columns: number,
+): readonly (number | undefined)[] {
+  const per = Math.ceil(values.length / Math.max(1, columns));
+  if (per <= 1) return values;
+  return Array.from({ length: Math.ceil(values.length / per) }, (_, index) =>
+    highest(values.slice(index * per, (index + 1) * per)),
+  );
+}
+
+function highest(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
