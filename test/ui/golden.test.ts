@@ -10,6 +10,8 @@ import type { Scene } from './player.ts';
 import {
   checkStart,
   conversation,
+  loadNews,
+  loadStart,
   serveNews,
   serveStart,
   streamStart,
@@ -37,6 +39,7 @@ const scenes: Record<string, Omit<Scene, 'worker'>> = {
   stream: { start: streamStart, events: conversation(), now: 12_000, wall },
   serve: { start: serveStart, events: serveNews(), now: 8_000, wall },
   check: { start: checkStart, events: verdictNews(), now: 9_000, wall },
+  load: { start: loadStart, events: loadNews(), now: 12_000, wall },
 };
 const sizes = [
   [60, 15],
@@ -57,10 +60,12 @@ describe.skipIf(!hasTmux)('in a real terminal', { timeout: 120_000 }, () => {
       rows,
     });
   }
-  const settled = { stream: '19, following', serve: '12, following', check: '20 of 30' } as Record<
-    string,
-    string
-  >;
+  const settled = {
+    stream: '19, following',
+    serve: '12, following',
+    check: '20 of 30',
+    load: '2, following',
+  } as Record<string, string>;
   const cases = Object.keys(scenes).flatMap((name) =>
     sizes.map(([columns, rows]) => ({ name, columns, rows })),
   );

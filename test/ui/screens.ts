@@ -1,6 +1,9 @@
 import type { EmulatorEvent } from '../../src/emulator/events.ts';
 import type { EmulatorState } from '../../src/protocol/control.ts';
+import type { LiveLoad, LiveTimes } from '../../src/runs/load/live.ts';
+import { noCounts } from '../../src/runs/load/tick.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
+import type { LoadNews } from '../../src/ui/load-model.ts';
 import type { FrameRequest, ScreenStart } from '../../src/ui/port.ts';
 import type { ServeNews } from '../../src/ui/serve-model.ts';
 import type { ItemSeen, VerdictNews } from '../../src/ui/verdict-model.ts';
@@ -36,6 +39,14 @@ export const checkStart: ScreenStart = {
   ascii: false,
   can: ['copy'],
   subject: 'https://voice.example',
+};
+
+export const loadStart: ScreenStart = {
+  screen: 'load',
+  version: '0.0.0',
+  ascii: false,
+  can: ['copy'],
+  subject: 'https://voice.example: talk, poisson:20/s',
 };
 
 export function frameRequest(given: Partial<FrameRequest> = {}): FrameRequest {
@@ -270,5 +281,59 @@ export function verdictNews(): VerdictNews[] {
       return { type: 'judged', item, lines, body: { type: 'rule', id, verdict: item.verdict } };
     }),
     { type: 'doing', text: 'waiting', forMs: 28_000 },
+  ];
+}
+
+/** One second of a load run in which the times rise. */
+export function liveLoad(second: number): LiveLoad {
+  const times = (metric: LiveTimes['metric'], ms: number, isLowerBound = false): LiveTimes => {
+    const at = (value: number) => ({ ms: value, isLowerBound: false });
+    const max = { ms: 12 * ms, isLowerBound };
+    return { metric, statistics: { p50: at(ms), p95: at(2 * ms), p99: at(5 * ms), max } };
+  };
+  const p95 = (ms: number) => ({ p50: ms / 2, p95: ms, p99: ms, max: ms });
+  const arrived = Math.min(200, 20 * (second + 1));
+  return {
+    last: {
+      second,
+      counts: { ...noCounts, arrived: 20 },
+      open: Math.min(80, 20 * (second + 1)),
+      times: {
+        token: p95(10 + second),
+        // A second without a reply is a hole.
+        ...(second % 5 === 4 ? {} : { 'first-audio': p95(300 + 100 * second) }),
+      },
+      late: p95(1),
+    },
+    counts: { ...noCounts, arrived, done: arrived - 80, failed: 4, dropped: 1 },
+    failures: { 'token-refused': 2, 'stream-broken': 1, timeout: 1 },
+    times: [
+      times('token', 12),
+      times('connect', 1.5),
+      times('confirmed', 2.25),
+      times('first-audio', 400, true),
+      times('jitter', 8),
+      times('gap', 30),
+      times('sent late', 0.8),
+    ],
+    thresholds: [
+      {
+        text: 'first-audio:p95<800ms',
+        ...{ holds: true, value: 640, isLowerBound: false, limit: 800, unit: 'ms' },
+      },
+      { text: 'failed<1%', holds: false, value: 0.02, isLowerBound: false, limit: 0.01, unit: 'share' },
+      { text: 'back:max<2s', holds: false, value: null, isLowerBound: false, limit: 2000, unit: 'ms' },
+    ],
+    core: 0.41,
+  };
+}
+
+/** The first seconds of a load run, with failures. */
+export function loadNews(seconds = 12): LoadNews[] {
+  return [
+    { type: 'planned', sessions: 200, startsInMs: 0, longestMs: 60_000 },
+    ...Array.from({ length: seconds }, (_, second): LoadNews => ({ type: 'second', live: liveLoad(second) })),
+    { type: 'told', text: 'The token endpoint refused the key (403): no \u001b[31m你好' },
+    { type: 'told', text: 'The connection broke' },
   ];
 }
