@@ -20,8 +20,17 @@ export interface PulseOptions {
   slotsPerPeriod?: number;
 }
 
+type Tick = (due: number) => void;
+
+/** The members of one moment, in an array: nothing is allocated and nothing looked up for a call. */
+interface Slot {
+  /** A member that left while its slot is called is a hole until the end of the call. */
+  ticks: (Tick | undefined)[];
+  size: number;
+}
+
 export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: PulseOptions): Pulse {
-  const slots = Array.from({ length: slotsPerPeriod }, () => new Set<(due: number) => void>());
+  const slots = Array.from({ length: slotsPerPeriod }, (): Slot => ({ ticks: [], size: 0 }));
   const slotMs = periodMs / slotsPerPeriod;
   let anchor = 0;
   let next = 0;
@@ -30,7 +39,7 @@ export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: 
   let timer: ClockTimer | undefined;
 
   const deadline = (index: number) => anchor + index * slotMs;
-  const slotAt = (index: number) => slots[index % slotsPerPeriod] as Set<(due: number) => void>;
+  const slotAt = (index: number) => slots[index % slotsPerPeriod] as Slot;
   const isIdle = () => slots.every((slot) => slot.size === 0);
 
   /** Sets the timer for the next slot that has a member. */
@@ -52,10 +61,7 @@ export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: 
     }
     running = true;
     for (; deadline(next) <= now; next += 1) {
-      const slot = slotAt(next);
-      // A copy: a member that joins during a tick starts one period later, and one that leaves is not called again.
-      const due = deadline(next);
-      for (const tick of [...slot]) if (slot.has(tick)) tick(due);
+      callAll(slotAt(next), deadline(next));
     }
     running = false;
     if (!isIdle()) arm();
@@ -80,16 +86,39 @@ export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: 
         next = 0;
       }
       const slot = chooseSlot();
-      slot.add(tick);
+      slot.ticks.push(tick);
+      slot.size += 1;
       if (!running) arm();
+      let isMember = true;
       return () => {
-        slot.delete(tick);
+        if (!isMember) return;
+        isMember = false;
+        leave(slot, tick, running);
         if (isIdle()) timer?.cancel();
       };
     },
     close() {
       timer?.cancel();
-      for (const slot of slots) slot.clear();
+      for (const slot of slots) {
+        slot.ticks.fill(undefined);
+        slot.size = 0;
+      }
     },
   };
+}
+
+/** A member that joins during a call starts one period later, and one that leaves is not called again. */
+function callAll(slot: Slot, due: number): void {
+  const { ticks } = slot;
+  const { length } = ticks;
+  for (let index = 0; index < length; index += 1) ticks[index]?.(due);
+  if (slot.size < ticks.length) slot.ticks = slot.ticks.filter((tick) => tick !== undefined);
+}
+
+function leave(slot: Slot, tick: Tick, running: boolean): void {
+  const index = slot.ticks.indexOf(tick);
+  if (index < 0) return;
+  slot.size -= 1;
+  if (running) slot.ticks[index] = undefined;
+  else slot.ticks.splice(index, 1);
 }

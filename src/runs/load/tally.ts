@@ -49,7 +49,7 @@ export class Tally {
       finished: this.#finished,
       unfinished: this.#unfinished,
       failures: this.#failures,
-      lateness: [...this.#lateness()],
+      lateness: this.#lateness(),
     };
     this.counts = { ...noCounts };
     this.opened = 0;
@@ -61,10 +61,14 @@ export class Tally {
     return seen;
   }
 
-  *#lateness(): Generator<readonly [number, number]> {
-    for (const [index, count] of this.#late.entries())
-      if (count > 0) yield [index * classUs + classUs / 2, count];
-    for (const us of this.#veryLate) yield [us, 1];
+  #lateness(): LoadTick['lateness'] {
+    const found: LoadTick['lateness'] = [];
+    for (let index = 0; index < classes; index += 1) {
+      const count = this.#late[index] ?? 0;
+      if (count > 0) found.push([index * classUs + classUs / 2, count]);
+    }
+    for (const us of this.#veryLate) found.push([us, 1]);
+    return found;
   }
 }
 

@@ -49,7 +49,9 @@ function ThresholdLine({ threshold, nameWidth, width, isAscii }: ThresholdLinePr
   return (
     <Text wrap="truncate">
       <Text color={colour}>{holds ? passed : value === null ? dot : failed}</Text>{' '}
-      {padTo(cutTo(show(text), nameWidth, ellipsis), nameWidth)} <Text bold>{measured}</Text>{' '}
+      {padTo(cutTo(show(text), nameWidth, ellipsis), nameWidth)}
+      {'  '}
+      <Text bold>{measured}</Text>{' '}
       {bar >= narrowestBar && (
         <>
           <Bar value={value === null ? 0 : share(value, limit)} width={bar} colour={colour} />{' '}
