@@ -14,7 +14,7 @@ export interface RunScreen<News> {
   /** Aborted when the user quits while it runs, or the terminal is gone. */
   readonly signal: AbortSignal;
   show(news: News | Notice): void;
-  /** Says that all is done. If a key was pressed, resolves when the user leaves; otherwise at once. */
+  /** Says that all is done. If a key other than `q` was pressed, resolves when the user leaves; else at once. */
   finish(end: RunEnd): Promise<void>;
   /** Restores the terminal. */
   close(): Promise<void>;
