@@ -17,7 +17,7 @@ import type { LoadContext } from './context.ts';
 import { finishLoad } from './finish.ts';
 import { requireConfirmed } from './guard.ts';
 import { readOrder } from './order.ts';
-import { openView, showPlan } from './view.ts';
+import { createLoadLines, type LoadView, showPlan } from './view.ts';
 
 /** From the moment when all generators are ready to the first arrival. */
 const leadMs = 300;
@@ -91,6 +91,13 @@ function openTarget(context: LoadContext): Promise<Target> {
       name === 'local' || name === 'device' ? undefined : context.origin(name),
   };
   return resolveTarget(connection, { stdin: io.stdin, signal, needsKey: true });
+}
+
+async function openView(context: LoadContext, facts: LoadFacts): Promise<LoadView> {
+  const { io, output } = context;
+  if (output !== 'tui' || io.terminal === undefined) return createLoadLines(context);
+  const { createLoadScreen } = await import('./screen.ts');
+  return createLoadScreen(context, facts, io.terminal);
 }
 
 interface CrewParts {

@@ -30,14 +30,7 @@ export async function showPlan({ io, json, style, quiet }: LoadContext, facts: L
   else if (!quiet) await io.stdout.write(`${loadPlanLines(facts, style).join('\n')}\n`);
 }
 
-export async function openView(context: LoadContext, facts: LoadFacts): Promise<LoadView> {
-  const { io, output } = context;
-  if (output !== 'tui' || io.terminal === undefined) return createLoadLines(context);
-  const { createLoadScreen } = await import('./screen.ts');
-  return createLoadScreen(context, facts, io.terminal);
-}
-
-function createLoadLines({ io, json, quiet, note, warn, signal }: LoadContext): LoadView {
+export function createLoadLines({ io, json, quiet, note, warn, signal }: LoadContext): LoadView {
   const isLive = io.stderr.isTTY && !quiet && !json;
   const write = (text: string) => void io.stderr.write(text).catch(() => {});
   return {
