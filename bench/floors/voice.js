@@ -1,8 +1,8 @@
 /** A service that speaks in real time as soon as somebody is there, and tells its parent when each frame left. */
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { makeMurmur } from '../../test/helpers/murmur.js';
 import { frameBytes, frameMs } from '../load/audio.js';
-import { makeMurmur } from '../sound/murmur.js';
 import { now } from '../sound/time.js';
 
 const voice = makeMurmur(60);

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { startSoundServer } from '../../test/helpers/sound-server.js';
 import { openEar } from './ear.js';
 import { collectDelays, collectEchoes, describe } from './measure.js';
-import { startSoundServer } from './server.js';
 import { startService } from './service.js';
 
 const pulse = ['--raw', '--format=s16le', '--rate=16000', '--channels=1'];

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stallProcess } from '../../test/helpers/sound-server.js';
 import { openScene } from './measure.js';
-import { stallProcess } from './server.js';
 import { now } from './time.js';
 
 /** @typedef {Awaited<ReturnType<typeof openScene>>} Scene */

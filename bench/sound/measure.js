@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { makeMurmur } from '../../test/helpers/murmur.js';
+import { ahead, stallProcess, startSoundServer } from '../../test/helpers/sound-server.js';
 import { openEar } from './ear.js';
-import { makeMurmur } from './murmur.js';
-import { ahead, stallProcess, startSoundServer } from './server.js';
 import { startService, toSamples } from './service.js';
 import { now } from './time.js';
 

@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { makeMurmur } from '../../test/helpers/murmur.js';
+import { ahead } from '../../test/helpers/sound-server.js';
 import { frameBytes, frameMs } from '../load/audio.js';
-import { makeMurmur } from './murmur.js';
-import { ahead } from './server.js';
 
 const floor = fileURLToPath(new URL('../floors/voice.js', import.meta.url));
 /** What the service says, over and over. */

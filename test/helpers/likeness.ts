@@ -1,21 +1,5 @@
 const rate = 16_000;
 
-/** A sound in which every tenth of a second is unlike every other: soft noise below 300 Hz, the same in each run. */
-export function makeMurmur(ms: number): Buffer {
-  const count = (ms * rate) / 1000;
-  const pcm = Buffer.alloc(count * 2);
-  let seed = 7;
-  let [low, lower] = [0, 0];
-  for (let i = 0; i < count; i += 1) {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    // Two poles at about 300 Hz.
-    low += 0.11 * (seed / 1_073_741_824 - 1 - low);
-    lower += 0.11 * (low - lower);
-    pcm.writeInt16LE(Math.max(-32_000, Math.min(32_000, Math.round(lower * 70_000))), i * 2);
-  }
-  return pcm;
-}
-
 /** Where each tenth of a second of `original` is in `recording`, and how like it is there. */
 export interface Piece {
   likeness: number;
@@ -87,8 +71,12 @@ export function longestSilenceMs(recording: Buffer): number {
 
 /** Whether there was sound, and has been none for a second. */
 export function isOver(recording: Buffer): boolean {
-  const isLoud = (pcm: Buffer) => samples(pcm).some((sample) => Math.abs(sample) >= 40);
   return isLoud(recording) && !isLoud(recording.subarray(-32_000));
+}
+
+function isLoud(pcm: Buffer): boolean {
+  for (let at = 0; at + 2 <= pcm.length; at += 2) if (Math.abs(pcm.readInt16LE(at)) >= 40) return true;
+  return false;
 }
 
 function samples(pcm: Buffer): Float64Array {

@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { afterEach, type TestContext } from 'vitest';
 import { runInProcess } from './in-process.ts';
 import { createManualClock } from './manual-clock.ts';
 import { createWatch } from './watch.ts';
@@ -79,6 +79,19 @@ export interface Addresses {
  * test every child is killed and the folder removed.
  */
 export function setUpSandbox(): Sandbox {
+  const sandbox = createSandbox();
+  afterEach(sandbox.close);
+  return sandbox;
+}
+
+/** The same for one test, of several that run at a time: they may start programs, but not run them in this process. */
+export function sandboxFor({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Sandbox {
+  const sandbox = createSandbox();
+  onTestFinished(sandbox.close);
+  return sandbox;
+}
+
+function createSandbox(): Sandbox & { close(): Promise<void> } {
   let dir: string | undefined;
   const deferred: (() => unknown)[] = [];
   /** How many programs run in this process, and its folder without them. */
@@ -95,11 +108,11 @@ export function setUpSandbox(): Sandbox {
     }
     return dir;
   };
-  afterEach(async () => {
+  const close = async () => {
     for (const call of deferred.splice(0).reverse()) await call();
     if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
     dir = undefined;
-  });
+  };
 
   const launch = (command: string, args: readonly string[], { env = {}, input = '' }: RunOptions = {}) => {
     const home = join(folder(), 'home');
@@ -161,6 +174,7 @@ export function setUpSandbox(): Sandbox {
       return Object.assign(running, { baseUrl, wsUrl });
     },
     defer: (call) => void deferred.push(call),
+    close,
   };
 }
 

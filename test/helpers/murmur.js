@@ -1,4 +1,4 @@
-import { bytesPerSecond } from '../load/audio.js';
+const rate = 16_000;
 
 /**
  * A sound in which every tenth of a second is unlike every other: soft noise below 300 Hz, the same in each run.
@@ -7,7 +7,7 @@ import { bytesPerSecond } from '../load/audio.js';
  * @param {number} [seed]
  */
 export function makeMurmur(seconds, seed = 7) {
-  const count = (seconds * bytesPerSecond) / 2;
+  const count = seconds * rate;
   const pcm = Buffer.alloc(count * 2);
   let state = seed;
   let [low, lower] = [0, 0];
