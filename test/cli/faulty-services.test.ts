@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { exitCodesOf, type FailureKind } from '../../src/kernel/failure-kind.ts';
@@ -8,14 +8,18 @@ import { hasForeignService, startForeignService } from '../helpers/foreign-servi
 import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpServices } from '../helpers/services.ts';
-import { type Ended, fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
+import {
+  type Ended,
+  fixture,
+  jsonLines,
+  only,
+  type Sandbox,
+  sandboxFor,
+  setUpSandbox,
+} from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 const services = setUpServices();
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
 
 interface Promised {
   fault: string;
@@ -53,7 +57,12 @@ const byProgram = table.filter(
 type Run = (args: readonly string[]) => Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>>;
 
 /** A smoke test by the real program, unless `run` is another way to run it. */
-async function smokeTest(baseUrl: string, flags: readonly string[], run: Run = sandbox.run) {
+async function smokeTest(
+  sandbox: Sandbox,
+  baseUrl: string,
+  flags: readonly string[],
+  run: Run = sandbox.run,
+) {
   const common = ['--file', fixture('barge-in.wav'), '--pace', '4', '--settle', '500ms'];
   const asked = ['--expect-audible', '900ms', '--forbid-event', 'error', '--json'];
   const junit = ['--junit', sandbox.path('junit.xml')];
@@ -71,17 +80,19 @@ async function smokeTest(baseUrl: string, flags: readonly string[], run: Run = s
   return { code, stderr, summary, last: lines.at(-1), junit: sandbox.read('junit.xml') };
 }
 
-async function startFaulty(fault?: string, clock: Clock = systemClock): Promise<string> {
+async function startFaulty(sandbox: Sandbox, fault?: string, clock: Clock = systemClock): Promise<string> {
   const faults = fault === undefined ? [] : [readFault(fault)];
   const emulator = await createEmulator({ reply: 'tone', seed: 1, faults, clock });
-  closing.push(emulator.close);
+  sandbox.defer(emulator.close);
   return emulator.baseUrl;
 }
 
 /** The same smoke test in this process: program and service are on one clock, which is moved. */
 async function smokeTestFast(fault: string | undefined, flags: readonly string[]) {
   const clock = createManualClock(Date.now());
-  return smokeTest(await startFaulty(fault, clock), flags, (args) => runInProcess(args, { clock }));
+  return smokeTest(sandbox, await startFaulty(sandbox, fault, clock), flags, (args) =>
+    runInProcess(args, { clock }),
+  );
 }
 
 /** The verdict is the same wherever one looks for it. */
@@ -102,7 +113,10 @@ function expectFailure(
 
 describe('the smoke test', () => {
   test('passes where nothing is wrong', async () => {
-    const { code, summary, junit } = await smokeTest(await startFaulty(), ['--max-audio', '1200ms']);
+    const { code, summary, junit } = await smokeTest(sandbox, await startFaulty(sandbox), [
+      '--max-audio',
+      '1200ms',
+    ]);
     expect({ code, ok: summary.ok, failure: summary.failure }).toEqual({ code: 0, ok: true, failure: null });
     expect(junit).toContain('failures="0" errors="0"');
   });
@@ -126,9 +140,14 @@ describe('the smoke test', () => {
     },
   );
 
-  test.each(byProgram)('by the real program with $fault and $flags ends with $exitCode', async (promised) => {
-    expectFailure(await smokeTest(await startFaulty(promised.fault), promised.flags), promised);
-  });
+  test.concurrent.for(byProgram)(
+    'by the real program with $fault and $flags ends with $exitCode',
+    async (promised, context) => {
+      const sandbox = sandboxFor(context);
+      const baseUrl = await startFaulty(sandbox, promised.fault);
+      expectFailure(await smokeTest(sandbox, baseUrl, promised.flags), promised);
+    },
+  );
 
   test.each([
     ['token-slow:delay=500ms'],
@@ -148,25 +167,25 @@ describe('the smoke test', () => {
 describe('the smoke test of a service that is not there', () => {
   test('says that nobody answers', async () => {
     const port = await services.unusedPort();
-    const result = await smokeTest(`http://127.0.0.1:${port}`, ['--retries', '0']);
+    const result = await smokeTest(sandbox, `http://127.0.0.1:${port}`, ['--retries', '0'], runInProcess);
     expectFailure(result, { exitCode: 4, kind: 'unreachable' });
   });
 
   test('says that there is no TLS', async () => {
-    const baseUrl = (await startFaulty()).replace('http', 'https');
-    const result = await smokeTest(baseUrl, ['--retries', '0']);
+    const baseUrl = (await startFaulty(sandbox)).replace('http', 'https');
+    const result = await smokeTest(sandbox, baseUrl, ['--retries', '0'], runInProcess);
     expectFailure(result, { exitCode: 4, kind: 'tls' });
   });
 
   test('says that it speaks another protocol', async () => {
     const { port } = await services.tcp((socket) => socket.end('220 mail.example ESMTP\r\n'));
-    const result = await smokeTest(`http://127.0.0.1:${port}`, ['--retries', '0']);
+    const result = await smokeTest(sandbox, `http://127.0.0.1:${port}`, ['--retries', '0'], runInProcess);
     expectFailure(result, { exitCode: 6, kind: 'protocol' });
   });
 });
 
-describe.runIf(hasForeignService)('the smoke test of a service of another make', () => {
-  test.each<[string[], string[], number, FailureKind]>([
+describe.runIf(hasForeignService).concurrent('the smoke test of a service of another make', () => {
+  test.for<[string[], string[], number, FailureKind]>([
     [['--token-error', '401:html'], [], 3, 'token-refused'],
     [['--token-error', '429:other:0'], ['--retries', '0'], 5, 'rate-limited'],
     [['--reply', 'redirect:308'], [], 6, 'redirected'],
@@ -177,13 +196,15 @@ describe.runIf(hasForeignService)('the smoke test of a service of another make',
     [['--reply', 'error-event'], [], 1, 'forbidden-event'],
     [['--reply', 'none'], ['--wait', '2s'], 1, 'too-little-audio'],
     [['--reply', 'stall'], ['--timeout', '4s'], 7, 'timeout'],
-  ])('with %j and %j ends with %i, %s', async (service, flags, exitCode, kind) => {
+  ])('with %j and %j ends with %i, %s', async ([service, flags, exitCode, kind], context) => {
+    const sandbox = sandboxFor(context);
     const { baseUrl } = await startForeignService(sandbox, service);
-    expectFailure(await smokeTest(baseUrl, flags, (args) => runInProcess(args)), { exitCode, kind });
+    expectFailure(await smokeTest(sandbox, baseUrl, flags, runInProcess), { exitCode, kind });
   });
 
-  test('passes where nothing is wrong', async () => {
+  test('passes where nothing is wrong', async (context) => {
+    const sandbox = sandboxFor(context);
     const { baseUrl } = await startForeignService(sandbox, ['--reply', `fixed:${fixture('answer.wav')}`]);
-    expect((await smokeTest(baseUrl, [])).code).toBe(0);
+    expect((await smokeTest(sandbox, baseUrl, [])).code).toBe(0);
   });
 });

@@ -2,9 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { runInProcess } from '../helpers/in-process.ts';
-import { fixture, fixturePcm, type Json, jsonLines, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
+import {
+  fixture,
+  fixturePcm,
+  type Json,
+  jsonLines,
+  type Sandbox,
+  sandboxFor,
+  summaryOf,
+} from '../helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
 const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 const pcm = fixturePcm('barge-in.wav');
 const answer = fixturePcm('answer.wav');
@@ -13,9 +20,10 @@ const key = 'canary-key-77aa';
 
 /** One session with the service: in this process, unless `run` is the real program. */
 async function stream(
+  sandbox: Sandbox,
   service: readonly string[],
   flags: readonly string[] = [],
-  run: typeof sandbox.run | typeof runInProcess = runInProcess,
+  run: Sandbox['run'] | typeof runInProcess = runInProcess,
 ) {
   const foreign = await startForeignService(sandbox, service);
   const out = ['--out', sandbox.path('o.wav')];
@@ -26,6 +34,8 @@ async function stream(
     ...ended,
     ...foreign,
     summary: ended.stdout.includes('"summary"') ? summaryOf(ended.stdout) : undefined,
+    /** The audio in the file of --out. */
+    heard: () => readFileSync(sandbox.path('o.wav')).subarray(44),
   };
 }
 
@@ -33,16 +43,14 @@ async function stream(
  * Only as much audio as it takes until the service fails: it resets a connection over which more is coming, and
  * with that its own last words are lost.
  */
-function shortOf(reply: string): string[] {
+function shortOf(sandbox: Sandbox, reply: string): string[] {
   if (!reply.startsWith('error-event:')) return [];
   const wav = readFileSync(fixture('barge-in.wav')).subarray(0, 44 + 6400);
   return ['--file', sandbox.write('short.wav', wav), '--tail', '0'];
 }
 
-const heard = () => readFileSync(sandbox.path('o.wav')).subarray(44);
-
-describe.runIf(hasForeignService)('a service of another make, without a flag that says so', () => {
-  test.each([
+describe.runIf(hasForeignService).concurrent('a service of another make, without a flag that says so', () => {
+  test.for<[what: string, service: string[]]>([
     ['as the specification shows it', []],
     ['with 201 for a token, and more in the body', ['--token-status', '201']],
     ['tokens signed with ES256', ['--alg', 'ES256']],
@@ -56,10 +64,19 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     ['the reset in ISO 8601', ['--reset', 'iso']],
     ['the reset as an HTTP date', ['--reset', 'http-date']],
     ['the reset in seconds from now', ['--reset', 'delta']],
-  ])('%s: every sample arrives at both ends', async (_what, service) => {
+  ])('%s: every sample arrives at both ends', async ([_what, service], context) => {
+    const sandbox = sandboxFor(context);
     const before = Date.now();
     const run = service.length === 0 ? sandbox.run : runInProcess;
-    const { code, stderr, summary, pcm: received, recorded, stdout } = await stream(service, [], run);
+    const {
+      code,
+      stderr,
+      summary,
+      pcm: received,
+      recorded,
+      stdout,
+      heard,
+    } = await stream(sandbox, service, [], run);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(received().subarray(0, pcm.length).equals(pcm)).toBe(true);
     expect(
@@ -87,8 +104,9 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     expect(stdout).not.toContain(String(token?.text));
   });
 
-  test('it asks for a token as the specification shows, with nothing else, and upgrades without the key', async () => {
-    const { recorded } = await stream([]);
+  test('it asks for a token as the specification shows, with nothing else, and upgrades without the key', async (context) => {
+    const sandbox = sandboxFor(context);
+    const { recorded } = await stream(sandbox, []);
     const request = recorded().find(({ what }) => what === 'token-request') as Json & {
       headers: [string, string][];
     };
@@ -102,11 +120,13 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     expect(JSON.stringify(upgrade)).not.toContain(key);
   });
 
-  test.each([
+  test.for<[what: string, pace: string, service: string[]]>([
     ['at once', 'burst', []],
     ['in messages of odd sizes', 'burst', ['--odd']],
-  ])('a reply that it speaks %s is heard to its end', async (_what, pace, service) => {
-    const { code, summary } = await stream(
+  ])('a reply that it speaks %s is heard to its end', async ([_what, pace, service], context) => {
+    const sandbox = sandboxFor(context);
+    const { code, summary, heard } = await stream(
+      sandbox,
       ['--reply', `fixed:${fixture('answer.wav')}`, '--reply-pace', pace, ...service],
       ['--settle', '600ms'],
     );
@@ -116,15 +136,20 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     expect(summary?.firstAudioMs).toEqual(expect.any(Number));
   });
 
-  test.each([
+  test.for<[what: string, error: string, exitCode: number, why: string]>([
     ['no words', '401:empty', 3, '401'],
     ['a web page', '403:html', 3, '403'],
     ['a body of another shape', '400:other', 3, '400'],
     ['the specification’s body', '401:spec', 3, 'UNAUTHORIZED: The foreign service refused this request.'],
     ['trouble of its own', '503:spec', 3, '503'],
     ['a rate limit', '429:spec:0', 5, 'RATE_LIMITED: The foreign service refused this request.'],
-  ])('it refuses the key with %s (%s): exit %i, and why', async (_what, error, exitCode, why) => {
-    const { code, stderr, stdout, recorded } = await stream(['--token-error', error], ['--retries', '0']);
+  ])('it refuses the key with %s (%s): exit %i, and why', async ([_what, error, exitCode, why], context) => {
+    const sandbox = sandboxFor(context);
+    const { code, stderr, stdout, recorded } = await stream(
+      sandbox,
+      ['--token-error', error],
+      ['--retries', '0'],
+    );
     expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringMatching(message) });
     expect(stderr).toContain(why);
     expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', exitCode });
@@ -132,7 +157,7 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     expect(recorded().filter(({ what }) => what === 'upgrade')).toHaveLength(0);
   });
 
-  test.each([
+  test.for<[what: string, reply: string, exitCode: number, why: string]>([
     ['closes with 4401 at the token', 'reject-token', 3, '4401'],
     ['closes with 1008 and a reason', 'reject-token:1008:not today', 3, 'not today'],
     ['closes without a code', 'reject-token:1005', 3, '1005'],
@@ -145,8 +170,13 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     ['redirects the token request', 'redirect:307', 6, '307'],
     ['fails, and closes with 1011', 'error-event:1011', 6, 'The foreign service is unwell.'],
     ['cuts the connection in the middle of a frame', 'abnormal', 6, ''],
-  ])('it %s (%s): exit %i', async (_what, reply, exitCode, why) => {
-    const { code, stderr, stdout, recorded } = await stream(['--reply', reply], shortOf(reply));
+  ])('it %s (%s): exit %i', async ([_what, reply, exitCode, why], context) => {
+    const sandbox = sandboxFor(context);
+    const { code, stderr, stdout, recorded } = await stream(
+      sandbox,
+      ['--reply', reply],
+      shortOf(sandbox, reply),
+    );
     expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringMatching(message) });
     expect(stderr).toContain(why);
     expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', exitCode });
@@ -157,21 +187,28 @@ describe.runIf(hasForeignService)('a service of another make, without a flag tha
     expect(wav.readUInt32LE(40)).toBe(wav.length - 44);
   });
 
-  test('it sends errors of three shapes and goes on: so does the stream', async () => {
-    const { code, stdout, summary } = await stream(['--reply', 'error-event']);
+  test('it sends errors of three shapes and goes on: so does the stream', async (context) => {
+    const sandbox = sandboxFor(context);
+    const { code, stdout, summary, heard } = await stream(sandbox, ['--reply', 'error-event']);
     expect(code).toBe(0);
     expect(summary?.events).toEqual({ service_voice_connected: 1, error: 3 });
     expect(jsonLines(stdout).filter(({ category }) => category === 'error')).toHaveLength(3);
     expect(heard().subarray(0, pcm.length).equals(pcm)).toBe(true);
   });
 
-  test('--expect-close makes of its end what was wanted', async () => {
+  test('--expect-close makes of its end what was wanted', async (context) => {
+    const sandbox = sandboxFor(context);
     const reply = 'error-event:1011';
-    const { code } = await stream(['--reply', reply], ['--expect-close', '1011', ...shortOf(reply)]);
+    const { code } = await stream(
+      sandbox,
+      ['--reply', reply],
+      ['--expect-close', '1011', ...shortOf(sandbox, reply)],
+    );
     expect(code).toBe(0);
   });
 
-  test('it takes nothing more: exit 7, and memory does not grow', async () => {
+  test('it takes nothing more: exit 7, and memory does not grow', async (context) => {
+    const sandbox = sandboxFor(context);
     const { baseUrl } = await startForeignService(sandbox, ['--reply', 'stall']);
     const running = sandbox.start([
       'stream',

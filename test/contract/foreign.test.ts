@@ -41,7 +41,7 @@ describe.skipIf(!hasForeignService)('a service of another make', () => {
           },
         };
         try {
-          const { baseUrl, wsUrl } = await startForeignService(place as Sandbox, args);
+          const { baseUrl, wsUrl } = await startForeignService(place, args);
           return { baseUrl, wsUrl, apiKey: 'contract-key', close };
         } catch (thrown) {
           await close();

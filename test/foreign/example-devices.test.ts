@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { situations } from '../../src/conformance/drill/catalogue.ts';
 import { findPython } from '../helpers/python.ts';
-import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
+import { jsonLines, sandboxFor } from '../helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
 const devices = join(import.meta.dirname, '..', '..', 'examples', 'devices');
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-device-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -41,20 +40,24 @@ test('each example is drilled', () => {
   expect(examples.map(([name]) => name).toSorted()).toEqual(readdirSync(devices).toSorted());
 });
 
-describe.each(examples)('the example %s', (_name, command, missing) => {
-  test.skipIf(command === undefined)(
-    `passes every situation${command === undefined ? ` (skipped: ${missing})` : ''}`,
-    async () => {
-      const { code, stdout, stderr } = await sandbox.run(
-        ['drill', '--json', '--tls', '--parallel', '12', '--', ...(command ?? [])],
-        { env: { NODE_NO_WARNINGS: '1' } },
-      );
-      const lines = jsonLines(stdout);
-      const wrong = lines.filter(({ type, verdict }) => type === 'drill' && verdict !== 'pass');
-      expect(wrong.map(({ id, verdict, message }) => `${id} ${verdict}: ${message}`)).toEqual([]);
-      expect(lines.filter(({ type }) => type === 'drill')).toHaveLength(situations.length);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    },
-    180_000,
-  );
+describe.concurrent('an example', () => {
+  for (const [name, command, missing] of examples) {
+    const title = command === undefined ? `${name} (skipped: ${missing})` : name;
+    test.skipIf(command === undefined)(
+      `${title} passes every situation`,
+      { timeout: 180_000 },
+      async (context) => {
+        const sandbox = sandboxFor(context);
+        const { code, stdout, stderr } = await sandbox.run(
+          ['drill', '--json', '--tls', '--parallel', '12', '--', ...(command ?? [])],
+          { env: { NODE_NO_WARNINGS: '1' } },
+        );
+        const lines = jsonLines(stdout);
+        const wrong = lines.filter(({ type, verdict }) => type === 'drill' && verdict !== 'pass');
+        expect(wrong.map(({ id, verdict, message }) => `${id} ${verdict}: ${message}`)).toEqual([]);
+        expect(lines.filter(({ type }) => type === 'drill')).toHaveLength(situations.length);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      },
+    );
+  }
 });

@@ -4,7 +4,8 @@ It shares no code, no language and no library with voicectl and differs from its
 client is not only checked by its own authors' idea of the service. Ran with Debian 12's python3-aiohttp 3.8.4
 on Python 3.11; see --help for what it can be told to do.
 
-When it listens, it prints one line of JSON: {"port", "baseUrl", "wsUrl"}. It ends on SIGTERM or SIGINT.
+When it listens, it prints one line of JSON: {"port", "baseUrl", "wsUrl"}. It ends on SIGTERM or SIGINT. With --many
+alone it is many services, as its standard input says, and ends with that.
 """
 
 import argparse
@@ -487,7 +488,8 @@ def make_application(options, recorder):
     return application
 
 
-async def serve(options):
+async def start(options):
+    """Starts one service: what stops it, and where it is."""
     secure = None
     if options.cert:
         secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -499,13 +501,39 @@ async def serve(options):
     port = site._server.sockets[0].getsockname()[1]
     mark = "s" if secure else ""
     host = f"127.0.0.1:{port}"
-    print(json.dumps({"port": port, "baseUrl": f"http{mark}://{host}", "wsUrl": f"ws{mark}://{host}"}), flush=True)
+    return runner.cleanup, {"port": port, "baseUrl": f"http{mark}://{host}", "wsUrl": f"ws{mark}://{host}"}
 
+
+async def serve(options):
+    stop, addresses = await start(options)
+    print(json.dumps(addresses), flush=True)
     stopped = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(name, stopped.set)
     await stopped.wait()
-    await runner.cleanup()
+    await stop()
+
+
+async def serve_many():
+    """Starts a service for each line {"id", "arguments"}, and stops it at a line {"id"}; each is answered by a line."""
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+    stops = {}
+    tasks = set()
+
+    async def obey(order):
+        name = order["id"]
+        if "arguments" in order:
+            stops[name], answer = await start(parse_options(order["arguments"]))
+        else:
+            await stops.pop(name)()
+            answer = {"stopped": True}
+        print(json.dumps({"id": name, **answer}), flush=True)
+
+    async for line in lines:
+        task = asyncio.create_task(obey(json.loads(line)))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
 
 def read_audio(path):
@@ -572,4 +600,4 @@ def parse_options(arguments):
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(parse_options(sys.argv[1:])))
+    asyncio.run(serve_many() if sys.argv[1:] == ["--many"] else serve(parse_options(sys.argv[1:])))

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { findPython } from './python.ts';
 import {
   type Addresses,
@@ -12,6 +13,7 @@ import {
 
 /** The first Python that can run test/foreign/service.py. */
 const python = findPython('aiohttp');
+const script = join(import.meta.dirname, '..', 'foreign', 'service.py');
 
 /** Whether the foreign service can run here; a test that needs it is left out, loudly, where it cannot. */
 export const hasForeignService = python !== undefined;
@@ -27,20 +29,36 @@ export interface ForeignService extends Addresses {
   stop(): Promise<void>;
 }
 
+/** The process that all foreign services of a test file are in: to start Python takes longer than most tests. */
+let host: Running | undefined;
+let count = 0;
+afterAll(async () => {
+  host?.child.stdin?.end();
+  await host?.ended;
+  host = undefined;
+});
+
+async function order(id: number, args?: readonly string[]): Promise<Json> {
+  host ??= watchProcess(python ?? 'python3', [script, '--many'], {});
+  host.child.stdin?.write(`${JSON.stringify({ id, arguments: args })}\n`);
+  return JSON.parse(await host.line(new RegExp(`"id": ${id},.*${args ? 'baseUrl' : 'stopped'}`)));
+}
+
 /** Starts the second implementation of the service, which shares nothing with ours. */
 export async function startForeignService(
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, 'path' | 'defer'>,
   args: readonly string[] = [],
 ): Promise<ForeignService> {
-  const record = sandbox.path(`foreign-${Math.random()}.jsonl`);
-  const script = join(import.meta.dirname, '..', 'foreign', 'service.py');
-  const running: Running = watchProcess(python ?? 'python3', [script, '--record', record, ...args], {});
+  count += 1;
+  const id = count;
+  const record = sandbox.path(`foreign-${id}.jsonl`);
+  const { baseUrl, wsUrl } = (await order(id, ['--record', record, ...args])) as unknown as Addresses;
+  let stopping: Promise<Json> | undefined;
   const stop = async () => {
-    running.signal('SIGTERM');
-    await running.ended;
+    stopping ??= order(id);
+    await stopping;
   };
   sandbox.defer(stop);
-  const { baseUrl, wsUrl } = JSON.parse(await running.line(/"baseUrl"/)) as Addresses;
   return {
     baseUrl,
     wsUrl,
