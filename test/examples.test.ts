@@ -2,9 +2,8 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Ended, jsonLines, program, setUpSandbox } from './helpers/voicectl.ts';
+import { type Ended, jsonLines, program, type Sandbox, sandboxFor } from './helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
 const root = join(import.meta.dirname, '..');
 const example = (name: string) => readFileSync(join(root, 'examples', 'ci', name), 'utf8');
 
@@ -22,7 +21,7 @@ const { 'voice-smoke-test': gitlab } = parse(example('gitlab-ci.yml')) as Record
  * What a pipeline has: a checkout, npm, and an `npx` that runs what is installed. Here both are stand-ins: they take
  * the same words, and run this program.
  */
-function checkOut(): void {
+function checkOut(sandbox: Sandbox): void {
   for (const part of ['examples', 'fixtures'])
     cpSync(join(root, part), sandbox.path(part), { recursive: true });
   sandbox.write('npm', npm, 0o755);
@@ -38,15 +37,16 @@ exec ${process.execPath} ${program} "$@"
 `;
 
 /** Runs a script as a runner does: bash, that ends at the first command that fails; one that names its shell by that. */
-async function runStep(script: string, env: Record<string, string>): Promise<Ended> {
-  checkOut();
+async function runStep(sandbox: Sandbox, script: string, env: Record<string, string>): Promise<Ended> {
+  checkOut(sandbox);
   const path = sandbox.write('step.sh', script);
   const shell = script.startsWith('#!') ? 'sh' : 'bash --noprofile --norc -eo pipefail';
   const line = `PATH="$PWD:$PATH" exec ${shell} ${path}`;
   return sandbox.shell(line, { env });
 }
 
-const summaries = () => jsonLines(sandbox.read('session.jsonl')).filter(({ type }) => type === 'summary');
+const summaries = (sandbox: Sandbox) =>
+  jsonLines(sandbox.read('session.jsonl')).filter(({ type }) => type === 'summary');
 const nobody = { VOICECTL_BASE_URL: 'http://127.0.0.1:9', VOICECTL_API_KEY: 'k', VOICE_RETRY_SECONDS: '0' };
 
 const pipelines: [name: string, script: string, artifacts: string[], runs: number][] = [
@@ -67,14 +67,19 @@ const pipelines: [name: string, script: string, artifacts: string[], runs: numbe
   ['smoke-test.sh', example('smoke-test.sh'), ['junit.xml', 'session.jsonl'], 1],
 ];
 
-describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifacts, runs) => {
+describe.concurrent.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifacts, runs) => {
   const env = name.startsWith('github')
     ? { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: 'step-summary.md' }
     : undefined;
 
-  test('passes against a service that is well, and leaves what it says it leaves', async () => {
+  test('passes against a service that is well, and leaves what it says it leaves', async (context) => {
+    const sandbox = sandboxFor(context);
     const { baseUrl } = await sandbox.serve(['--accept-key', 'k']);
-    const ended = await runStep(script, { VOICECTL_BASE_URL: baseUrl, VOICECTL_API_KEY: 'k', ...env });
+    const ended = await runStep(sandbox, script, {
+      VOICECTL_BASE_URL: baseUrl,
+      VOICECTL_API_KEY: 'k',
+      ...env,
+    });
     expect({ code: ended.code, stdout: ended.stdout, stderr: ended.stderr }).toEqual({
       code: 0,
       stdout: '',
@@ -83,23 +88,32 @@ describe.each(pipelines)('the pipeline of examples/ci/%s', (name, script, artifa
     const files = artifacts.filter((path) => path !== '');
     expect(files.toSorted()).toEqual(['junit.xml', 'session.jsonl']);
     for (const file of files) expect(existsSync(sandbox.path(file))).toBe(true);
-    expect(summaries()).toMatchObject([{ ok: true, ...(runs > 1 ? { runs, passed: runs } : {}) }]);
+    expect(summaries(sandbox)).toMatchObject([{ ok: true, ...(runs > 1 ? { runs, passed: runs } : {}) }]);
     expect(sandbox.read('junit.xml').match(/<testsuite /g)).toHaveLength(runs);
     if (env) expect(sandbox.read('step-summary.md')).toContain(`✅ voicectl stream conversation.yaml`);
   });
 
-  test('fails with the exit code of the program where nobody answers, and leaves the same', async () => {
-    const ended = await runStep(script.replace('stream ', 'stream --retries 0 '), { ...nobody, ...env });
+  test('fails with the exit code of the program where nobody answers, and leaves the same', async (context) => {
+    const sandbox = sandboxFor(context);
+    const ended = await runStep(sandbox, script.replace('stream ', 'stream --retries 0 '), {
+      ...nobody,
+      ...env,
+    });
     expect(ended.code).toBe(4);
     expect(ended.stderr).toContain('voicectl: ');
     expect(ended.stderr.includes('::error title=')).toBe(env !== undefined);
     expect(sandbox.read('junit.xml')).toContain('<error type="unreachable"');
-    expect(summaries().at(-1)).toMatchObject({ ok: false, failure: { kind: 'unreachable' } });
+    expect(summaries(sandbox).at(-1)).toMatchObject({ ok: false, failure: { kind: 'unreachable' } });
   });
 });
 
-test('the shell example gives a service that was not there a second chance', async () => {
-  const ended = await runStep(example('smoke-test.sh').replace('stream ', 'stream --retries 0 '), nobody);
+test.concurrent('the shell example gives a service that was not there a second chance', async (context) => {
+  const sandbox = sandboxFor(context);
+  const ended = await runStep(
+    sandbox,
+    example('smoke-test.sh').replace('stream ', 'stream --retries 0 '),
+    nobody,
+  );
   expect(ended.stderr).toContain('Exit 4: trying again in 0 s');
 });
 

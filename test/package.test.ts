@@ -4,18 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isBuilt } from './helpers/build-once.ts';
 import { readExamples } from './helpers/doc-examples.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
+const tsc = join(root, 'node_modules', '.bin', 'tsc');
+
+// Compilers, package managers and test runners, several at a time.
+vi.setConfig({ testTimeout: 120_000 });
 
 let elsewhere = '';
 
 beforeAll(async () => {
   elsewhere = await mkdtemp(join(tmpdir(), 'voicectl-package-'));
   // The types are part of the package; no script of the package runs with --ignore-scripts.
-  await run('npx', ['tsc', '-p', 'tsconfig.build.json'], { cwd: root });
+  if (!isBuilt('types/index.d.ts')) await run(tsc, ['-p', 'tsconfig.build.json'], { cwd: root });
   const { stdout } = await run(
     'npm',
     ['pack', '--json', '--ignore-scripts', '--pack-destination', elsewhere],
@@ -25,16 +30,26 @@ beforeAll(async () => {
   await writeFile(join(elsewhere, 'package.json'), '{"private":true,"type":"module"}');
   await run(
     'npm',
-    ['install', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', join(elsewhere, filename)],
+    [
+      'install',
+      '--ignore-scripts',
+      '--omit=optional',
+      '--no-audit',
+      '--no-fund',
+      '--prefer-offline',
+      join(elsewhere, filename),
+    ],
     { cwd: elsewhere },
   );
+  await cp(join(elsewhere, 'node_modules', 'voicectl', 'fixtures'), join(elsewhere, 'fixtures'), {
+    recursive: true,
+  });
 }, 120_000);
 
 afterAll(() => rm(elsewhere, { recursive: true, force: true }));
 
 /** What the compiler says of files in the folder. */
 async function checkTypes(...files: string[]): Promise<string> {
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
   // No types but Node's: what else the library needs, it must bring.
   const types = join(elsewhere, 'node_modules', '@types');
   await mkdir(types, { recursive: true });
@@ -45,20 +60,29 @@ async function checkTypes(...files: string[]): Promise<string> {
   return stdout;
 }
 
-test('the packed package, installed elsewhere without install scripts, streams a file through a whole session', async () => {
-  const file = join(root, 'fixtures', 'hello.wav');
-  const { stdout } = await run(
-    'npx',
-    ['voicectl', 'stream', '--file', file, '--local', '--expect-audio', '--json'],
-    { cwd: elsewhere },
-  );
-  const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
-  expect(summary).toMatchObject({ type: 'summary', ok: true, close: { code: 1000 } });
-  expect(summary.in.bytes).toBeGreaterThan(0);
-});
+const startsWithTls = (loading: string) => `${loading}.then(async ({ createEmulator }) => {
+  const emulator = await createEmulator({ tls: true });
+  console.log(new URL(emulator.baseUrl).protocol);
+  await emulator.close();
+});`;
+const runCommonJs = (program: string, flags: string[] = []) =>
+  run(process.execPath, [...flags, '--input-type=commonjs', '-e', program], { cwd: elsewhere });
 
-test('the installed library starts an emulator', async () => {
-  const program = `
+describe('installed alone', () => {
+  test.concurrent('the packed package, installed elsewhere without install scripts, streams a file through a whole session', async () => {
+    const file = join(root, 'fixtures', 'hello.wav');
+    const { stdout } = await run(
+      'npx',
+      ['voicectl', 'stream', '--file', file, '--local', '--expect-audio', '--json'],
+      { cwd: elsewhere },
+    );
+    const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    expect(summary).toMatchObject({ type: 'summary', ok: true, close: { code: 1000 } });
+    expect(summary.in.bytes).toBeGreaterThan(0);
+  });
+
+  test.concurrent('the installed library starts an emulator', async () => {
+    const program = `
     import { createEmulator } from 'voicectl';
     const emulator = await createEmulator();
     const answer = await fetch(emulator.baseUrl + '/api/websocket-voice/token', {
@@ -69,36 +93,52 @@ test('the installed library starts an emulator', async () => {
     console.log(answer.status);
     await emulator.close();
   `;
-  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: elsewhere });
-  expect(stdout.trim()).toBe('200');
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: elsewhere,
+    });
+    expect(stdout.trim()).toBe('200');
+  });
+
+  test.concurrent('CommonJS reaches the library by import()', async () => {
+    expect((await runCommonJs(startsWithTls(`import('voicectl')`))).stdout.trim()).toBe('https:');
+  });
+
+  test.concurrent('CommonJS reaches it by require(), also in Node 20 and in Jest, which cannot require ES modules', async () => {
+    const program = startsWithTls(`Promise.resolve(require('voicectl'))`);
+    const { stdout } = await runCommonJs(program, ['--no-experimental-require-module']);
+    expect(stdout.trim()).toBe('https:');
+  });
 });
 
-test('the examples of tests run where they are copied to, with one line for the emulator', async () => {
-  const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
-  expect(example.trim().split('\n').length).toBeLessThan(15);
-  await cp(join(root, 'examples'), join(elsewhere, 'examples'), { recursive: true });
-  // What its users have installed themselves.
-  for (const name of ['vitest', 'ws'])
-    await symlink(join(root, 'node_modules', name), join(elsewhere, 'node_modules', name));
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const args = [
-    vitest,
-    'run',
-    '--root',
-    elsewhere,
-    '--reporter',
-    'json',
-    'examples/doorbell.test.js',
-    'examples/said.test.js',
-  ];
-  const { stdout } = await run(process.execPath, args, { cwd: elsewhere });
-  expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 2, numTotalTests: 2 });
-});
+describe('beside what its users have installed', () => {
+  beforeAll(async () => {
+    for (const name of ['vitest', 'ws'])
+      await symlink(join(root, 'node_modules', name), join(elsewhere, 'node_modules', name));
+  });
 
-test('the test helper works in node:test, with its hooks', async () => {
-  await writeFile(
-    join(elsewhere, 'node.test.mjs'),
-    `import assert from 'node:assert';
+  test.concurrent('the examples of tests run where they are copied to, with one line for the emulator', async () => {
+    const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
+    expect(example.trim().split('\n').length).toBeLessThan(15);
+    await cp(join(root, 'examples'), join(elsewhere, 'examples'), { recursive: true });
+    const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+    const args = [
+      vitest,
+      'run',
+      '--root',
+      elsewhere,
+      '--reporter',
+      'json',
+      'examples/doorbell.test.js',
+      'examples/said.test.js',
+    ];
+    const { stdout } = await run(process.execPath, args, { cwd: elsewhere });
+    expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 2, numTotalTests: 2 });
+  });
+
+  test.concurrent('the test helper works in node:test, with its hooks', async () => {
+    await writeFile(
+      join(elsewhere, 'node.test.mjs'),
+      `import assert from 'node:assert';
      import * as hooks from 'node:test';
      import { openSession } from 'voicectl';
      import { setUpEmulator } from 'voicectl/testing';
@@ -108,65 +148,31 @@ test('the test helper works in node:test, with its hooks', async () => {
        await session.send(Buffer.alloc(640, 1));
        for await (const event of session) if (event.type === 'audio') return assert.equal(event.pcm.length, 640);
      });`.replace('await using', 'const'),
-  );
-  const { stdout } = await run(process.execPath, ['--test', '--test-reporter', 'tap', 'node.test.mjs'], {
-    cwd: elsewhere,
+    );
+    const { stdout } = await run(process.execPath, ['--test', '--test-reporter', 'tap', 'node.test.mjs'], {
+      cwd: elsewhere,
+    });
+    expect(stdout).toMatch(/^# pass 1$/m);
   });
-  expect(stdout).toMatch(/^# pass 1$/m);
-});
 
-const startsWithTls = (loading: string) => `${loading}.then(async ({ createEmulator }) => {
-  const emulator = await createEmulator({ tls: true });
-  console.log(new URL(emulator.baseUrl).protocol);
-  await emulator.close();
-});`;
-const runCommonJs = (program: string, flags: string[] = []) =>
-  run(process.execPath, [...flags, '--input-type=commonjs', '-e', program], { cwd: elsewhere });
-
-test('CommonJS reaches the library by import()', async () => {
-  expect((await runCommonJs(startsWithTls(`import('voicectl')`))).stdout.trim()).toBe('https:');
-});
-
-test('CommonJS reaches it by require(), also in Node 20 and in Jest, which cannot require ES modules', async () => {
-  const program = startsWithTls(`Promise.resolve(require('voicectl'))`);
-  const { stdout } = await runCommonJs(program, ['--no-experimental-require-module']);
-  expect(stdout.trim()).toBe('https:');
-});
-
-test('the test helper works by require()', async () => {
-  await writeFile(
-    join(elsewhere, 'hooks.test.cjs'),
-    `const hooks = require('node:test');
+  test.concurrent('the test helper works by require()', async () => {
+    await writeFile(
+      join(elsewhere, 'hooks.test.cjs'),
+      `const hooks = require('node:test');
      const { setUpEmulator } = require('voicectl/testing');
      const emulator = setUpEmulator({ reply: 'echo' }, hooks);
      hooks.test('answers', () => fetch(emulator.baseUrl));`,
-  );
-  const { stdout } = await run(process.execPath, ['--test', '--test-reporter', 'tap', 'hooks.test.cjs'], {
-    cwd: elsewhere,
+    );
+    const { stdout } = await run(process.execPath, ['--test', '--test-reporter', 'tap', 'hooks.test.cjs'], {
+      cwd: elsewhere,
+    });
+    expect(stdout).toMatch(/^# pass 1$/m);
   });
-  expect(stdout).toMatch(/^# pass 1$/m);
-});
 
-test('installing it runs no script of its own, which npm would warn about', async () => {
-  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>;
-  };
-  for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
-    expect(scripts).not.toHaveProperty(name);
-});
-
-test('an installation from git without install scripts says what is missing', async () => {
-  const unbuilt = join(elsewhere, 'unbuilt');
-  await cp(join(root, 'bin'), join(unbuilt, 'bin'), { recursive: true });
-  await writeFile(join(unbuilt, 'package.json'), '{"type":"module"}');
-  const ended = run(process.execPath, [join(unbuilt, 'bin', 'voicectl.js'), '--version']);
-  await expect(ended).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('from a tarball') });
-});
-
-test('the types of the library are complete', async () => {
-  await writeFile(
-    join(elsewhere, 'use.ts'),
-    `import { type ClientEvent, createEmulator, type EmulatorEvent, openSession } from 'voicectl';
+  test.concurrent('the types of the library are complete', async () => {
+    await writeFile(
+      join(elsewhere, 'use.ts'),
+      `import { type ClientEvent, createEmulator, type EmulatorEvent, openSession } from 'voicectl';
      import { setUpEmulator } from 'voicectl/testing';
      import { expect } from 'vitest';
      import { setUpEmulator as inVitest } from 'voicectl/vitest';
@@ -192,16 +198,17 @@ test('the types of the library are complete', async () => {
      await expect(said).toHaveSaid('hello.wav', { similarity: 0.9 });
      // @ts-expect-error: a length in milliseconds
      await expect(said).toHaveDuration('2s');`,
-  );
-  // The same from CommonJS, as ts-jest compiles it.
-  await writeFile(
-    join(elsewhere, 'use.cts'),
-    `import { createEmulator } from 'voicectl';
+    );
+    // The same from CommonJS, as ts-jest compiles it.
+    await writeFile(
+      join(elsewhere, 'use.cts'),
+      `import { createEmulator } from 'voicectl';
      import { setUpEmulator } from 'voicectl/testing';
      const emulator: Promise<{ baseUrl: string }> = createEmulator(setUpEmulator() && {});
      console.log(emulator);`,
-  );
-  expect(await checkTypes('use.ts', 'use.cts')).toBe('');
+    );
+    expect(await checkTypes('use.ts', 'use.cts')).toBe('');
+  });
 });
 
 describe('the API documentation', async () => {
@@ -214,7 +221,7 @@ describe('the API documentation', async () => {
   const [reply] = examples.filter(({ heading }) => heading.startsWith('A reply'));
   const node = (...args: string[]) => run(process.execPath, args, { cwd: elsewhere });
 
-  test('has an example for each thing', () => {
+  test.concurrent('has an example for each thing', () => {
     expect(programs.map(({ heading }) => heading)).toEqual([
       'An emulator',
       'Control',
@@ -230,43 +237,52 @@ describe('the API documentation', async () => {
     expect(examples.filter((one) => one.language !== 'sh' && !known.includes(one))).toEqual([]);
   });
 
-  test.each(programs.map((example, index) => ({ ...example, index })))(
-    'says what its example $index prints: $heading',
-    async ({ code, prints, index }) => {
+  /** What each of them prints: one process runs them all, one after the other. */
+  const runExamples = async () => {
+    for (const [index, { code }] of programs.entries()) {
       // Without `using`, which Node has from 24 on.
       const { code: program } = await transform(code, { loader: 'ts', format: 'esm', target: 'node20' });
       await writeFile(join(elsewhere, `example-${index}.mjs`), program);
-      await cp(join(elsewhere, 'node_modules', 'voicectl', 'fixtures'), join(elsewhere, 'fixtures'), {
-        recursive: true,
-      });
-      const { stdout, stderr } = await node(`example-${index}.mjs`);
-      expect({ stderr, lines: stdout.trim().split('\n') }).toEqual({ stderr: '', lines: prints });
+    }
+    const lines = programs.map((_, index) => `await import('./example-${index}.mjs'); console.log('END');`);
+    await writeFile(join(elsewhere, 'examples.mjs'), lines.join('\n'));
+    const { stdout, stderr } = await node('examples.mjs');
+    return { stderr, printed: stdout.split('END\n').map((text) => text.trim().split('\n')) };
+  };
+  let running: ReturnType<typeof runExamples> | undefined;
+
+  test.concurrent.each(programs.map((example, index) => ({ ...example, index })))(
+    'says what its example $index prints: $heading',
+    async ({ prints, index }) => {
+      running ??= runExamples();
+      const { stderr, printed } = await running;
+      expect({ stderr, lines: printed[index] }).toEqual({ stderr: '', lines: prints });
     },
   );
 
-  test('has examples of the right types', async () => {
+  test.concurrent('has examples of the right types', async () => {
     const files = programs.map((_program, index) => `example-${index}.ts`);
     await Promise.all(programs.map(({ code }, index) => writeFile(join(elsewhere, files[index]!), code)));
     expect(await checkTypes(...files)).toBe('');
   });
 
-  test('is shipped, with every other page and picture of docs/', async () => {
+  test.concurrent('is shipped, with every other page and picture of docs/', async () => {
     const shipped = await readdir(join(elsewhere, 'node_modules', 'voicectl', 'docs'));
     const written = await readdir(join(root, 'docs'));
     expect(shipped.toSorted()).toEqual(written.filter((name) => /\.(md|svg)$/.test(name)).toSorted());
   });
 
-  test('shows the example of a test as it is, and so does the README', async () => {
+  test.concurrent('shows the example of a test as it is, and so does the README', async () => {
     const example = await readFile(join(root, 'examples', 'doorbell.test.js'), 'utf8');
     expect(inVitest?.code).toBe(example);
     expect(said?.code).toBe(await readFile(join(root, 'examples', 'said.test.js'), 'utf8'));
     expect(await readFile(join(root, 'README.md'), 'utf8')).toContain(`\`\`\`js\n${example}\`\`\`\n`);
   });
 
-  test('shows how the helper is used with global hooks, and with those of node:test', async () => {
+  test.concurrent('shows how the helper is used with global hooks, and with those of node:test', async () => {
     const hears = `
       import { test } from 'node:test';
-      test('there is an emulator', () => fetch(emulator.baseUrl));`;
+      test.concurrent('there is an emulator', () => fetch(emulator.baseUrl));`;
     await writeFile(
       join(elsewhere, 'globals.mjs'),
       `import * as hooks from 'node:test'; Object.assign(globalThis, hooks);`,
@@ -281,7 +297,7 @@ describe('the API documentation', async () => {
     for (const { stdout } of await Promise.all(runs)) expect(stdout).toMatch(/^# pass 1$/m);
   });
 
-  test('has a reply that works', async () => {
+  test.concurrent('has a reply that works', async () => {
     await writeFile(join(elsewhere, 'reply.mjs'), reply?.code ?? '');
     const program = `
       import { createEmulator, openSession } from 'voicectl';
@@ -291,6 +307,22 @@ describe('the API documentation', async () => {
       await close();`;
     await node('--input-type=module', '-e', program);
   });
+});
+
+test('installing it runs no script of its own, which npm would warn about', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
+    expect(scripts).not.toHaveProperty(name);
+});
+
+test('an installation from git without install scripts says what is missing', async () => {
+  const unbuilt = join(elsewhere, 'unbuilt');
+  await cp(join(root, 'bin'), join(unbuilt, 'bin'), { recursive: true });
+  await writeFile(join(unbuilt, 'package.json'), '{"type":"module"}');
+  const ended = run(process.execPath, [join(unbuilt, 'bin', 'voicectl.js'), '--version']);
+  await expect(ended).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('from a tarball') });
 });
 
 test('the licences of everything in the bundle come with it', async () => {

@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { eventually } from '../helpers/eventually.ts';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { makeFullPipe, makePipe } from '../helpers/unread-pipe.ts';
-import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
+import { fixture, type Sandbox, sandboxFor, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
 const endless = `--file ${fixture('hello.wav')} --loop`;
+const isThere = (sandbox: Sandbox, name: string, { expect }: TestContext) =>
+  expect.poll(() => existsSync(sandbox.path(name)), { timeout: 20_000 }).toBe(true);
 
-describe('with standard output into a pipe that nobody reads', () => {
+describe.concurrent('with standard output into a pipe that nobody reads', () => {
   /** Starts sessions of which nobody reads the output; `seen` waits until the service knows them. */
-  async function startStreams(flags: readonly string[]) {
+  async function startStreams(sandbox: Sandbox, flags: readonly string[]) {
     makeFullPipe(sandbox, 'full');
     const serve = await sandbox.serve();
     const session = `exec voicectl stream ${endless} --base-url ${serve.baseUrl}`;
@@ -20,60 +20,72 @@ describe('with standard output into a pipe that nobody reads', () => {
   }
   const forms = ['>full', '--json >full', '--out - >full', '-v >full 2>&1'];
 
-  test.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-    ['SIGHUP', 129],
-  ] as const)('stream ends at %s with %d, whatever it writes', async (signal, code) => {
-    const { streams, seen } = await startStreams(forms);
+  test('stream ends at a signal with its code, whatever it writes', async (context) => {
+    const cases = [
+      ...forms.map((form) => ['SIGTERM', 143, form] as const),
+      ['SIGINT', 130, '--json >full'] as const,
+      ['SIGHUP', 129, '>full'] as const,
+    ];
+    const { streams, seen } = await startStreams(
+      sandboxFor(context),
+      cases.map(([, , form]) => form),
+    );
     await seen();
-    for (const stream of streams) stream.signal(signal);
+    for (const [index, stream] of streams.entries()) stream.signal(cases[index]![0]);
     const codes = await Promise.all(streams.map(async ({ ended }) => (await ended).code));
-    expect(codes).toEqual(forms.map(() => code));
+    expect(codes).toEqual(cases.map(([, code]) => code));
   });
 
-  test('stream ends at its --timeout with 7, whatever it writes', async () => {
-    const { streams } = await startStreams(forms.map((form) => `--timeout 1s ${form}`));
+  test('stream ends at its --timeout with 7, whatever it writes', async (context) => {
+    const { streams } = await startStreams(
+      sandboxFor(context),
+      forms.map((form) => `--timeout 1s ${form}`),
+    );
     const codes = await Promise.all(streams.map(async ({ ended }) => (await ended).code));
     expect(codes).toEqual(forms.map(() => 7));
     expect(streams[0]?.stderr).toContain('voicectl: Not done within 1 s');
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('serve ends at %s and says what is lost', async (signal) => {
-    makeFullPipe(sandbox, 'full');
-    const serve = sandbox.startShell('exec voicectl serve --port 0 --ready-file ready >full');
-    await eventually(() => existsSync(sandbox.path('ready'))).toBe(true);
-    serve.signal(signal);
-    expect(await serve.ended).toMatchObject({
-      code: 8,
-      stderr: 'voicectl: Cannot write to standard output: it was closed\n',
-    });
-  });
+  test.for(['SIGTERM', 'SIGINT'] as const)(
+    'serve ends at %s and says what is lost',
+    async (signal, context) => {
+      const sandbox = sandboxFor(context);
+      makeFullPipe(sandbox, 'full');
+      const serve = sandbox.startShell('exec voicectl serve --port 0 --ready-file ready >full');
+      await isThere(sandbox, 'ready', context);
+      serve.signal(signal);
+      expect(await serve.ended).toMatchObject({
+        code: 8,
+        stderr: 'voicectl: Cannot write to standard output: it was closed\n',
+      });
+    },
+  );
 });
 
-describe('with an output file that is a named pipe without a reader', () => {
-  const isThere = (name: string) => eventually(() => existsSync(sandbox.path(name))).toBe(true);
-
-  test('--out ends at the --timeout: with 8, or with 7 where that comes before the file is opened', async () => {
+describe.concurrent('with an output file that is a named pipe without a reader', () => {
+  test('--out ends at the --timeout: with 8, or with 7 where that comes before the file is opened', async (context) => {
+    const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
     const { code } = await sandbox.shell(`voicectl stream ${endless} --local --out pipe --timeout 2s`);
     expect([7, 8]).toContain(code);
   });
 
-  test('--out waits for one, and gives it the whole audio', async () => {
+  test('--out waits for one, and gives it the whole audio', async (context) => {
+    const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
     const file = `--file ${fixture('hello.wav')} --pace max --tail 0`;
     const stream = sandbox.startShell(
       `exec voicectl stream ${file} --local --reply echo --out pipe --junit j.xml --json`,
     );
-    await isThere('j.xml');
+    await isThere(sandbox, 'j.xml', context);
     await sandbox.shell('cat pipe >got.wav');
     const { code, stdout } = await stream.ended;
     expect(code).toBe(0);
     expect(readFileSync(sandbox.path('got.wav')).length).toBe(44 + summaryOf(stdout).in.bytes);
   });
 
-  test('--junit ends at SIGTERM with 8 after a session that went well', async () => {
+  test('--junit ends at SIGTERM with 8 after a session that went well', async (context) => {
+    const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
     const serve = await sandbox.serve(['--reply', 'echo']);
     const file = `--file ${fixture('hello.wav')} --pace max --tail 0`;
@@ -85,18 +97,20 @@ describe('with an output file that is a named pipe without a reader', () => {
     expect((await stream.ended).code).toBe(8);
   });
 
-  test('--ready-file ends at SIGTERM with 8', async () => {
+  test('--ready-file ends at SIGTERM with 8', async (context) => {
+    const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
     const serve = sandbox.startShell(
       'exec voicectl serve --port 0 --tls --cert-out cert.pem --ready-file pipe',
     );
-    await isThere('cert.pem');
+    await isThere(sandbox, 'cert.pem', context);
     serve.signal('SIGTERM');
     expect(await serve.ended).toMatchObject({ code: 8, stdout: '' });
   });
 });
 
-test('a closed pipe ends a session and an emulator with 8, and without a word', async () => {
+test.concurrent('a closed pipe ends a session and an emulator with 8, and without a word', async (context) => {
+  const sandbox = sandboxFor(context);
   const commands = [`stream ${endless} --local`, 'serve --port 0', 'token --local', '--help'];
   const ended = await Promise.all(
     commands.map((command) => sandbox.shell(`{ voicectl ${command}; echo $? >&2; } | head -n 0`)),
@@ -104,26 +118,42 @@ test('a closed pipe ends a session and an emulator with 8, and without a word', 
   expect(ended.map(({ stdout, stderr }) => stdout + stderr)).toEqual(commands.map(() => '8\n'));
 });
 
-test.each([
-  ['a folder', '.'],
-  ['below a file', '/dev/stdin/x'],
-  ['in a folder that is not there', 'no/j.xml'],
-  ['too long', 'x'.repeat(256)],
-])('a report whose path is %s ends it with 8 and one line', async (_what, path) => {
-  for (const command of [`stream ${endless} --local --junit`, 'serve --port 0 --ready-file']) {
-    const { code, stderr } = await sandbox.shell(`voicectl ${command} ${path}`);
-    expect({ code, stderr }).toEqual({
-      code: 8,
-      stderr: expect.stringMatching(/^voicectl: Cannot write .*\n$/),
-    });
-  }
-});
+describe('a report', () => {
+  const sandbox = setUpSandbox();
 
-test('a report may have the longest name that there is', async () => {
-  const name = 'x'.repeat(255);
-  const { code } = await sandbox.shell(
-    `voicectl stream --file ${fixture('hello.wav')} --pace max --local --reply echo --junit ${name}`,
-  );
-  expect(code).toBe(0);
-  expect(sandbox.read(name)).toContain('failures="0"');
+  test.each([
+    ['a folder', '.'],
+    ['below a file', 'file/x'],
+    ['in a folder that is not there', 'no/j.xml'],
+    ['too long', 'x'.repeat(256)],
+  ])('whose path is %s ends it with 8 and one line', async (_what, path) => {
+    sandbox.write('file', '');
+    const file = fixture('hello.wav');
+    for (const command of [
+      ['stream', '--file', file, '--loop', '--local', '--junit'],
+      ['serve', '--port', '0', '--ready-file'],
+    ]) {
+      const { code, stderr } = await sandbox.runHere([...command, path]);
+      expect({ code, stderr }).toEqual({
+        code: 8,
+        stderr: expect.stringMatching(/^voicectl: Cannot write .*\n$/),
+      });
+    }
+  });
+
+  test('may have the longest name that there is', async () => {
+    const name = 'x'.repeat(255);
+    const file = ['--file', fixture('hello.wav'), '--pace', 'max'];
+    const { code } = await sandbox.runHere([
+      'stream',
+      ...file,
+      '--local',
+      '--reply',
+      'echo',
+      '--junit',
+      name,
+    ]);
+    expect(code).toBe(0);
+    expect(sandbox.read(name)).toContain('failures="0"');
+  });
 });

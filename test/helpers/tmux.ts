@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { afterEach } from 'vitest';
+import { afterEach, type TestContext } from 'vitest';
 import { eventually } from './eventually.ts';
 
 /** Whether there is a tmux to run terminals in; says so loudly where there is none. */
@@ -32,25 +32,40 @@ export interface PseudoTerminal {
   readonly pid: number;
 }
 
+let count = 0;
+
 /** Starts terminals, and ends them after each test. */
 export function setUpTerminals() {
-  const socket = `voicectl-test-${process.pid}`;
-  let count = 0;
+  const terminals = createTerminals();
+  afterEach(terminals.close);
+  return terminals;
+}
+
+/** The same for one test, of several that run at a time. */
+export function terminalsFor({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
+  const terminals = createTerminals();
+  onTestFinished(terminals.close);
+  return terminals;
+}
+
+function createTerminals() {
+  const servers: string[] = [];
   const run = (server: string, ...args: string[]) =>
     execFileSync('tmux', ['-u', '-L', server, '-f', '/dev/null', ...args], {
       encoding: 'utf8',
       env: { ...process.env, LC_ALL: 'C.UTF-8', TMUX: '' },
     });
-  afterEach(() => {
-    for (let one = 1; one <= count; one += 1) spawnSync('tmux', ['-L', `${socket}-${one}`, 'kill-server']);
-  });
   return {
+    close() {
+      for (const server of servers.splice(0)) spawnSync('tmux', ['-L', server, 'kill-server']);
+    },
     /** Runs `sh` with this script in a terminal of its own. */
     start(script: string, { columns, rows, cwd = '/', env = {} }: TerminalOptions): PseudoTerminal {
       count += 1;
       const target = `terminal${count}:`;
       // A server each: one that is ending does not take another terminal.
-      const server = `${socket}-${count}`;
+      const server = `voicectl-test-${process.pid}-${count}`;
+      servers.push(server);
       const tmux = (...args: string[]) => run(server, ...args);
       const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
       const size = ['-x', String(columns), '-y', String(rows)];

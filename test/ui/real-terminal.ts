@@ -1,23 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, type TestContext } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import { type PseudoTerminal, setUpTerminals } from '../helpers/tmux.ts';
-import { fixture, setUpSandbox } from '../helpers/voicectl.ts';
-
-/** On a machine that does much else, a first frame may take its time. */
-export function eventually<Value>(read: () => Value) {
-  return expect.poll(read, { timeout: 60_000, interval: 40 });
-}
+import { type PseudoTerminal, terminalsFor } from '../helpers/tmux.ts';
+import { fixture, sandboxFor } from '../helpers/voicectl.ts';
 
 /** A program that breaks at SIGUSR2, wherever it is at that moment. */
 const breaking = `data:text/javascript,process.on('SIGUSR2',()=>{throw new Error('broken for the test')})`;
 
-/** The program on real terminals, with what the tests look at. */
-export function setUpPrograms() {
+/** The program on real terminals, with what a test looks at. Several tests may run at a time. */
+export function programsFor(context: TestContext) {
   // Ended in the reverse order: the terminals before the folder that they work in.
-  const sandbox = setUpSandbox();
-  const terminals = setUpTerminals();
+  const sandbox = sandboxFor(context);
+  const terminals = terminalsFor(context);
+  /** On a machine that does much else, a first frame may take its time. */
+  const eventually = <Value>(read: () => Value) =>
+    context.expect.poll(read, { timeout: 60_000, interval: 40 });
 
   /** Runs voicectl between two looks at the settings of the terminal, and notes its exit code. */
   function run(words: string, variables = ''): PseudoTerminal {
@@ -61,7 +59,7 @@ export function setUpPrograms() {
   const live = (terminal: PseudoTerminal) => eventually(() => terminal.screen()).toMatch(/● (live|draining)/);
 
   return {
-    ...{ sandbox, terminals, stream },
+    ...{ eventually, sandbox, terminals, stream },
     ...{ run, startSession, pidOf, runWithMicrophone, expectRestored, live },
   };
 }

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { hasTmux } from '../helpers/tmux.ts';
-import { eventually, setUpPrograms } from './real-terminal.ts';
+import { programsFor } from './real-terminal.ts';
 
-describe.skipIf(!hasTmux)('keys on a real terminal', { timeout: 120_000 }, () => {
-  const { sandbox, stream, run, startSession, runWithMicrophone, expectRestored, live } = setUpPrograms();
-
-  test('r connects again with a fresh token once the session is over', async () => {
+describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_000 }, () => {
+  test('r connects again with a fresh token once the session is over', async (context) => {
+    const { eventually, startSession, expectRestored, live } = programsFor(context);
     const { terminal, end } = await startSession();
     await live(terminal);
     terminal.press('?');
@@ -20,21 +19,24 @@ describe.skipIf(!hasTmux)('keys on a real terminal', { timeout: 120_000 }, () =>
     await expectRestored(terminal, 0);
   });
 
-  test('q lets the reply be heard, and ends well', async () => {
+  test('q lets the reply be heard, and ends well', async (context) => {
+    const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     terminal.press('q');
     await expectRestored(terminal, 0);
   });
 
-  test('q twice ends at once', async () => {
+  test('q twice ends at once', async (context) => {
+    const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     terminal.press('q', 'q');
     await expectRestored(terminal, 130);
   });
 
-  test('Ctrl-C closes the stream and gives the terminal back', async () => {
+  test('Ctrl-C closes the stream and gives the terminal back', async (context) => {
+    const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     terminal.press('C-c');
@@ -42,21 +44,24 @@ describe.skipIf(!hasTmux)('keys on a real terminal', { timeout: 120_000 }, () =>
     expect(terminal.screen()).toMatch(/close +1000 normal/);
   });
 
-  test('Ctrl-C twice gives the terminal back too', async () => {
+  test('Ctrl-C twice gives the terminal back too', async (context) => {
+    const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     terminal.press('C-c', 'C-c');
     await expectRestored(terminal, 130);
   });
 
-  test('Ctrl-\\ ends at once, and gives the terminal back', async () => {
+  test('Ctrl-\\ ends at once, and gives the terminal back', async (context) => {
+    const { stream, run, expectRestored, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     terminal.press('C-\\');
     await expectRestored(terminal, 131);
   });
 
-  test('Ctrl-Z gives the terminal back while the program rests, and fg goes on where it was', async () => {
+  test('Ctrl-Z gives the terminal back while the program rests, and fg goes on where it was', async (context) => {
+    const { eventually, sandbox, stream, run, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     terminal.press('C-z');
@@ -76,7 +81,8 @@ describe.skipIf(!hasTmux)('keys on a real terminal', { timeout: 120_000 }, () =>
     await eventually(() => sandbox.read('after')).toBe(sandbox.read('before'));
   });
 
-  test('Ctrl-Z stops plain lines with a microphone, fg continues them, and keys work again', async () => {
+  test('Ctrl-Z stops plain lines with a microphone, fg continues them, and keys work again', async (context) => {
+    const { eventually, sandbox, runWithMicrophone, expectRestored } = programsFor(context);
     const terminal = runWithMicrophone();
     await eventually(() => terminal.screen()).toContain('· live');
     terminal.press('m');

@@ -1,29 +1,32 @@
 import { describe, test } from 'vitest';
 import { hasTmux } from '../helpers/tmux.ts';
-import { eventually, setUpPrograms } from './real-terminal.ts';
+import { programsFor } from './real-terminal.ts';
 
-describe.skipIf(!hasTmux)('signals on a real terminal', { timeout: 120_000 }, () => {
-  const { stream, run, pidOf, runWithMicrophone, expectRestored, live } = setUpPrograms();
-
-  test.each([
+describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 120_000 }, () => {
+  test.for([
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
     ['SIGQUIT', 131],
     ['SIGALRM', 142],
-  ] as const)('%s from outside gives the terminal back, from both screens', async (signal, code) => {
-    const session = run(stream);
-    await live(session);
-    process.kill(pidOf(session), signal);
-    await expectRestored(session, code);
-    const emulator = run('serve --port 0');
-    await eventually(() => emulator.screen()).toContain('● listening');
-    process.kill(pidOf(emulator), signal);
-    // To be asked to end is what an emulator waits for.
-    await expectRestored(emulator, signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : code);
-  });
+  ] as const)(
+    '%s from outside gives the terminal back, from both screens',
+    async ([signal, code], context) => {
+      const { eventually, stream, run, pidOf, expectRestored, live } = programsFor(context);
+      const session = run(stream);
+      await live(session);
+      process.kill(pidOf(session), signal);
+      await expectRestored(session, code);
+      const emulator = run('serve --port 0');
+      await eventually(() => emulator.screen()).toContain('● listening');
+      process.kill(pidOf(emulator), signal);
+      // To be asked to end is what an emulator waits for.
+      await expectRestored(emulator, signal === 'SIGTERM' || signal === 'SIGINT' ? 0 : code);
+    },
+  );
 
-  test('SIGTSTP from outside gives the terminal back, and fg goes on', async () => {
+  test('SIGTSTP from outside gives the terminal back, and fg goes on', async (context) => {
+    const { eventually, run, pidOf, expectRestored } = programsFor(context);
     const terminal = run('serve --port 0');
     await eventually(() => terminal.screen()).toContain('● listening');
     process.kill(pidOf(terminal), 'SIGTSTP');
@@ -35,18 +38,23 @@ describe.skipIf(!hasTmux)('signals on a real terminal', { timeout: 120_000 }, ()
     await eventually(() => terminal.flags()).toEqual({ cursor: true, alternate: false });
   });
 
-  test.each([
+  test.for([
     ['SIGTERM', 143],
     ['SIGQUIT', 131],
     ['SIGALRM', 142],
-  ] as const)('%s gives the terminal back from plain lines with a microphone', async (signal, code) => {
-    const terminal = runWithMicrophone();
-    await eventually(() => terminal.screen()).toContain('· live');
-    process.kill(pidOf(terminal), signal);
-    await expectRestored(terminal, code);
-  });
+  ] as const)(
+    '%s gives the terminal back from plain lines with a microphone',
+    async ([signal, code], context) => {
+      const { eventually, pidOf, runWithMicrophone, expectRestored } = programsFor(context);
+      const terminal = runWithMicrophone();
+      await eventually(() => terminal.screen()).toContain('· live');
+      process.kill(pidOf(terminal), signal);
+      await expectRestored(terminal, code);
+    },
+  );
 
-  test('a terminal that is closed ends the program', async () => {
+  test('a terminal that is closed ends the program', async (context) => {
+    const { eventually, stream, run, pidOf, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     const pid = pidOf(terminal);

@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { startFloodingService } from '../helpers/flooding-service.ts';
 import { hasTmux } from '../helpers/tmux.ts';
 import { fixture } from '../helpers/voicectl.ts';
-import { eventually, setUpPrograms } from './real-terminal.ts';
+import { programsFor } from './real-terminal.ts';
 
-describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
-  const { sandbox, terminals, stream, run, startSession, pidOf, expectRestored, live } = setUpPrograms();
-
-  test('a session draws on the alternate screen, ends by itself, and leaves its summary', async () => {
+describe.skipIf(!hasTmux).concurrent('on a real terminal', { timeout: 120_000 }, () => {
+  test('a session draws on the alternate screen, ends by itself, and leaves its summary', async (context) => {
+    const { eventually, startSession, expectRestored } = programsFor(context);
     const { terminal, end } = await startSession();
     await eventually(() => terminal.screen()).toMatch(/voicectl stream .*(live|draining)/);
     expect(terminal.flags()).toEqual({ cursor: false, alternate: true });
@@ -18,7 +17,8 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     expect(terminal.screen()).toMatch(/first audio +\d.*\n(.*\n)*result +ok in/);
   });
 
-  test('a session that somebody has looked into stays until q', async () => {
+  test('a session that somebody has looked into stays until q', async (context) => {
+    const { eventually, startSession, expectRestored, live } = programsFor(context);
     const { terminal, end } = await startSession();
     await live(terminal);
     terminal.press('?');
@@ -29,16 +29,8 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     await expectRestored(terminal, 0);
   });
 
-  test('a flood of messages is shown, the state of the session above it, and Ctrl-C ends it', async () => {
-    const { baseUrl } = await startFloodingService(sandbox);
-    const terminal = run(`stream --file ${fixture('hello.wav')} --loop --base-url ${baseUrl}`);
-    await live(terminal);
-    await eventually(() => terminal.screen()).toContain('too many to show');
-    terminal.press('C-c');
-    await expectRestored(terminal, 130);
-  });
-
-  test('a crash gives the terminal back, and its stack stays to be seen', async () => {
+  test('a crash gives the terminal back, and its stack stays to be seen', async (context) => {
+    const { stream, run, pidOf, expectRestored, live } = programsFor(context);
     const terminal = run(stream);
     await live(terminal);
     process.kill(pidOf(terminal), 'SIGUSR2');
@@ -46,13 +38,15 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     expect(terminal.screen()).toContain('broken for the test');
   });
 
-  test('an error before the first frame never touches the terminal', async () => {
+  test('an error before the first frame never touches the terminal', async (context) => {
+    const { run, expectRestored } = programsFor(context);
     const terminal = run('stream --file missing.wav --local');
     await expectRestored(terminal, 2);
     expect(terminal.screen()).toContain('missing.wav');
   });
 
-  test('serve has a screen: it acts on the emulator, and q stops it', async () => {
+  test('serve has a screen: it acts on the emulator, and q stops it', async (context) => {
+    const { eventually, run, expectRestored } = programsFor(context);
     const terminal = run('serve --port 0');
     await eventually(() => terminal.screen()).toContain('● listening');
     terminal.press('+');
@@ -66,17 +60,19 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     expect(terminal.screen()).toContain('0 tokens, 0 streams');
   });
 
-  test.each([
+  test.for<[flag: string, expected: RegExp]>([
     ['--output plain', /\d\.\d{3} {2}· token/],
     ['--json', /"type":"session"/],
     ['-q', /is over/],
-  ])('with %s there is no screen', async (flag, expected) => {
+  ])('with %s there is no screen', async ([flag, expected], context) => {
+    const { run, expectRestored } = programsFor(context);
     const terminal = run(`stream --file ${fixture('hello.wav')} --local --duration 300ms ${flag}`);
     await expectRestored(terminal, 0);
     expect(terminal.screen()).toMatch(expected);
   });
 
-  test('CI and a dumb terminal have lines in place of a screen', async () => {
+  test('CI and a dumb terminal have lines in place of a screen', async (context) => {
+    const { eventually, sandbox, terminals, run } = programsFor(context);
     const terminal = run(`stream --file ${fixture('hello.wav')} --local --duration 300ms`);
     terminal.close();
     for (const variable of ['CI=1', 'TERM=dumb']) {
@@ -88,9 +84,25 @@ describe.skipIf(!hasTmux)('on a real terminal', { timeout: 120_000 }, () => {
     }
   });
 
-  test('a check shows its rules as they are judged, and leaves the verdicts as lines', async () => {
+  test('a check shows its rules as they are judged, and leaves the verdicts as lines', async (context) => {
+    const { run, expectRestored } = programsFor(context);
     const terminal = run('check --local --rule R12 --rule R15');
     await expectRestored(terminal, 0);
     expect(terminal.screen()).toMatch(/^R12 {2}pass .*\nR15 {2}pass /m);
   });
 });
+
+// Its service leaves this process little time for other tests.
+test.skipIf(!hasTmux)(
+  'a flood of messages is shown, the state of the session above it, and Ctrl-C ends it',
+  { timeout: 120_000 },
+  async (context) => {
+    const { eventually, sandbox, run, expectRestored, live } = programsFor(context);
+    const { baseUrl } = await startFloodingService(sandbox);
+    const terminal = run(`stream --file ${fixture('hello.wav')} --loop --base-url ${baseUrl}`);
+    await live(terminal);
+    await eventually(() => terminal.screen()).toContain('too many to show');
+    terminal.press('C-c');
+    await expectRestored(terminal, 130);
+  },
+);

@@ -21,7 +21,7 @@ function complete(dialect: DialectInput) {
 }
 
 /** More of them with `DIALECTS=100`: each takes some seconds. */
-const numRuns = Number(process.env.DIALECTS ?? 10);
+const numRuns = Number(process.env.DIALECTS ?? 5);
 const atOnce = 5;
 const dialects = fc.sample(anyDialect, { numRuns, seed: 20_261_122 });
 const batches = Array.from({ length: dialects.length / atOnce }, (_, index) => [
@@ -51,28 +51,26 @@ describe('what learn finds out', () => {
     120_000,
   );
 
-  test.each<[string, DialectInput, string]>([
-    ['an issuer', { token: { issuer: 'another' } }, 'token.issuer'],
-    [
-      'a status',
-      { refusals: { invalidRequest: { statuses: { emptyDeviceId: 422 } } } },
+  test('differs from the usual dialect in just the choices that are others', async () => {
+    const dialect: DialectInput = {
+      token: { issuer: 'another' },
+      refusals: { invalidRequest: { statuses: { emptyDeviceId: 422 } } },
+      rateLimit: { window: 'sliding' },
+      stream: { closes: { tokenReused: { close: 4999 } }, tokenDeadlineMs: 9_000, replyFrameMs: 60 },
+    };
+    const lesson = await learnFrom(dialect);
+    expect(
+      differences(lesson, complete({}))
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual([
+      'rateLimit.window',
       'refusals.invalidRequest.statuses.emptyDeviceId',
-    ],
-    ['a window', { rateLimit: { window: 'sliding' } }, 'rateLimit.window'],
-    [
-      'a close code',
-      { stream: { closes: { tokenReused: { close: 4999 } } } },
       'stream.closes.tokenReused.close',
-    ],
-    ['a deadline', { stream: { tokenDeadlineMs: 9_000 } }, 'stream.tokenDeadlineMs'],
-    ['a frame', { stream: { replyFrameMs: 60 } }, 'stream.replyFrameMs'],
-  ])(
-    'differs from a dialect with another %s in just that',
-    async (_what, dialect, path) => {
-      const lesson = await learnFrom(dialect);
-      expect(differences(lesson, complete({})).map((one) => one.path)).toEqual([path]);
-      expect(differences(lesson, complete(dialect))).toEqual([]);
-    },
-    60_000,
-  );
+      'stream.replyFrameMs',
+      'stream.tokenDeadlineMs',
+      'token.issuer',
+    ]);
+    expect(differences(lesson, complete(dialect))).toEqual([]);
+  }, 60_000);
 });
