@@ -8,7 +8,16 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { isBuilt } from './helpers/build-once.ts';
 import { readExamples } from './helpers/doc-examples.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
+
+/** Runs a program to its end; a failure says all that it printed. */
+async function run(command: string, args: readonly string[], { cwd }: { cwd: string }) {
+  return execute(command, args, { cwd }).catch(
+    (failed: { stdout: string; stderr: string; message: string }) => {
+      throw Object.assign(new Error(`${failed.message}\n${failed.stdout}`), failed);
+    },
+  );
+}
 const root = join(import.meta.dirname, '..');
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
 

@@ -153,7 +153,7 @@ describe('--expect-file', () => {
     ['broken YAML', 'turns: [\n', 'c.yaml:'],
   ])('with %s is refused before anything starts: exit 2, with line and column', async (_what, text, why) => {
     write(text);
-    const serve = await sandbox.serve();
+    const serve = await sandbox.serveHere();
     const ended = await sandbox.runHere(['stream', '--expect-file', 'c.yaml', '--base-url', serve.baseUrl]);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 2,

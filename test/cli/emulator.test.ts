@@ -7,7 +7,7 @@ const sandbox = setUpSandbox();
 
 /** An emulator with one device that streams to it until it is told to end. */
 async function startConversation() {
-  const serve = await sandbox.serve(['--reply', 'silence']);
+  const serve = await sandbox.serveHere(['--reply', 'silence']);
   const at = ['--base-url', serve.baseUrl];
   const device = sandbox.start([
     'stream',
@@ -25,7 +25,7 @@ async function startConversation() {
 }
 
 test('emulator clock advance 61s expires a token that was taken before, and makes the window fresh', async () => {
-  const serve = await sandbox.serve(['--rate-limit', '1']);
+  const serve = await sandbox.serveHere(['--rate-limit', '1']);
   const at = ['--base-url', serve.baseUrl];
   const token = await sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0']);
   expect((await sandbox.runHere(['token', ...at, '--device', 'd1', '--retries', '0'])).code).toBe(5);
@@ -127,14 +127,14 @@ test.each([
   [['speak', 'missing.wav'], 'Cannot read missing.wav'],
   [['close', '--code', '1005'], 'The emulator refused: code'],
 ])('emulator %j is refused with a reason and exit 2', async (args, reason) => {
-  const { baseUrl } = await sandbox.serve();
+  const { baseUrl } = await sandbox.serveHere();
   const { code, stderr } = await sandbox.runHere(['emulator', ...args, '--base-url', baseUrl]);
   expect(code).toBe(2);
   expect(stderr).toContain(reason);
 });
 
 test('an emulator that is not there is exit 4, and something that is no emulator is exit 6', async () => {
-  const { baseUrl } = await sandbox.serve();
+  const { baseUrl } = await sandbox.serveHere();
   const gone = await sandbox.runHere(['emulator', 'state', '--base-url', 'http://127.0.0.1:9']);
   expect(gone.code).toBe(4);
   const other = await sandbox.runHere(['emulator', 'state', '--base-url', `${baseUrl}/elsewhere`]);
@@ -142,7 +142,7 @@ test('an emulator that is not there is exit 4, and something that is no emulator
 });
 
 test('beyond loopback the emulator is controlled with the secret that serve shows', async () => {
-  const serve = await sandbox.serve(['--host', '0.0.0.0', '--accept-key', 'k']);
+  const serve = await sandbox.serveHere(['--host', '0.0.0.0', '--accept-key', 'k']);
   const secret = /VOICECTL_CONTROL_SECRET=(\S+)/.exec(await serve.line(/VOICECTL_CONTROL_SECRET/))?.[1] ?? '';
   const args = ['emulator', 'state', '--base-url', serve.baseUrl];
   const refused = await sandbox.runHere(args);
@@ -166,7 +166,7 @@ test('the secret is not sent to another machine: exit 2', async () => {
 });
 
 test('emulator fault adds a fault that strikes as often as asked, shows it and clears it', async () => {
-  const serve = await sandbox.serve(['--fault', 'token-slow:delay=0ms']);
+  const serve = await sandbox.serveHere(['--fault', 'token-slow:delay=0ms']);
   const at = ['--base-url', serve.baseUrl];
   const fault = (...args: string[]) => sandbox.runHere(['emulator', 'fault', ...args, ...at]);
   const added = await fault('add', 'token-error:status=503', '--once', '--on-device', 'd1');

@@ -73,7 +73,7 @@ describe('an error', () => {
     '%s is told in up to three lines, and with --json as the last object',
     async (_what, words, code, exitCode, why) => {
       const needed = words.some((word) => word === 'SERVE' || word === 'TLS');
-      const baseUrl = needed ? (await sandbox.serve()).baseUrl : '';
+      const baseUrl = needed ? (await sandbox.serveHere()).baseUrl : '';
       const args = words.map(
         (word) => ({ SERVE: baseUrl, TLS: baseUrl.replace('http', 'https') })[word] ?? word,
       );
@@ -153,7 +153,7 @@ describe('an error', () => {
 
 describe('a limit of connections', () => {
   test('reached: exit 5, with the service’s words', async () => {
-    const { baseUrl, wsUrl } = await sandbox.serve(['--max-connections', '1']);
+    const { baseUrl, wsUrl } = await sandbox.serveHere(['--max-connections', '1']);
     const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', baseUrl]);
     const other = openStream(wsUrl);
     sandbox.defer(() => other.socket.terminate());

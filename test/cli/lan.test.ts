@@ -64,7 +64,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
   afterAll(() => void disconnect());
 
   test('an emulator on loopback cannot be reached', async () => {
-    const { baseUrl } = await sandbox.serve();
+    const { baseUrl } = await sandbox.serveHere();
     const { code } = await there('curl', ...ask, `http://${address.v4}:${new URL(baseUrl).port}/`);
     expect(code).toBe(7);
   });
@@ -101,7 +101,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
   });
 
   test('one on the address of one network says that address, and is not at loopback', async () => {
-    const serve = await sandbox.serve(['--host', address.v4, ...keys]);
+    const serve = await sandbox.serveHere(['--host', address.v4, ...keys]);
     expect(new URL(serve.baseUrl).hostname).toBe(address.v4);
     const { stdout } = await there('curl', ...ask, `${serve.baseUrl}/api/websocket-voice/token`);
     expect(JSON.parse(stdout)).toEqual({ token: expect.any(String) });
@@ -111,14 +111,14 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
 
   test('its control API is out of reach, with the secret too', async () => {
     const env = { VOICECTL_CONTROL_SECRET: 'secret-1' };
-    const serve = await sandbox.serve(['--host', '0.0.0.0', ...keys], { env });
+    const serve = await sandbox.serveHere(['--host', '0.0.0.0', ...keys], { env });
     const url = `http://${address.v4}:${new URL(serve.baseUrl).port}/__voicectl/state`;
     const { stdout } = await there('curl', '-sS', '-m', '10', '-H', 'Authorization: Bearer secret-1', url);
     expect(JSON.parse(stdout)).toHaveProperty('error.code', 'FORBIDDEN');
   });
 
   test('with TLS its certificate is good for the address, the name of the machine, and --allow-host', async () => {
-    const serve = await sandbox.serve([
+    const serve = await sandbox.serveHere([
       ...['--tls', '--cert-out', 'cert.pem', '--host', '0.0.0.0', '--allow-host', 'workstation.lan', ...keys],
     ]);
     const { port } = new URL(serve.baseUrl);
@@ -147,7 +147,7 @@ describe.skipIf(!hasNetworks)('from another machine of the network', () => {
     'a foreign client holds a whole session over WSS',
     async () => {
       const args = ['--tls', '--cert-out', 'cert.pem', '--host', '0.0.0.0', '--reply', 'echo', ...keys];
-      const { port } = new URL((await sandbox.serve(args)).baseUrl);
+      const { port } = new URL((await sandbox.serveHere(args)).baseUrl);
       const client = fileURLToPath(new URL('../foreign/client.py', import.meta.url));
       const { stdout } = await there(
         ...[python, client, '--json', '--base-url', `https://${address.v4}:${port}`, '--cafile', 'cert.pem'],

@@ -75,7 +75,7 @@ describe('doctor', () => {
     new Map((JSON.parse(stdout).checks as { name: string }[]).map((check) => [check.name, check]));
 
   test('finds a target that answers, and compares the clocks', async () => {
-    const { baseUrl } = await sandbox.serve();
+    const { baseUrl } = await sandbox.serveHere();
     const { code, stdout } = await sandbox.runHere(['doctor', '--json', '--base-url', baseUrl], lean);
     expect(code).toBe(0);
     const checks = checksOf(stdout);
@@ -97,7 +97,7 @@ describe('doctor', () => {
   });
 
   test('trusts what --ca names: without it, a certificate that nobody signed is said to be untrusted', async () => {
-    const { baseUrl } = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const { baseUrl } = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const target = async (...flags: string[]) => {
       const { code, stdout } = await sandbox.runHere(
         ['doctor', '--json', '--base-url', baseUrl, ...flags],

@@ -45,7 +45,7 @@ describe('stream --record', () => {
   });
 
   test('a session that fails is recorded up to its failure', async () => {
-    const serve = await sandbox.serve(['--rate-limit', '1']);
+    const serve = await sandbox.serveHere(['--rate-limit', '1']);
     const args = ['stream', ...file, '--base-url', serve.baseUrl, '--retries', '0', ...quick];
     await sandbox.runHere(args);
     expect((await sandbox.runHere([...args, '--record', 'r'])).code).toBe(5);
@@ -56,7 +56,7 @@ describe('stream --record', () => {
 
   test('neither key nor token is in it, also where the service says them back', async () => {
     const key = 'canary-5f1c77e0a9';
-    const serve = await sandbox.serve(['--accept-key', key, '--reply', 'echo']);
+    const serve = await sandbox.serveHere(['--accept-key', key, '--reply', 'echo']);
     const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl], {
       env: { VOICECTL_API_KEY: key },
     });
@@ -117,7 +117,7 @@ const rounds = Number(process.env.ROUNDS ?? 4);
 test.each(Array.from({ length: rounds }, (_, index) => [index + 1]))(
   'killed at a random moment (%i), it leaves a recording that opens and lacks at most a second',
   async (round) => {
-    const serve = await sandbox.serve(['--reply', 'echo']);
+    const serve = await sandbox.serveHere(['--reply', 'echo']);
     const running = sandbox.start([
       ...['stream', '--file', fixture('two-turns.wav'), '--base-url', serve.baseUrl],
       ...['--record', 'r', '--json', '-v'],

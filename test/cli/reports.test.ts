@@ -70,7 +70,7 @@ describe('--junit FILE', () => {
   });
 
   test('of a service’s token and of the key holds nothing', async () => {
-    const serve = await sandbox.serve(['--reply', 'echo', '--accept-key', 'canary-key-41']);
+    const serve = await sandbox.serveHere(['--reply', 'echo', '--accept-key', 'canary-key-41']);
     const args = ['--base-url', serve.baseUrl, '--pace', 'max', '--tail', '0', '--settle', '200ms'];
     const env = { VOICECTL_API_KEY: 'canary-key-41' };
     const ended = await sandbox.runHere(['stream', ...file, ...args, '--junit', 'j.xml'], { env });

@@ -116,7 +116,7 @@ test('emulator event reaches the scenario', async () => {
     'door.yaml',
     'steps:\n  - when: { event: door }\n    do: [{ send: { type: door_opened } }]\n',
   );
-  const serve = await sandbox.serve(['--scenario', file]);
+  const serve = await sandbox.serveHere(['--scenario', file]);
   const at = ['--base-url', serve.baseUrl];
   const device = sandbox.start(['stream', ...at, '--file', fixture('silence.wav'), '--loop', '--json']);
   await device.line(/service_voice_connected/);

@@ -37,7 +37,15 @@ describe('a key is in no output and no file', () => {
     ['stream --json', ['stream', ...quick, '-v', '--json', '--out', 'o.wav']],
   ])('of %s, nor of serve', async (_what, args) => {
     const ready = sandbox.path('ready.json');
-    const serve = await sandbox.serve(['--accept-key', key, '--ready-file', ready, '-v', '--reply', 'echo']);
+    const serve = await sandbox.serveHere([
+      '--accept-key',
+      key,
+      '--ready-file',
+      ready,
+      '-v',
+      '--reply',
+      'echo',
+    ]);
     const ended = await sandbox.runHere([...args, '--base-url', serve.baseUrl], { env });
     expect(ended.code).toBe(0);
     serve.signal('SIGTERM');
@@ -173,7 +181,7 @@ describe('a token is in no output and no file but what token prints', () => {
     ['plain', []],
     ['JSON', ['--json']],
   ])('of stream, accepted or refused, in %s lines', async (_form, flags) => {
-    const serve = await sandbox.serve(['--reply', 'echo', '-v']);
+    const serve = await sandbox.serveHere(['--reply', 'echo', '-v']);
     const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl]);
     const token = stdout.trimEnd();
     const args = [

@@ -101,7 +101,7 @@ describe('what serve says when it starts', () => {
   });
 
   test('with --json the first line names the version and the URLs, and every line has t and type', async () => {
-    const serve = await sandbox.serve();
+    const serve = await sandbox.serveHere();
     await askToken(serve.baseUrl);
     await serve.line(/token-issued/);
     const lines = jsonLines(serve.stdout);
@@ -120,7 +120,7 @@ describe('what serve says when it starts', () => {
     const ready = sandbox.path('ready.json');
     const serve = sandbox.start(['serve', '--port', '0', '-q', '--ready-file', ready]);
     // Whoever waits for the file sees it whole the first time that it is there.
-    const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do :; done; cat ${ready}`);
+    const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do sleep 0.02; done; cat ${ready}`);
     const { baseUrl, wsUrl } = JSON.parse(seen.stdout) as { baseUrl: string; wsUrl: string };
     expect(wsUrl).toBe(baseUrl.replace('http', 'ws'));
     expect((await askToken(baseUrl)).status).toBe(200);
@@ -213,25 +213,25 @@ describe('what serve refuses to start with', () => {
 describe('what serve does as it was told', () => {
   test('a dialect changes what goes over the wire', async () => {
     const file = sandbox.write('dialect.yaml', 'stream:\n  kindField: event\n');
-    const client = await connect(await sandbox.serve(['--dialect', file]));
+    const client = await connect(await sandbox.serveHere(['--dialect', file]));
     expect(client.messages[0]).toEqual({ event: 'service_voice_connected' });
   });
 
   test('only accepted keys get a token, from flags and from a file', async () => {
     const file = sandbox.write('keys.txt', 'key-2\r\n\nkey-3\n');
-    const { baseUrl } = await sandbox.serve(['--accept-key', 'key-1', '--accept-key-file', file]);
+    const { baseUrl } = await sandbox.serveHere(['--accept-key', 'key-1', '--accept-key-file', file]);
     const asked = ['key-1', 'key-2', 'key-3', 'key-4', 'key-'].map((key) => askToken(baseUrl, key));
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 401, 401]);
   });
 
   test('with accepted keys it listens beyond loopback', async () => {
-    const { baseUrl } = await sandbox.serve(['--host', '0.0.0.0', '--accept-key', 'key-1']);
+    const { baseUrl } = await sandbox.serveHere(['--host', '0.0.0.0', '--accept-key', 'key-1']);
     expect((await askToken(baseUrl, 'key-1')).status).toBe(200);
     expect((await askToken(baseUrl, 'key-2')).status).toBe(401);
   });
 
   test('the rate limit and the limit of connections are those of the flags', async () => {
-    const serve = await sandbox.serve(['--rate-limit', '2', '--max-connections', '1']);
+    const serve = await sandbox.serveHere(['--rate-limit', '2', '--max-connections', '1']);
     const first = await connect(serve);
     const { body } = await askToken(serve.baseUrl);
     const second = openStream(serve.wsUrl);
@@ -245,7 +245,7 @@ describe('what serve does as it was told', () => {
 
   test('with a seed the tokens have the same ids in each run', async () => {
     const idOf = async () => {
-      const { baseUrl } = await sandbox.serve(['--seed', '7']);
+      const { baseUrl } = await sandbox.serveHere(['--seed', '7']);
       const { body } = await askToken(baseUrl);
       return JSON.parse(Buffer.from(body.token.split('.')[1] ?? '', 'base64url').toString()).jti as string;
     };
@@ -253,7 +253,7 @@ describe('what serve does as it was told', () => {
   });
 
   test('echo says every frame back at once', async () => {
-    const client = await connect(await sandbox.serve(['--reply', 'echo']));
+    const client = await connect(await sandbox.serveHere(['--reply', 'echo']));
     const pcm = fixturePcm('hello.wav').subarray(0, 6400);
     await client.send(pcm);
     await client.until(() => client.audio.length >= pcm.length);
@@ -269,7 +269,7 @@ describe('what serve does as it was told', () => {
       (audio: Buffer) => audio.subarray(0, 3200).equals(fixturePcm('answer.wav').subarray(0, 3200)),
     ],
   ])('%s answers when the user stops speaking', async (reply, isRight) => {
-    const client = await connect(await sandbox.serve(['--reply', reply]));
+    const client = await connect(await sandbox.serveHere(['--reply', reply]));
     await client.send(fixturePcm('barge-in.wav'));
     expect(client.audio).toHaveLength(0);
     await client.send(Buffer.alloc(32_000));
@@ -278,7 +278,7 @@ describe('what serve does as it was told', () => {
   });
 
   test('silence never answers', async () => {
-    const serve = await sandbox.serve(['--reply', 'silence']);
+    const serve = await sandbox.serveHere(['--reply', 'silence']);
     const client = await connect(serve);
     await client.send(fixturePcm('barge-in.wav'));
     await client.send(Buffer.alloc(32_000));
@@ -329,7 +329,7 @@ describe('how serve ends', () => {
     const pipe = sandbox.startShell(
       `{ voicectl serve --port 0 --ready-file ${ready} ${flags.join(' ')}; echo "exit $?" >&2; } | head -n 1`,
     );
-    const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do :; done; cat ${ready}`);
+    const seen = await sandbox.shell(`while ! [ -e ${ready} ]; do sleep 0.02; done; cat ${ready}`);
     const { baseUrl } = JSON.parse(seen.stdout) as { baseUrl: string };
     // Its next line finds the pipe closed; the reader may take a moment to go.
     const knock = setInterval(() => void askToken(baseUrl).catch(() => {}), 50);

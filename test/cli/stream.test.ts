@@ -385,7 +385,7 @@ describe('a token of one’s own', () => {
     ['the environment', (_token: string) => ({ from: 'MY_TOKEN' })],
     ['a file', (token: string) => ({ from: sandbox.write('token.txt', `${token}\n`) })],
   ])('is taken from %s, and none is asked for', async (where, prepare) => {
-    const serve = await sandbox.serve(['--reply', 'echo']);
+    const serve = await sandbox.serveHere(['--reply', 'echo']);
     const { stdout } = await sandbox.runHere(['token', '--device', 'd1', '--base-url', serve.baseUrl]);
     const { from } = prepare(stdout.trimEnd());
     const env: Record<string, string> = where === 'a file' ? {} : { MY_TOKEN: stdout.trimEnd() };
@@ -536,7 +536,7 @@ describe('how it ends', () => {
   ] as const)(
     '%s: the stream is closed, the file finished and the summary told; exit %i',
     async (name, exitCode, code) => {
-      const serve = await sandbox.serve(['--reply', 'echo']);
+      const serve = await sandbox.serveHere(['--reply', 'echo']);
       const args = [
         'stream',
         '--file',
@@ -619,7 +619,7 @@ describe('how it ends', () => {
   });
 
   test('the service ends: what came is told, and exit 6', async () => {
-    const serve = await sandbox.serve(['--reply', 'echo']);
+    const serve = await sandbox.serveHere(['--reply', 'echo']);
     const running = sandbox.start([
       'stream',
       '--file',

@@ -33,7 +33,7 @@ describe('serve --tls', () => {
   });
 
   test('has the certificate in the ready file, and in --cert-out, before it says that it listens', async () => {
-    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem', '--ready-file', 'ready.json']);
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem', '--ready-file', 'ready.json']);
     const { baseUrl, certificate } = JSON.parse(sandbox.read('ready.json')) as Record<string, string>;
     expect(baseUrl).toBe(serve.baseUrl);
     expect(certificate).toBe(sandbox.read('cert.pem'));
@@ -61,7 +61,7 @@ describe('serve --tls', () => {
   });
 
   test('does not empty the certificate of another that runs, when it cannot start itself', async () => {
-    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const before = sandbox.read('cert.pem');
     const port = new URL(serve.baseUrl).port;
     const second = await sandbox.runHere(['serve', '--tls', '--port', port, '--cert-out', 'cert.pem']);
@@ -108,7 +108,7 @@ describe('serve --tls', () => {
 
 describe('a client of an emulator with TLS', () => {
   test('holds a whole session with --ca, and with NODE_EXTRA_CA_CERTS', async () => {
-    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem', '--reply', 'echo']);
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem', '--reply', 'echo']);
     const args = [
       'stream',
       '--base-url',
@@ -131,7 +131,7 @@ describe('a client of an emulator with TLS', () => {
   });
 
   test('is refused the token without --ca: exit 4, how to mend it, and no key was sent', async () => {
-    const serve = await sandbox.serve(['--tls']);
+    const serve = await sandbox.serveHere(['--tls']);
     const { code, stdout, stderr } = await sandbox.runHere([
       'token',
       '--base-url',
@@ -146,7 +146,7 @@ describe('a client of an emulator with TLS', () => {
   });
 
   test('that trusts another certificate only, does not trust this one', async () => {
-    const serve = await sandbox.serve(['--tls']);
+    const serve = await sandbox.serveHere(['--tls']);
     sandbox.write('other.pem', (await createCertificate(['127.0.0.1'])).cert);
     const args = ['--base-url', serve.baseUrl, '--ca', 'other.pem'];
     expect((await sandbox.runHere(['token', ...args, '--retries', '0'])).code).toBe(4);
@@ -157,7 +157,7 @@ describe('a client of an emulator with TLS', () => {
     const { cert, key } = await createCertificate(['voice.example']);
     sandbox.write('cert.pem', cert);
     sandbox.write('key.pem', key);
-    const serve = await sandbox.serve(['--cert', 'cert.pem', '--key', 'key.pem']);
+    const serve = await sandbox.serveHere(['--cert', 'cert.pem', '--key', 'key.pem']);
     const { code, stderr } = await sandbox.runHere([
       'token',
       '--base-url',
@@ -189,7 +189,7 @@ describe('a client of an emulator with TLS', () => {
   });
 
   test('controls it: state, clock, and a journal that is followed until the emulator ends', async () => {
-    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const at = ['--base-url', serve.baseUrl, '--ca', 'cert.pem'];
     const follow = sandbox.start(['emulator', 'journal', '--follow', '--json', ...at]);
     const seen = follow.line(/token-issued/);
@@ -208,7 +208,7 @@ describe('a client of an emulator with TLS', () => {
   });
 
   test('has --cacert in the line of token --curl', async () => {
-    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const line = await sandbox.runHere(['token', '--curl', '--base-url', serve.baseUrl, '--ca', 'cert.pem']);
     const { stdout } = await sandbox.shell(line.stdout, { env: { VOICECTL_API_KEY: 'any' } });
     expect(JSON.parse(stdout)).toEqual({ token: expect.any(String) });
@@ -231,7 +231,7 @@ describe('exec --tls', () => {
   });
 
   test('keeps what NODE_EXTRA_CA_CERTS named already', async () => {
-    const serve = await sandbox.serve(['--tls', '--cert-out', 'cert.pem']);
+    const serve = await sandbox.serveHere(['--tls', '--cert-out', 'cert.pem']);
     const script = `node -e 'fetch("${serve.baseUrl}").then((answer) => console.log(answer.status))'`;
     const { stdout } = await sandbox.run(['exec', '--tls', '--', 'sh', '-c', script], {
       env: { NODE_EXTRA_CA_CERTS: sandbox.path('cert.pem') },

@@ -16,7 +16,7 @@ describe('what token prints', () => {
   });
 
   test('TOKEN=$(voicectl token) works in a script', async () => {
-    const { baseUrl } = await sandbox.serve();
+    const { baseUrl } = await sandbox.serveHere();
     const script = `TOKEN=$(voicectl token --device d1 --base-url ${baseUrl}) && printf '[%s]' "$TOKEN"`;
     const { stdout } = await sandbox.shell(script);
     expect(stdout.slice(1, -1)).toMatch(jwt);
@@ -131,7 +131,7 @@ describe('what token prints', () => {
 
 describe('--curl', () => {
   test('prints a command that works when the key is in the environment, and asks for nothing itself', async () => {
-    const { baseUrl } = await sandbox.serve(['--accept-key', 'key-1']);
+    const { baseUrl } = await sandbox.serveHere(['--accept-key', 'key-1']);
     const env = { VOICECTL_API_KEY: 'key-1', VOICECTL_BASE_URL: baseUrl };
     const device = `d'1 "$(touch owned)" \\ é`;
     const { stdout, stderr } = await sandbox.runHere(['token', '--curl', '--device', device], { env });
@@ -145,7 +145,7 @@ describe('--curl', () => {
   });
 
   test('works against the local emulator with no key at all, and never shows one', async () => {
-    const { baseUrl } = await sandbox.serve();
+    const { baseUrl } = await sandbox.serveHere();
     const env = { VOICECTL_BASE_URL: baseUrl };
     const { stdout } = await sandbox.runHere(['token', '--curl', '--device', 'd1'], { env });
     expect(stdout).toContain('VOICECTL_API_KEY:-voicectl-development-key}');

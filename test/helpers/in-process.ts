@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { Io } from '../../src/kernel/io.ts';
+import type { EndSignal, Io } from '../../src/kernel/io.ts';
 import type { OutputStream } from '../../src/kernel/output-stream.ts';
 import { hasten } from './hasten.ts';
 import type { ManualClock } from './manual-clock.ts';
-import type { Ended } from './voicectl.ts';
+import { createSaid, type Ended, type Program } from './said.ts';
 
 /** The built program, as the binary loads it. It is loaded much faster than its sources. */
 const program = new URL('../../dist/cli.js', import.meta.url).href;
@@ -18,19 +18,22 @@ export interface InProcessOptions {
   input?: string | Buffer;
 }
 
-/** Runs a command line in this process, in its working folder. */
-export async function runInProcess(
+/** Runs a command line in this process, in its working folder, to its end. */
+export function runInProcess(argv: readonly string[], options: InProcessOptions = {}): Promise<Ended> {
+  const { ended } = startInProcess(argv, options);
+  return options.clock === undefined ? ended : hasten(options.clock, ended);
+}
+
+/** Starts a command line in this process. Signals are told to the program, which ends by itself. */
+export function startInProcess(
   argv: readonly string[],
   { clock, env = {}, input }: InProcessOptions = {},
-): Promise<Ended> {
-  loaded ??= import(program);
-  const { main } = await loaded;
-  const said: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
-  const output = (name: keyof typeof said): OutputStream => ({
+): Program {
+  const said = createSaid();
+  const listeners = new Set<(signal: EndSignal) => void>();
+  const output = (stream: 'stdout' | 'stderr'): OutputStream => ({
     isTTY: false,
-    write: async (data) => {
-      said[name].push(Buffer.from(data));
-    },
+    write: async (data) => said.note(stream, Buffer.from(data)),
   });
   const io: Io = {
     stdin: Readable.from(input === undefined ? [] : [Buffer.from(input)]),
@@ -41,15 +44,30 @@ export async function runInProcess(
     clock: clock ?? systemClock,
     giveUp: new AbortController().signal,
     hurry() {},
-    onSignal: () => () => {},
+    onSignal(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     onCrash() {},
     die() {},
     exit(code) {
       throw new Error(`the program ended itself with ${code}`);
     },
   };
-  const running = main(argv, io);
-  const code = await (clock === undefined ? running : hasten(clock, running));
-  const stdoutBytes = Buffer.concat(said.stdout);
-  return { code, stdout: stdoutBytes.toString(), stderr: Buffer.concat(said.stderr).toString(), stdoutBytes };
+  loaded ??= import(program);
+  const failed = loaded.then(({ main }) => main(argv, io)).then(said.end);
+  return {
+    // Rejects where the program does, and else waits for its end.
+    ended: Promise.all([said.ended(), failed]).then(([ended]) => ended),
+    line: (matches) => Promise.race([said.line(matches), failed.then(() => said.line(matches))]),
+    signal(name) {
+      for (const listener of listeners) listener(name as EndSignal);
+    },
+    get stdout() {
+      return said.text('stdout');
+    },
+    get stderr() {
+      return said.text('stderr');
+    },
+  };
 }

@@ -3,9 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, type TestContext } from 'vitest';
-import { runInProcess } from './in-process.ts';
+import { runInProcess, startInProcess } from './in-process.ts';
 import { createManualClock } from './manual-clock.ts';
-import { createWatch } from './watch.ts';
+import { createSaid, type Ended, type Program } from './said.ts';
+
+export type { Ended } from './said.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 export const program = join(root, 'bin', 'voicectl.js');
@@ -26,22 +28,8 @@ export interface HereOptions {
   input?: string | Buffer;
 }
 
-export interface Ended {
-  /** The exit status; for a process that a signal ended 128 and its number, as a shell says it. */
-  code: number;
-  stdout: string;
-  stderr: string;
-  stdoutBytes: Buffer;
-}
-
-export interface Running {
+export interface Running extends Program {
   readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Resolves with the first whole line of either stream that `matches`; rejects when the process ends without one. */
-  line(matches: RegExp): Promise<string>;
-  signal(name: NodeJS.Signals): void;
 }
 
 export interface Sandbox {
@@ -65,6 +53,8 @@ export interface Sandbox {
   startShell(script: string, options?: RunOptions): Running;
   /** Starts `voicectl serve --json` with these flags on a free port. */
   serve(args?: readonly string[], options?: RunOptions): Promise<Running & Addresses>;
+  /** The same in this process, in the same folder and home: for tests of what talks to it. */
+  serveHere(args?: readonly string[], options?: HereOptions): Promise<Program & Addresses>;
   /** Has `call` called after the test. */
   defer(call: () => unknown): void;
 }
@@ -135,6 +125,21 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     if (input !== 'open') running.child.stdin?.end(input);
     return running;
   };
+  const surroundings = () => {
+    const home = join(folder(), 'home');
+    return { PATH: process.env.PATH ?? '', HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
+  };
+  const inFolder = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (here === 0) outside = process.cwd();
+    here += 1;
+    process.chdir(folder());
+    try {
+      return await work();
+    } finally {
+      here -= 1;
+      if (here === 0) process.chdir(outside);
+    }
+  };
   const start: Sandbox['start'] = (args, options) => launch(process.execPath, [program, ...args], options);
   const startShell: Sandbox['startShell'] = (script, options) => launch('sh', ['-c', script], options);
   return {
@@ -150,22 +155,14 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     read: (name) => readFileSync(join(folder(), name), 'utf8'),
     start,
     run: (args, options) => start(args, options).ended,
-    async runHere(args, { env = {}, input } = {}) {
-      if (here === 0) outside = process.cwd();
-      here += 1;
-      process.chdir(folder());
-      const home = join(folder(), 'home');
-      try {
-        return await runInProcess(args, {
-          env: { PATH: process.env.PATH ?? '', HOME: home, XDG_CONFIG_HOME: join(home, '.config'), ...env },
+    runHere: (args, { env = {}, input } = {}) =>
+      inFolder(() =>
+        runInProcess(args, {
+          env: { ...surroundings(), ...env },
           ...(input !== undefined && { input }),
           ...(hasOneClock(args) && { clock: createManualClock(Date.now()) }),
-        });
-      } finally {
-        here -= 1;
-        if (here === 0) process.chdir(outside);
-      }
-    },
+        }),
+      ),
     startShell,
     shell: (script, options) => startShell(script, options).ended,
     async serve(args = [], options = {}) {
@@ -173,6 +170,17 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
       const { baseUrl, wsUrl } = JSON.parse(await running.line(/"type":"listening"/)) as Addresses;
       return Object.assign(running, { baseUrl, wsUrl });
     },
+    serveHere: (args = [], { env = {} } = {}) =>
+      inFolder(async () => {
+        const all = ['serve', '--port', '0', '--json', ...args];
+        const running = startInProcess(all, { env: { ...surroundings(), ...env } });
+        deferred.push(async () => {
+          running.signal('SIGTERM');
+          await running.ended;
+        });
+        const { baseUrl, wsUrl } = JSON.parse(await running.line(/"type":"listening"/)) as Addresses;
+        return Object.assign(running, { baseUrl, wsUrl });
+      }),
     defer: (call) => void deferred.push(call),
     close,
   };
@@ -186,53 +194,26 @@ function hasOneClock(args: readonly string[]): boolean {
 /** Starts a process and remembers all that it says. */
 export function watchProcess(command: string, args: readonly string[], options: SpawnOptions): Running {
   const child = spawn(command, args, { stdio: 'pipe', ...options });
-  const watch = createWatch();
-  const out: Buffer[] = [];
-  const err: Buffer[] = [];
-  let end: Ended | undefined;
-  child.stdout?.on('data', (chunk: Buffer) => {
-    out.push(chunk);
-    watch.changed();
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    err.push(chunk);
-    watch.changed();
-  });
+  const said = createSaid();
+  child.stdout?.on('data', (chunk: Buffer) => said.note('stdout', chunk));
+  child.stderr?.on('data', (chunk: Buffer) => said.note('stderr', chunk));
   // A program that does not read to the end of its input closes the pipe.
   child.stdin?.on('error', () => {});
-  child.on('close', (code, signal) => {
-    const stdoutBytes = Buffer.concat(out);
-    end = {
-      code: code ?? 128 + constants.signals[signal ?? 'SIGKILL'],
-      stdout: stdoutBytes.toString(),
-      stderr: Buffer.concat(err).toString(),
-      stdoutBytes,
-    };
-    watch.changed();
-  });
-  const said = () => `${Buffer.concat(out)}\n${Buffer.concat(err)}`;
-  const started = new Promise<never>((_, reject) => child.on('error', reject));
-  started.catch(() => {});
-  return Object.defineProperties(
-    {
-      child,
-      ended: Promise.race([watch.until(() => end), started]),
-      line: (matches: RegExp) =>
-        watch.until(() => {
-          const found = [out, err]
-            .flatMap((chunks) => Buffer.concat(chunks).toString().split('\n').slice(0, -1))
-            .find((line) => matches.test(line));
-          if (found === undefined && end !== undefined)
-            throw new Error(`it ended with ${end.code} and never said ${matches}: ${said()}`);
-          return found;
-        }),
-      signal: (name: NodeJS.Signals) => void child.kill(name),
+  child.on('close', (code, signal) => said.end(code ?? 128 + constants.signals[signal ?? 'SIGKILL']));
+  const failed = new Promise<never>((_, reject) => child.on('error', reject));
+  failed.catch(() => {});
+  return {
+    child,
+    ended: Promise.race([said.ended(), failed]),
+    line: said.line,
+    signal: (name) => void child.kill(name),
+    get stdout() {
+      return said.text('stdout');
     },
-    {
-      stdout: { get: () => Buffer.concat(out).toString() },
-      stderr: { get: () => Buffer.concat(err).toString() },
+    get stderr() {
+      return said.text('stderr');
     },
-  ) as Running;
+  };
 }
 
 function killGroup({ pid }: ChildProcess): void {
