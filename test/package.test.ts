@@ -11,8 +11,8 @@ import { readExamples } from './helpers/doc-examples.ts';
 const execute = promisify(execFile);
 
 /** Runs a program to its end; a failure says all that it printed. */
-async function run(command: string, args: readonly string[], { cwd }: { cwd: string }) {
-  return execute(command, args, { cwd }).catch(
+async function run(command: string, args: readonly string[], options: { cwd?: string } = {}) {
+  return execute(command, args, options).catch(
     (failed: { stdout: string; stderr: string; message: string }) => {
       throw Object.assign(new Error(`${failed.message}\n${failed.stdout}`), failed);
     },
