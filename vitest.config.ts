@@ -33,7 +33,7 @@ export default defineConfig({
     maxWorkers: 4,
     // The built program is loaded as it is.
     server: { deps: { external: [/\/dist\//] } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 });

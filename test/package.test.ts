@@ -135,6 +135,8 @@ describe('beside what its users have installed', () => {
       'run',
       '--root',
       elsewhere,
+      '--testTimeout',
+      '60000',
       '--reporter',
       'json',
       'examples/doorbell.test.js',
@@ -291,7 +293,7 @@ describe('the API documentation', async () => {
   test.concurrent('shows how the helper is used with global hooks, and with those of node:test', async () => {
     const hears = `
       import { test } from 'node:test';
-      test.concurrent('there is an emulator', () => fetch(emulator.baseUrl));`;
+      test('there is an emulator', () => fetch(emulator.baseUrl));`;
     await writeFile(
       join(elsewhere, 'globals.mjs'),
       `import * as hooks from 'node:test'; Object.assign(globalThis, hooks);`,
