@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, type TestContext } from 'vitest';
+import { expect, type TestContext, vi } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { type PseudoTerminal, terminalsFor } from '../helpers/tmux.ts';
 import { fixture, sandboxFor } from '../helpers/voicectl.ts';
+
+// A screen that takes ten seconds to its first frame gives up.
+vi.setConfig({ maxConcurrency: 3 });
 
 /** A program that breaks at SIGUSR2, wherever it is at that moment. */
 const breaking = `data:text/javascript,process.on('SIGUSR2',()=>{throw new Error('broken for the test')})`;
