@@ -141,8 +141,8 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
   });
 
   test('doctor says by which way sound is reached, and why the others would not be', async (context) => {
-    const { startAhead } = await setUp(context);
-    const { code, stdout } = await startAhead(['doctor', '--json']).ended;
+    const { start } = await setUp(context);
+    const { code, stdout } = await start(['doctor', '--json']).ended;
     expect(code).toBe(0);
     const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Record<string, string>[] };
     const check = (name: string) => checks.find((one) => one.name === name);
