@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hasTmux } from '../helpers/tmux.ts';
-import { eventually, setUpPrograms } from './real-terminal.ts';
+import { programsFor } from './real-terminal.ts';
 
 const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
 
 describe.skipIf(!hasTmux)('a drill on a real terminal', { timeout: 120_000 }, () => {
-  const { run, expectRestored } = setUpPrograms();
-
-  test('q in the middle leaves at once, with the verdicts so far', async () => {
+  test('q in the middle leaves at once, with the verdicts so far', async (context) => {
+    const { eventually, run, expectRestored } = programsFor(context);
     const terminal = run(`drill --drill D1 --drill D5 -- '${process.execPath}' '${device}'`);
     await eventually(() => terminal.screen()).toContain('✓ D1');
     terminal.press('q');
