@@ -2,7 +2,7 @@ import { measureLevel } from '../audio/level.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { WireMessage } from '../wire/exchange.ts';
-import { timeText } from './session-lines.ts';
+import { silentDbfs, timeText } from './session-lines.ts';
 import type { Style } from './style.ts';
 
 /** Bytes of a binary message that are shown. */
@@ -36,9 +36,11 @@ function contentText(message: WireMessage): string {
   const { data } = message;
   const start = data.subarray(0, shownBytes).toString('hex').replace(/../g, '$& ').trimEnd();
   const more = data.length > shownBytes ? ' …' : '';
-  const level =
-    data.length < 2
-      ? ''
-      : `, ${msForBytes(data.length).toFixed(1)} ms at ${measureLevel(data).rmsDbfs.toFixed(0)} dBFS`;
+  const level = data.length < 2 ? '' : `, ${msForBytes(data.length).toFixed(1)} ms ${levelText(data)}`;
   return `${data.length} bytes${level}${start === '' ? '' : `: ${start}${more}`}`;
+}
+
+function levelText(data: Buffer): string {
+  const { rmsDbfs } = measureLevel(data);
+  return rmsDbfs <= silentDbfs ? 'of silence' : `at ${rmsDbfs.toFixed(0)} dBFS`;
 }

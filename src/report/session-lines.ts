@@ -91,7 +91,7 @@ function limitText(rate: (SessionEvent & { type: 'token' })['rateLimit']): strin
 }
 
 /** Below this there is nothing but zeros. */
-const silentDbfs = -99;
+export const silentDbfs = -99;
 
 /** How loud the loudest sample is. */
 export function peakText(peakDbfs: number): string {

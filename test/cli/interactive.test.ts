@@ -37,6 +37,22 @@ describe('a raw session', () => {
     expect(stdout).toContain('· closed by you: 1000');
   });
 
+  test('sends audio one after the other, and :stop drops what waits', async () => {
+    const sent = async (input: string) => {
+      const { stdout } = await run(input, '--reply', 'silence', '--json');
+      const frames = jsonLines(stdout).filter(({ from, opcode }) => from === 'device' && opcode === 'binary');
+      return frames.reduce((sum, { bytes }) => sum + Number(bytes), 0);
+    };
+    const hello = await sent(':file hello.wav\n');
+    expect(await sent(':file hello.wav\n:silence 500ms\n:file hello.wav\n')).toBe(2 * hello + 16_000);
+    expect(await sent(':file hello.wav\n:file hello.wav\n:stop\n:silence 20ms\n')).toBeLessThan(hello);
+  });
+
+  test('calls silence silence', async () => {
+    const { stdout } = await run(':silence 20ms\n', '--reply', 'silence');
+    expect(stdout).toContain('↑ binary 640 bytes, 20.0 ms of silence: 00 00');
+  });
+
   test('tells programs each frame as JSON', async () => {
     const { stdout } = await run('hi\n', '--reply', 'silence', '--json');
     const told = jsonLines(stdout);

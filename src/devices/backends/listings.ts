@@ -24,6 +24,8 @@ export function parseAlsaNames(role: Side, text: string): DeviceFacts[] {
     if (/^\S/.test(line)) devices.push({ id: line.trim(), about: [] });
     else if (line.trim() !== '') devices.at(-1)?.about.push(line.trim());
   }
+  // Without a card and without a default there are only plugins, which lead nowhere.
+  if (!devices.some(({ id }) => id === 'default' || id.includes(':'))) return [];
   return devices.map(({ id, about }) => ({
     id,
     name: about.length === 0 ? id : `${id} (${about.join(', ')})`,

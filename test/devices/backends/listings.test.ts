@@ -42,6 +42,11 @@ describe('what programs list', () => {
     ]);
   });
 
+  test('arecord -L without a sound card lists plugins, which are no devices', () => {
+    const text = 'null\n    Discard all samples\npulse\n    PulseAudio Sound Server\nupmix\n    Plugin\n';
+    expect(parseAlsaNames('input', text)).toEqual([]);
+  });
+
   test('pw-dump: nodes that are sources and sinks, and the default of each', () => {
     const dump = JSON.stringify([
       { type: 'PipeWire:Interface:Core', info: { props: {} } },

@@ -177,10 +177,14 @@ async function perform(
   }
 }
 
-/** Sends audio in frames at the pace of the flags, while other lines are typed. New audio replaces the one before. */
+/** Most files and silences that wait for the audio before them; further lines wait too. */
+const maxWaiting = 100;
+
+/** Sends audio in frames at the pace of the flags, one piece after the other, while other lines are typed. */
 function createSpeaker(connection: Connection, { settings, io }: StreamContext, until: AbortSignal) {
   let stopped = new AbortController();
   let saying: Promise<void> = Promise.resolve();
+  let waiting = 0;
   const send = async (
     open: (signal: AbortSignal) => Promise<Iterable<Buffer> | AsyncIterable<Buffer>>,
     signal: AbortSignal,
@@ -196,18 +200,26 @@ function createSpeaker(connection: Connection, { settings, io }: StreamContext, 
     }
   };
   return {
-    say(
+    async say(
       open: (signal: AbortSignal) => Promise<Iterable<Buffer> | AsyncIterable<Buffer>>,
       { print }: Pick<TypedInput, 'print'>,
-    ): void {
+    ): Promise<void> {
+      if (waiting >= maxWaiting) await saying;
+      const signal = AbortSignal.any([until, stopped.signal]);
+      waiting += 1;
+      saying = saying
+        .then(() => (signal.aborted ? undefined : send(open, signal)))
+        .catch(async (thrown) => {
+          if (!signal.aborted) await print(`! ${toVoicectlError(thrown).message}`);
+        })
+        .finally(() => {
+          waiting -= 1;
+        });
+    },
+    stop() {
       stopped.abort();
       stopped = new AbortController();
-      const signal = AbortSignal.any([until, stopped.signal]);
-      saying = send(open, signal).catch(async (thrown) => {
-        if (!signal.aborted) await print(`! ${toVoicectlError(thrown).message}`);
-      });
     },
-    stop: () => stopped.abort(),
     done: () => saying,
   };
 }
