@@ -11,6 +11,8 @@ export interface Arrivals {
   aheadMs(now: number): number;
   /** Whether the next message is not overdue. */
   isFlowing(now: number): boolean;
+  /** Whether the next message has not come in time. */
+  isLate(now: number): boolean;
   /** Starts again: earlier arrivals say nothing about a new reply. */
   restart(): void;
 }
@@ -24,6 +26,7 @@ const memoryMs = 5_000;
 const realTimeFactor = 1.005;
 const furthestBehindMs = -1_000;
 const overdueMs = 100;
+const lateMs = 5;
 
 export function createArrivals(): Arrivals {
   let startedAt: number | undefined;
@@ -69,6 +72,7 @@ export function createArrivals(): Arrivals {
     },
     aheadMs: (now) => (startedAt === undefined ? 0 : Math.max(0, aheadAt(now))),
     isFlowing: (now) => startedAt !== undefined && now - lastAt <= lastMs + overdueMs,
+    isLate: (now) => startedAt !== undefined && now - lastAt > lastMs + lateMs,
     restart() {
       startedAt = undefined;
       [lastMs, ahead] = [0, 0];

@@ -2,14 +2,14 @@
 export interface Holes {
   /** Takes played samples, −1 to 1. */
   played(samples: Float32Array): void;
-  /** There is nothing to play from now on. */
-  began(now: number): void;
+  /** There is nothing to play from now on. `isLate`: because audio is late, and not because the device wants more. */
+  began(now: number, isLate: boolean): void;
   /** There is something to play again. */
   ended(now: number): void;
   /** The following silence is intended. */
   forget(): void;
   readonly count: number;
-  /** How many there were over the last minute. */
+  /** How many there were over the last minute because audio was late. */
   recent(now: number): number;
 }
 
@@ -26,6 +26,7 @@ const recentMs = 60_000;
 
 export function createHoles({ patienceMs, settleMs }: HolesOptions): Holes {
   let since: number | undefined;
+  let wasLate = false;
   let wasAudible = false;
   let times: number[] = [];
   let count = 0;
@@ -33,8 +34,9 @@ export function createHoles({ patienceMs, settleMs }: HolesOptions): Holes {
     played(samples) {
       if (samples.length > 0) wasAudible = samples.some((sample) => Math.abs(sample) > audibleLevel);
     },
-    began(now) {
+    began(now, isLate) {
       since = now;
+      wasLate = isLate;
     },
     ended(now) {
       if (since === undefined) return;
@@ -42,7 +44,7 @@ export function createHoles({ patienceMs, settleMs }: HolesOptions): Holes {
       since = undefined;
       if (ms >= patienceMs && !(wasAudible && ms < settleMs)) return;
       count += 1;
-      times = [...times.slice(-9), now];
+      if (wasLate) times = [...times.slice(-9), now];
     },
     forget() {
       since = undefined;

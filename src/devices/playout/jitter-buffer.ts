@@ -156,7 +156,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     if (audio.length === wanted) return stretcher.stretch(audio, frameSamples, speed);
     state = 'gap';
     gapSince = now;
-    holes.began(now);
+    holes.began(now, arrivals.isLate(now));
     const samples = new Float32Array(wanted);
     samples.set(audio);
     samples.set(concealer.conceal(wanted - audio.length), audio.length);

@@ -283,6 +283,26 @@ describe('a hole in a reply', () => {
   });
 });
 
+describe('a device that was held up and then wants much at once', () => {
+  test('makes a hole, which does not lengthen the delay', () => {
+    const buffer = createJitterBuffer();
+    const arrivals = inTime(12_000);
+    let next = 0;
+    const pull = (now: number) => {
+      for (; next < arrivals.length && arrivals[next]!.at <= now; next += 1) {
+        buffer.push(arrivals[next]!.pcm, arrivals[next]!.at);
+      }
+      buffer.pull(now);
+    };
+    for (let now = 0; now < 2_000; now += 20) pull(now);
+    // Its queue is empty: it takes three frames more.
+    for (let extra = 0; extra < 3; extra += 1) pull(1_981);
+    for (let now = 2_000; now < 12_000; now += 20) pull(now);
+    expect(buffer.stats.underruns).toBe(1);
+    expect(buffer.heldMs).toBeLessThanOrEqual(20);
+  });
+});
+
 describe('an interruption', () => {
   test('is silence within 60 ms, without a click, and what comes after it is played', () => {
     const buffer = createJitterBuffer();
