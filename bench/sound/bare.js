@@ -44,7 +44,8 @@ export async function measureBare(backend) {
     stdio: 'ignore',
   });
   try {
-    await sleep(1_500);
+    while (!service.isLive && child.exitCode === null) await sleep(20);
+    await sleep(4_000);
     return describe(await collectDelays(service, ear, 8));
   } finally {
     child.kill('SIGTERM');
