@@ -96,6 +96,8 @@ export async function openProgram(
   settled.catch(() => {});
   await Promise.race([opened, backend.status === undefined ? settled : settled.then(refuse), lost]);
   limit.abort();
+  // Audio that follows the first silence at once would stay as late as that is long.
+  if (backend.startsWithAudio) nextAt = clock.now() + firstSilenceMs;
   return {
     backend: backend.name,
     lost,

@@ -50,7 +50,11 @@ describe('ffplay', () => {
     const clock = createCountedClock();
     const speaker = await openSpeaker(ffmpeg, { ...common, clock });
     const lost = speaker.lost.catch(() => 'lost');
-    await speaker.ready();
+    // The silence that it was opened with is played first.
+    const ready = speaker.ready();
+    await clock.timer(400);
+    clock.advance(400);
+    await ready;
     expect(await Promise.race([lost, Promise.resolve('there')])).toBe('there');
     await speaker.stop();
   });
