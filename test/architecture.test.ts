@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
@@ -177,3 +177,38 @@ describe('what stands in one place only', () => {
     expect(users.filter((file) => codeOf(file).includes(literal))).toEqual([]);
   });
 });
+
+describe('ARCHITECTURE.md', () => {
+  const root = join(src, '..');
+  const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const named = [...page.matchAll(/`([\w./-]+)`/g)].map(([, name = '']) => name);
+  const examples = ['NAME'];
+  const all = readdirSync(root, { withFileTypes: true })
+    .filter(
+      (entry) => !entry.name.startsWith('.') && !['node_modules', 'dist', 'reports'].includes(entry.name),
+    )
+    .flatMap(({ name }) =>
+      statSync(join(root, name)).isDirectory() ? [name, ...within(root, name)] : [name],
+    );
+
+  test('names only files and folders that are there', () => {
+    const paths = named.filter((name) => /\/|\.(tsx?|js|md|json)$/.test(name) && !name.startsWith('/'));
+    const wanted = paths.filter((name) => !examples.some((example) => name.includes(example)));
+    const isThere = (name: string) => {
+      const path = name.replace(/\/$/, '');
+      return all.some((one) => one === path || one.endsWith(`/${path}`));
+    };
+    expect(wanted.length).toBeGreaterThan(80);
+    expect(wanted.filter((name) => !isThere(name))).toEqual([]);
+  });
+
+  test('has a row for every room', () => {
+    const rooms = [...page.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, room]) => room);
+    expect(layers.flat().filter((room) => !rooms.includes(room))).toEqual([]);
+  });
+});
+
+function within(root: string, folder: string): string[] {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  return files.map((file) => `${folder}/${file}`);
+}

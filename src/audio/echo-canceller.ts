@@ -11,7 +11,7 @@ export interface EchoCanceller {
   clean(pcm: Buffer): Buffer;
 }
 
-/** WebRTC's echo canceller (AEC3), which finds the delay between both devices by itself. */
+/** WebRTC's echo canceller (AEC3), which finds the delay between both devices. */
 export async function createEchoCanceller(): Promise<EchoCanceller> {
   const { AEC3 } = await loadModule();
   const canceller = new AEC3(sampleRate, 1, 1);

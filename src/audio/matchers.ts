@@ -36,7 +36,7 @@ export interface VoiceMatchers {
   /** Whether this sound occurs in the audio. Level, noise, resampling, and a missing start or end change little. */
   toHaveSaid(sound: Sound, options?: LikenessOptions): Promise<void>;
   toHaveLevel(bounds: LevelBounds): Promise<void>;
-  /** Whether it is so long, ± 100 ms if `withinMs` says nothing else. */
+  /** Whether it has this duration, ± 100 ms unless `withinMs` says otherwise. */
   toHaveDuration(ms: number, options?: DurationOptions): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export const voiceMatchers = {
     );
   },
 
-  /** Whether audio is so long, in milliseconds. */
+  /** Whether audio has this duration, in milliseconds. */
   async toHaveDuration(
     received: unknown,
     expectedMs: number,

@@ -9,9 +9,9 @@ export interface Reference {
   take(count: number): Float32Array;
 }
 
-/** Audio is held back so long, so that frames that come a little late leave no gap. */
+/** Audio is held back for this long, so that frames that come a little late leave no gap. */
 const holdSamples = bytesForMs(20) / bytesPerSample;
-/** More is the audio of a device that takes it faster than it plays it: the oldest is dropped. */
+/** Most that waits. A device that takes audio faster than it plays it exceeds this: the oldest is dropped. */
 const maxSamples = bytesForMs(500) / bytesPerSample;
 
 export function createReference(): Reference {

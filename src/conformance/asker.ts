@@ -18,7 +18,7 @@ export interface Subject {
   baseUrl: string;
   wsUrl: string;
   apiKey: string;
-  /** PEM certificates to trust in place of the built-in authorities. */
+  /** PEM certificates to trust instead of the built-in authorities. */
   ca: string | undefined;
 }
 

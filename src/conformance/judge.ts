@@ -27,7 +27,7 @@ export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Ste
   if (reason !== undefined || first.seen.length === 0)
     return skipped(`not asked: ${reason ?? 'the run ended'}`, []);
   const isCutShort = asked.some((id) => !first.seen.some((one) => belongsTo(one, id)));
-  return isCutShort ? skipped('not asked: the run ended before', []) : unknown('no answer tells it', []);
+  return isCutShort ? skipped('not asked: the run ended earlier', []) : unknown('no answer shows it', []);
 }
 
 function belongsTo({ id }: Seen, step: string): boolean {
@@ -71,7 +71,7 @@ function secondThoughts(first: Finding, second: Finding, evidence: readonly stri
   };
 }
 
-/** Whether exchanges that have nothing to do with one another show it, each by itself. */
+/** Whether several independent exchanges show it, each alone. */
 function failsEachTime(rule: Rule, first: Finding, seen: readonly Seen[]): boolean {
   const alone = first.evidence.filter((id) => {
     const one = seen.find((other) => other.id === id);

@@ -48,7 +48,7 @@ const needed = {
 
 export type RuleId = keyof typeof needed;
 
-/** What else tells a fail from something harmless: asked in the second try only. */
+/** What else distinguishes a fail from something harmless: only asked in the second try. */
 const alsoWhenFailed: Partial<Record<RuleId, readonly string[]>> = {
   R1: ['E2'],
   R2: ['E1'],
@@ -70,7 +70,7 @@ export function stepsToConfirm(id: string): readonly string[] {
   return [...stepsFor(id), ...(alsoWhenFailed[id as RuleId] ?? [])];
 }
 
-/** The rules that a step tells something of. */
+/** The rules about which a step shows something. */
 export function rulesOf(step: string): string[] {
   return Object.entries(needed).flatMap(([id, steps]) =>
     (steps as readonly string[]).includes(step) ? [id] : [],

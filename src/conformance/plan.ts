@@ -27,7 +27,7 @@ export interface Plan {
   cost: Cost;
   /** What a second try of every fail costs at most, beside `cost`. */
   confirmCost: Cost;
-  /** For a service that answers at once, milliseconds. */
+  /** With a service that answers immediately, milliseconds. */
   durationMs: number;
 }
 

@@ -11,10 +11,10 @@ export interface RunStepsOptions {
   clockwork: Clockwork;
   signal: AbortSignal;
   isStopped: () => boolean;
-  /** Told of each step before it is asked, and of each wait. */
+  /** Called before each step, and before each wait. */
   onStep: (step: Step) => void;
   onWait: (ms: number) => void;
-  /** Told of each step that is over, or was left out. */
+  /** Called after each step that has ended or was left out. */
   onHeld: (step: Step) => void;
 }
 

@@ -23,7 +23,7 @@ export interface Stop {
 /** Watches answers for a service that is in trouble or does not want us, and stops the run. */
 export interface StopWatch {
   readonly stopped: Stop | undefined;
-  /** Examines an exchange; `again` means: repeat the same request at once, to be sure. */
+  /** Examines an exchange; `again` means: repeat the same request immediately, to be sure. */
   look(seen: Seen): 'again' | undefined;
   /** Something that the specification promises did not come. */
   miss(what: string): void;
@@ -40,9 +40,9 @@ const stops: Record<Trouble, (what: string) => Stop> = {
   auth: (what) => ({
     code: 'auth-refused',
     message: `The service does not accept the key: ${what}, twice`,
-    hint: 'Devices that are made up may not be known there: give known ones with --device, or use --one-device.',
+    hint: 'The service may not know device ids that are made up: give known ones with --device, or use --one-device.',
   }),
-  server: (what) => ({ code: 'service-error', message: `The service is in trouble: ${what}, twice` }),
+  server: (what) => ({ code: 'service-error', message: `The service fails: ${what}, twice` }),
   tls: (what) => ({
     code: 'tls-failed',
     message: what,
@@ -87,8 +87,8 @@ export function createStopWatch(): StopWatch {
     if (isRedirect || isPage({ status, ...answer })) elsewhere += 1;
     if (answers < limit || elsewhere < answers) return;
     const message = isRedirect
-      ? `The service points elsewhere with ${status}: a key is never sent on`
-      : `A page answered with ${status}, and not the service`;
+      ? `The service redirects with ${status}: a key never follows a redirect`
+      : `A page, not the service, answered with ${status}`;
     stop({ code: isRedirect ? 'redirected' : 'protocol-violation', message });
   };
   const lookAtToken = (seen: SeenToken): 'again' | undefined => {

@@ -89,7 +89,7 @@ export type EmulatorEventBody =
   | { type: 'stopping' };
 
 /**
- * What a proxy holds against a side: a rule of the service (R1…) or of a device (D1…) that is broken, or as a remark
+ * What a proxy finds on a side: a rule of the service (R1…) or of a device (D1…) that is broken, or as a remark
  * something unusual. Emitted once for each stream and rule.
  */
 export interface Judgement {

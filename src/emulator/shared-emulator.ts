@@ -153,7 +153,7 @@ async function createRenewableAuthority<Secrets>(
   };
 }
 
-/** Collects the strikes of this turn of the event loop, and tells them together. */
+/** Collects the strikes of this turn of the event loop, and reports them together. */
 function countStrikes(tell: (struck: [id: number, strikes: number][]) => void): (id: number) => void {
   const struck = new Map<number, number>();
   return (id) => {

@@ -26,7 +26,7 @@ function isData(message: WireMessage): boolean {
   return message.opcode === 'text' || message.opcode === 'binary';
 }
 
-/** Messages of the service, pings aside. */
+/** Messages of the service, without pings. */
 export function serviceMessages({ exchange }: SeenStream): WireMessage[] {
   return exchange.messages.filter((message) => message.from === 'service' && isData(message));
 }
@@ -106,7 +106,7 @@ const freshMs = 30_000;
 /** With more streams than this open, a refusal may be for their number. */
 const fewStreams = 1;
 
-/** Tokens that were presented at once, on a device that has hardly any other stream. */
+/** Tokens that were presented immediately, on a device with at most one other stream. */
 export function freshPresentations(seen: readonly Seen[]): Presentation[] {
   return presentations(seen).filter(
     ({ ageMs, openBefore, openElsewhere, stream }) =>

@@ -105,7 +105,7 @@ export const isPage = memo(
   (answer: HttpAnswer): boolean => /html|xml/.test(mediaTypeOf(answer) ?? '') || pageStart.test(answer.body),
 );
 
-/** Whether a gateway seems to have answered in place of the service. Granted tokens come from the service itself. */
+/** Whether a gateway seems to have answered instead of the service. Granted tokens come from the service itself. */
 export function isFromGateway(one: SeenAnswer, seen: readonly Seen[]): boolean {
   const { answer } = one.exchange;
   if (isPage(answer)) return true;

@@ -41,7 +41,7 @@ const smaller = 0.6;
  * of signed 8-bit audio, on the other hand, makes 16-bit sound, so that both readings take small steps.
  */
 const smallByteStep = 0.25;
-/** Mean distances from the mean between which sound can be told: below is the rounding of 8 bits, above are jumps across the whole scale. */
+/** Mean distances from the mean between which sound can be recognised: below is the rounding of 8 bits, above are jumps across the whole scale. */
 const smallestSwing = 0.01;
 const largestSwing = 0.6;
 

@@ -53,24 +53,24 @@ const others: readonly DrillRule[] = [
     id: 'D10',
     section: 'States and transitions',
     title: 'notices that the service is gone',
-    says: 'Not in the specification: a device that waits for a dead connection is dead itself.',
+    says: 'Not in the specification: a device that waits on a dead connection does nothing else.',
   },
   {
     id: 'D11',
     section: 'Events',
-    title: 'bears what it does not know',
+    title: 'tolerates unknown messages and odd audio',
     says: 'Fields of messages, further kinds and the size of audio messages: not shown.',
   },
   {
     id: 'D12',
     section: 'What the service does',
-    title: 'goes on sending whatever it hears',
+    title: 'keeps sending whatever it hears',
     says: 'Stream raw PCM audio as binary messages in both directions.',
   },
   {
     id: 'D14',
     section: 'Authentication',
-    title: 'shows its key to the service alone',
+    title: 'shows its key only to the service',
     says: 'The token request is made over HTTPS. Transport is TLS (https and wss).',
   },
 ];

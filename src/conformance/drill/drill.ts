@@ -28,7 +28,7 @@ export interface DrillResult {
 }
 
 /** Said of a situation that was not reached. */
-export const endedBefore = 'the drill ended before';
+export const endedBefore = 'the drill ended earlier';
 /** A device that does not come this often in a row will not come any more. */
 const mostAbsences = 2;
 /** The first situations tell whether there is a device at all, and whether it can stream. */
@@ -67,7 +67,7 @@ export async function drill({ signal: given, ...rest }: DrillOptions): Promise<D
 /** Takes situations one by one. */
 function createCourse(options: DrillOptions) {
   const { access, signal, onBegin, onDrilled, onListening } = options;
-  // A device that connects by itself knows one address.
+  // A device that the drill does not start knows one address.
   const own = { ...access };
   const drilled: Drilled[] = [];
   const prospects = createProspects(options);
@@ -115,7 +115,7 @@ function createProspects(options: DrillOptions) {
   let stopped: VoicectlError | undefined;
   let absences = 0;
   let hasCome = false;
-  /** Why no stream can come about. */
+  /** Why no stream can open. */
   let obstacle: string | undefined;
   return {
     get stopped() {

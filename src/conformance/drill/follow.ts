@@ -10,9 +10,9 @@ export interface FollowOptions {
   clock: Clock;
   signal: AbortSignal;
   deviceTimeoutMs: number;
-  /** Undefined: the device connects by itself. */
+  /** Undefined: the drill does not start the device. */
   start: StartDevice | undefined;
-  /** A device that connects by itself has to be stopped by its user. */
+  /** The user has to stop a device that the drill did not start. */
   onStopNeeded: () => void;
   /** Gets a function that looks again, for when something has changed. */
   onReady: (look: () => void) => void;

@@ -44,7 +44,7 @@ export function isBack(view: View): boolean {
   return confirmed(view).length > 1;
 }
 
-/** Whether so long has passed since a step. */
+/** Whether this much time has passed since a step. */
 export function isPast(view: View, step: number, ms: number): boolean {
   const at = view.done[step];
   return at !== undefined && view.now - at >= ms;

@@ -17,7 +17,7 @@ export interface SituationOptions {
   start: StartDevice | undefined;
   /** Only this device counts; undefined: any. */
   device: string | undefined;
-  /** Told the addresses once the service listens. */
+  /** Called with the addresses when the service listens. */
   onListening?: ((address: { baseUrl: string; wsUrl: string }) => void) | undefined;
   onStopNeeded?: (() => void) | undefined;
 }
@@ -97,7 +97,7 @@ function judge(situation: Situation, view: View, cameAtAll: boolean): Finding {
   const finding = situation.judge(view);
   const isBroughtAbout = view.done.length === (situation.steps?.length ?? 0);
   if (isBroughtAbout || finding.verdict === 'fail') return finding;
-  return unknown(`could not be brought about: ${ended ?? 'it did not stream'}`, view.seen);
+  return unknown(`this situation could not be created: ${ended ?? 'it did not stream'}`, view.seen);
 }
 
 /** What holds in every situation. */

@@ -41,7 +41,7 @@ export interface Step {
 
 /**
  * What a step does: adds a fault, moves the service's clock, asks the device to stop, sends a status message, audio
- * messages of these lengths in bytes, or speaks for so long.
+ * messages of these lengths in bytes, or speaks for this long.
  */
 export type Deed =
   | { fault: FaultInput }

@@ -22,7 +22,7 @@ export interface View {
 
 /** What is known of the command, if the drill started one. */
 export interface DeviceState {
-  /** How often it was started; 0: it connects by itself. */
+  /** How often the drill started it; 0: somebody else starts it. */
   starts: number;
   /** How it ended first, if it did. */
   ended: DeviceEnd | undefined;

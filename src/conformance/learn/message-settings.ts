@@ -65,7 +65,7 @@ export const messageSettings: readonly Setting[] = [
   {
     path: 'stream.connected.after',
     steps: conversation,
-    how: 'what comes after the confirmation and before any audio, status messages aside',
+    how: 'what comes after the confirmation and before any audio, except status messages',
     infer: (view) => listOf(view, (stream) => afterConfirmed(view, stream), 'after the confirmation'),
   },
   {
@@ -250,7 +250,7 @@ function listOf(view: View, select: (stream: SeenStream) => Said[], where: strin
   return known(values, `${values.length} messages come ${where}`);
 }
 
-/** The fields of messages that are alike, but for those that have a meaning of their own. */
+/** The fields that are the same in all messages, except those with a meaning of their own. */
 function fieldsOf(samples: readonly Sample[], own: readonly string[]): Record<string, unknown> {
   const { value } = toTemplate(samples);
   const fields = isRecord(value) ? Object.entries(value) : [];
@@ -292,7 +292,7 @@ function isStatus(view: View, said: Said): boolean {
   );
 }
 
-/** The field whose text differs between the two states, the kind aside. */
+/** The field whose text differs between the two states, except the kind. */
 function stateFieldOf(
   { speaking, listening }: States<Record<string, unknown>>,
   kindField: string,

@@ -155,7 +155,7 @@ export function earlyAudioEnd(view: View): ServiceEnd | undefined {
   return isAlike ? undefined : end;
 }
 
-/** When text was sent on the stream, the token aside. */
+/** When text was sent on the stream, except the token. */
 export function textSentAt({ exchange }: SeenStream): number | undefined {
   return exchange.messages.find((message) => message.from === 'device' && 'text' in message)?.at;
 }
@@ -180,7 +180,7 @@ function commonest(values: readonly number[]): number | undefined {
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-/** A refusal comes at once; audio that is held comes to its end with the deadline of the token. */
+/** A refusal comes immediately; audio that is held waits until the deadline of the token. */
 const atOnceMs = 1_000;
 
 function inferBinaryToken(view: View): Learned | undefined {

@@ -3,7 +3,7 @@ import { isRecord } from '../../protocol/error-body.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
 import { type Said, textsOf, type View } from './view.ts';
 
-/** One message as it was seen, and what its stream tells of the values in it. */
+/** One message as it was seen, and what its stream shows about the values in it. */
 export interface Sample {
   body: unknown;
   /** The device of the stream, where a token named one. */

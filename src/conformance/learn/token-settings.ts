@@ -79,8 +79,8 @@ export const tokenSettings: readonly Setting[] = [
     how: 'tokens are shown 2 to 61 s past `exp`, until the first refusal: an interval',
     infer: inferLeeway,
   },
-  notProbed('token.secret', 'a secret is never told'),
-  notProbed('token.privateKey', 'a private key is never told'),
+  notProbed('token.secret', 'a service never shows its secret'),
+  notProbed('token.privateKey', 'a service never shows its private key'),
 ];
 
 export const tokenRemarks: readonly Remark[] = [

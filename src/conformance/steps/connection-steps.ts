@@ -40,7 +40,7 @@ async function fillUp(ask: Asker): Promise<void> {
     if (lines.every(({ isConfirmed }) => isConfirmed)) {
       lines.push(await openOne(ask, 'C11', 'many', true));
       await Promise.all(lines.map((line) => line.settle()));
-      // Whether another device is hit by it can only be told where there is another.
+      // Only a second device shows whether the limit also hits others.
       if (ask.deviceOf('many') !== ask.deviceOf('own')) lines.push(await openOne(ask, 'C-other', 'own'));
     }
     const oldest = lines.find(({ isOpen, isConfirmed }) => isOpen && isConfirmed);

@@ -41,7 +41,7 @@ export const expiryShowSteps: readonly Step[] = [
       after: { step: `T${age}`, ms: age * 1000 },
       async run(ask) {
         const earlier = expiredAges.filter((other) => other < age && age !== validAge);
-        // The first refusal tells all: later ones tell no more.
+        // The first refusal shows everything: later ones show no more.
         if (earlier.some((other) => wasRefused(ask, `A${other}`))) return;
         await showLate(ask, age);
       },

@@ -17,7 +17,7 @@ export interface Step {
   uses?: readonly string[];
   /** Not sooner than this after the step began. */
   after?: { step: string; ms: number };
-  /** How long it takes a service that answers at once, beside its requests. */
+  /** How long it takes, besides its requests, with a service that answers immediately. */
   takesMs?: number;
   /** Set where it goes on while later steps are asked. */
   background?: true;

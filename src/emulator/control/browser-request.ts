@@ -10,7 +10,7 @@ function isFromBrowser({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 }
 
-/** Whether the request may be one of a page: what it changes or follows can be told from outside. */
+/** Whether the request may come from a page in a browser. */
 function acts({ method }: IncomingMessage, path: string): boolean {
   return method !== 'GET' || path === controlOperations.live.path || path.startsWith(pageData);
 }

@@ -52,7 +52,7 @@ export interface Connection {
   sendRaw(text: string): void;
   /** Ends the connection without a close frame: with FIN, or with a reset. */
   cut(how: 'end' | 'reset'): void;
-  /** Holds all output for so long, then sends it. Pauses the heartbeat meanwhile. */
+  /** Holds all output for this long, then sends it. Pauses the heartbeat meanwhile. */
   stall(ms: number): void;
   /** Reads nothing more. */
   stopReading(): void;

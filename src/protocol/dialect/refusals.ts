@@ -16,7 +16,7 @@ const refusals = {
   unavailable: [503, 'UNAVAILABLE', 'The service is stopping or full'],
 } as const;
 
-/** Why an HTTP request is refused, INVALID_REQUEST aside. */
+/** Why an HTTP request is refused, except INVALID_REQUEST. */
 export type RefusalCause = keyof typeof refusals;
 
 const refusalStatus = z.int().min(400).max(599);

@@ -1,6 +1,6 @@
 /** How a device spreads its attempts while they fail. Times are milliseconds. */
 
-/** So many attempts within so long are a storm, whatever comes later. */
+/** This many attempts within this time are a storm, whatever follows. */
 const stormAttempts = 7;
 const stormMs = 10_000;
 /** Attempts that stay this far apart need not spread further. */

@@ -5,8 +5,8 @@ import { requestRules } from './requests.ts';
 import { tokenRules } from './tokens.ts';
 
 /**
- * What the specification, or good sense, asks of a device, as far as traffic alone shows it. The others of D1 to D14
- * are about situations that must be brought about first: see `conformance/drill`.
+ * What the specification, or good practice, requires of a device, as far as traffic alone shows it. The others of D1
+ * to D14 need a situation that is created first: see `conformance/drill`.
  */
 export const deviceRules: readonly Rule[] = [
   ...requestRules,

@@ -35,7 +35,7 @@ export function connections(seen: readonly Seen[]): SeenStream[] {
     .sort((a, b) => a.exchange.upgrade.at - b.exchange.upgrade.at);
 }
 
-/** Messages of the device, pings aside. */
+/** Messages of the device, without pings. */
 export function deviceMessages({ exchange }: SeenStream): WireMessage[] {
   return exchange.messages.filter(
     ({ from, opcode }) => from === 'device' && (opcode === 'text' || opcode === 'binary'),
@@ -48,7 +48,7 @@ export interface Shown {
   message: PresentedToken;
   /** Whether the stream was confirmed. */
   confirmed: boolean;
-  /** Whether the service ended the stream in place of confirming it. */
+  /** Whether the service ended the stream instead of confirming it. */
   refused: boolean;
 }
 

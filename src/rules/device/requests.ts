@@ -95,7 +95,7 @@ function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
     { name: rateLimitHeaderNames.reset, at: readRateLimitHeaders(header, nowMs).resetAtMs },
   ];
   const waits = moments.flatMap(({ name, at }) => (at === undefined ? [] : [{ name, ms: at - nowMs }]));
-  // A reset is told in whole seconds, rounded up; Retry-After is the more exact of the two.
+  // A reset has whole seconds, rounded up; Retry-After is more exact.
   return waits.find(({ name }) => name === retryAfterHeaderName) ?? waits[0];
 }
 

@@ -34,7 +34,7 @@ export const tokenRules: readonly Rule[] = [
   {
     id: 'D8',
     section,
-    title: 'asks anew when a token is refused',
+    title: 'asks for a new token after a refusal',
     says: 'A token cannot be renewed; a new token is requested for each WebSocket connection.',
     judge: judgeRefusal,
   },
@@ -56,7 +56,7 @@ function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding |
   return fail(wrapText(first, granted.at(-1)), stream);
 }
 
-/** What stands around a token, told by its length: the text itself is a secret. */
+/** What stands around a token, judged by its length: the text itself is a secret. */
 function wrapText(first: PresentedToken, grant: SeenGrant | undefined): string {
   const more = grant === undefined ? 0 : first.bytes - grant.exchange.granted.bytes;
   if (more === 2) return 'the first message is the JWT with 2 more bytes, as in quotes: send it alone';

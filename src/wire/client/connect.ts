@@ -186,7 +186,7 @@ function createTeller({ clock, redactor, tap }: Pick<ConnectOptions, 'clock' | '
   };
 }
 
-/** ws answers each ping by itself. */
+/** ws answers each ping without our help. */
 function tellPings(socket: WebSocket, pass: (call: (tell: Teller) => void) => void): void {
   socket.on('pong', ({ length }) => pass((tell) => tell.control('service', 'pong', length)));
   socket.on('ping', ({ length }) =>

@@ -37,7 +37,7 @@ export interface FastStreamEnd {
   failure: VoicectlError | undefined;
 }
 
-/** What is read on any connection goes here and is handled at once, so that one buffer serves all. */
+/** All connections read into this buffer: what was read is handled immediately. */
 const received = Buffer.allocUnsafeSlow(256 * 1024);
 
 /**

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { atTickEnd } from '../../kernel/clock.ts';
 
-/** Beyond this size a batch is written at once; else the socket would seem not to take it. */
+/** A batch beyond this size is written immediately; otherwise the socket would seem to be stuck. */
 const maxHeldBytes = 64 * 1024;
 
 /**

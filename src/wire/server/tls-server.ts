@@ -6,7 +6,7 @@ import type { TlsCertificate } from './certificate.ts';
 
 /** The same limit as for headers without TLS. */
 const handshakeDeadlineMs = 5_000;
-/** In place of the address of a peer that was gone before its connection was accepted. */
+/** Stands for the address of a peer that left before its connection was accepted. */
 const unknownAddress = 'unknown';
 
 /** OpenSSL's reasons in plain words for the developer of a device. Others are shown unchanged. */

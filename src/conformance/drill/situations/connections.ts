@@ -52,7 +52,7 @@ export const refusedTokenSituations: readonly Situation[] = [
   },
   {
     id: 'D8-expired',
-    title: 'the token has expired when it comes',
+    title: 'the token expires before it arrives',
     service: { faults: [{ name: 'token-expired', times: 1 }] },
     until: (view) => confirmed(view).length > 0 || hasTwice(view),
     longest: usual,
@@ -88,7 +88,7 @@ function judgeTwice({ seen }: View): Finding | undefined {
 function judgeExpired(view: View): Finding {
   const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
   if (noticed && confirmed(view).length > 0)
-    return pass('it noticed itself, and asked for another', view.seen);
+    return pass('it noticed it without help, and asked for another', view.seen);
   return judgeComeback(view, judgeBy('D8')(view));
 }
 
@@ -137,7 +137,7 @@ function judgeRepeated(view: View): Finding {
   return judgeComeback(view, unknown(`closed ${count} times only`, view.seen));
 }
 
-/** A refused upgrade is no exchange: the journal tells when it was asked for. */
+/** A refused upgrade is no exchange: the journal has its time. */
 function judgeUpgrades(view: View): Finding {
   const refused = view.journal.flatMap((event) =>
     event.type === 'fault-struck' && event.fault === 'upgrade-refused' ? [event.at] : [],
@@ -203,7 +203,7 @@ export const endSituations: readonly Situation[] = [
     judge(view) {
       if (view.done.length === 0) return unknown('it did not stream', view.seen);
       if (confirmed(view).some(isOpen))
-        return unknown('its stream is open still: it was not stopped', view.seen);
+        return unknown('its stream is still open: nobody stopped the device', view.seen);
       return judgeBy('D13')(view);
     },
   },
@@ -246,7 +246,7 @@ function judgeOrphans(view: View): Finding {
       first,
     );
   if (back !== undefined && orphans.length > 0)
-    return fail('it connected anew and left the old connection open', [...orphans, back]);
+    return fail('it connected again and left the old connection open', [...orphans, back]);
   const waited = secondsText((first.exchange.end?.at ?? view.now) - first.exchange.upgrade.at);
   return pass(`it gave the connection up after ${waited}, and closed it`, first);
 }

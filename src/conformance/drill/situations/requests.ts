@@ -25,7 +25,7 @@ export const firstRequest: Situation = {
 export const rateLimitSituations: readonly Situation[] = [
   {
     id: 'D6-told',
-    title: 'rate limited three times: never sooner than told',
+    title: 'rate limited three times: waits as long as told',
     service: {
       faults: [
         { name: 'rate-limited', reset: 2_000, times: 1 },
@@ -39,7 +39,7 @@ export const rateLimitSituations: readonly Situation[] = [
   },
   {
     id: 'D6-backoff',
-    title: 'rate limited four times, not told for how long',
+    title: 'rate limited four times, without a time to wait',
     service: {
       dialect: { rateLimit: { retryAfter: 'none', headersOn: 'success' } },
       faults: [{ name: 'rate-limited', times: 4 }],
@@ -88,7 +88,7 @@ export const refusalSituations: readonly Situation[] = [
   refusing('401', 'token refused with 401', { faults: [{ name: 'token-unauthorized' }] }),
   refusing('403', 'token refused with 403', answer(403, 'FORBIDDEN')),
   refusing('500', 'token refused with 500', answer(500, 'INTERNAL_ERROR')),
-  refusing('html', 'an HTML page in place of a token', { faults: [{ name: 'token-html' }] }),
+  refusing('html', 'an HTML page instead of a token', { faults: [{ name: 'token-html' }] }),
   refusing('truncated', 'the body with the token is cut off', { faults: [{ name: 'token-truncated' }] }),
 ];
 
@@ -113,7 +113,7 @@ export const redirectSituation: Situation = {
 /** TLS: certificates that a device must not accept. */
 export const tlsSituations: readonly Situation[] = [
   wrongCertificate('D14-name', 'a certificate for another name', 'wrong-name'),
-  wrongCertificate('D14-untrusted', 'a certificate that nobody vouches for', 'untrusted'),
+  wrongCertificate('D14-untrusted', 'a certificate of an unknown authority', 'untrusted'),
 ];
 
 function wrongCertificate(id: string, title: string, tls: NonNullable<Situation['tls']>): Situation {

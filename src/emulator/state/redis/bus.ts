@@ -19,7 +19,7 @@ export interface Asked {
 export interface Bus {
   /** The answers of those that answer in time, in any order. Throws `connect-failed`. */
   ask(op: string, args: unknown): Promise<unknown[]>;
-  /** Tells all, and waits for nothing. */
+  /** Sends a message to all, and does not wait. */
   tell(op: string, args: unknown): void;
   /** Listens over this connection. */
   join(connection: RedisConnection): Promise<void>;
@@ -29,7 +29,7 @@ export interface BusOptions {
   link: RedisLink;
   keys: Keys;
   instance: () => string;
-  /** Does what is asked, and answers with JSON. */
+  /** Does what another emulator asks, and answers with JSON. */
   perform: (asked: Asked) => unknown;
   /** Called with how many emulators did not answer in time. */
   onMissing: (op: string, missing: number) => void;

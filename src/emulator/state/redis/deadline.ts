@@ -1,6 +1,6 @@
 import { atTurnEnd, type ClockTimer, systemClock } from '../../../kernel/clock.ts';
 
-/** Redis is gone if it owes answers and gives none for so long. */
+/** Redis counts as gone if an answer is due and none has come for this long. */
 export const answerDeadlineMs = 250;
 const checkEveryMs = 10;
 /** If this process gets no time, Redis perhaps gets none either: a late check counts for at most so much. */

@@ -4,12 +4,12 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { leaseScript, releaseScript, renewScript } from './scripts/slots.ts';
 
-/** A slot is free again so long after the last word of its emulator. */
+/** A slot is free again this long after its emulator was last heard of. */
 export const leaseMs = 15_000;
 
 interface Held {
   device: string;
-  /** Tells that another connection has the slot now. */
+  /** Reports that another connection has the slot now. */
   lost: () => void;
 }
 

@@ -131,7 +131,7 @@ export async function openSharedService({
     return true;
   };
 
-  /** Takes part again after a break: tells what this emulator knows, and learns what the others do. */
+  /** Takes part again after a break: reports what this emulator knows, and reads what the others know. */
   const comeBack = async (connection: RedisConnection) => {
     await bus.join(connection);
     await time.measure(connection);
@@ -176,7 +176,7 @@ export async function openSharedService({
     ...{ link, keys, perform },
     instance: () => instance,
     onMissing(op, missing) {
-      // A screen looks several times a second; who acts has to know.
+      // A screen asks several times a second; only somebody who acts needs the warning.
       if (op === 'list') return;
       const who = missing === 1 ? 'One emulator does' : `${missing} emulators do`;
       member?.emit({ type: 'shared-warning', why: `${who} not answer: ${op}` });
@@ -228,7 +228,7 @@ export async function openSharedService({
     if (link.isUp) pulse().catch(ignoreAway);
     timer = systemClock.after(pulseEveryMs, beat, { background: true });
   };
-  /** All emulators have heard what was told before. */
+  /** Waits until all emulators have handled the earlier messages. */
   const settle = () => bus.ask('settle', null);
 
   const state = createRedisState({

@@ -16,7 +16,7 @@ export interface OneWay {
   send(bytes: Buffer): void;
   /** Calls when everything sent so far has arrived. */
   after(call: () => void): void;
-  /** Nothing arrives for so long. */
+  /** Nothing arrives for this long. */
   hold(ms: number): void;
   /** The reader takes nothing (`false`), or reads on. */
   allow(isReading: boolean): void;

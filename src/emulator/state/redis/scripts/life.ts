@@ -4,7 +4,7 @@ import { freeScript, frozenAfterMs, graceMs, script } from './script.ts';
 const keepAlive = `
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
 `;
-/** Without a word for so long, an emulator is dead, milliseconds. */
+/** An emulator that has been silent for this long counts as dead, milliseconds. */
 const deadAfterMs = 15_000;
 
 /**
@@ -79,7 +79,7 @@ ${keepAlive}
 return {how, all[1], all[2], all[3], all[4], all[5]}
 `);
 
-/** Tells that an emulator lives. KEYS: as to join. ARGV: life, name. Answers: time of Redis, offset. */
+/** Reports that an emulator runs. KEYS: as to join. ARGV: life, name. Answers: time of Redis, offset. */
 export const pulseScript = script(`
 redis.call('HSET', KEYS[1], 'tick', real)
 redis.call('ZADD', KEYS[2], real, ARGV[2])

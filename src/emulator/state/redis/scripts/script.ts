@@ -12,10 +12,10 @@ export const answers = { lost: 0, done: 1, closed: 2 } as const;
 
 /**
  * The silence of all emulators after which leases may have run out for no fault of theirs: Redis itself stood still. Each
- * emulator tells every 5 s that it lives.
+ * emulator reports every 5 s that it runs.
  */
 export const frozenAfterMs = 9_000;
-/** So long nothing is granted after Redis stood still or lost its memory: each emulator registers what it knows. */
+/** How long nothing is granted after Redis was away or lost its data: meanwhile each emulator registers what it knows. */
 export const graceMs = 500;
 
 /**
