@@ -6,6 +6,12 @@ import { answered, epochMs, finding } from '../helpers/service-exchanges.ts';
 
 const iat = epochMs / 1000;
 const signed = (signature: Seen['signature']) => seenAs(answered()).map((one) => ({ ...one, signature }));
+/** A token of which only one part can be read. */
+function half(part: 'header' | 'claims'): Seen[] {
+  const exchange = answered();
+  const granted = exchange.granted && { ...exchange.granted, [part]: undefined };
+  return [{ id: 'X1', exchange: { ...exchange, granted } }];
+}
 const noJwt = seenAs(answered({ token: 'opaque' }));
 
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
@@ -13,6 +19,14 @@ type Case = [id: string, what: string, found: string | undefined, seen: readonly
 const cases: Case[] = [
   ['R9', 'a JWT', 'pass: a JWT, signed with "HS256" (X1)', seenAs(answered())],
   ['R9', 'another text', 'fail: the token is not three base64url parts with JSON within (X1)', noJwt],
+  ...(['header', 'claims'] as const).map(
+    (part): Case => [
+      'R9',
+      `one with a bad ${part}`,
+      'fail: the token is not three base64url parts with JSON within (X1)',
+      half(part),
+    ],
+  ),
   ['R9', 'a verified one', 'pass: a JWT, and the published key verifies it (X1)', signed('valid')],
   [
     'R9',

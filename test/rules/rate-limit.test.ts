@@ -30,6 +30,10 @@ const burst = (count: number, granted: number, more: readonly Seen[] = [], statu
   ...more,
 ];
 const later = (exchange: TokenExchange): Seen[] => [{ id: 'L1', exchange }];
+const laterBy = ({ id, exchange }: Seen, ms: number): Seen => ({
+  id,
+  exchange: exchange.kind === 'token' ? { ...exchange, at: exchange.at + ms } : exchange,
+});
 const provoked = (seen: readonly Seen[]) => seen.map((one) => ({ ...one, provoked: true }));
 
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
@@ -264,6 +268,25 @@ const cases: Case[] = [
     'unknown: the answers do not say what is left (X1 X2 X3)',
     seenAs(answered({ headers: { [limit]: undefined } }), left(40_000, 58), left(61_000, 59)),
   ],
+  [
+    'R29',
+    'a first request at any time',
+    'pass: Remaining is 59, later 58, and 59 after 60 s: it resets 60 s after the first request (X1 X2 X3)',
+    window([500_000, 59], [540_000, 58], [561_000, 59]),
+  ],
+  [
+    'R29',
+    'a last answer that does not say',
+    'unknown: the answers do not say what is left (X1 X2 X3)',
+    window([0, 59], [40_000, 58], [61_000, undefined]),
+  ],
+  [
+    'R29',
+    'a first answer that does not say',
+    'unknown: the answers do not say what is left (X1 X2 X3)',
+    window([0, undefined], [40_000, 58], [61_000, 59]),
+  ],
+  ['R29', 'one request', undefined, window([0, 59])],
   ['R29', 'two requests', undefined, window([0, 59], [40_000, 58])],
   ['R29', 'four requests', undefined, window([0, 59], [40_000, 58], [61_000, 59], [62_000, 58])],
   [
@@ -317,6 +340,18 @@ const cases: Case[] = [
     'fail: 0 requests were granted, and the next answered 429 (X1)',
     provoked(burst(3, 0)),
   ],
+  [
+    'R30',
+    'a few, of which one is refused as it should be',
+    undefined,
+    [...provoked(burst(1, 0)), ...burst(2, 2)],
+  ],
+  [
+    'R30',
+    'sixty, begun at any time',
+    'pass: 60 requests were granted, and the next answered 429 (X60 X61)',
+    [...burst(61, 60).map((one) => laterBy(one, 500_000)), ...later(answered({ at: 560_000 }))],
+  ],
   ['R30', 'a few that should be refused, and were granted', undefined, provoked(burst(3, 3))],
   [
     'R30',
@@ -342,6 +377,27 @@ const cases: Case[] = [
     'refused again',
     'fail: answered 429 after the reset (X61 L1)',
     burst(61, 60, later(refused({ at: 60_000, status: 429 }))),
+  ],
+  [
+    'R31',
+    'granted again, and another device was never refused',
+    'pass: refused, and granted again after the reset (X31 X32)',
+    [
+      ...seenAs(
+        ...Array.from({ length: 30 }, (_, index) => answered({ at: index, device: 'd2' })),
+        answered({ at: 61_000, device: 'd2' }),
+      ).slice(0, 30),
+      ...provoked([
+        { id: 'X31', exchange: refused({ at: 500, status: 429 }) },
+        { id: 'X32', exchange: answered({ at: 60_500 }) },
+      ]),
+    ],
+  ],
+  [
+    'R31',
+    'never refused, and asked again',
+    undefined,
+    [...burst(60, 60), ...later(refused({ at: 60_000, status: 429 }))],
   ],
   ['R31', 'asked too soon', undefined, burst(61, 60, later(answered({ at: 59_999 })))],
   ['R31', 'not asked again', undefined, burst(61, 60)],
