@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { abortable } from '../../src/kernel/abortable.ts';
 
@@ -48,3 +49,10 @@ test.each(['before', 'after'])(
     expect(unhandled).toEqual([]);
   },
 );
+
+test('a signal that goes on keeps no listener of promises that have settled', async () => {
+  const { signal } = new AbortController();
+  await abortable(Promise.resolve(), signal);
+  await expect(abortable(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});

@@ -1,6 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { type Clock, createMovableClock, systemClock, waitUntil } from '../../src/kernel/clock.ts';
+import {
+  atTickEnd,
+  atTurnEnd,
+  type Clock,
+  createMovableClock,
+  systemClock,
+  waitUntil,
+} from '../../src/kernel/clock.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
 describe('a movable clock', () => {
@@ -159,4 +166,42 @@ test('what waited no longer listens to its signal', async () => {
   clock.advance(10);
   await waiting;
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+});
+
+test('a wait ends at its deadline, whatever the clock shows at its start', async () => {
+  const clock = createManualClock();
+  clock.advance(1_000);
+  let isOver = false;
+  void waitUntil(clock, 1_500).then(() => {
+    isOver = true;
+  });
+  await clock.run(499);
+  expect(isOver).toBe(false);
+  await clock.run(1);
+  expect(isOver).toBe(true);
+});
+
+test('a shorter delay of the machine comes before a longer one', async () => {
+  const calls: string[] = [];
+  await new Promise<void>((resolve) => {
+    systemClock.after(40, () => {
+      calls.push('long');
+      resolve();
+    });
+    systemClock.after(1, () => calls.push('short'));
+  });
+  expect(calls).toEqual(['short', 'long']);
+});
+
+test('the end of a tick comes before the end of a turn, each with its subject', async () => {
+  const calls: string[] = [];
+  await new Promise<void>((resolve) => {
+    atTurnEnd((name) => {
+      calls.push(name);
+      resolve();
+    }, 'turn');
+    atTickEnd((name) => calls.push(name), 'tick');
+    calls.push('now');
+  });
+  expect(calls).toEqual(['now', 'tick', 'turn']);
 });

@@ -34,3 +34,7 @@ test.each(['EMFILE', 'ENFILE'])('%s is a limit of the machine, and no bug', (cod
   expect(error).toMatchObject({ exitCode: 2, message: 'Too many files and connections are open', cause });
   expect(error.hint).toContain('ulimit');
 });
+
+test('an object with such a code that is no error is a bug like any other', () => {
+  expect(toVoicectlError({ code: 'EMFILE' })).toMatchObject({ code: 'internal' });
+});

@@ -98,6 +98,8 @@ test.each([
   ['a😀b', 3, 'a😀'],
   ['a\ud83db', 2, 'a\ud83d'],
   ['a\ude00b', 1, 'a'],
+  ['\ud83d\ude00a\ude00', 3, '\ud83d\ude00a'],
+  ['\ud83d\ude00\ud83dx', 3, '\ud83d\ude00\ud83d'],
 ])('%j cut to %d units is %j: no character is cut in two', (text, length, cut) => {
   expect(cutText(text, length)).toBe(cut);
 });
