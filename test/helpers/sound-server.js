@@ -127,7 +127,12 @@ async function answering(env) {
 
 /** @param {number} pid @param {number} ms */
 export async function stallProcess(pid, ms) {
-  process.kill(pid, 'SIGSTOP');
-  await sleep(ms);
-  process.kill(pid, 'SIGCONT');
+  try {
+    process.kill(pid, 'SIGSTOP');
+    await sleep(ms);
+    process.kill(pid, 'SIGCONT');
+  } catch (thrown) {
+    // A process that was replaced in the meantime has ended.
+    if (/** @type {NodeJS.ErrnoException} */ (thrown).code !== 'ESRCH') throw thrown;
+  }
 }
