@@ -31,6 +31,18 @@ const lookEveryMs = 100;
 /** After a command has ended, its sockets end within this time. */
 const afterEndMs = 500;
 
+/**
+ * How long a situation lasts at most. A device that connects by itself remembers the failures of earlier situations, so its
+ * next pause may be its longest one: it has as much time as for its first connection.
+ */
+export function longestMsOf(
+  { longest }: Pick<Situation, 'longest'>,
+  { deviceTimeoutMs, start }: Pick<FollowOptions, 'deviceTimeoutMs' | 'start'>,
+): number {
+  if ('deviceTimeouts' in longest) return longest.deviceTimeouts * deviceTimeoutMs;
+  return start === undefined ? Math.max(longest.ms, deviceTimeoutMs) : longest.ms;
+}
+
 /** Lets a situation happen, until all has been seen or its time is over. Rejects with the signal's reason. */
 export async function follow(options: FollowOptions): Promise<Followed> {
   const { situation, stage, clock, signal, deviceTimeoutMs, start, onStopNeeded } = options;
@@ -78,9 +90,7 @@ export async function follow(options: FollowOptions): Promise<Followed> {
       const isLate = view.now - startedAt >= deviceTimeoutMs;
       return isLate || (ended !== undefined && view.now - ended.at >= afterEndMs);
     }
-    const { longest } = situation;
-    const longestMs = 'ms' in longest ? longest.ms : longest.deviceTimeouts * deviceTimeoutMs;
-    if (view.now - cameAt >= longestMs) return true;
+    if (view.now - cameAt >= longestMsOf(situation, options)) return true;
     const isGone = ended !== undefined && !isRunning;
     return isGone && view.now - ended.at >= afterEndMs && !mayRestart();
   };
