@@ -1,6 +1,7 @@
 import { echoCpu, echoHeld, oneConnection } from './benchmarks/echo.js';
 import { growth, soakFor } from './benchmarks/growth.js';
 import { loadCpu, loadHeard, loadLateness } from './benchmarks/load.js';
+import { loadTruth } from './benchmarks/load-truth.js';
 import { peerBenchmarks } from './benchmarks/peers.js';
 import { proxied, relayedTcp } from './benchmarks/proxied.js';
 import { serveScreen } from './benchmarks/serve-screen.js';
@@ -38,6 +39,7 @@ export function createCatalogue({ minutes, peers }) {
     loadLateness,
     loadCpu,
     loadHeard,
+    loadTruth,
     growth,
     ...(peers === undefined ? [] : peerBenchmarks(peers)),
     soakFor(minutes),

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Job } from 'kubernetes-models/batch/v1/Job';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { setUpSandbox } from './helpers/voicectl.ts';
@@ -69,8 +70,17 @@ describe.skipIf(!hasLocust)('the Locust file', { timeout: 120_000 }, () => {
 });
 
 describe('the Job of Kubernetes', () => {
-  const { spec } = parse(readFileSync(join(folder, 'kubernetes-job.yaml'), 'utf8'));
+  const read = () => parse(readFileSync(join(folder, 'kubernetes-job.yaml'), 'utf8'));
+  const { spec } = read();
   const [container] = spec.template.spec.containers;
+
+  test('is valid by the schema of Kubernetes, which finds what is wrong', () => {
+    expect(() => new Job(read()).validate()).not.toThrow();
+    const wrong = read();
+    wrong.spec.completions = 'eight';
+    delete wrong.spec.template.spec.containers[0].name;
+    expect(() => new Job(wrong).validate()).toThrow(/completions must be integer|required property 'name'/);
+  });
 
   test('gives each pod its own shard of as many as there are', () => {
     expect(spec).toMatchObject({

@@ -97,6 +97,25 @@ export async function startService() {
 }
 
 /**
+ * Starts the service of `floors/` whose delays are known.
+ *
+ * @param {import('../load/known-service.js').Known} known
+ * @returns {Promise<Subject & { log(): Promise<import('../load/known-service.js').Log> }>}
+ */
+export async function startKnown(known) {
+  const child = forkMeasured(join(root, 'bench', 'floors', 'known.js'), [JSON.stringify(known)], []);
+  const { port } = await withLimit(messageOf(child, (message) => 'port' in message));
+  return {
+    ...subjectOf(child, port, false),
+    async log() {
+      const answer = messageOf(child, (message) => 'log' in message);
+      child.send({ ask: 'log' });
+      return (await answer).log;
+    },
+  };
+}
+
+/**
  * Runs a program to its end, which must be a good one, and tells the most memory that it held.
  *
  * @param {string[]} args

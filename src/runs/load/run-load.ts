@@ -59,8 +59,10 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
         const isWhole = (reports.get(tick.second) ?? 0) >= crew.size - lost.size;
         const second = isWhole ? tick.second : tick.second - 1;
         if (second <= shown) return;
-        shown = second;
-        onProgress({ second, totals, core: latestCore(cores) });
+        while (shown < second) {
+          shown += 1;
+          onProgress({ second: shown, totals, core: latestCore(cores) });
+        }
         const crossed = abortOn.find((one) => hasEnough(one, totals) && isCrossed(one, totals));
         if (crossed !== undefined) stop(`--abort-on ${crossed.text}`);
       },

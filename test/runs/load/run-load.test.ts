@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { LoadCrew } from '../../../src/runs/load/crew.ts';
+import { readLive } from '../../../src/runs/load/live.ts';
+import { type LoadProgress, runLoad } from '../../../src/runs/load/run-load.ts';
+import { summariseSecond } from '../../../src/runs/load/summary.ts';
+import { tickOf } from './ticks.ts';
+
+const facts = {
+  ...{ version: '1', target: 'http://127.0.0.1:1', task: 'talk', arrival: 'constant:1/s', seed: 1, startAt: 0 },
+  cost: { sessions: 1, tokens: 1, devices: 1, audioMinutes: 1, arrivalsMs: 1, longestMs: 1 },
+};
+
+/** What is shown of two generators that report this. */
+async function run(
+  report: (handlers: Parameters<LoadCrew['run']>[2]) => void,
+  onProgress: (progress: LoadProgress) => void,
+) {
+  const crew: LoadCrew = { size: 2, run: async (_start, _signal, handlers) => report(handlers), close() {} };
+  const { signal } = new AbortController();
+  const shard = { number: 1, of: 1 };
+  return runLoad({ facts, shard, signal, abortOn: [], crew, onProgress, onNotice() {} });
+}
+
+test('a second is shown when all generators have reported it, and none is left out', async () => {
+  const shown: [second: number, arrived: number][] = [];
+  await run(
+    ({ onTick, onLost }) => {
+      const tick = (generator: number, second: number) =>
+        onTick(tickOf({ generator, second, counts: { arrived: 1 } }));
+      tick(0, 0);
+      expect(shown).toEqual([]);
+      tick(1, 0);
+      expect(shown).toEqual([[0, 2]]);
+      tick(0, 1);
+      // One generator is further than the other.
+      tick(0, 2);
+      expect(shown.at(-1)).toEqual([1, 1]);
+      onLost(1, 'it is gone');
+      tick(0, 4);
+    },
+    ({ second, totals }) => shown.push([second, summariseSecond(totals.series.at(second)).counts.arrived]),
+  );
+  expect(shown.map(([second]) => second)).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('the live figures are those of the run so far, with the last second beside them', async () => {
+  const seen: ReturnType<typeof readLive>[] = [];
+  const threshold = { text: 'token:max<1s', metric: 'token', statistic: 'max', limit: 1000, isInclusive: false };
+  await run(
+    ({ onTick }) => {
+      for (const generator of [0, 1])
+        onTick(tickOf({ generator, finished: { token: [100] }, lateness: [[4_000, 99], [9_000, 1]] }));
+      for (const generator of [0, 1])
+        onTick(tickOf({ generator, second: 1, unfinished: { token: [300] }, core: 0.25 * (1 + generator) }));
+    },
+    (progress) => seen.push(readLive(progress, [threshold as never])),
+  );
+  const [first, second] = seen;
+  expect(first?.last).toMatchObject({ times: { token: { p95: 100 } }, late: { p50: 4, max: 9 } });
+  expect(first?.thresholds).toEqual([expect.objectContaining({ holds: true, value: 100 })]);
+  expect(second?.last).toMatchObject({ times: { token: { p95: 300 } }, late: null });
+  expect(second?.core).toBe(0.5);
+  const token = second?.times.find(({ metric }) => metric === 'token');
+  expect(token?.statistics).toMatchObject({
+    p50: { ms: expect.closeTo(100, 0), isLowerBound: false },
+    max: { ms: 300, isLowerBound: true },
+  });
+  const late = second?.times.find(({ metric }) => metric === 'sent late');
+  expect(late?.statistics.p50.ms).toBeCloseTo(4, 1);
+  expect(second?.thresholds).toEqual([expect.objectContaining({ holds: false, isLowerBound: true })]);
+});
