@@ -6,7 +6,14 @@ import { summariseSecond } from '../../../src/runs/load/summary.ts';
 import { tickOf } from './ticks.ts';
 
 const facts = {
-  ...{ version: '1', target: 'http://127.0.0.1:1', task: 'talk', arrival: 'constant:1/s', seed: 1, startAt: 0 },
+  ...{
+    version: '1',
+    target: 'http://127.0.0.1:1',
+    task: 'talk',
+    arrival: 'constant:1/s',
+    seed: 1,
+    startAt: 0,
+  },
   cost: { sessions: 1, tokens: 1, devices: 1, audioMinutes: 1, arrivalsMs: 1, longestMs: 1 },
 };
 
@@ -45,11 +52,26 @@ test('a second is shown when all generators have reported it, and none is left o
 
 test('the live figures are those of the run so far, with the last second beside them', async () => {
   const seen: ReturnType<typeof readLive>[] = [];
-  const threshold = { text: 'token:max<1s', metric: 'token', statistic: 'max', limit: 1000, isInclusive: false };
+  const threshold = {
+    text: 'token:max<1s',
+    metric: 'token',
+    statistic: 'max',
+    limit: 1000,
+    isInclusive: false,
+  };
   await run(
     ({ onTick }) => {
       for (const generator of [0, 1])
-        onTick(tickOf({ generator, finished: { token: [100] }, lateness: [[4_000, 99], [9_000, 1]] }));
+        onTick(
+          tickOf({
+            generator,
+            finished: { token: [100] },
+            lateness: [
+              [4_000, 99],
+              [9_000, 1],
+            ],
+          }),
+        );
       for (const generator of [0, 1])
         onTick(tickOf({ generator, second: 1, unfinished: { token: [300] }, core: 0.25 * (1 + generator) }));
     },
