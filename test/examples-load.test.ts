@@ -31,6 +31,7 @@ async function startLocust(load: string) {
     VOICECTL_LOAD: `--base-url ${baseUrl} ${load}`,
     VOICECTL_MERGE: `--threshold failed<1 --out ${sandbox.path('merged.json')}`,
     VOICECTL_LEAD: '8',
+    PYTHONDONTWRITEBYTECODE: '1',
     PATH: `${sandbox.path('bin')}:${process.env.PATH}`,
   };
   const locust = (flags: string) => sandbox.startShell(`exec locust -f ${locustfile} ${flags} 2>&1`, { env });
