@@ -3,7 +3,7 @@ import { growth, soakFor } from './benchmarks/growth.js';
 import { loadCpu, loadHeard, loadLateness } from './benchmarks/load.js';
 import { loadTruth } from './benchmarks/load-truth.js';
 import { peerBenchmarks } from './benchmarks/peers.js';
-import { proxied, relayedTcp } from './benchmarks/proxied.js';
+import { proxied, proxiedMemory, relayedTcp } from './benchmarks/proxied.js';
 import { serveScreen } from './benchmarks/serve-screen.js';
 import { sessionMemory } from './benchmarks/session-memory.js';
 import { spokenTo } from './benchmarks/spoken-to.js';
@@ -43,5 +43,6 @@ export function createCatalogue({ minutes, peers }) {
     growth,
     ...(peers === undefined ? [] : peerBenchmarks(peers)),
     soakFor(minutes),
+    proxiedMemory,
   ];
 }

@@ -69,3 +69,53 @@ export const relayedTcp = {
   floorName: 'bare TCP relay',
   floor: relay('tcp'),
 };
+
+/** Frames of 50 streams in an hour, in each direction. */
+const framesInAnHour = sessions * 50 * 3_600;
+/** The first part fills caches and pools; growth counts from there. */
+const parts = 9;
+
+/**
+ * What the frames of an hour leave in the memory of `proxy`: they go as fast as they can, since it is their number that may
+ * leave something, and back-pressure is on all the time.
+ *
+ * @type {import('../measure/turns.js').Benchmark}
+ */
+export const proxiedMemory = {
+  name: 'proxied-memory',
+  onRequest: true,
+  figure: `growth of the memory of \`proxy\` over the frames of an hour of ${sessions} streams`,
+  unit: 'MB',
+  turns: 1,
+  goal: { of: 'value', atMost: 10, text: '≤ 10 MB' },
+  async program() {
+    const service = await startFloor('echo');
+    const subject = await startProxy(service.port);
+    const load = startLoad(subject);
+    try {
+      await load.open(sessions);
+      const held = [];
+      const resident = [];
+      for (let part = 0; part <= parts; part += 1) {
+        await load.run('flood-all', { frames: framesInAnHour / parts });
+        const memory = await subject.memory();
+        held.push(memory.held / 1e6);
+        resident.push(memory.rss / 1e6);
+        console.error(
+          `part ${part}: held ${held.at(-1)?.toFixed(1)} MB, resident ${resident.at(-1)?.toFixed(0)} MB`,
+        );
+      }
+      return {
+        value: (held.at(-1) ?? Number.NaN) - (held[0] ?? Number.NaN),
+        details: {
+          'held MB': held.map((megabytes) => megabytes.toFixed(1)).join(' '),
+          'resident MB': resident.map((megabytes) => megabytes.toFixed(0)).join(' '),
+        },
+      };
+    } finally {
+      load.stop();
+      await subject.stop();
+      await service.stop();
+    }
+  },
+};

@@ -3,6 +3,7 @@
  * What is measured counts from the moment at which a message was due, not from when it was sent: a service that
  * holds up its clients does not thereby look quicker (no coordinated omission).
  */
+import { floodAll } from './flood-all.js';
 import { floodEcho } from './flood-echo.js';
 import { hear } from './hear.js';
 import { openStream } from './open-stream.js';
@@ -30,6 +31,7 @@ const orders = {
     return { sessions: streams.length };
   },
   'paced-echo': (order) => measured((begin) => pacedEcho(streams, order, begin)),
+  'flood-all': (order) => measured((begin) => floodAll(streams, order, begin)),
   'flood-echo': (order) => measured((begin) => floodEcho(streams, order, begin)),
   hear: (order) => measured((begin) => hear(streams, order, begin)),
   talk: (order) => measured((begin) => talk(streams, order, begin)),

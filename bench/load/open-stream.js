@@ -21,7 +21,7 @@ import { requestToken } from '../../src/wire/client/token.ts';
  * @returns {Promise<LoadStream>} resolves with the first text message, which confirms the connection
  */
 export async function openStream({ port, needsToken }, deviceId) {
-  const token = needsToken ? await fetchToken(port, deviceId) : 'token';
+  const token = needsToken ? await fetchToken(port, deviceId) : `token-of-${deviceId}`;
   const dial = createFastDialer({ url: `ws://127.0.0.1:${port}/voice-stream`, clock: systemClock });
   return new Promise((resolve, reject) => {
     /** @type {LoadStream} */
