@@ -3,6 +3,7 @@ import type { ControlledStream } from '../emulator/control/stream-actions.ts';
 import type { StreamTotals } from '../emulator/events.ts';
 import type { Faults } from '../emulator/faults/faults.ts';
 import type { Random } from '../emulator/random.ts';
+import type { SlotLease } from '../emulator/state/state.ts';
 import { checkClose } from '../emulator/streams/ending.ts';
 import { createMessageValues } from '../emulator/streams/message-values.ts';
 import { createSpeaker } from '../emulator/streams/speaker.ts';
@@ -43,6 +44,8 @@ export interface ProxiedStreamOptions {
   judge: Judge;
   matches: TokenMatches;
   tap: Tap | undefined;
+  /** Counts the connection, as far as there is room for it: the service decides. */
+  leaseSlot(device: string): SlotLease | undefined;
   /** How many streams of this device are open, this one among them. */
   countOf(device: string): number;
   onEnd(): void;
@@ -55,6 +58,9 @@ export interface ProxiedStream extends ControlledStream {
   readonly subject: StreamSubject;
   readonly hasEnded: Promise<void>;
 }
+
+/** Broken rules that a stream remembers for those who look. */
+const maxBroken = 20;
 
 /** Findings about a room and its microphone say nothing about a service. */
 const ofMicrophones: ReadonlySet<DeviceFinding> = new Set(['silence', 'quiet', 'dc-offset', 'clipping']);
@@ -70,6 +76,13 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
   let isConfirmed = false;
   let claims: Record<string, unknown> | undefined;
   let presentedHash = `of stream ${id}`;
+  let slot: SlotLease | undefined;
+  /** What was held against either side, for people. */
+  const broken: string[] = [];
+  const stopWatching = events.subscribe((event) => {
+    if (event.type === 'violation' && event.stream === id && broken.length < maxBroken)
+      broken.push(`${event.side} breaks ${event.rule}: ${event.value}`);
+  });
   const named = () => totals.device ?? '';
 
   const onToken = ({ claims: presented, hash }: TokenFacts) => {
@@ -92,6 +105,7 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     const { category, body } = readServiceMessage(text);
     if (category === 'connected' && !isConfirmed) {
       isConfirmed = true;
+      slot = options.leaseSlot(named());
       spoiler.confirmed();
       const connections = options.countOf(named());
       events.of.service.emit({ type: 'stream-authorised', ...at, jti: totals.jti ?? '', connections });
@@ -187,6 +201,8 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     const source = isOurs ? events : events.of[by];
     const remarks = lanes.device.check.verdict().remarks;
     source.emit({ type: 'stream-closed', ...totals, remarks });
+    slot?.release();
+    stopWatching();
     options.onEnd();
     ended();
   };
@@ -242,7 +258,12 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
         return totals;
       },
       durationMs,
-      device: lanes.device.check,
+      device: {
+        verdict() {
+          const verdict = lanes.device.check.verdict();
+          return { ...verdict, remarks: [...broken, ...verdict.remarks] };
+        },
+      },
       levels: () => ({
         inDbfs: lanes.device.check.level.read(),
         outDbfs: lanes.service.check.level.read(),

@@ -81,6 +81,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
       ? undefined
       : await openRecordings(options.record, { target, clock: baseClock, matches, events });
   const streams = createProxiedStreams({
+    leaseSlot: state.leaseSlot,
     ...shared,
     tap: recordings === undefined ? tap : (stream) => joinTaps(recordings.tap(stream), tap?.(stream)),
     onEnded: recordings?.ended,

@@ -6,6 +6,7 @@ import type { Faults } from '../emulator/faults/faults.ts';
 import { invalidRequest, refusal } from '../emulator/http/refusal.ts';
 import { addressOf } from '../emulator/http/rejections.ts';
 import type { Random } from '../emulator/random.ts';
+import type { MemoryState } from '../emulator/state/memory.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
@@ -42,6 +43,7 @@ export interface StreamsOptions {
   pulse: Pulse;
   judge: Judge;
   matches: TokenMatches;
+  leaseSlot: MemoryState['leaseSlot'];
   tap: ((stream: number) => Tap | undefined) | undefined;
   /** A stream has ended, and was judged. */
   onEnded?: ((stream: number) => void) | undefined;

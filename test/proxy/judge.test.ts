@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import type { Judgement } from '../../src/emulator/events.ts';
@@ -114,6 +115,27 @@ describe('a device that breaks one rule', () => {
     const found = await judged(proxy, 2);
     expect(new Set(found.map((text) => text.split(':')[0]))).toEqual(new Set(['device D3']));
   });
+});
+
+test('who looks at an open stream sees what it breaks, and that it is a connection of its device', async () => {
+  await using service = await startMiniService({ onText: ({ socket }) => socket.send('no text, please') });
+  const proxy = await startProxy(service);
+  let socket: WebSocket | undefined;
+  const talking = converse(proxy, {
+    audio: ['a text'],
+    close(given) {
+      socket = given;
+    },
+  });
+  const look = () => proxy.control.state();
+  await expect
+    .poll(() => look().streams[0]?.remarks ?? [], { timeout: 10_000 })
+    .toContainEqual(expect.stringContaining('service breaks R39'));
+  expect(look().devices).toMatchObject([{ device: 'lamp', connections: 1 }]);
+  await expect.poll(() => socket !== undefined, { timeout: 10_000 }).toBe(true);
+  socket?.close(1_000);
+  await talking;
+  await expect.poll(() => look().devices[0]?.connections, { timeout: 10_000 }).toBe(0);
 });
 
 test('with a dialect, a remark is a violation', async () => {
