@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { busy, lateMs } from '../measure/load.js';
 import { messageOf, program, startFloor } from '../measure/subject.js';
 
 const client = join(import.meta.dirname, '..', 'floors', 'load-client.js');
@@ -107,6 +108,19 @@ function details({ core, serviceCore, lateP99, ...held }) {
   };
 }
 
+/**
+ * What was the limit, where frames left late.
+ *
+ * @param {Awaited<ReturnType<typeof hold>>} held
+ */
+function limit({ core, serviceCore, lateP99 }) {
+  if (lateP99 <= lateMs) return {};
+  const [own, other] = [core, serviceCore].map((share) => `${Math.round(share * 100)} %`);
+  if (core > busy) return { limit: `the client, at ${own} of a core` };
+  if (serviceCore > busy) return { limit: `the service, at ${other} of a core` };
+  return { limit: `this machine: client and service got ${own} and ${other} of a core` };
+}
+
 const many = { sessions: 1_000 };
 
 /** @type {import('../measure/turns.js').Benchmark} */
@@ -119,9 +133,12 @@ export const loadLateness = {
   floorName: 'bare `socket.write`',
   program: async () => {
     const held = await hold(ours, many);
-    return { value: held.lateP99, details: details(held) };
+    return { value: held.lateP99, details: details(held), ...limit(held) };
   },
-  floor: async () => ({ value: (await hold(bare('write'), many)).lateP99 }),
+  floor: async () => {
+    const held = await hold(bare('write'), many);
+    return { value: held.lateP99, ...limit(held) };
+  },
 };
 
 /**
@@ -140,6 +157,7 @@ function costBesideWs(name, figure, options) {
       return {
         value: held.microseconds,
         details: { 'bare socket.write µs': least.microseconds, ...details(held) },
+        ...limit(held),
       };
     },
     floor: async () => ({ value: (await hold(bare('ws'), options)).microseconds }),

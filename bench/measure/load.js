@@ -25,8 +25,8 @@ function buildGenerator() {
 }
 
 /** A generator that is busier than this, or sends later than that, measures itself. */
-const busy = 0.92;
-const lateMs = 20;
+export const busy = 0.92;
+export const lateMs = 20;
 
 /**
  * The load generator, as its parent sees it.
