@@ -97,13 +97,12 @@ await build({
     },
   ],
 });
-// The page of the emulator, which is also the page of a recording: read as text at run time.
+// The pages of emulator and proxy, of verdicts, and of a recording: read as text at run time.
 const page = await build({
   ...common,
   platform: 'browser',
   target: ['chrome120', 'firefox121', 'safari17.2'],
-  // Both as app: app.js and app.css.
-  entryPoints: ['src/page/app/app.tsx', 'src/page/app/app.css'],
+  entryPoints: ['app.tsx', 'verdicts.tsx', 'recording.tsx', 'app.css'].map((file) => `src/page/app/${file}`),
   outdir: 'dist/page',
   format: 'esm',
   jsx: 'automatic',

@@ -191,6 +191,7 @@ export const checkOptions = [
   'strict',
   'junit',
   'html',
+  'open',
   'ascii',
 ] as const satisfies OptionName[];
 
@@ -220,6 +221,7 @@ export const drillOptions = [
   'cert',
   'key',
   'certOut',
+  'open',
   'ascii',
 ] as const satisfies OptionName[];
 

@@ -114,6 +114,13 @@ async function startMember({
     streams: streamsOfAll(shared.ask),
     tellFloods: events.flush,
   });
+  const startedAt = baseClock.now();
+  const page = options.page?.({
+    ...{ control, instance },
+    clock: baseClock,
+    elapsedMs: () => baseClock.now() - startedAt,
+    observe: service.voice.observe,
+  });
   await shared.attach({
     emit: events.emit,
     syncFaults: faults.sync,
@@ -132,6 +139,7 @@ async function startMember({
     secret: shared.secrets.control,
     trustsThisMachine: false,
     allowHosts: settled.allowHosts,
+    page,
   });
   return { ...running, control, instance, controlSecret: shared.secrets.control };
 }

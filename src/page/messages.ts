@@ -1,13 +1,23 @@
 import type { EmulatorState } from '../protocol/control.ts';
 import type { Direction } from '../recording/format.ts';
+import type { VerdictNews } from '../ui/verdict-model.ts';
 
 /** What the emulator tells its page: JSON lines of one stream for each tab. */
 export type PageMessage = Hello | EventsMessage | AudioMessage | StateMessage;
+
+/** What a run of verdicts tells its page: first what it is, then what happens. */
+export type VerdictMessage =
+  | { type: 'verdicts'; version: string; command: 'check' | 'drill'; subject: string }
+  | VerdictNews;
 
 /** The first message. */
 export interface Hello {
   type: 'hello';
   version: string;
+  /** The service behind a proxy; undefined for an emulator. */
+  target: string | undefined;
+  /** The name of this emulator, where several are one service. */
+  instance: string | undefined;
   /** The address of the emulator, as the command line takes it; undefined for its default. */
   baseUrl: string | undefined;
   curl: string;
@@ -62,10 +72,11 @@ export interface StateMessage {
   recordings: RecordingState[];
 }
 
-/** A recording that was made from the page. */
+/** A recording that was made from the page, or that is replayed. */
 export interface RecordingState {
   id: number;
-  stream: number;
+  /** Undefined for the recording that the emulator replays. */
+  stream: number | undefined;
   device: string;
   startedAt: string;
   durationMs: number;

@@ -13,7 +13,7 @@ import { readAsset } from './server/assets.ts';
 export async function recordingPage(recording: Recording, timeline: Timeline): Promise<string> {
   const view = recordingView(recording, timeline);
   const voices = packVoices(recording);
-  const [style, script] = [await readAsset('app.css'), await readAsset('app.js')];
+  const [style, script] = [await readAsset('app.css'), await readAsset('recording.js')];
   const { what, where } = view.title;
   const body = html`<noscript>This page needs JavaScript. In a terminal, <code>voicectl inspect</code> shows the same.</noscript>
 <script type="application/json" id="data">${jsonForScript(view)}</script>

@@ -6,9 +6,10 @@ import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
 import type { Timeline } from '../recording/timeline.ts';
 import type { Turn } from '../recording/turns.ts';
-import { describeEvent } from '../report/session-lines.ts';
+import { describeEvent, transcriptOf } from '../report/session-lines.ts';
 import { createStyle } from '../report/style.ts';
-import type { PackedVoices, RecordingView, Tone } from './view-data.ts';
+import { createTranscript } from '../session/transcript.ts';
+import type { PackedVoices, RecordingView, SpokenLine, Tone } from './view-data.ts';
 
 const plain = createStyle(false);
 /** About 250 MB of page: browsers still open it. */
@@ -29,6 +30,7 @@ export function recordingView(recording: Recording, timeline: Timeline): Recordi
     ...headingOf(recording),
     ...marksOf(recording),
     ...timeline,
+    spoken: spokenIn(recording),
     outcome: summary === undefined ? 'cut' : summary.ok ? 'ok' : 'failed',
     failure: failure && escapeText(`${failure.kind}: ${failure.message}`),
     problems: problems.map(escapeText),
@@ -90,6 +92,12 @@ function metricsOf(
   const late = gaps.length === 0 ? 'no gap in a reply' : `${gaps.length} gaps in replies`;
   add('turns', `${count('out')} + ${count('in')}`, `yours + AI, ${late}`);
   return shown;
+}
+
+function spokenIn({ events }: Recording): SpokenLine[] {
+  const transcript = createTranscript();
+  for (const event of events) if (event.type === 'message') transcript.take(transcriptOf(event), event.t);
+  return transcript.lines.map((line) => ({ ...line, text: escapeText(line.text) }));
 }
 
 function toneOf(event: RecordedEvent): Tone {

@@ -11,8 +11,21 @@ export interface Axis {
   gaps: readonly Gap[];
   phases: readonly { t: number; state: string }[];
   marks: readonly Mark[];
+  /** What the service says was spoken: the newest version of each part. `t`: when it said so. */
+  spoken: readonly SpokenLine[];
   /** When AI audio arrived; empty if it is not known. */
   arrivals: readonly number[];
+}
+
+export interface Span {
+  startMs: number;
+  endMs: number;
+}
+
+export interface SpokenLine {
+  t: number;
+  who: 'you' | 'AI' | null;
+  text: string;
 }
 
 export interface Mark {

@@ -1,3 +1,4 @@
+import type { CreatePage } from '../emulator/control/page-handler.ts';
 import type { EmulatorListener } from '../emulator/events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { DialectInput } from '../protocol/dialect.ts';
@@ -34,6 +35,8 @@ export interface ProxyOptions {
   controlSecret?: string | undefined;
   /** Records each stream into a folder of its own in this folder. */
   record?: string | undefined;
+  /** Makes the page that a browser shows under the control API. Default: none. */
+  page?: CreatePage | undefined;
   /** Time of the proxy, for tests. */
   clock?: Clock;
   /** Called for each event, from the first. */

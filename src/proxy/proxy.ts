@@ -92,6 +92,13 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     streams: createStreamActions({ voice: streams, dialect }),
     tellFloods: folded.flush,
   });
+  const startedAt = baseClock.now();
+  const page = options.page?.({
+    control,
+    clock: baseClock,
+    elapsedMs: () => baseClock.now() - startedAt,
+    observe: streams.observe,
+  });
   const upgradeFaults = createUpgradeFaults(faults, clock);
   const secret = options.controlSecret ?? randomBytes(24).toString('base64url');
   const server = createFront({
@@ -100,6 +107,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     control: createControlApi({
       control,
       secret,
+      page,
       trustsThisMachine: isLoopbackHost(host),
       isSecure: tls !== undefined,
     }),
@@ -109,6 +117,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     network: { clock: baseClock, random },
     async endStreams() {
       await streams.close();
+      await page?.close();
       upgradeFaults.close();
       judge.close();
       pulse.close();

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { concealText } from '../wire/conceal.ts';
 import type { Side, StreamEnd, TokenFacts, Upgrade, WireMessage } from '../wire/exchange.ts';
-import type { Tap } from '../wire/tap.ts';
+import { joinTaps, type Tap } from '../wire/tap.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
 import { createEvidence, type Evidence } from './evidence.ts';
 import type { PassageWatch } from './passage.ts';
@@ -28,7 +28,9 @@ export interface WitnessOptions {
  */
 export class StreamWitness implements PassageWatch {
   private readonly options: WitnessOptions;
-  private readonly tap: Tap['message'];
+  private taps: readonly Tap[];
+  /** All of them as one. */
+  private tap: Tap | undefined;
   /** Whether the device has presented a token. */
   hasToken = false;
   /** Whether audio of the device was spoilt on its way. */
@@ -40,9 +42,20 @@ export class StreamWitness implements PassageWatch {
     this.options = options;
     this.service = createEvidence(options.upgrade);
     this.device = this.service;
-    const { tap } = options;
-    this.tap = tap?.message === undefined ? undefined : (message) => tap.message?.(message);
-    tap?.opened?.(options.upgrade);
+    this.taps = options.tap === undefined ? [] : [options.tap];
+    this.tap = options.tap;
+    options.tap?.opened?.(options.upgrade);
+  }
+
+  /** Gives the stream one more tap, which sees its upgrade if `isNew`. Call the result to take it away. */
+  observe(tap: Tap, isNew: boolean): () => void {
+    if (isNew) tap.opened?.(this.options.upgrade);
+    const use = (taps: readonly Tap[]) => {
+      this.taps = taps;
+      this.tap = taps.length > 1 ? joinTaps(...taps) : taps[0];
+    };
+    use([...this.taps, tap]);
+    return () => use(this.taps.filter((one) => one !== tap));
   }
 
   /** The stream as this side sees it. */
@@ -105,7 +118,7 @@ export class StreamWitness implements PassageWatch {
 
   /** Tells the tap, after the stream was judged. */
   tellEnd(end: StreamEnd): void {
-    this.options.tap?.closed?.(end);
+    this.tap?.closed?.(end);
   }
 
   /** From now on the two sides see different things. */
@@ -117,7 +130,7 @@ export class StreamWitness implements PassageWatch {
     if (by !== 'device') this.service.note(message);
     if (by !== 'service' && this.device !== this.service) this.device.note(message);
     // The tap sees what the device sees: what it sends, and what reaches it.
-    if (by !== 'service') this.tap?.(message);
+    if (by !== 'service') this.tap?.message?.(message);
   }
 
   /** A message as evidence: the first text of a device, or a JWT in a binary message, is a token. */

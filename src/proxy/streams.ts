@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { ObserveStream } from '../emulator/control/page-handler.ts';
 import type { Faults } from '../emulator/faults/faults.ts';
 import { invalidRequest, refusal } from '../emulator/http/refusal.ts';
 import { addressOf } from '../emulator/http/rejections.ts';
@@ -54,6 +55,8 @@ export interface ProxiedStreams {
   /** Takes an admitted upgrade. `url`: of the target. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, url: string): void;
   streams(): readonly ProxiedStream[];
+  /** Gives a tap to each open stream, as the device sees it, and to those that open until the result is called. */
+  observe(createTap: ObserveStream): () => void;
   /** Closes both sides of each stream with 1001, and resolves when all have ended. */
   close(): Promise<void>;
 }
@@ -85,6 +88,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     sendRawAnswer(socket, answer);
   });
   const open = new Map<number, ProxiedStream>();
+  const observers = new Set<(stream: ProxiedStream, isNew: boolean) => void>();
   const opening = new Set<Duplex>();
   let nextId = 1;
   let isClosing = false;
@@ -111,6 +115,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       },
     });
     open.set(id, stream);
+    for (const observe of observers) observe(stream, true);
     if (isClosing) stream.joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
   };
 
@@ -147,6 +152,22 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
 
   return {
     streams: () => [...open.values()],
+    observe(createTap) {
+      const stops = new Map<ProxiedStream, () => void>();
+      const observe = (stream: ProxiedStream, isNew: boolean) => {
+        const { connection, witness, hasEnded } = stream;
+        const tap = createTap(connection.id, isNew ? 0 : connection.durationMs());
+        if (tap === undefined) return;
+        stops.set(stream, witness.observe(tap, isNew));
+        void hasEnded.then(() => stops.delete(stream));
+      };
+      for (const stream of open.values()) observe(stream, false);
+      observers.add(observe);
+      return () => {
+        observers.delete(observe);
+        for (const stop of stops.values()) stop();
+      };
+    },
     upgrade(request, socket, head, url) {
       const [at, wallAt] = [baseClock.now(), baseClock.wall()];
       const headers = headerPairs(request.rawHeaders);

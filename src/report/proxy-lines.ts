@@ -2,7 +2,7 @@ import type { EmulatorEvent } from '../emulator/events.ts';
 import { type StartFacts, serviceLines } from './start-lines.ts';
 import type { Style } from './style.ts';
 
-export interface ProxyFacts extends Pick<StartFacts, 'key' | 'trust' | 'forwarded'> {
+export interface ProxyFacts extends Pick<StartFacts, 'key' | 'trust' | 'forwarded' | 'page'> {
   /** The address of the service. */
   target: string;
 }

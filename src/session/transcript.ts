@@ -3,7 +3,7 @@ import type { SessionSummary } from './summary.ts';
 
 type Line = NonNullable<SessionSummary['transcript']>[number];
 
-/** Most lines that are kept; later ones are left out. */
+/** Most lines that are kept. */
 const maxLines = 200;
 /** Most characters of a line. */
 const maxLength = 2_000;
@@ -15,7 +15,8 @@ export interface Transcript {
   take(spoken: Spoken | undefined, t: number): void;
 }
 
-export function createTranscript(): Transcript {
+/** Of more lines than are kept, the later ones are left out; with `keepsNewest` the oldest. */
+export function createTranscript({ keepsNewest = false } = {}): Transcript {
   const lines: Line[] = [];
   /** The lines that may still change, by voice. */
   const open = new Map<Line['who'], Line>();
@@ -29,6 +30,7 @@ export function createTranscript(): Transcript {
       const grown = begun === undefined || !isPart || text.startsWith(begun.text) ? text : begun.text + text;
       const line = begun ?? { t, who, text: '' };
       line.text = grown.slice(0, maxLength);
+      if (begun === undefined && keepsNewest && lines.length === maxLines) lines.shift();
       if (begun === undefined && lines.length < maxLines) lines.push(line);
       if (isPart) open.set(who, line);
       else open.delete(who);

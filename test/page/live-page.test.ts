@@ -27,7 +27,7 @@ afterEach(async () => {
 
 /** An emulator and its page. `troubles`: what the browser complains of, and requests to anybody else. */
 async function start({ reply = 'silence', width = 1280 } = {}) {
-  const emulator = await startEmulator({ reply, page: createPage(() => facts, token) });
+  const emulator = await startEmulator({ reply, page: createPage(() => facts, { token }) });
   const page = await browser!.context.newPage();
   pages.push(page);
   await page.bringToFront();
@@ -261,8 +261,8 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
   test('without the token of this start it shows where to find it, and nothing else', async () => {
     const { emulator, page } = await start();
     for (const [fragment, heading] of [
-      ['', 'The page of the emulator'],
-      ['#wrong', 'The emulator was started again'],
+      ['', 'The page of voicectl'],
+      ['#wrong', 'voicectl was started again'],
     ] as const) {
       await page.goto('about:blank');
       await page.goto(`${emulator.baseUrl}/__voicectl/${fragment}`);

@@ -27,16 +27,20 @@ test('the axis of a session has who speaks, waits and talks over whom', () => {
   const told = (voice: 'out' | 'in', speech: { startMs: number; endMs: number | null }[]) => ({
     ...{ voice, from: 0, peaks: '', speech },
   });
-  hearSession(session, {
-    ...{ stream: 1, openedAt: 1_000, heardFromMs: 0, gaps: [] },
-    voices: [
-      told('out', [
-        { startMs: 200, endMs: 900 },
-        { startMs: 2_000, endMs: null },
-      ]),
-      told('in', [{ startMs: 1_500, endMs: 2_300 }]),
-    ],
-  });
+  hearSession(
+    session,
+    {
+      ...{ stream: 1, openedAt: 1_000, heardFromMs: 0, gaps: [] },
+      voices: [
+        told('out', [
+          { startMs: 200, endMs: 900 },
+          { startMs: 2_000, endMs: null },
+        ]),
+        told('in', [{ startMs: 1_500, endMs: 2_300 }]),
+      ],
+    },
+    3_000,
+  );
   noteEvent(session, { t: 0, type: 'reply-ended', stream: 1, device: 'd', bargeIn: true }, 3_400);
   const axis = axisOf(session)(3_500);
   expect(axis.durationMs).toBe(2_500);

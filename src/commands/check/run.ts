@@ -71,6 +71,13 @@ async function hold(
 }
 
 async function openView(context: CheckContext, facts: CheckFacts): Promise<CheckView> {
+  const openOwn = () => openOwnView(context, facts);
+  if (!context.settings.open) return openOwn();
+  const { withCheckPage } = await import('./page.ts');
+  return withCheckPage(context, facts, openOwn);
+}
+
+async function openOwnView(context: CheckContext, facts: CheckFacts): Promise<CheckView> {
   const { io, output } = context;
   if (output !== 'tui' || io.terminal === undefined) return createCheckLines(context, facts);
   const { createCheckScreen } = await import('./screen.ts');

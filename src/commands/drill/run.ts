@@ -90,6 +90,13 @@ async function accessOf(context: DrillContext): Promise<ServiceAccess> {
 }
 
 async function openView(context: DrillContext, facts: DrillFacts): Promise<DrillView> {
+  const openOwn = () => openOwnView(context, facts);
+  if (!context.settings.open) return openOwn();
+  const { withDrillPage } = await import('./page.ts');
+  return withDrillPage(context, facts, openOwn);
+}
+
+async function openOwnView(context: DrillContext, facts: DrillFacts): Promise<DrillView> {
   const { io, output } = context;
   if (output !== 'tui' || io.terminal === undefined) return createDrillLines(context, facts);
   const { createDrillScreen } = await import('./screen.ts');

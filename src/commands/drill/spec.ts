@@ -12,7 +12,7 @@ export const drillSpec = defineSpec({
     acceptKey: 'Who may connect:',
     host: 'Where it listens, for a device that connects by itself:',
     tls: 'TLS:',
-    ascii: 'Screen:',
+    open: 'Screen and page:',
   },
   examples: [
     'voicectl drill -- node device.js',

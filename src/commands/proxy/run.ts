@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { optionSpec } from '../../config/options.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
@@ -6,13 +7,17 @@ import type { ProxyOptions } from '../../proxy/options.ts';
 import { createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
+import { showPage } from '../page/open-browser.ts';
+import { preparePage } from '../serve/page.ts';
 import { writeReadyFile } from '../serve/ready-file.ts';
 import { curlTrust, tlsSettings } from '../serve/tls-settings.ts';
 import { proxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
 import type { proxySpec } from './spec.ts';
 import { verdict } from './verdict.ts';
-import { openProxyView } from './view.ts';
+import { openProxyView, proxyKey } from './view.ts';
+
+const noPage = '--no-page leaves it out';
 
 type ProxyContext = ContextOf<typeof proxySpec>;
 
@@ -27,12 +32,19 @@ export async function run(context: ProxyContext): Promise<number> {
   const view = await openProxyView(context, options.target.baseUrl, {
     ...(isLoopback ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
+  const page =
+    settings.page === false
+      ? undefined
+      : await preparePage(optionSpec('baseUrl').default ?? '', { target: options.target });
   let proxy: ServiceProxy | undefined;
   try {
     // Print the first line only when the files exist: its reader may open them at once.
     const held: EmulatorEvent[] = [];
     let show = (event: EmulatorEvent): unknown => held.push(event);
-    proxy = await createProxy({ ...options, controlSecret, onEvent: (event) => show(event) });
+    proxy = await createProxy({
+      ...{ ...options, controlSecret, page: page?.create },
+      onEvent: (event) => show(event),
+    });
     try {
       if (given === undefined && !isLoopback)
         await view.note(`To control it from this machine: export VOICECTL_CONTROL_SECRET=${controlSecret}`);
@@ -40,9 +52,13 @@ export async function run(context: ProxyContext): Promise<number> {
       if (settings.certOut !== undefined && certificate !== undefined)
         await writeWhole(settings.certOut, certificate, { giveUp: io.giveUp });
       if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, proxy, io.giveUp);
-      view.attach(proxy, { trust: curlTrust(proxy, settings.certOut ?? settings.cert) });
+      const trust = curlTrust(proxy, settings.certOut ?? settings.cert);
+      page?.attach(proxy, { key: proxyKey, trust });
+      const url = page?.url(proxy);
+      view.attach(proxy, { trust, page: url });
       show = view.show;
       held.forEach(view.show);
+      if (settings.open) await showPage(context, url, settings.page === false ? noPage : undefined);
       await Promise.race([ending, view.ended]);
     } finally {
       await proxy.close();

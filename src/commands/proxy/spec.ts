@@ -26,6 +26,8 @@ export const proxySpec = defineSpec({
     'cert',
     'key',
     'certOut',
+    'page',
+    'open',
     'ascii',
   ],
   headings: {
@@ -35,10 +37,12 @@ export const proxySpec = defineSpec({
     proxyDuration: 'Duration:',
     proxyHost: 'Where it listens:',
     tls: 'TLS:',
+    page: 'Page:',
     ascii: 'Screen:',
   },
   examples: [
     'voicectl proxy --target https://service.example --record sessions',
+    'voicectl proxy --target https://service.example --open',
     'voicectl proxy --target http://127.0.0.1:8787 --json --fail-on violation',
     'voicectl proxy --target https://service.example --host 0.0.0.0 --tls --cert-out cert.pem',
   ],

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { CreatePage } from '../../emulator/control/page-handler.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
 import type { PageFacts } from '../../page/server/create-page.ts';
 import { pagePath } from '../../protocol/control-paths.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
@@ -17,32 +16,32 @@ export interface ServePage {
   url(emulator: Addresses): string | undefined;
 }
 
+export interface ServePageOptions {
+  /** The service behind a proxy. */
+  target?: Addresses;
+  /** The folder of the recording that the emulator replays. */
+  replayed?: string | undefined;
+}
+
 /** `defaultUrl`: where the command line looks for an emulator by itself. */
-export async function preparePage(defaultUrl: string): Promise<ServePage> {
+export async function preparePage(
+  defaultUrl: string,
+  { target, replayed }: ServePageOptions = {},
+): Promise<ServePage> {
   const { createPage } = await import('../../page/server/create-page.ts');
   const token = randomBytes(24).toString('base64url');
   let facts: PageFacts = { baseUrl: '', wsUrl: '', isDefault: true, curl: '' };
   return {
-    create: createPage(() => facts, token),
+    create: createPage(() => facts, { token, replayed }),
     attach(emulator, { key, trust }) {
       const { baseUrl, wsUrl } = emulator;
       const { curl } = serviceFacts(emulator, { key, trust });
-      facts = { baseUrl, wsUrl, curl, isDefault: baseUrl === defaultUrl };
+      const known = { baseUrl, wsUrl, curl, isDefault: baseUrl === defaultUrl };
+      facts = target === undefined ? known : { ...known, target };
     },
     url({ baseUrl }) {
       const isReachable = isLoopbackHost(new URL(baseUrl).hostname);
       return isReachable ? `${serviceUrl(baseUrl, pagePath)}#${token}` : undefined;
     },
   };
-}
-
-/** Shows an address in the browser. Throws `input-output` if there is none to start. */
-export async function openBrowser(url: string): Promise<void> {
-  const { default: open } = await import('open');
-  try {
-    const child = await open(url);
-    child.unref();
-  } catch (cause) {
-    throw new VoicectlError('input-output', 'Cannot start a browser', { cause });
-  }
 }

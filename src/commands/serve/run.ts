@@ -2,16 +2,18 @@ import cluster from 'node:cluster';
 import type { Settings } from '../../config/options.ts';
 import { optionSpec } from '../../config/options.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
+import { replayedFolder } from '../../emulator/replies/registry.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
 import { readControlSecret } from '../control/secret.ts';
+import { showPage } from '../page/open-browser.ts';
 import { emulatorSettings } from '../service/emulator-settings.ts';
 import type { ServeRunContext } from './context.ts';
 import { curlKey } from './curl-key.ts';
 import { openEmulator } from './open-emulator.ts';
-import { openBrowser, preparePage } from './page.ts';
+import { preparePage } from './page.ts';
 import type { ProcessesOptions } from './processes/first-process.ts';
 import { writeReadyFile } from './ready-file.ts';
 import { curlTrust, tlsSettings } from './tls-settings.ts';
@@ -38,9 +40,11 @@ export async function run(context: ServeRunContext): Promise<number> {
     key: curlKey(settings),
     ...(trustsThisMachine ? { forwarded: given === undefined ? 'refused' : 'secret' } : {}),
   });
-  // Several emulators that are one service have no page: it would show one of them.
-  const hasPage = settings.page !== false && settings.shared === undefined;
-  const page = hasPage ? await preparePage(optionSpec('baseUrl').default ?? '') : undefined;
+  // Any of several processes may answer a request: none of them has all that a page asks for.
+  const hasPage = settings.page !== false && processes === undefined;
+  const page = hasPage
+    ? await preparePage(optionSpec('baseUrl').default ?? '', { replayed: replayedFolder(settings.reply) })
+    : undefined;
   try {
     // Print the first line only when the files exist: its reader may open them at once.
     const held: EmulatorEvent[] = [];
@@ -71,7 +75,7 @@ export async function run(context: ServeRunContext): Promise<number> {
       view.attach(emulator, { trust, page: url });
       show = view.show;
       held.forEach(view.show);
-      if (settings.open) await showPage(context, url);
+      if (settings.open) await showPage(context, url, whyNoPage(settings));
       if (!signal.aborted) await Promise.race([aborted, view.ended]);
     } finally {
       await emulator.close();
@@ -103,10 +107,10 @@ async function openSeveral(
   return openProcesses({ ...options, tls: certificate });
 }
 
-/** A browser that does not start is no reason to stop. */
-async function showPage({ warn }: ServeContext, url: string | undefined): Promise<void> {
-  if (url === undefined) await warn('There is no page to open: a browser reaches it on loopback only');
-  else await openBrowser(url).catch(({ message }) => warn(`${message}. The page is ${url}`));
+/** Why there is no page, where it is not for want of a browser. */
+function whyNoPage({ page, processes }: Settings<'page' | 'processes'>): string | undefined {
+  if (page === false) return '--no-page leaves it out';
+  return processes === undefined ? undefined : '--processes has none';
 }
 
 async function openView(context: ServeContext, facts: ServeFacts): Promise<ServeView> {

@@ -176,7 +176,7 @@ export function createServeScreen(
       await screen.close();
       if (!isOnScreen || listening === undefined) return;
       const lines = [
-        ...(facts.linesOf?.(listening, known.trust, style) ??
+        ...(facts.linesOf?.(listening, known, style) ??
           startLines(listening, { ...speakers, ...facts, ...known }, style)),
         counterTexts(counters).join(', '),
       ];

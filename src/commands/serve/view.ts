@@ -15,11 +15,7 @@ export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
   /** What the head of a screen says; default: `serve`, and who speaks. A proxy has no clock to move. */
   head?: { command: string; subject: string };
   /** The first lines; default: those of an emulator. */
-  linesOf?: (
-    event: EmulatorEvent & { type: 'listening' },
-    trust: StartFacts['trust'],
-    style: Style,
-  ) => string[];
+  linesOf?: (event: EmulatorEvent & { type: 'listening' }, running: RunningFacts, style: Style) => string[];
 }
 
 /** What is shown: an emulator, or a proxy. */
@@ -64,7 +60,7 @@ export function createServeLines(context: ServeContext, facts: ServeFacts): Serv
   let running: RunningFacts = {};
   const linesOf = (event: EmulatorEvent) =>
     event.type === 'listening'
-      ? (facts.linesOf?.(event, running.trust, style) ??
+      ? (facts.linesOf?.(event, running, style) ??
         startLines(event, { ...speakers, ...facts, ...running }, style))
       : emulatorLines(event, style);
   return {

@@ -114,13 +114,13 @@ export const emulatorSettings = {
     parse: parseFlag,
     negatable: true,
     defaultText: 'on',
-    help: 'a page of the emulator for browsers of this machine',
+    help: 'a page for browsers of this machine',
   }),
   open: define({
     flag: '--open',
     parse: parseFlag,
     flagOnly: true,
-    help: 'show the page of the emulator in the browser',
+    help: 'show the page in the browser',
   }),
   readyFile: define({
     flag: '--ready-file <FILE>',

@@ -1,20 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Tap } from '../../wire/tap.ts';
-import type { EmulatorControl } from './emulator-control.ts';
+import type { AnyControl } from './emulator-control.ts';
 
-/** Makes a tap for the stream of this number, if it is wanted. */
-export type ObserveStream = (stream: number) => Tap | undefined;
+/** Makes a tap for the stream of this number, if it is wanted. `openForMs`: how long it is open already. */
+export type ObserveStream = (stream: number, openForMs: number) => Tap | undefined;
 
-/** What a page may see and do of the emulator that serves it. */
+/** What a page may see and do of the emulator, or the proxy, that serves it. */
 export interface Stage {
-  readonly control: EmulatorControl;
+  /** Acts on the whole service, where several emulators are one. */
+  readonly control: AnyControl;
   /** The machine's clock: audio is heard when it arrives. */
   readonly clock: Clock;
   /** Milliseconds since the emulator started, by the machine's clock. */
   elapsedMs(): number;
-  /** Gives a tap to each open stream, and to those that open until the result is called. */
+  /** Gives a tap to each open stream of this process, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
+  /** The name of this emulator, where several are one service. */
+  readonly instance?: string;
 }
 
 /** A request for the page. Its Host and Origin are already checked. */

@@ -23,6 +23,13 @@ const withArgument: Record<string, (argument: string, options: ReplyOptions) => 
   },
 };
 
+/** The folder of the recording that a mode replays, if it is one that does. */
+export function replayedFolder(mode: string): string | undefined {
+  return mode.startsWith(replayPrefix) ? mode.slice(replayPrefix.length) : undefined;
+}
+
+const replayPrefix = 'replay:';
+
 export interface ReplyOptions {
   /** Speed of a replay; 2 is twice as fast. */
   replaySpeed?: number | undefined;

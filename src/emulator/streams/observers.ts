@@ -25,7 +25,7 @@ export function createObservers(open: ReadonlySet<Connection>, clock: Clock): Ob
       const stops = new Map<Connection, () => void>();
       const observe = (connection: Connection, upgraded?: Upgraded) => {
         const { id, socket, totals } = connection;
-        const tap = createTap(id);
+        const tap = createTap(id, upgraded === undefined ? connection.durationMs() : 0);
         if (tap === undefined) return;
         const presented = totals.device !== undefined;
         stops.set(

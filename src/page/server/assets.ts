@@ -8,6 +8,7 @@ const built = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page/' : 
 /** The files of the page by name, as a browser asks for them. */
 const mediaTypes: Readonly<Record<string, string>> = {
   'app.js': 'text/javascript; charset=utf-8',
+  'verdicts.js': 'text/javascript; charset=utf-8',
   'app.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 };
@@ -36,18 +37,18 @@ const headers = {
   'Permissions-Policy': 'microphone=(self), camera=(), geolocation=()',
 };
 
-const document = `<!doctype html>
+const documentOf = (script: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>voicectl emulator</title>
+<title>voicectl</title>
 <link rel="icon" href="assets/icon.svg">
 <link rel="stylesheet" href="assets/app.css">
-<script type="module" src="assets/app.js"></script>
+<script type="module" src="assets/${script}.js"></script>
 </head>
 <body>
-<noscript>This page needs JavaScript. In a terminal, <code>voicectl emulator</code> does the same.</noscript>
+<noscript>This page needs JavaScript. The terminal shows the same.</noscript>
 </body>
 </html>
 `;
@@ -57,9 +58,9 @@ export function readAsset(name: string): Promise<string> {
   return readFile(new URL(name, built), 'utf8');
 }
 
-/** Answers with the page itself. */
-export function sendDocument(response: ServerResponse): void {
-  send(response, document, 'text/html; charset=utf-8');
+/** Answers with the page itself: that of an emulator or a proxy, or that of verdicts. */
+export function sendDocument(response: ServerResponse, script: 'app' | 'verdicts' = 'app'): void {
+  send(response, documentOf(script), 'text/html; charset=utf-8');
 }
 
 /** Answers with a file of the page; false if there is none of this name. */

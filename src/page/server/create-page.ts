@@ -23,36 +23,51 @@ export interface PageFacts {
   isDefault: boolean;
   /** A command that requests a token. */
   curl: string;
+  /** The service behind a proxy. */
+  target?: { baseUrl: string; wsUrl: string };
 }
 
-/** Makes the page of an emulator. `token`: the secret of this start; `facts` are asked for once the emulator listens. */
+export interface PageOptions {
+  /** The secret of this start. */
+  token?: string;
+  /** The folder of the recording that the emulator replays. */
+  replayed?: string | undefined;
+}
+
+/** Makes the page of an emulator or a proxy. `facts` are asked for once it listens. */
 export function createPage(
   facts: () => PageFacts,
-  token = randomBytes(24).toString('base64url'),
+  { token = randomBytes(24).toString('base64url'), replayed }: PageOptions = {},
 ): CreatePage {
-  return (stage) => openPage({ stage, facts, token });
+  return (stage) => openPage({ stage, facts, token, replayed });
 }
 
 /** Paths of the control API, by operation. */
 const paths = Object.fromEntries(Object.entries(controlOperations).map(([name, { path }]) => [name, path]));
 
-interface PageOptions {
+interface OpenedPage {
   stage: Stage;
   facts: () => PageFacts;
   token: string;
+  replayed: string | undefined;
 }
 
-function openPage({ stage, facts, token }: PageOptions): PageHandler {
+function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
   const forms = faultForms();
-  const recordings = createRecordings({ stage, addresses: facts });
+  const service = () => {
+    const { target, baseUrl, wsUrl } = facts();
+    return target === undefined ? { baseUrl, wsUrl, what: 'emulator' } : { ...target, what: 'proxy' };
+  };
+  const recordings = createRecordings({ stage, service, replayed });
   const feed = createFeed({
     stage,
     recordings: recordings.list,
-    hello() {
-      const { baseUrl, isDefault, curl } = facts();
-      const { aheadMs } = stage.control.time();
+    async hello() {
+      const { baseUrl, isDefault, curl, target } = facts();
+      const { aheadMs } = await stage.control.time();
       const hello = { type: 'hello', version, curl, aheadMs, paths, faults: forms } as const;
-      return { ...hello, baseUrl: isDefault ? undefined : baseUrl };
+      const where = { baseUrl: isDefault ? undefined : baseUrl, target: target?.baseUrl };
+      return { ...hello, ...where, instance: stage.instance };
     },
   });
   return {
@@ -87,7 +102,7 @@ async function answer(asked: PageRequest, parts: Parts): Promise<boolean> {
 async function show({ response, path, query }: PageRequest, parts: Parts): Promise<boolean> {
   const { stage, feed, recordings } = parts;
   if (path === `${pageData}live`) {
-    feed.open(response, numberOf(query.since ?? '0'));
+    await feed.open(response, numberOf(query.since ?? '0'));
     return true;
   }
   if (path === `${pageData}listen`) {

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Stage } from '../../emulator/control/page-handler.ts';
+import { isUnavailable } from '../../emulator/state/unavailable.ts';
 import type { ClockTimer } from '../../kernel/clock.ts';
+import type { EmulatorState } from '../../protocol/control.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import type { AudioMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
 import { type Hearing, startHearing } from './hearing.ts';
@@ -16,23 +18,27 @@ const maxUnreadBytes = 1024 * 1024;
 const readAgainBytes = 64 * 1024;
 /** Most past events that a tab gets. */
 const maxPast = 2_000;
+/** Messages that wait while a tab is told what came before. */
+const maxHeld = 100;
 
 /** What happens, told to each tab that looks. While none looks, nothing is computed. */
 export interface Feed {
   /** Tells a tab everything from now on, and the events after `since`. Ends with its connection. */
-  open(response: ServerResponse, since: number): void;
+  open(response: ServerResponse, since: number): Promise<void>;
   close(): void;
 }
 
 export interface FeedOptions {
   stage: Stage;
-  hello: () => Hello;
+  hello: () => Promise<Hello>;
   recordings: () => RecordingState[];
 }
 
 interface Viewer {
   response: ServerResponse;
   isBehind: boolean;
+  /** What happens until the tab has been told what came before. */
+  held: string[] | undefined;
 }
 
 interface Looking {
@@ -48,6 +54,7 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
   let waiting: string[] = [];
   let waitingLength = 0;
   let ticks = 0;
+  let isAsking = false;
 
   const begin = (): Looking => ({
     hearing: startHearing(stage),
@@ -69,20 +76,19 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
     const message: AudioMessage = { type: 'audio', at: elapsedMs(), streams };
     return streams.length === 0 ? '' : `${JSON.stringify(message)}\n`;
   };
-  const state = (): string => {
-    const message: StateMessage = {
-      type: 'state',
-      at: elapsedMs(),
-      state: control.state(),
-      recordings: recordings(),
-    };
+  const stateText = (state: EmulatorState): string => {
+    const message: StateMessage = { type: 'state', at: elapsedMs(), state, recordings: recordings() };
     return `${JSON.stringify(message)}\n`;
+  };
+  const write = (viewer: Viewer, text: string) => {
+    const unread = viewer.response.writableLength;
+    viewer.isBehind = unread > (viewer.isBehind ? readAgainBytes : maxUnreadBytes);
+    if (!viewer.isBehind) viewer.response.write(text);
   };
   const send = (text: string) => {
     for (const viewer of viewers) {
-      const unread = viewer.response.writableLength;
-      viewer.isBehind = unread > (viewer.isBehind ? readAgainBytes : maxUnreadBytes);
-      if (!viewer.isBehind) viewer.response.write(text);
+      if (viewer.held === undefined) write(viewer, text);
+      else if (viewer.held.length < maxHeld) viewer.held.push(text);
     }
   };
   const flush = () => {
@@ -93,7 +99,13 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
   const tick = () => {
     flush();
     ticks += 1;
-    if (ticks % stateEvery === 0) send(state());
+    if (ticks % stateEvery === 0 && !isAsking) {
+      isAsking = true;
+      // While the shared state is away the page keeps what it has.
+      void unlessAway(async () => send(stateText(await control.state()))).finally(() => {
+        isAsking = false;
+      });
+    }
     timer = clock.after(everyMs, tick, { background: true });
   };
   const leave = (viewer: Viewer) => {
@@ -106,25 +118,46 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
   };
 
   return {
-    open(response, since) {
+    async open(response, since) {
       // Whoever looks already gets the news first: it is part of what the new tab is told.
       flush();
       looking ??= begin();
-      const viewer: Viewer = { response, isBehind: false };
+      const { hearing } = looking;
+      const viewer: Viewer = { response, isBehind: false, held: [] };
       response.on('close', () => leave(viewer));
-      response.writeHead(200, {
-        'Content-Type': 'application/x-ndjson',
-        'Cache-Control': cacheControl,
-        'X-Content-Type-Options': 'nosniff',
-      });
-      const past = control.journal.read({ since }, maxPast);
-      response.write(`${JSON.stringify(hello())}\n${JSON.stringify({ type: 'events', entries: past })}\n`);
-      response.write(takeAudio(looking.hearing, true) + state());
       viewers.add(viewer);
       if (viewers.size === 1) timer = clock.after(everyMs, tick, { background: true });
+      try {
+        const [first, past, state] = [
+          await hello(),
+          await control.journal.read({ since }, maxPast),
+          await control.state(),
+        ];
+        if (!viewers.has(viewer)) return;
+        response.writeHead(200, {
+          'Content-Type': 'application/x-ndjson',
+          'Cache-Control': cacheControl,
+          'X-Content-Type-Options': 'nosniff',
+        });
+        response.write(`${JSON.stringify(first)}\n${JSON.stringify({ type: 'events', entries: past })}\n`);
+        response.write(takeAudio(hearing, true) + stateText(state));
+        for (const text of viewer.held ?? []) response.write(text);
+        viewer.held = undefined;
+      } catch (thrown) {
+        leave(viewer);
+        throw thrown;
+      }
     },
     close() {
       for (const { response } of viewers) response.end();
     },
   };
+}
+
+async function unlessAway(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (thrown) {
+    if (!isUnavailable(thrown)) throw thrown;
+  }
 }

@@ -27,16 +27,14 @@ interface Heard {
   ended: boolean;
 }
 
-export function startHearing({ control, elapsedMs, observe }: Stage): Hearing {
+export function startHearing({ elapsedMs, observe }: Pick<Stage, 'elapsedMs' | 'observe'>): Hearing {
   const heard = new Map<number, Heard>();
-  const ages = new Map(control.state().streams.map(({ stream, durationMs }) => [stream, durationMs]));
 
   const forgetOldest = () => {
     const ended = [...heard].filter(([, one]) => one.ended);
     for (const [stream] of ended.slice(0, Math.max(0, ended.length - maxEnded))) heard.delete(stream);
   };
-  const listen = (stream: number): Tap => {
-    const ageMs = ages.get(stream) ?? 0;
+  const listen = (stream: number, ageMs: number): Tap => {
     const one: Heard = {
       openedAt: elapsedMs() - ageMs,
       heardFromMs: ageMs,

@@ -16,20 +16,20 @@ export function sendVoices(response: ServerResponse, stage: Stage, stream: numbe
     'X-Content-Type-Options': 'nosniff',
   });
   response.flushHeaders();
-  const stop = stage.observe((opened) =>
-    opened === stream
-      ? {
-          message(message) {
-            if (!('data' in message) || response.writableLength > maxUnreadBytes) return;
-            for (const part of partsOf(message.data))
-              response.write(Buffer.concat([header(message.from === 'device' ? 0 : 1, part.length), part]));
-          },
-          closed: () => void response.end(),
-        }
-      : undefined,
-  );
+  let isOpen = false;
+  const stop = stage.observe((opened) => {
+    if (opened !== stream) return undefined;
+    isOpen = true;
+    return {
+      message(message) {
+        if (!('data' in message) || response.writableLength > maxUnreadBytes) return;
+        for (const part of partsOf(message.data))
+          response.write(Buffer.concat([header(message.from === 'device' ? 0 : 1, part.length), part]));
+      },
+      closed: () => void response.end(),
+    };
+  });
   response.on('close', stop);
-  const isOpen = stage.control.state().streams.some((open) => open.stream === stream);
   if (!isOpen) response.end();
 }
 

@@ -97,6 +97,12 @@ function noteEvent(writer: BundleWriter, t: number, entry: JournalEntry): void {
     case 'fault-struck':
       writer.event({ t, type: 'warning', code: entry.fault, message: `fault ${entry.fault}` });
       break;
+    case 'violation':
+    case 'remark': {
+      const message = `${entry.side}: ${entry.message}: ${entry.value}`;
+      writer.event({ t, type: 'warning', code: entry.rule, message, side: entry.side });
+      break;
+    }
     case 'reply-failed':
       writer.event({ t, type: 'warning', code: entry.type, message: entry.why });
       break;

@@ -36,15 +36,26 @@ interface Kept {
   end: (how: NonNullable<RecordingState['end']>, why?: string) => Promise<void>;
 }
 
-export interface RecordingsOptions {
-  stage: Stage;
-  /** The addresses of the emulator. */
-  addresses: () => { baseUrl: string; wsUrl: string };
+/** What a recording says of the service. */
+export interface RecordedService {
+  baseUrl: string;
+  wsUrl: string;
+  /** `emulator` or `proxy`. */
+  what: string;
 }
 
-export function createRecordings({ stage, addresses }: RecordingsOptions): Recordings {
+export interface RecordingsOptions {
+  stage: Stage;
+  service: () => RecordedService;
+  /** The folder of the recording that the emulator replays. */
+  replayed?: string | undefined;
+}
+
+export function createRecordings({ stage, service, replayed }: RecordingsOptions): Recordings {
   const { control, clock, elapsedMs, observe } = stage;
   const all = new Map<number, Kept>();
+  // Without it the emulator has not started.
+  if (replayed !== undefined) void keepReplayed(replayed).then((kept) => all.set(0, kept), noop);
   let home: Promise<string> | undefined;
   let nextId = 1;
 
@@ -63,8 +74,11 @@ export function createRecordings({ stage, addresses }: RecordingsOptions): Recor
     state.end === undefined ? { ...state, durationMs: Math.round(elapsedMs() - startedAt) } : state;
 
   const begin = async (stream: number): Promise<Kept> => {
-    const open = control.state().streams.find((one) => one.stream === stream);
+    const { streams } = await control.state();
+    const open = streams.find((one) => one.stream === stream);
     if (open === undefined) throw new VoicectlError('usage', `Stream ${stream} is not open`);
+    if (!isHere(stage, stream))
+      throw new VoicectlError('usage', `Stream ${stream} is open on another emulator: its page records it`);
     home ??= mkdtemp(join(tmpdir(), 'voicectl-page-'));
     const id = nextId++;
     const folder = join(await home, `recording-${id}`);
@@ -72,9 +86,10 @@ export function createRecordings({ stage, addresses }: RecordingsOptions): Recor
     const startedAt = elapsedMs();
     const startedAtMs = clock.wall();
     let failure: unknown;
+    const { what, ...addresses } = service();
     const recorder = await recordStream({
-      ...{ folder, device, version, settleMs, startedAtMs, ...addresses() },
-      source: `stream ${stream} of the emulator`,
+      ...{ folder, device, version, settleMs, startedAtMs, ...addresses },
+      source: `stream ${stream} of the ${what}`,
       elapsedMs: () => elapsedMs() - startedAt,
       onFailure(thrown) {
         failure = thrown;
@@ -143,7 +158,8 @@ export function createRecordings({ stage, addresses }: RecordingsOptions): Recor
       const files = await Promise.all(
         names.map(async (name) => ({ name, bytes: await readFile(join(folder, name)) })),
       );
-      const name = `voicectl-${state.startedAt.replace(/[-:]|\.\d+/g, '')}-stream-${state.stream}`;
+      const of = state.stream === undefined ? 'replayed' : `stream-${state.stream}`;
+      const name = `voicectl-${state.startedAt.replace(/[-:]|\.\d+/g, '')}-${of}`;
       return { name, bytes: tarOf(name, files, Date.parse(state.startedAt)) };
     },
     async close() {
@@ -152,3 +168,26 @@ export function createRecordings({ stage, addresses }: RecordingsOptions): Recor
     },
   };
 }
+
+/** Whether a stream is open in this process. */
+function isHere({ observe }: Stage, stream: number): boolean {
+  let isOpen = false;
+  observe((opened) => {
+    isOpen ||= opened === stream;
+    return undefined;
+  })();
+  return isOpen;
+}
+
+async function keepReplayed(folder: string): Promise<Kept> {
+  const { manifest, durationMs } = await readRecording(folder);
+  const { device = '', startedAt = new Date(0).toISOString() } = manifest ?? {};
+  return {
+    state: { id: 0, stream: undefined, device, startedAt, durationMs, end: 'stopped' },
+    folder,
+    startedAt: 0,
+    end: async () => {},
+  };
+}
+
+function noop(): void {}

@@ -15,7 +15,7 @@ const token = 'the-token-of-this-start';
 const headers = { 'X-Voicectl-Token': token, 'Content-Type': 'application/json' };
 const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: true, curl: '' };
 const start = (options = {}) =>
-  startEmulator({ reply: 'echo', page: createPage(() => facts, token), ...options });
+  startEmulator({ reply: 'echo', page: createPage(() => facts, { token }), ...options });
 
 /** Follows an emulator as a tab does. */
 async function look({ baseUrl }: { baseUrl: string }, since = 0) {

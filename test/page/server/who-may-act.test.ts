@@ -7,7 +7,7 @@ const startEmulator = setUpEmulators();
 const token = 'the-token-of-this-start';
 const facts = () => ({ baseUrl: 'http://127.0.0.1', wsUrl: 'ws://127.0.0.1', isDefault: true, curl: '' });
 const start = (options = {}) =>
-  startEmulator({ reply: 'silence', page: createPage(facts, token), ...options });
+  startEmulator({ reply: 'silence', page: createPage(facts, { token }), ...options });
 
 interface Asked {
   line: string;

@@ -8,7 +8,7 @@ import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
 import { Speak } from './Speak.tsx';
 import type { Session } from './session.ts';
-import { state } from './store.ts';
+import { isProxy, state } from './store.ts';
 
 /** What can be done to a session, to all sessions of its device, or to all: each with the command that does the same. */
 export function Actions({ session }: { session: Session }) {
@@ -21,6 +21,8 @@ export function Actions({ session }: { session: Session }) {
         ? { device }
         : {};
   const id = useId();
+  // A scenario is the emulator's.
+  const kinds = isProxy() ? allKinds.filter((one) => one !== 'event') : allKinds;
   const step = (by: number) => {
     const at = kinds.indexOf(kind.value) + by;
     kind.value = kinds[(at + kinds.length) % kinds.length] ?? 'speak';
@@ -202,7 +204,7 @@ const titles: Record<Kind, string> = {
   event: 'Event',
   close: 'Close',
 };
-const kinds = Object.keys(titles) as Kind[];
+const allKinds = Object.keys(titles) as Kind[];
 const forms: Record<Kind, (props: Targeted) => VNode> = {
   speak: Speak,
   status: Status,

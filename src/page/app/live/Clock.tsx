@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { readDuration } from '../../../protocol/read-duration.ts';
-import { operate, tellOf } from './act.ts';
+import { operate } from './act.ts';
 import { Command } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
+import { tellOf } from './notice.ts';
+import { isProxy, place } from './store.ts';
 
 /** Moves the clock of the emulator. */
 export function advance(duration: string): Promise<void> {
@@ -17,30 +19,32 @@ export function advance(duration: string): Promise<void> {
 }
 
 function reset(): Promise<void> {
-  return tellOf(operate('reset').then(() => 'The emulator is reset'));
+  return tellOf(operate('reset').then(() => `The ${place()} is reset`));
 }
 
-/** The time of the emulator: tokens expire and windows reset at once. */
+/** The time of the emulator: tokens expire and windows reset at once. A proxy has none of its own. */
 export function Clock() {
   const by = useSignal('61s');
   return (
     <section class="panel" aria-labelledby="clock-title">
-      <h2 id="clock-title">Clock</h2>
-      <form
-        class="action"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void advance(by.value);
-        }}
-      >
-        <div class="line">
-          <Field label="Move it forward by" value={by} isRequired />
-          <button type="submit" id="advance">
-            Move
-          </button>
-        </div>
-        <Command text={commandLine(['clock', 'advance', by.value])} />
-      </form>
+      <h2 id="clock-title">{isProxy() ? 'Reset' : 'Clock'}</h2>
+      {!isProxy() && (
+        <form
+          class="action"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void advance(by.value);
+          }}
+        >
+          <div class="line">
+            <Field label="Move it forward by" value={by} isRequired />
+            <button type="submit" id="advance">
+              Move
+            </button>
+          </div>
+          <Command text={commandLine(['clock', 'advance', by.value])} />
+        </form>
+      )}
       <form
         class="action"
         onSubmit={(event) => {
@@ -50,7 +54,7 @@ export function Clock() {
       >
         <div class="line">
           <button type="submit" id="reset" class="danger">
-            Reset the emulator
+            Reset the {place()}
           </button>
         </div>
         <Command text={commandLine(['reset'])} />

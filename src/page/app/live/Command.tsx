@@ -1,4 +1,4 @@
-import { copy } from './act.ts';
+import { copy } from './notice.ts';
 
 /** The command line that does the same as the button beside it. */
 export function Command({ text }: { text: string }) {

@@ -116,6 +116,8 @@ const arrows = { in: '←', out: '→', self: '·' };
 
 function EventRow({ row, top, isMarked }: { row: Row; top: number; isMarked: boolean }) {
   const { id, t, direction, kind, text, device, stream } = row;
+  const { type, side } = row.event as { type?: string; side?: string };
+  const isJudgement = type === 'violation' || type === 'remark';
   const tone = row.mark === 'error' ? 'bad' : row.mark === 'warning' ? 'note' : '';
   return (
     <div
@@ -135,7 +137,7 @@ function EventRow({ row, top, isMarked }: { row: Row; top: number; isMarked: boo
         {device}
       </span>
       <span class="text">
-        <b class={tone}>{kind}</b> {text}
+        <b class={tone}>{isJudgement ? `${side} ${kind}` : kind}</b> {text}
       </span>
     </div>
   );

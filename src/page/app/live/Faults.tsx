@@ -1,9 +1,10 @@
 import { type Signal, signal, useComputed, useSignal } from '@preact/signals';
 import type { FaultForm } from '../../messages.ts';
-import { operate, tellOf } from './act.ts';
+import { operate } from './act.ts';
 import { Command } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
+import { tellOf } from './notice.ts';
 import { hello, state } from './store.ts';
 
 /** The catalogue of faults as a form, and those that are active. */

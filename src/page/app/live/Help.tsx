@@ -14,7 +14,7 @@ export function Help() {
     <dialog ref={dialog} aria-labelledby="help-title" onClose={() => (help.value = false)}>
       <h2 id="help-title">Keys</h2>
       <dl class="keys">
-        {pageBindings.map(({ command, shown, help: text }) => (
+        {pageBindings().map(({ command, shown, help: text }) => (
           <div key={command}>
             <dt>
               {shown.split(' ').map((key) => (

@@ -1,26 +1,30 @@
 import { useEffect } from 'preact/hooks';
-import { systemClock } from '../../../kernel/clock.ts';
 import { Clock } from './Clock.tsx';
 import { Devices } from './Devices.tsx';
 import { Events } from './Events.tsx';
 import { Faults } from './Faults.tsx';
-import { followEmulator } from './feed.ts';
+import { followServer } from './feed.ts';
 import { Head } from './Head.tsx';
 import { Help } from './Help.tsx';
 import { listenToKeys } from './keys.ts';
+import { link } from './link.ts';
 import { NoToken } from './NoToken.tsx';
+import { Notice } from './Notice.tsx';
 import { OpenedRecording } from './OpenedRecording.tsx';
 import { Recordings } from './Recordings.tsx';
 import { SessionList } from './SessionList.tsx';
 import { SessionPanel } from './SessionPanel.tsx';
-import { hello, link, notice, opened, shown } from './store.ts';
+import { hello, lastEvent, opened, place, shown, take } from './store.ts';
 
 /** The page of an emulator: who is connected, what is said, what happens, and what can be done about it. */
 export function LivePage() {
   useEffect(() => {
-    followEmulator();
+    followServer({ since: lastEvent, take });
     return listenToKeys();
   }, []);
+  useEffect(() => {
+    document.title = `voicectl ${place()}`;
+  }, [hello.value]);
   if (link.value === 'no-token' || link.value === 'refused') return <NoToken />;
   return (
     <>
@@ -63,21 +67,5 @@ function Nobody() {
         {curl}
       </pre>
     </section>
-  );
-}
-
-function Notice() {
-  const told = notice.value;
-  useEffect(() => {
-    if (told === undefined) return;
-    const timer = systemClock.after(6_000, () => {
-      notice.value = undefined;
-    });
-    return timer.cancel;
-  }, [told]);
-  return (
-    <div class={`notice ${told?.isBad ? 'bad' : ''}`} role="status" data-shown={told !== undefined}>
-      {told?.text}
-    </div>
   );
 }

@@ -1,4 +1,4 @@
-import { link } from './store.ts';
+import { link } from './link.ts';
 
 /** The page needs the token of this start, which stands in the address that `serve` prints. */
 export function NoToken() {
@@ -12,11 +12,10 @@ export function NoToken() {
   };
   return (
     <main class="lock">
-      <h1>{isOld ? 'The emulator was started again' : 'The page of the emulator'}</h1>
+      <h1>{isOld ? 'voicectl was started again' : 'The page of voicectl'}</h1>
       <p>
-        Each start has its own secret, so that no other page of this machine can act on the emulator. Open the
-        address that <code>voicectl serve</code> prints as <b>page</b>, or start it with{' '}
-        <code>voicectl serve --open</code>.
+        Each start has its own secret, so that no other page of this machine can act here. Open the address
+        that the terminal shows as <b>page</b>, or start with <code>--open</code>.
       </p>
       <form onSubmit={open}>
         <label for="address">That address, or the part after #</label>

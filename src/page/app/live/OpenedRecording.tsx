@@ -5,7 +5,8 @@ import type { RecordingView as Data, PackedVoices } from '../../view-data.ts';
 import { RecordingView } from '../recording/RecordingView.tsx';
 import { decodePcm, type Voices } from '../recording/voices.ts';
 import { askJson } from './api.ts';
-import { notice, opened } from './store.ts';
+import { notice } from './notice.ts';
+import { opened, place } from './store.ts';
 
 /** A recording in the view that `inspect --html` writes. */
 export function OpenedRecording({ id }: { id: number }) {
@@ -27,7 +28,7 @@ export function OpenedRecording({ id }: { id: number }) {
   return (
     <div class="opened">
       <button type="button" id="back" class="back" onClick={() => (opened.value = undefined)}>
-        ← Back to the emulator
+        ← Back to the {place()}
       </button>
       {loaded.value === undefined ? <p class="faint">Reading…</p> : <RecordingView {...loaded.value} />}
     </div>

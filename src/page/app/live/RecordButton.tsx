@@ -1,7 +1,7 @@
 import { pageData } from '../../../protocol/control-paths.ts';
 import type { RecordingState } from '../../messages.ts';
-import { tellOf } from './act.ts';
 import { askJson } from './api.ts';
+import { tellOf } from './notice.ts';
 import { recordings } from './store.ts';
 
 const post = (path: string, body: unknown) =>

@@ -1,9 +1,10 @@
 import { pageData } from '../../../protocol/control-paths.ts';
 import type { RecordingState } from '../../messages.ts';
 import { timeText } from '../picture/places.ts';
-import { download, tellOf } from './act.ts';
+import { download } from './act.ts';
+import { tellOf } from './notice.ts';
 import { stopRecording } from './RecordButton.tsx';
-import { opened, recordings } from './store.ts';
+import { opened, place, recordings } from './store.ts';
 
 /** The recordings that were made from the page; they are kept until the emulator ends. */
 export function Recordings() {
@@ -13,7 +14,7 @@ export function Recordings() {
         Recordings <span class="count">{recordings.value.length}</span>
       </h2>
       {recordings.value.length === 0 && (
-        <p class="faint">Record a session with its button. A recording is kept until the emulator ends.</p>
+        <p class="faint">Record a session with its button. A recording is kept until the {place()} ends.</p>
       )}
       <ul class="recordings">
         {recordings.value.toReversed().map((one) => (
@@ -34,7 +35,7 @@ function Item({ recording }: { recording: RecordingState }) {
       <span>
         <b>{device}</b>{' '}
         <span class="faint">
-          #{stream}, {timeText(durationMs, 1_000)}
+          {stream === undefined ? 'is replayed' : `#${stream}`}, {timeText(durationMs, 1_000)}
         </span>{' '}
         {end === undefined && <span class="bad">recording</span>}
         {end === 'failed' && <span class="bad">{why}</span>}

@@ -40,7 +40,8 @@ function Item({ session }: { session: Session }) {
           <b>{session.device ?? 'no token yet'}</b> <span class="faint">#{session.stream}</span>
         </span>
         <span class="faint">{isOpen ? timeText(durationMs, 1_000) : 'ended'}</span>
-        {isOpen && <Trace session={session} />}
+        {isOpen && session.heardFromMs !== undefined && <Trace session={session} />}
+        {session.judged.length > 0 && <span class="remark bad">{session.judged.length} found</span>}
         {remark !== undefined && <span class="remark note">{remark}</span>}
       </button>
     </li>

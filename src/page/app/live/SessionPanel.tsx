@@ -10,20 +10,21 @@ import { Actions } from './Actions.tsx';
 import { ListenButton } from './ListenButton.tsx';
 import { RecordButton } from './RecordButton.tsx';
 import { axisOf, type Session } from './session.ts';
-import { elapsedMs, state } from './store.ts';
+import { elapsedMs, hello, isProxy, state } from './store.ts';
 import { useBeat } from './use-beat.ts';
 
 /** One session as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
 export function SessionPanel({ session }: { session: Session }) {
   const known = state.value?.streams.find(({ stream }) => stream === session.stream);
   const isOpen = session.closedMs === undefined;
+  const isElsewhere = hello.value?.instance !== undefined && session.heardFromMs === undefined;
   return (
     <section class="panel session-panel" aria-labelledby="session-title">
       <div class="title">
         <h2 id="session-title">
           {session.device ?? 'no token yet'} <span class="faint">session {session.stream}</span>
         </h2>
-        {isOpen && (
+        {isOpen && !isElsewhere && (
           <>
             <ListenButton stream={session.stream} />
             <RecordButton stream={session.stream} />
@@ -42,9 +43,63 @@ export function SessionPanel({ session }: { session: Session }) {
           </>
         )}
       </p>
-      <LivePicture session={session} />
+      {isElsewhere ? <Elsewhere session={session} /> : <LivePicture session={session} />}
+      <Judgements judged={session.judged} />
+      <Transcript lines={session.transcript.lines} />
       {isOpen && <Actions session={session} />}
     </section>
+  );
+}
+
+/** Who speaks: a proxy stands between two sides. */
+const speakers = () => (isProxy() ? { out: 'device', in: 'service' } : { out: 'You', in: 'AI' });
+
+/** Several emulators are one service: each hears what is open on it. */
+function Elsewhere({ session }: { session: Session }) {
+  const { instance } = session;
+  return (
+    <p class="aside">
+      This session is open on {instance === undefined ? 'another emulator' : `the emulator ${instance}`} of
+      this service: the page of that one has its voices. What you do here reaches it.
+    </p>
+  );
+}
+
+/** What a proxy holds against the two sides. */
+function Judgements({ judged }: { judged: Session['judged'] }) {
+  if (judged.length === 0) return null;
+  return (
+    <ul class="aside told-lines" aria-label="What is wrong">
+      {judged.map(({ side, rule, type, message, value }) => (
+        <li key={`${side} ${rule}`}>
+          <b class={type === 'violation' ? 'bad' : 'note'}>
+            {side} {type === 'violation' ? 'breaks' : 'is unusual in'} {rule}
+          </b>{' '}
+          {message}: {value}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const maxSpoken = 30;
+
+/** What the service says was spoken, the newest at the end. */
+function Transcript({ lines }: { lines: Session['transcript']['lines'] }) {
+  const box = useRef<HTMLUListElement>(null);
+  const last = lines.at(-1)?.text;
+  useEffect(() => {
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [last]);
+  if (lines.length === 0) return null;
+  return (
+    <ul class="aside told-lines" aria-label="Transcript" tabIndex={0} ref={box}>
+      {lines.slice(-maxSpoken).map(({ t, who, text }) => (
+        <li key={`${t} ${who}`}>
+          <span class="faint">{timeText(t, 100)}</span> {who !== null && <b class={who}>{who}</b>} {text}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -62,7 +117,8 @@ function LivePicture({ session }: { session: Session }) {
       ...{ frame: frame.current, extent: extent.current, canvas: canvas.current },
       axis: () => axis(elapsedMs()),
       peaks: { out: peaksOfBytes(() => out.peaks, peakMs), in: peaksOfBytes(() => ai.peaks, peakMs) },
-      unheardMs: session.heardFromMs,
+      unheard: () => session.unheard,
+      names: speakers(),
       isLive: true,
     });
     scroller.current = made;
@@ -77,7 +133,7 @@ function LivePicture({ session }: { session: Session }) {
         ref={frame}
         tabIndex={0}
         role="img"
-        aria-label={`Waveforms of session ${session.stream}: the device above, the AI below`}
+        aria-label={`Waveforms of session ${session.stream}: the device above, ${isProxy() ? 'the service' : 'the AI'} below`}
         onPointerMove={(event) => {
           const scroll = scroller.current;
           if (scroll !== undefined) hint.value = describePoint(axis(elapsedMs()), scroll.msAt(event), scroll);

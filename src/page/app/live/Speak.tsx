@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { StreamSelector } from '../../../protocol/control.ts';
-import { actOn, tellOf } from './act.ts';
+import { actOn } from './act.ts';
 import { Command } from './Command.tsx';
 import { commandLine } from './commands.ts';
+import { tellOf } from './notice.ts';
 import { recordMicrophone, soundOf, type Take } from './talk.ts';
 
 /** Says a file that is dropped or chosen, or what a person says while a button is held. */

@@ -1,15 +1,7 @@
 import { systemClock } from '../../../kernel/clock.ts';
 import { ask, askJson } from './api.ts';
-import { hello, notice } from './store.ts';
-
-/** Does something, and says what came of it. */
-export async function tellOf(work: Promise<string>): Promise<void> {
-  try {
-    notice.value = { text: await work, isBad: false };
-  } catch (thrown) {
-    notice.value = { text: thrown instanceof Error ? thrown.message : String(thrown), isBad: true };
-  }
-}
+import { tellOf } from './notice.ts';
+import { hello } from './store.ts';
 
 /** Calls an operation of the control API by its name. */
 export async function operate<Answer>(
@@ -47,9 +39,4 @@ export async function download(path: string, fallback: string): Promise<string> 
   link.click();
   systemClock.after(60_000, () => URL.revokeObjectURL(link.href));
   return `Saved ${link.download}`;
-}
-
-/** Copies text to the clipboard. */
-export function copy(text: string, what: string): Promise<void> {
-  return tellOf(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
 }

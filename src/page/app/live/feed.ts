@@ -1,20 +1,27 @@
 import { type ClockTimer, systemClock } from '../../../kernel/clock.ts';
 import { pageData } from '../../../protocol/control-paths.ts';
-import type { PageMessage } from '../../messages.ts';
 import { ask, forgetToken, Refused, readToken } from './api.ts';
-import { lastEvent, link, take } from './store.ts';
+import { link } from './link.ts';
 
-/** A tab that nobody has seen for this long stops to listen: the emulator then computes nothing for it. */
+/** A tab that nobody has seen for this long stops to listen: the server then computes nothing for it. */
 const sleepAfterMs = 10_000;
 const retryMs = 1_000;
 
-/** Follows the emulator while the tab is seen, and connects again from where it was. */
-export function followEmulator(): void {
+interface Followed<Message> {
+  /** The number of the last event that is known. */
+  since: () => number;
+  take: (message: Message) => void;
+  /** Nothing more will come: the server has said all, and is gone. */
+  isOver?: () => boolean;
+}
+
+/** Follows the server of the page while the tab is seen, and connects again from where it was. */
+export function followServer<Message>({ since, take, isOver = () => false }: Followed<Message>): void {
   let current: AbortController | undefined;
   let sleep: ClockTimer | undefined;
 
   const connect = async () => {
-    if (current !== undefined) return;
+    if (current !== undefined || isOver()) return;
     if (readToken() === undefined) {
       link.value = 'no-token';
       return;
@@ -22,12 +29,12 @@ export function followEmulator(): void {
     const mine = new AbortController();
     current = mine;
     try {
-      await follow(mine.signal);
+      await readLines(since(), mine.signal, take);
       link.value = link.value === 'stopped' ? 'stopped' : 'lost';
     } catch (thrown) {
       if (mine.signal.aborted) return;
       const isRefused = thrown instanceof Refused && thrown.status < 500;
-      // The emulator was started again: its token is another.
+      // The server was started again: its token is another.
       if (isRefused) forgetToken();
       link.value = isRefused ? 'refused' : 'lost';
     } finally {
@@ -40,6 +47,7 @@ export function followEmulator(): void {
     if (!document.hidden) void connect();
     else
       sleep = systemClock.after(sleepAfterMs, () => {
+        if (isOver()) return;
         current?.abort();
         current = undefined;
         link.value = 'asleep';
@@ -49,8 +57,12 @@ export function followEmulator(): void {
   void connect();
 }
 
-async function follow(signal: AbortSignal): Promise<void> {
-  const { body } = await ask('GET', `${pageData}live`, { query: { since: lastEvent() }, signal });
+async function readLines<Message>(
+  since: number,
+  signal: AbortSignal,
+  take: (message: Message) => void,
+): Promise<void> {
+  const { body } = await ask('GET', `${pageData}live`, { query: { since }, signal });
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
@@ -60,6 +72,6 @@ async function follow(signal: AbortSignal): Promise<void> {
     text += value;
     const lines = text.split('\n');
     text = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') take(JSON.parse(line) as PageMessage);
+    for (const line of lines) if (line !== '') take(JSON.parse(line) as Message);
   }
 }

@@ -1,31 +1,23 @@
 import { bindingsFor, type Command, commandOf } from '../../../ui/keys.ts';
+import type { ScreenStart } from '../../../ui/port.ts';
 import { kind } from './Actions.tsx';
-import { actOn, copy } from './act.ts';
+import { actOn } from './act.ts';
 import { advance } from './Clock.tsx';
 import { copyJson, detail, moveTo, pressList, toggleDetail } from './event-keys.ts';
-import { hello, help, opened, shown } from './store.ts';
+import { isTaken, keyName } from './key-names.ts';
+import { copy } from './notice.ts';
+import { hello, help, isProxy, opened, shown } from './store.ts';
 
-const screen = {
+const screen = (): Pick<ScreenStart, 'screen' | 'can'> => ({
   screen: 'serve',
-  can: ['copy', 'copyCurl', 'advance', 'close', 'send', 'fault'],
-} as const;
+  can: ['copy', 'copyCurl', 'close', 'send', 'fault', ...(isProxy() ? [] : ['advance' as const])],
+});
 
 /** Keys that a browser needs for itself, or that make no sense in one: `tab` moves the focus. */
 const left: readonly Command[] = ['quit', 'nextPanel', 'save'];
 
 /** The keys of the screen of `serve`, as far as the page has them. */
-export const pageBindings = bindingsFor(screen).filter(({ command }) => !left.includes(command));
-
-const names: Record<string, string> = {
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-  PageUp: 'pageup',
-  PageDown: 'pagedown',
-  Home: 'home',
-  End: 'end',
-  Enter: 'enter',
-  Escape: 'escape',
-};
+export const pageBindings = () => bindingsFor(screen()).filter(({ command }) => !left.includes(command));
 
 const focus = (selector: string) => document.querySelector<HTMLElement>(selector)?.focus();
 
@@ -62,8 +54,8 @@ const effects: Partial<Record<Command, () => void>> = {
 /** Listens to the keys of the page. Call the result to stop. */
 export function listenToKeys(): () => void {
   const onKey = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) return;
-    const command = commandOf(names[event.key] ?? event.key, screen);
+    if (isTaken(event)) return;
+    const command = commandOf(keyName(event), screen());
     const effect = command === undefined || left.includes(command) ? undefined : effects[command];
     if (effect === undefined || (opened.value !== undefined && command !== 'back' && command !== 'help'))
       return;
@@ -72,15 +64,4 @@ export function listenToKeys(): () => void {
   };
   document.addEventListener('keydown', onKey);
   return () => document.removeEventListener('keydown', onKey);
-}
-
-/** A key that the focused control has a use for itself. */
-function isTaken({ key, target }: KeyboardEvent): boolean {
-  if (!(target instanceof Element)) return false;
-  if (target.closest('dialog') !== null && key !== '?') return true;
-  if (target.closest('input, select, textarea') !== null) return key !== 'Escape';
-  const isPlain = key === 'Enter' || key === ' ';
-  if (target.closest('button, a, summary, label') !== null) return isPlain;
-  const scrolls = ['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End'];
-  return target.closest('.timeline, pre, .scroll') !== null && scrolls.includes(key);
 }

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { sampleRate } from '../../../protocol/audio-format.ts';
 import { pageData } from '../../../protocol/control-paths.ts';
-import { tellOf } from './act.ts';
 import { ask } from './api.ts';
+import { tellOf } from './notice.ts';
 
 /** What is heard comes this much later: messages come unevenly. */
 const cushionS = 0.15;

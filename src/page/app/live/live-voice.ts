@@ -2,8 +2,8 @@ import type { HeardVoice } from '../../messages.ts';
 
 /** One voice of a stream as it was told so far. */
 export interface LiveVoice {
-  /** Takes what was told of it. */
-  add(told: HeardVoice): void;
+  /** Takes what was told of it. Before the peak `heardFrom` nobody listened: what is known of it stays. */
+  add(told: HeardVoice, heardFrom: number): void;
   /** A byte for each peak. */
   readonly peaks: Uint8Array;
   /** By start, in order. */
@@ -15,15 +15,18 @@ export function createLiveVoice(): LiveVoice {
   let count = 0;
   const speech: HeardVoice['speech'] = [];
   return {
-    add(told) {
-      const added = Uint8Array.from(atob(told.peaks), (character) => character.charCodeAt(0));
-      const end = told.from + added.length;
+    add(told, heardFrom) {
+      const all = Uint8Array.from(atob(told.peaks), (character) => character.charCodeAt(0));
+      const unheard = Math.min(all.length, Math.max(0, heardFrom - told.from));
+      const added = all.subarray(unheard);
+      const from = told.from + unheard;
+      const end = from + added.length;
       if (end > bytes.length) {
         const larger = new Uint8Array(Math.max(end, bytes.length * 2));
         larger.set(bytes);
         bytes = larger;
       }
-      bytes.set(added, told.from);
+      bytes.set(added, from);
       count = Math.max(count, end);
       for (const one of told.speech) {
         const at = speech.findLastIndex(({ startMs }) => startMs === one.startMs);

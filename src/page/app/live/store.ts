@@ -6,19 +6,20 @@ import { countEvent, noCounters } from '../../../report/serve-counters.ts';
 import { addRows, emptyList, type NewRow } from '../../../ui/event-list.ts';
 import { serveRow } from '../../../ui/serve-rows.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
+import { link } from './link.ts';
 import { createSession, hearSession, noteEvent, type Session } from './session.ts';
 
 /** Sessions that have ended and are still shown. */
 const maxEnded = 20;
 
-export type Link = 'connecting' | 'live' | 'lost' | 'asleep' | 'no-token' | 'refused' | 'stopped';
-
 /** An event with its number, as the journal has it. */
 export type Entry = { seq: number } & EmulatorEvent;
 
 /** What the page knows of its emulator. Components read the signals; messages of the feed change them. */
-export const link = signal<Link>('connecting');
 export const hello = signal<Hello>();
+export const isProxy = () => hello.value?.target !== undefined;
+/** What serves the page. */
+export const place = () => (isProxy() ? 'proxy' : 'emulator');
 export const state = signal<EmulatorState>();
 export const recordings = signal<readonly RecordingState[]>([]);
 export const list = signal(emptyList);
@@ -32,8 +33,6 @@ const chosen = signal<number>();
 export const opened = signal<number>();
 /** Whether the keys are shown. */
 export const help = signal(false);
-/** A sentence for the user, about what was just done. */
-export const notice = signal<{ text: string; isBad: boolean }>();
 
 /** The session that is shown and that keys act on: the chosen one, else the oldest that goes on. */
 export const shown = computed(
@@ -78,7 +77,8 @@ function takeMessage(message: PageMessage): void {
       break;
     case 'audio':
       tick(message.at);
-      for (const heard of message.streams) hearSession(sessionOf(heard.stream, heard.openedAt), heard);
+      for (const heard of message.streams)
+        hearSession(sessionOf(heard.stream, heard.openedAt), heard, message.at);
       showSessions();
       break;
     case 'state':

@@ -1,4 +1,4 @@
-import type { Axis, Mark } from '../../view-data.ts';
+import type { Axis, Mark, Span } from '../../view-data.ts';
 import { type Pen, pen } from './pen.ts';
 import { gutter, middle, pictureHeight, rows, timeText } from './places.ts';
 
@@ -13,8 +13,10 @@ export interface View {
   colors: Record<string, string>;
   /** The loudest amplitude, 0 to 1, from one time to another. */
   peaks: Record<Voice, (fromMs: number, toMs: number) => number>;
-  /** What nobody heard, at the beginning. */
-  unheardMs: number;
+  /** What nobody heard. */
+  unheard: readonly Span[];
+  /** What the voices are called. */
+  names: Record<Voice, string>;
 }
 
 type Voice = 'out' | 'in';
@@ -58,19 +60,20 @@ export function drawPicture(context: CanvasRenderingContext2D, view: View): void
   drawGaps(drawing);
   drawWaits(drawing);
   drawArrivals(drawing);
+  drawSpoken(drawing);
   drawEvents(drawing);
   context.restore();
   const { label } = drawing.pen;
-  label('You', 14, middle(rows.out), colors.you, 600);
-  label('AI', 14, middle(rows.in), colors.ai, 600);
+  label(view.names.out, 14, middle(rows.out), colors.you, 600);
+  label(view.names.in, 14, middle(rows.in), colors.ai, 600);
   if (view.axis.arrivals.length > 0) label('arrivals', 14, middle(rows.arrivals), colors.muted);
   label('events', 14, middle(rows.events), colors.muted);
 }
 
-function drawUnheard({ pen: { fill }, x, unheardMs, colors }: Drawing): void {
-  if (unheardMs <= 0) return;
+function drawUnheard({ pen: { fill }, x, unheard, colors }: Drawing): void {
   const { top } = rows.out;
-  fill(x(0), top, x(unheardMs) - x(0), rows.in.top + rows.in.height - top, colors.line, 0.5);
+  for (const { startMs, endMs } of unheard)
+    fill(x(startMs), top, x(endMs) - x(startMs), rows.in.top + rows.in.height - top, colors.line, 0.5);
 }
 
 function drawAxis({ pen: { line, label }, start, pxPerMs, colors, axis, x, end }: Drawing): void {
@@ -154,6 +157,23 @@ function drawGaps({ pen, colors, axis, x }: Drawing): void {
     if (isFree) pen.label(text, at, middle(rows.inTurns) + 2, colors.bad, 600);
   }
 }
+
+/** What the service says was spoken, over the voice that spoke, as far as there is room. */
+function drawSpoken({ pen, start, end, colors, axis, x }: Drawing): void {
+  for (const voice of voices) {
+    const lines = axis.spoken.filter(({ who }) => (who === 'you') === (voice === 'out'));
+    for (const [index, { t, text }] of lines.entries()) {
+      const untilMs = lines[index + 1]?.t ?? Number.POSITIVE_INFINITY;
+      if (t > end || untilMs < start) continue;
+      const shown = pen.fitted(text, Math.min(mostSpokenPx, x(untilMs) - x(t) - 10));
+      const y = rows[voice].top + 9;
+      pen.fill(x(t), y - 8, pen.widthOf(shown) + 6, 16, colors.panel, 0.85);
+      pen.label(shown, x(t) + 3, y, colors.ink);
+    }
+  }
+}
+
+const mostSpokenPx = 420;
 
 function drawArrivals({ pen, start, colors, axis, x, end }: Drawing): void {
   let last = Number.NEGATIVE_INFINITY;

@@ -4,6 +4,8 @@ type Color = string | undefined;
 export interface Pen {
   label(text: string, x: number, y: number, color: Color, weight?: number): void;
   widthOf(text: string): number;
+  /** As much of a text as fits; the rest is an ellipsis. */
+  fitted(text: string, px: number): string;
   /** A vertical line, or with `toX` any other. */
   line(x: number, y: number, toY: number, color: Color, toX?: number): void;
   dashed(x: number, y: number, toX: number, color: Color): void;
@@ -26,16 +28,22 @@ export function pen(context: CanvasRenderingContext2D): Pen {
     context.lineTo(Math.round(toX) + 0.5, Math.round(toY) + 0.5);
     context.stroke();
   };
+  const widthOf = (text: string) => {
+    context.font = '600 12px system-ui, sans-serif';
+    return context.measureText(text).width;
+  };
   return {
     line,
+    widthOf,
+    fitted(text, px) {
+      const width = widthOf(text);
+      const count = Math.floor((text.length * px) / width) - 1;
+      return width <= px ? text : count < 3 ? '' : `${text.slice(0, count)}…`;
+    },
     label(text, x, y, color, weight = 400) {
       context.font = `${weight} 12px system-ui, sans-serif`;
       use(color);
       context.fillText(text, x, y);
-    },
-    widthOf(text) {
-      context.font = '600 12px system-ui, sans-serif';
-      return context.measureText(text).width;
     },
     dashed(x, y, toX, color) {
       context.setLineDash([3, 3]);

@@ -1,4 +1,4 @@
-import type { Axis } from '../../view-data.ts';
+import type { Axis, Span } from '../../view-data.ts';
 import { drawPicture, type View } from './draw.ts';
 import { gutter, pictureHeight } from './places.ts';
 
@@ -37,13 +37,15 @@ export interface ScrollerOptions {
   canvas: HTMLCanvasElement;
   axis: () => Axis;
   peaks: View['peaks'];
-  unheardMs?: number;
+  unheard?: () => readonly Span[];
+  names?: View['names'];
   isLive: boolean;
   onDrawn?: () => void;
 }
 
 export function createScroller(options: ScrollerOptions): Scroller {
-  const { frame, extent, canvas, axis, peaks, isLive, onDrawn } = options;
+  const { frame, extent, canvas, axis, peaks, isLive, onDrawn, unheard = () => [] } = options;
+  const { names = { out: 'You', in: 'AI' } } = options;
   let pxPerMs: number | undefined;
   let follows = isLive;
   let isDue = false;
@@ -77,7 +79,7 @@ export function createScroller(options: ScrollerOptions): Scroller {
     if (context === null) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const view = { axis: axis(), width: width(), start: frame.scrollLeft / scale(), pxPerMs: scale() };
-    drawPicture(context, { ...view, colors: readColors(), peaks, unheardMs: options.unheardMs ?? 0 });
+    drawPicture(context, { ...view, colors: readColors(), peaks, names, unheard: unheard() });
     onDrawn?.();
   };
   const draw = () => {

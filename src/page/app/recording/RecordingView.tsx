@@ -2,7 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { RecordingView as Data } from '../../view-data.ts';
 import { PlayerPanel } from './PlayerPanel.tsx';
 import { createPlayer } from './player.ts';
-import { EventsTable, TurnsTable, VerdictsTable } from './tables.tsx';
+import { EventsTable, TranscriptTable, TurnsTable, VerdictsTable } from './tables.tsx';
 import type { Voices } from './voices.ts';
 
 /** A finished session: what happened, its picture, and both voices to hear. */
@@ -36,6 +36,7 @@ export function RecordingView({ data, voices }: { data: Data; voices: Voices }) 
       <main>
         <PlayerPanel data={data} voices={voices} player={player} />
         <TurnsTable data={data} onSeek={player.seek} />
+        <TranscriptTable data={data} onSeek={player.seek} />
         <EventsTable data={data} position={player.position} onSeek={player.seek} />
         <VerdictsTable data={data} />
       </main>

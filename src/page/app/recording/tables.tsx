@@ -56,6 +56,28 @@ export function TurnsTable({ data: { turns, gaps }, onSeek }: TableProps) {
   );
 }
 
+export function TranscriptTable({ data: { spoken }, onSeek }: TableProps) {
+  if (spoken.length === 0) return null;
+  return (
+    <>
+      <h2 id="transcript-title">Transcript</h2>
+      <Table title="transcript-title" heads={['at', 'who', 'what']} id="transcript">
+        {spoken.map(({ t, who, text }) => (
+          <tr key={`${t} ${who}`}>
+            <td>
+              <Seek t={t} onSeek={onSeek} />
+            </td>
+            <td>
+              {who !== null && <span class={`swatch ${who === 'you' ? 'out' : 'in'}`} />} {who}
+            </td>
+            <td>{text}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
 /** Marks the event that came last. */
 export function EventsTable({
   data: { events },

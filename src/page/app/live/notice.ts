@@ -1,0 +1,18 @@
+import { signal } from '@preact/signals';
+
+/** A sentence for the user, about what was just done. */
+export const notice = signal<{ text: string; isBad: boolean }>();
+
+/** Does something, and says what came of it. */
+export async function tellOf(work: Promise<string>): Promise<void> {
+  try {
+    notice.value = { text: await work, isBad: false };
+  } catch (thrown) {
+    notice.value = { text: thrown instanceof Error ? thrown.message : String(thrown), isBad: true };
+  }
+}
+
+/** Copies text to the clipboard. */
+export function copy(text: string, what: string): Promise<void> {
+  return tellOf(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
+}

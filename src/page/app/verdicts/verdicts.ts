@@ -1,0 +1,60 @@
+import { computed, signal } from '@preact/signals';
+import { systemClock } from '../../../kernel/clock.ts';
+import { moveMark, type Row, shownRows } from '../../../ui/event-list.ts';
+import { createVerdictModel, reduceVerdicts, type VerdictModel } from '../../../ui/verdict-model.ts';
+import type { VerdictMessage } from '../../messages.ts';
+import { link } from '../live/link.ts';
+
+type Start = Extract<VerdictMessage, { type: 'verdicts' }>;
+
+/** What is judged; undefined until the page hears from the run. */
+export const start = signal<Start>();
+/** The same model that the screen draws. */
+export const model = signal<VerdictModel>(modelOf({ command: 'check', version: '', subject: '' }));
+/** The rows that pass the filter. */
+export const rows = computed(() => shownRows(model.value.list));
+/** Rows that show what was seen. */
+export const opened = signal<ReadonlySet<number>>(new Set());
+/** What the run says that is no verdict. */
+export const remark = signal('');
+
+function modelOf({ command, version, subject }: Omit<Start, 'type'>): VerdictModel {
+  return createVerdictModel({ screen: command, version, subject, ascii: false, can: ['copy'] });
+}
+
+/** Takes one message of the run. */
+export function takeVerdicts(message: VerdictMessage): void {
+  if (message.type === 'verdicts') {
+    start.value = message;
+    const { filter, marked } = model.peek().list;
+    const fresh = modelOf(message);
+    model.value = { ...fresh, list: { ...fresh.list, filter, marked } };
+    link.value = 'live';
+    return;
+  }
+  if (message.type === 'notice') remark.value = message.text;
+  if (message.type === 'ended') link.value = 'stopped';
+  model.value = reduceVerdicts(model.peek(), {
+    now: systemClock.now(),
+    wall: systemClock.wall(),
+    events: [message],
+  });
+}
+
+export const isOver = () => model.peek().ended !== undefined;
+
+export function setFilter(filter: string): void {
+  model.value = { ...model.value, list: { ...model.value.list, filter, marked: undefined } };
+}
+
+export function moveTo(by: number): void {
+  model.value = { ...model.value, list: moveMark(model.value.list, by) };
+}
+
+/** Marks a row, and shows or hides what was seen. */
+export function toggle({ id }: Row): void {
+  const next = new Set(opened.value);
+  if (!next.delete(id)) next.add(id);
+  opened.value = next;
+  model.value = { ...model.value, list: { ...model.value.list, marked: id } };
+}

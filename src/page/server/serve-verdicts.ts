@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isPageAllowed } from '../../emulator/control/browser-request.ts';
+import { isSameSecret } from '../../emulator/control/same-secret.ts';
+import { loopbackOnly } from '../../emulator/http/http-server.ts';
+import { listen } from '../../emulator/http/listen.ts';
+import { createServiceServer } from '../../emulator/http/service-server.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import {
+  controlPrefix,
+  pageAssets,
+  pageData,
+  pagePath,
+  pageTokenHeader,
+} from '../../protocol/control-paths.ts';
+import { errorBody } from '../../protocol/error-body.ts';
+import { cacheControl } from '../../protocol/token-response.ts';
+import type { VerdictNews } from '../../ui/verdict-model.ts';
+import { admit } from '../../wire/server/admission.ts';
+import { sendAnswer } from '../../wire/server/http-answer.ts';
+import { readTarget } from '../../wire/server/request-target.ts';
+import type { VerdictMessage } from '../messages.ts';
+import { sendAsset, sendDocument } from './assets.ts';
+
+/** How long a browser may take to fetch the page of a run that is over already. */
+const firstTabMs = 15_000;
+/** How long a tab may take to read the end. */
+const lastReadMs = 3_000;
+
+/** The page of a run of verdicts, on a port of its own. */
+export interface VerdictPage {
+  /** Where a browser of this machine finds it, with the secret of this start. */
+  readonly url: string;
+  show(news: VerdictNews): void;
+  /** Ends when every tab has read the end. `isAwaited`: a browser was started, and may be about to ask for it. */
+  close(isAwaited: boolean, signal: AbortSignal): Promise<void>;
+}
+
+export interface VerdictPageOptions extends Omit<Extract<VerdictMessage, { type: 'verdicts' }>, 'type'> {
+  clock: Clock;
+}
+
+/** Serves the page of `check` or `drill` on loopback. What happened before a tab came is told to it as well. */
+export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Promise<VerdictPage> {
+  const token = randomBytes(24).toString('base64url');
+  const told = createTold(clock);
+  const tabs = new Set<ServerResponse>();
+  let hasComeOnce: () => void = () => {};
+  const firstTab = new Promise<void>((resolve) => {
+    hasComeOnce = resolve;
+  });
+  const follow = (response: ServerResponse) => {
+    response.writeHead(200, {
+      'Content-Type': 'application/x-ndjson',
+      'Cache-Control': cacheControl,
+      'X-Content-Type-Options': 'nosniff',
+    });
+    const first: VerdictMessage = { type: 'verdicts', ...start };
+    for (const message of [first, ...told.all()]) response.write(line(message));
+    tabs.add(response);
+    response.on('close', () => tabs.delete(response));
+    hasComeOnce();
+  };
+  const server = createServiceServer(undefined, { onOpened() {}, onFailure() {} });
+  server.on('request', (request, response) => {
+    answer(request, response, { token, follow }).catch((thrown) => response.destroy(thrown));
+  });
+  const { port } = await listen(server, '127.0.0.1', 0);
+  return {
+    url: `http://127.0.0.1:${port}${pagePath}#${token}`,
+    show(news) {
+      told.take(news);
+      for (const tab of tabs) tab.write(line(news));
+    },
+    async close(isAwaited, signal) {
+      if (isAwaited && tabs.size === 0) await atMost(firstTab, { clock, ms: firstTabMs, signal });
+      const read = [...tabs].map((tab) => new Promise<void>((resolve) => tab.end(resolve)));
+      await atMost(Promise.all(read), { clock, ms: lastReadMs, signal });
+      await closeServer(server);
+    },
+  };
+}
+
+function line(message: VerdictMessage): string {
+  return `${JSON.stringify(message)}\n`;
+}
+
+/** What a tab has to know that comes later: the newest of each kind, and of each verdict. */
+function createTold(clock: Clock) {
+  const newest = new Map<string, { news: VerdictNews; at: number }>();
+  return {
+    take(news: VerdictNews) {
+      const key = news.type === 'judged' ? `${news.type} ${news.item.id}` : news.type;
+      // In the order in which it was told.
+      newest.delete(key);
+      newest.set(key, { news, at: clock.now() });
+    },
+    all: () =>
+      [...newest.values()].map(({ news, at }): VerdictNews => {
+        if (news.type !== 'doing' || news.forMs === undefined) return news;
+        return { ...news, forMs: Math.max(0, news.forMs - (clock.now() - at)) };
+      }),
+  };
+}
+
+interface Answering {
+  token: string;
+  follow: (response: ServerResponse) => void;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { token, follow }: Answering,
+): Promise<void> {
+  const refuse = (status: number, code: string, message: string) =>
+    sendAnswer(response, { status, body: errorBody(code, message), hangUp: true });
+  const target = readTarget(request.url ?? '');
+  const admitted = admit(request, target, loopbackOnly);
+  if (!admitted.ok) {
+    const status = admitted.cause === 'forbidden' ? 403 : 400;
+    return refuse(status, status === 403 ? 'FORBIDDEN' : 'INVALID_REQUEST', admitted.why);
+  }
+  const path = admitted.path.startsWith(pagePath) ? admitted.path.slice(controlPrefix.length) : '';
+  if (path === '') return refuse(404, 'NOT_FOUND', `The page is at ${pagePath}`);
+  if (!isPageAllowed(request, { isSecure: false, path }))
+    return refuse(403, 'FORBIDDEN', 'A page of another origin may not ask');
+  if (request.method !== 'GET') return refuse(405, 'METHOD_NOT_ALLOWED', 'Use GET');
+  if (path === '/') return sendDocument(response, 'verdicts');
+  if (path.startsWith(pageAssets) && (await sendAsset(response, path.slice(pageAssets.length)))) return;
+  if (path !== `${pageData}live`) return refuse(404, 'NOT_FOUND', `The page is at ${pagePath}`);
+  const given = request.headers[pageTokenHeader];
+  if (typeof given === 'string' && isSameSecret(given, token)) follow(response);
+  else refuse(403, 'FORBIDDEN', 'The token of this start is missing or wrong');
+}
+
+/** Waits for something, or until the time or the patience is over. */
+function atMost(
+  what: Promise<unknown>,
+  { clock, ms, signal }: { clock: Clock; ms: number; signal: AbortSignal },
+): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = clock.after(ms, done);
+    function done() {
+      timer.cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+    void what.then(done, done);
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
