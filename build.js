@@ -98,25 +98,37 @@ await build({
   ],
 });
 // The pages of emulator and proxy, of verdicts, and of a recording: read as text at run time.
-const page = await build({
+const ofPages = {
   ...common,
   platform: 'browser',
   target: ['chrome120', 'firefox121', 'safari17.2'],
-  entryPoints: ['app.tsx', 'verdicts.tsx', 'recording.tsx', 'app.css'].map((file) => `src/page/app/${file}`),
   outdir: 'dist/page',
   format: 'esm',
   jsx: 'automatic',
   jsxImportSource: 'preact',
   tsconfigRaw: {},
   minify: true,
+};
+const page = await build({
+  ...ofPages,
+  entryPoints: ['src/page/app/app.tsx', 'src/page/app/app.css'],
+  splitting: true,
+  chunkNames: '[name]-[hash]',
   metafile: true,
 });
+// Each of these is one file: inspect writes the second one into a page.
+await build({ ...ofPages, entryPoints: ['verdicts', 'recording'].map((name) => `src/page/app/${name}.tsx`) });
 await cp(join(root, 'src', 'page', 'app', 'icon.svg'), join(root, 'dist', 'page', 'icon.svg'));
 await writeFile(
   join(root, 'dist', 'LICENSES.txt'),
   await licensesOf({ ...metafile.inputs, ...page.metafile.inputs }),
 );
 await removeStale(join(root, 'dist'), Object.keys(metafile.outputs));
+await removeStale(join(root, 'dist', 'page'), [
+  ...Object.keys(page.metafile.outputs),
+  'verdicts.js',
+  'recording.js',
+]);
 
 /** Chunks of an earlier build; only now, so that there is no moment without a program. */
 async function removeStale(folder, outputs) {

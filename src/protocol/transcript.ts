@@ -1,5 +1,5 @@
 import { isRecord } from './error-body.ts';
-import type { ServiceMessage } from './messages.ts';
+import type { ServiceMessage } from './read-message.ts';
 
 /** Words of a transcript that a service sent. */
 export interface Spoken {

@@ -5,12 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createPage } from '../../src/page/server/create-page.ts';
 import { hasBrowser, type StartedBrowser, startBrowser, until } from '../helpers/browser.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
+import { token } from '../helpers/page-tab.ts';
 import { framesOf, speech } from '../helpers/pcm.ts';
 import { readCommand } from '../helpers/read-command.ts';
 import { voicectlCalls } from '../helpers/shell-words.ts';
 
 const startEmulator = setUpEmulators();
-const token = 'the-token-of-this-start';
+
 const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: false, curl: 'curl x' };
 const hostile = `"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
 
@@ -165,7 +166,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
       };`);
     await open();
     const client = await emulator.connect('kitchen-1');
-    await page.locator('#listen').click();
+    await Promise.all([page.waitForResponse(/page\/listen/), page.locator('#listen').click()]);
     const said = speech(600);
     for (const frame of framesOf(said)) await client.send(frame);
     await client.until(() => client.audio.length >= said.length);

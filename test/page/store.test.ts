@@ -51,3 +51,45 @@ test('the axis of a session has who speaks, waits and talks over whom', () => {
   ]);
   expect(axis.marks).toMatchObject([{ t: 2_400, name: 'barge-in' }]);
 });
+
+test('a transcript is the newest version of what was said, and a proxy has judged', () => {
+  const session = createSession(1, 0);
+  const sent = (t: number, body: unknown) =>
+    noteEvent(session, { t, type: 'message-sent', stream: 1, device: 'd', body }, t);
+  sent(100, { type: 'transcript', role: 'user', text: 'Is the', final: false });
+  sent(200, { type: 'transcript', role: 'user', text: 'Is the light on?', final: true });
+  sent(300, { type: 'status', status: 'speaking' });
+  sent(400, { type: 'transcript', role: 'assistant', text: 'It is' });
+  expect(session.transcript.lines).toEqual([
+    { t: 100, who: 'you', text: 'Is the light on?' },
+    { t: 400, who: 'AI', text: 'It is' },
+  ]);
+  const judgement = { side: 'device', rule: 'D4', message: 'm', value: 'v', count: 1 } as const;
+  noteEvent(session, { t: 500, type: 'violation', stream: 1, ...judgement }, 500);
+  expect(session.judged).toMatchObject([judgement]);
+  const axis = axisOf(session)(600);
+  expect(axis.spoken).toHaveLength(2);
+  expect(axis.marks.at(-1)).toMatchObject({ name: 'device D4', tone: 'bad' });
+});
+
+test('what nobody heard is a gap between what is known before and after', () => {
+  const session = createSession(1, 1_000);
+  const hear = (heardFromMs: number, at: number, peaks: number[], from: number) =>
+    hearSession(
+      session,
+      {
+        ...{ stream: 1, openedAt: 1_000, heardFromMs, gaps: [] },
+        voices: [{ voice: 'out', from, peaks: Buffer.from(peaks).toString('base64'), speech: [] }],
+      },
+      at,
+    );
+  hear(40, 1_100, [0, 0, 7, 8, 9], 0);
+  expect(session.unheard).toEqual([{ startMs: 0, endMs: 40 }]);
+  // The tab was hidden: the emulator hears anew from 160 ms on, and has nothing before.
+  hear(160, 1_200, [0, 0, 0, 0, 0, 0, 0, 0, 5, 6], 0);
+  expect([...session.voices.out.peaks]).toEqual([0, 0, 7, 8, 9, 0, 0, 0, 5, 6]);
+  expect(session.unheard).toEqual([
+    { startMs: 0, endMs: 40 },
+    { startMs: 100, endMs: 160 },
+  ]);
+});

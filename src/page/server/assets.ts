@@ -5,13 +5,13 @@ import { cacheControl } from '../../protocol/token-response.ts';
 /** Where the build puts the files of the page: beside the program, and seen from a source file in dist/. */
 const built = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/page/' : './page/', import.meta.url);
 
-/** The files of the page by name, as a browser asks for them. */
+/** The files of the page by the end of their names. */
 const mediaTypes: Readonly<Record<string, string>> = {
-  'app.js': 'text/javascript; charset=utf-8',
-  'verdicts.js': 'text/javascript; charset=utf-8',
-  'app.css': 'text/css; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
 };
+const fileName = /^[\w-]+\.(js|css|svg)$/;
 
 /** The page may load and run its own files, ask its own emulator, and nothing else. */
 const policy = [
@@ -65,10 +65,15 @@ export function sendDocument(response: ServerResponse, script: 'app' | 'verdicts
 
 /** Answers with a file of the page; false if there is none of this name. */
 export async function sendAsset(response: ServerResponse, name: string): Promise<boolean> {
-  const mediaType = Object.hasOwn(mediaTypes, name) ? mediaTypes[name] : undefined;
-  if (mediaType === undefined) return false;
-  send(response, await readAsset(name), mediaType);
+  const mediaType = mediaTypes[fileName.exec(name)?.[1] ?? ''];
+  const text = mediaType && (await readAsset(name).catch(refuseUnlessMissing));
+  if (mediaType === undefined || text === undefined) return false;
+  send(response, text, mediaType);
   return true;
+}
+
+function refuseUnlessMissing(thrown: NodeJS.ErrnoException): undefined {
+  if (thrown.code !== 'ENOENT') throw thrown;
 }
 
 function send(response: ServerResponse, text: string, mediaType: string): void {

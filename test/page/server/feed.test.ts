@@ -1,56 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type {
-  AudioMessage,
-  EventsMessage,
-  Hello,
-  PageMessage,
-  StateMessage,
-} from '../../../src/page/messages.ts';
+import type { AudioMessage, Hello, StateMessage } from '../../../src/page/messages.ts';
 import { createPage } from '../../../src/page/server/create-page.ts';
+import { setUpBundles } from '../../helpers/bundles.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
+import { headers, look, type Tab, token } from '../../helpers/page-tab.ts';
 import { framesOf, silence, speech } from '../../helpers/pcm.ts';
 
+const bundles = setUpBundles();
 const startEmulator = setUpEmulators();
-const token = 'the-token-of-this-start';
-const headers = { 'X-Voicectl-Token': token, 'Content-Type': 'application/json' };
 const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: true, curl: '' };
 const start = (options = {}) =>
   startEmulator({ reply: 'echo', page: createPage(() => facts, { token }), ...options });
-
-/** Follows an emulator as a tab does. */
-async function look({ baseUrl }: { baseUrl: string }, since = 0) {
-  const leaving = new AbortController();
-  const { body, status } = await fetch(`${baseUrl}/__voicectl/page/live?since=${since}`, {
-    headers,
-    signal: leaving.signal,
-  });
-  expect(status).toBe(200);
-  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
-  const seen: PageMessage[] = [];
-  let text = '';
-  return {
-    seen,
-    events: () =>
-      seen
-        .filter((one): one is EventsMessage => one.type === 'events')
-        .flatMap(({ entries }) => entries as { seq: number; type: string }[]),
-    /** Reads until it finds what is looked for. */
-    async until<Found>(check: () => Found | undefined | false): Promise<Found> {
-      for (;;) {
-        const found = check();
-        if (found !== undefined && found !== false) return found;
-        const { value, done } = await reader.read();
-        if (done) throw new Error('the stream ended');
-        const lines = (text + value).split('\n');
-        text = lines.pop() ?? '';
-        for (const line of lines) seen.push(JSON.parse(line) as PageMessage);
-      }
-    },
-    leave: () => leaving.abort(),
-  };
-}
-
-type Tab = Awaited<ReturnType<typeof look>>;
 
 /** The peaks of a voice as the tab knows them, a byte for each 20 ms. */
 function peaksOf({ seen }: Tab, stream: number, voice: 'out' | 'in'): number[] {
@@ -126,6 +86,22 @@ describe('what a tab is told', () => {
     await second.until(() => second.events().find(({ type }) => type === 'token-issued'));
     expect(second.events().map(({ seq }) => seq)).toEqual([known + 1]);
     second.leave();
+  });
+
+  test('has the recording that is replayed among the others', async () => {
+    const recording = await bundles.write((writer) => writer.audio('in', 0, speech(200)), { endMs: 400 });
+    const { folder } = recording;
+    const page = createPage(() => facts, { token, replayed: folder });
+    const emulator = await start({ reply: `replay:${folder}`, page });
+    const tab = await look(emulator);
+    const [replayed] = await tab.until(() => {
+      const recordings = tab.state()?.recordings ?? [];
+      return recordings.length > 0 && recordings;
+    });
+    expect(replayed).toMatchObject({ id: 0, device: 'device-1', durationMs: 400, end: 'stopped' });
+    const shown = await fetch(`${emulator.baseUrl}/__voicectl/page/recordings/0.json`, { headers });
+    expect(await shown.json()).toMatchObject({ view: { durationMs: 400 } });
+    tab.leave();
   });
 
   test('comes from taps that are there only while a tab looks', async () => {

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import { readDuration } from '../../../protocol/read-duration.ts';
 import { operate } from './act.ts';
 import { Command } from './Command.tsx';
 import { commandLine } from './commands.ts';
@@ -10,6 +9,7 @@ import { isProxy, place } from './store.ts';
 /** Moves the clock of the emulator. */
 export function advance(duration: string): Promise<void> {
   const move = async () => {
+    const { readDuration } = await import('../../../protocol/read-duration.ts');
     const advanceMs = readDuration(duration);
     if (advanceMs === undefined) throw new Error('Expected a duration such as 61s, 500ms or 10m');
     const { aheadMs } = await operate<{ aheadMs: number }>('advance', { advanceMs });

@@ -1,8 +1,9 @@
-import { state } from './store.ts';
+import { isProxy, state } from './store.ts';
 
 /** Each device with its rate window and its connections, and the tokens that were issued for it. */
 export function Devices() {
-  const { devices = [], tokens = [], clock } = state.value ?? {};
+  const { devices = [], tokens = [], streams = [], clock } = state.value ?? {};
+  const isOfOthers = isProxy();
   const now = clock === undefined ? 0 : Date.parse(clock.now);
   return (
     <section class="panel" aria-labelledby="devices-title">
@@ -19,11 +20,16 @@ export function Devices() {
               <li key={device}>
                 <b>{device}</b>
                 <Bar name="requests" value={requests} most={limit} />
-                <Bar name="connections" value={connections} most={maxConnections} />
+                <Bar
+                  name="connections"
+                  // A proxy does not grant them: it sees those that pass.
+                  value={isOfOthers ? streams.filter((one) => one.device === device).length : connections}
+                  most={maxConnections}
+                />
                 <small class="faint">
                   {resetAt === null ? 'no open window' : `window resets in ${secondsUntil(resetAt, now)}`}
                   {token !== undefined &&
-                    ` · token ${token.used ? 'used' : 'not used'}, expires in ${secondsUntil(token.expiresAt, now)}`}
+                    ` · token ${isOfOthers ? '' : token.used ? 'used, ' : 'not used, '}expires in ${secondsUntil(token.expiresAt, now)}`}
                 </small>
               </li>
             );

@@ -4,36 +4,43 @@ import { actOn } from './act.ts';
 import { Command } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { tellOf } from './notice.ts';
-import { recordMicrophone, soundOf, type Take } from './talk.ts';
+import type { Take } from './talk.ts';
+
+/** Loaded when somebody speaks. */
+const talking = () => import('./talk.ts');
 
 /** Says a file that is dropped or chosen, or what a person says while a button is held. */
 export function Speak({ target }: { target: StreamSelector }) {
   const isOver = useSignal(false);
   const file = useSignal('hello.wav');
-  const take = useSignal<Take>();
+  const take = useSignal<Promise<Take>>();
   const speak = (sound: Blob, what: string) => actOn('speak', sound, `Said ${what}`, { ...target });
   const speakFile = (chosen: File | undefined) => {
     if (chosen === undefined) return;
     file.value = chosen.name;
     void tellOf(
-      soundOf(chosen).then(async (sound) => {
-        await speak(sound, chosen.name);
-        return `Said ${chosen.name}`;
-      }),
+      talking()
+        .then(({ soundOf }) => soundOf(chosen))
+        .then(async (sound) => {
+          await speak(sound, chosen.name);
+          return `Said ${chosen.name}`;
+        }),
     );
   };
   const hold = () => {
-    if (take.value === undefined) take.value = recordMicrophone();
+    if (take.value === undefined) take.value = talking().then(({ recordMicrophone }) => recordMicrophone());
   };
   const release = () => {
     const taken = take.value;
     take.value = undefined;
     if (taken !== undefined)
       void tellOf(
-        taken.finish().then(async (sound) => {
-          await speak(sound, 'what you said');
-          return 'Said what you said';
-        }),
+        taken
+          .then(({ finish }) => finish())
+          .then(async (sound) => {
+            await speak(sound, 'what you said');
+            return 'Said what you said';
+          }),
       );
   };
   return (

@@ -26,9 +26,10 @@ const links: Record<Link, [text: string, tone: string]> = {
   stopped: ['', 'note'],
 };
 
-/** Whether the page is connected. `stopped`: what it says at the end. */
-export function LinkState({ stopped }: { stopped: string }) {
-  const [text, tone] = links[link.value];
+/** Whether the page is connected. `stopped`: what it says at the end, and how grave that is. */
+export function LinkState({ stopped, gravity = 'note' }: { stopped: string; gravity?: string }) {
+  const [text, ordinary] = links[link.value];
+  const tone = link.value === 'stopped' ? gravity : ordinary;
   return (
     <span class={`link ${tone}`} role="status">
       <span class="dot" /> {link.value === 'stopped' ? stopped : text}

@@ -1,5 +1,5 @@
 import type { EmulatorEvent, Judgement } from '../../../emulator/events.ts';
-import { readServiceMessage } from '../../../protocol/messages.ts';
+import { readServiceMessage } from '../../../protocol/read-message.ts';
 import { readTranscript } from '../../../protocol/transcript.ts';
 import { relateTurns } from '../../../recording/turns.ts';
 import { createTranscript } from '../../../session/transcript.ts';

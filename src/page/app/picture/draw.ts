@@ -64,8 +64,8 @@ export function drawPicture(context: CanvasRenderingContext2D, view: View): void
   drawEvents(drawing);
   context.restore();
   const { label } = drawing.pen;
-  label(view.names.out, 14, middle(rows.out), colors.you, 600);
-  label(view.names.in, 14, middle(rows.in), colors.ai, 600);
+  label(view.names.out, 12, middle(rows.out), colors.you, 600);
+  label(view.names.in, 12, middle(rows.in), colors.ai, 600);
   if (view.axis.arrivals.length > 0) label('arrivals', 14, middle(rows.arrivals), colors.muted);
   label('events', 14, middle(rows.events), colors.muted);
 }
@@ -166,6 +166,7 @@ function drawSpoken({ pen, start, end, colors, axis, x }: Drawing): void {
       const untilMs = lines[index + 1]?.t ?? Number.POSITIVE_INFINITY;
       if (t > end || untilMs < start) continue;
       const shown = pen.fitted(text, Math.min(mostSpokenPx, x(untilMs) - x(t) - 10));
+      if (shown === '') continue;
       const y = rows[voice].top + 9;
       pen.fill(x(t), y - 8, pen.widthOf(shown) + 6, 16, colors.panel, 0.85);
       pen.label(shown, x(t) + 3, y, colors.ink);

@@ -26,7 +26,7 @@ export function VerdictPage() {
     <>
       <header class="head">
         <Title version={version} subject={command && `${command} ${subject}`} />
-        <LinkState stopped={ended?.text ?? 'it has ended'} />
+        <LinkState stopped={ended?.text ?? ''} gravity={ended?.ok ? 'good' : 'bad'} />
       </header>
       <main class="board verdict-board">
         <Progress />
