@@ -2,15 +2,23 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { wireFormat } from '../../src/audio/source-format.ts';
+import { makeWavHeader } from '../../src/audio/wav/wav-header.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { createPage } from '../../src/page/server/create-page.ts';
+import { serveVerdicts } from '../../src/page/server/serve-verdicts.ts';
+import { tokenPath } from '../../src/protocol/paths.ts';
 import { hasBrowser, type StartedBrowser, startBrowser, until } from '../helpers/browser.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { token } from '../helpers/page-tab.ts';
 import { framesOf, speech } from '../helpers/pcm.ts';
+import { setUpProxies } from '../helpers/proxies.ts';
 import { readCommand } from '../helpers/read-command.ts';
 import { voicectlCalls } from '../helpers/shell-words.ts';
+import { openStream } from '../helpers/stream-client.ts';
 
 const startEmulator = setUpEmulators();
+const startProxy = setUpProxies();
 
 const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: false, curl: 'curl x' };
 const hostile = `"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
@@ -26,13 +34,12 @@ afterEach(async () => {
   for (const page of pages.splice(0)) await page.close();
 });
 
-/** An emulator and its page. `troubles`: what the browser complains of, and requests to anybody else. */
-async function start({ reply = 'silence', width = 1280 } = {}) {
-  const emulator = await startEmulator({ reply, page: createPage(() => facts, { token }) });
+/** A tab of the browser. `troubles`: what it complains of, and requests to anybody but this address. */
+async function openTab(url: string, width = 1280) {
   const page = await browser!.context.newPage();
   pages.push(page);
   await page.bringToFront();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   await page.setViewportSize({ width, height: 1000 });
   const troubles: string[] = [];
   page.on('console', (entry) => {
@@ -41,11 +48,19 @@ async function start({ reply = 'silence', width = 1280 } = {}) {
   });
   page.on('pageerror', (error) => troubles.push(error.message));
   page.on('request', (request) => {
-    const url = request.url();
-    if (!url.startsWith(emulator.baseUrl) && !/^(data|blob):/.test(url)) troubles.push(url);
+    const asked = request.url();
+    if (!asked.startsWith(new URL(url).origin) && !/^(data|blob):/.test(asked)) troubles.push(asked);
   });
+  return { page, troubles };
+}
+
+/** An emulator and its page. */
+async function start({ reply = 'silence', width = 1280 } = {}) {
+  const emulator = await startEmulator({ reply, page: createPage(() => facts, { token }) });
+  const url = `${emulator.baseUrl}/__voicectl/#${token}`;
+  const { page, troubles } = await openTab(url, width);
   const open = async () => {
-    await page.goto(`${emulator.baseUrl}/__voicectl/#${token}`);
+    await page.goto(url);
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
   };
   /** The text of the newest event of the control API that contains this. */
@@ -53,11 +68,22 @@ async function start({ reply = 'silence', width = 1280 } = {}) {
   return { emulator, page, troubles, open, told };
 }
 
+/** What axe finds wrong with what is shown. */
+async function wrongWith(page: Page): Promise<unknown> {
+  await page.evaluate(axe.source);
+  return page.evaluate(
+    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
+  );
+}
+
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
 
 describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () => {
   test('every button does what it says, and the command beside it is one that the program takes', async () => {
     const { emulator, page, troubles, open, told } = await start();
+    await page.addInitScript(
+      `Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } })`,
+    );
     await open();
     const client = await emulator.connect('kitchen-1');
     await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
@@ -93,18 +119,33 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await told('s of speech');
     await note();
     await client.until(() => client.audio.length > 0);
-    const before = emulator.events.length;
+    const saidAloud = () =>
+      emulator.events.filter((event) => event.type === 'control' && /speech/.test(event.what));
+    const dropped = [...wavOf(speech(100))];
+    await page.evaluate(`(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(${JSON.stringify(dropped)})], 'dropped.wav'));
+      const how = { dataTransfer: data, bubbles: true, cancelable: true };
+      const box = document.querySelector('.drop');
+      for (const type of ['dragover', 'drop']) box.dispatchEvent(new DragEvent(type, how));
+    })()`);
+    await told('0.10 s of speech');
+    await note();
+    await page
+      .getByRole('button', { name: /^Copy the command/ })
+      .first()
+      .click();
+    expect(await page.evaluate('window.copied')).toBe(
+      'voicectl emulator speak dropped.wav --on-stream 1 --base-url http://127.0.0.1:1',
+    );
+    const before = saidAloud().length;
     await page.locator('#talk').hover();
     await page.mouse.down();
     await page.getByRole('button', { name: 'Release to say it' }).waitFor();
     await page.evaluate('window.heldAt = performance.now()');
     await until(page, 'performance.now() > window.heldAt + 500');
     await page.mouse.up();
-    await emulator.until(() =>
-      emulator.events
-        .slice(before)
-        .some((event) => event.type === 'control' && event.what.includes('of speech')),
-    );
+    await emulator.until(() => saidAloud().length > before);
 
     await page.locator('#advance').click();
     expect(await told('the clock moves forward by 61 s')).toMatchObject({ byMs: 61_000 });
@@ -130,11 +171,21 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.locator('#play').waitFor();
     expect(await page.locator('.opened h1').innerText()).toContain('stream 1 of the emulator');
     await page.locator('#back').click();
-    const [saved] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: /as an archive$/ }).click(),
-    ]);
-    expect(saved.suggestedFilename()).toMatch(/^voicectl-.*-stream-1\.tar$/);
+    for (const [button, file] of [
+      [/as an archive$/, /^voicectl-.*-stream-1\.tar$/],
+      [/as a page$/, /^recording-1\.html$/],
+    ] as const) {
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: button }).click();
+      expect((await download).suggestedFilename()).toMatch(file);
+    }
+    await page.locator('#pause').click();
+    await page.getByRole('button', { name: /^Continue/ }).click();
+    await page.locator('.row').first().click();
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    expect(await page.evaluate('window.copied')).toContain('"type"');
+    for (const name of ['Zoom in', 'Zoom out', 'Fit', 'Now'])
+      await page.locator('.hint').getByRole('button', { name, exact: true }).click();
 
     await tab(page, 'Close');
     await page.getByLabel('Code', { exact: true }).fill('4000');
@@ -153,6 +204,29 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
       await readCommand(args);
     }
     expect([...commands].join('\n')).toContain('fault add close:after=1h,code=4001 --on-device nobody');
+  }, 90_000);
+
+  test('a hidden tab leaves after a while, and what happened meanwhile is a gap when it is back', async () => {
+    const { emulator, page, troubles, open } = await start();
+    await page.clock.install();
+    await open();
+    const client = await emulator.connect('kitchen-1');
+    await page.locator('.row', { hasText: 'authorised' }).waitFor();
+    await client.send(speech(40));
+    const hide = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+    const left = page.waitForEvent('requestfailed', (request) => request.url().includes('page/live'));
+    await hide(true);
+    await page.clock.fastForward(10_000);
+    await left;
+    await page.getByText('asleep').waitFor();
+    for (let at = 0; at < 2_010; at += 1) emulator.control.send({}, { json: { type: 'lights', at } });
+    await hide(false);
+    await page.locator('.link', { hasText: 'live' }).waitFor();
+    await page.locator('#filter').fill('kind:gap');
+    expect(await page.locator('.row').innerText()).toMatch(/1\d events were missed/);
+    expect(troubles).toEqual([]);
   });
 
   test('both voices are drawn as they speak, and listening plays what the service says', async () => {
@@ -197,6 +271,8 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     const client = await emulator.connect(hostile);
     emulator.control.send({}, { json: { type: hostile, [hostile]: hostile } });
     emulator.control.send({}, { error: { code: hostile, message: hostile } });
+    emulator.control.send({}, { json: { type: 'transcript', role: 'assistant', text: hostile } });
+    expect(await page.getByRole('list', { name: 'Transcript' }).innerText()).toContain(`AI ${hostile}`);
     client.socket.close(4000, hostile);
     await page
       .getByText('close 4000')
@@ -245,18 +321,13 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
     await page.locator('.row', { hasText: 'authorised' }).click();
     await page.getByRole('button', { name: /^End fault/ }).waitFor();
-    await page.evaluate(axe.source);
-    const wrong = () =>
-      page.evaluate(
-        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
-      );
-    expect(await wrong()).toEqual([]);
+    expect(await wrongWith(page)).toEqual([]);
     await page.setViewportSize({ width: 400, height: 800 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
     await page.keyboard.press('Escape');
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
-    expect(await wrong()).toEqual([]);
+    expect(await wrongWith(page)).toEqual([]);
   });
 
   test('without the token of this start it shows where to find it, and nothing else', async () => {
@@ -274,4 +345,128 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
     expect(page.url()).not.toContain(token);
   });
+
+  test.each(['light', 'dark'] as const)(
+    'that of a recording is in order too, at any width (%s)',
+    async (colorScheme) => {
+      const { emulator, page, open, troubles } = await start({ reply: 'echo' });
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await open();
+      const client = await emulator.connect('kitchen-1');
+      await page.locator('#record').click();
+      await page.getByRole('button', { name: /^Stop, / }).waitFor();
+      for (const frame of framesOf(speech(300))) await client.send(frame);
+      emulator.control.send({}, { json: { type: 'transcript', role: 'user', text: hostile } });
+      await client.until(() => client.audio.length > 0);
+      client.socket.close(4000, hostile);
+      await page.getByRole('button', { name: /^Open recording/ }).click();
+      await page.locator('#play').waitFor();
+      expect(await page.locator('#transcript').innerText()).toContain(`you\t${hostile}`);
+      expect(await wrongWith(page)).toEqual([]);
+      for (const width of [400, 2_560]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      }
+      expect(await page.evaluate('window.hacked')).toBeUndefined();
+      expect(troubles).toEqual([]);
+    },
+  );
 });
+
+describe.skipIf(!hasBrowser)('the page of a proxy, in a real browser', () => {
+  test.each(['light', 'dark'] as const)(
+    'has both sides, what each is judged for, and recordings (%s)',
+    async (colorScheme) => {
+      const emulator = await startEmulator({ reply: 'echo' });
+      const target = { baseUrl: emulator.baseUrl, wsUrl: emulator.wsUrl };
+      const proxy = await startProxy(target, {
+        page: createPage(() => ({ ...facts, target }), { token }),
+      });
+      const url = `${proxy.baseUrl}/__voicectl/#${token}`;
+      const { page, troubles } = await openTab(url);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(url);
+      await page.getByText(`proxy to ${emulator.baseUrl}`).waitFor();
+      expect(await page.locator('#advance').count()).toBe(0);
+      const { token: granted } = (await (
+        await fetch(`${proxy.baseUrl}${tokenPath()}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ apiKey: 'k', deviceId: hostile }),
+        })
+      ).json()) as { token: string };
+      const client = openStream(proxy.wsUrl);
+      await client.opened;
+      await client.send(granted);
+      // A device may not speak before the confirmation.
+      await client.send(speech(20));
+      await client.connected;
+      await page.getByRole('heading', { name: /session 1$/ }).waitFor();
+      await page.locator('#record').click();
+      await page.getByRole('button', { name: /^Stop, / }).waitFor();
+      for (const frame of framesOf(speech(300))) await client.send(frame);
+      await client.until(() => client.audio.length > 640);
+      expect(await page.getByRole('list', { name: 'What is wrong' }).innerText()).toMatch(/device .* D4/);
+      expect(await page.locator('.row', { hasText: 'device D4' }).count()).toBe(1);
+      expect(await wrongWith(page)).toEqual([]);
+      await tab(page, 'Close');
+      await page.getByLabel('Code', { exact: true }).fill('4000');
+      await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+      expect((await client.closed).code).toBe(4000);
+      await page.getByRole('button', { name: /^Open recording/ }).click();
+      await page.locator('#play').waitFor();
+      expect(await page.locator('.opened h1').innerText()).toContain('stream 1 of the proxy');
+      expect(await page.evaluate('window.hacked')).toBeUndefined();
+      expect(troubles).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(!hasBrowser)('the page of verdicts, in a real browser', () => {
+  test.each(['light', 'dark'] as const)(
+    'fills up, filters, opens what was seen, and stays (%s)',
+    async (colorScheme) => {
+      const served = await serveVerdicts({
+        ...{ command: 'check', subject: hostile, version: '1', clock: systemClock },
+      });
+      const { page, troubles } = await openTab(served.url);
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(served.url);
+      const items = Array.from({ length: 44 }, (_, at) => ({ id: `R${at + 1}`, title: `rule ${at + 1}` }));
+      served.show({ type: 'planned', what: 'rules', items });
+      served.show({ type: 'used', amounts: [{ name: 'requests', used: 3, of: 70 }] });
+      served.show({ type: 'doing', text: 'waiting', forMs: 30_000 });
+      for (const [index, { id, title }] of items.entries()) {
+        const verdict = index === 3 ? 'fail' : 'pass';
+        const item = { id, title, verdict, message: hostile, isFinal: true } as const;
+        served.show({ type: 'judged', item, lines: [hostile, 'curl'], body: { id, hostile } });
+      }
+      await page.getByText('44/44 rules judged').waitFor();
+      await page.getByText('3/70 requests').waitFor();
+      expect(await page.locator('.doing').innerText()).toMatch(/^waiting \d+ s$/);
+      await page.getByRole('button', { name: '1 fail' }).click();
+      await until(page, `document.querySelectorAll('.verdict-row').length === 1`);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('/');
+      await page.keyboard.type('R44');
+      await until(page, `document.querySelectorAll('.verdict-row').length === 1`);
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Enter');
+      expect(await page.locator('.detail pre').innerText()).toContain('<img src=x');
+      served.show({ type: 'ended', ok: false, text: 'done, failed' });
+      await served.close(true, new AbortController().signal);
+      await page.locator('.link', { hasText: 'done, failed' }).waitFor();
+      expect(await wrongWith(page)).toEqual([]);
+      await page.setViewportSize({ width: 400, height: 800 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
+      expect(await page.evaluate('window.hacked')).toBeUndefined();
+      expect(troubles).toEqual([]);
+    },
+  );
+});
+
+/** 16 kHz s16le mono as a WAV. */
+function wavOf(pcm: Buffer): Buffer {
+  return Buffer.concat([makeWavHeader(wireFormat, pcm.length), pcm]);
+}

@@ -1,35 +1,45 @@
+import type { ChildProcess } from 'node:child_process';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
 
-/** Throws `input-output` if there is none to start. */
-async function openBrowser(url: string): Promise<void> {
+/** Starts a program that shows an address in a browser. Throws `input-output` if there is none. */
+async function openBrowser(url: string): Promise<ChildProcess> {
   const { default: open } = await import('open');
   try {
     const child = await open(url);
     child.unref();
+    return child;
   } catch (cause) {
     throw new VoicectlError('input-output', 'Cannot start a browser', { cause });
   }
 }
 
 /**
- * Shows a page in the browser, for `--open`. Without one, or if no browser starts, a warning says so: no reason to stop. Resolves
- * with whether a browser was started. `whyNone`: why there is no page.
+ * Shows a page in the browser, for `--open`. Without one, or if no browser starts, a warning says so: no reason to stop. `whyNone`:
+ * why there is no page. The signal is aborted as soon as it is clear that no browser shows it.
  */
 export async function showPage(
   { warn }: Pick<CommandContext<never>, 'warn'>,
   url: string | undefined,
   whyNone = 'a browser reaches it on loopback only',
-): Promise<boolean> {
-  if (url === undefined) {
-    await warn(`There is no page to open: ${whyNone}`);
-    return false;
+): Promise<AbortSignal> {
+  const given = new AbortController();
+  const giveUp = async (why: string) => {
+    given.abort();
+    await warn(why);
+  };
+  if (url === undefined) await giveUp(`There is no page to open: ${whyNone}`);
+  else {
+    const failed = (why: string) => giveUp(`${why}. The page is ${url}`);
+    try {
+      const child = await openBrowser(url);
+      child.once('error', ({ message }) => void failed(`Cannot start a browser: ${message}`));
+      child.once('exit', (code) => {
+        if (code !== 0 && code !== null) void failed('There is no browser that can be started');
+      });
+    } catch (thrown) {
+      await failed((thrown as Error).message);
+    }
   }
-  try {
-    await openBrowser(url);
-    return true;
-  } catch (thrown) {
-    await warn(`${(thrown as Error).message}. The page is ${url}`);
-    return false;
-  }
+  return given.signal;
 }

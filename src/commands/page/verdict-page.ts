@@ -19,10 +19,10 @@ export async function openVerdictPage(
   const { version } = await import('../../kernel/version.ts');
   const { serveVerdicts } = await import('../../page/server/serve-verdicts.ts');
   const page: VerdictPage = await serveVerdicts({ ...about, version, clock: io.clock });
-  const isOpened = await showPage(context, page.url);
-  if (isOpened) await context.note(`The page is ${page.url}`);
+  const inVain = await showPage(context, page.url);
+  if (!inVain.aborted) await context.note(`The page is ${page.url}`);
   return {
     show: page.show,
-    close: () => page.close(isOpened, signal),
+    close: () => page.close(!inVain.aborted, AbortSignal.any([signal, inVain])),
   };
 }

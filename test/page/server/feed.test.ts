@@ -92,7 +92,7 @@ describe('what a tab is told', () => {
     const recording = await bundles.write((writer) => writer.audio('in', 0, speech(200)), { endMs: 400 });
     const { folder } = recording;
     const page = createPage(() => facts, { token, replayed: folder });
-    const emulator = await start({ reply: `replay:${folder}`, page });
+    const emulator = await start({ page });
     const tab = await look(emulator);
     const [replayed] = await tab.until(() => {
       const recordings = tab.state()?.recordings ?? [];
