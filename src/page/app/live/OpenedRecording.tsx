@@ -34,7 +34,7 @@ export function OpenedRecording({ id }: { id: number }) {
   }, [id]);
   const shown = loaded.value;
   return (
-    <div class="opened">
+    <article class="opened" aria-label="Recording">
       <button type="button" id="back" class="back" onClick={() => (opened.value = undefined)}>
         ← Back to the {place()}
       </button>
@@ -43,6 +43,6 @@ export function OpenedRecording({ id }: { id: number }) {
       ) : (
         <shown.View data={shown.data} voices={shown.voices} />
       )}
-    </div>
+    </article>
   );
 }

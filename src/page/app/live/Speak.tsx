@@ -14,6 +14,7 @@ export function Speak({ target }: { target: StreamSelector }) {
   const isOver = useSignal(false);
   const file = useSignal('hello.wav');
   const take = useSignal<Promise<Take>>();
+  const isHeard = useSignal(false);
   const speak = (sound: Blob, what: string) => actOn('speak', sound, `Said ${what}`, { ...target });
   const speakFile = (chosen: File | undefined) => {
     if (chosen === undefined) return;
@@ -28,11 +29,20 @@ export function Speak({ target }: { target: StreamSelector }) {
     );
   };
   const hold = () => {
-    if (take.value === undefined) take.value = talking().then(({ recordMicrophone }) => recordMicrophone());
+    if (take.value === undefined) {
+      const held = talking().then(({ recordMicrophone }) => recordMicrophone());
+      take.value = held;
+      // What is wrong with the microphone is told at the end.
+      const heard = () => {
+        if (take.value === held) isHeard.value = true;
+      };
+      held.then(({ begun }) => begun).then(heard, () => {});
+    }
   };
   const release = () => {
     const taken = take.value;
     take.value = undefined;
+    isHeard.value = false;
     if (taken !== undefined)
       void tellOf(
         taken
@@ -75,6 +85,7 @@ export function Speak({ target }: { target: StreamSelector }) {
           id="talk"
           class={take.value === undefined ? '' : 'danger'}
           aria-pressed={take.value !== undefined}
+          onPointerEnter={() => void talking()}
           onPointerDown={hold}
           onPointerUp={release}
           onPointerCancel={release}
@@ -86,7 +97,7 @@ export function Speak({ target }: { target: StreamSelector }) {
           }}
           onBlur={release}
         >
-          {take.value === undefined ? 'Hold to speak' : 'Release to say it'}
+          {take.value === undefined ? 'Hold to speak' : isHeard.value ? 'Release to say it' : 'Wait…'}
         </button>
       </div>
       <Command text={commandLine(['speak', file.value], target)} />

@@ -5,6 +5,8 @@ const pcmType = 'application/octet-stream';
 
 /** What a person says while a button is held. */
 export interface Take {
+  /** Resolves when the microphone is heard. */
+  begun: Promise<unknown>;
   /** Ends it, and gives 16 kHz s16le mono. Throws if there is no microphone, or nothing was said. */
   finish(): Promise<Blob>;
 }
@@ -14,6 +16,7 @@ export function recordMicrophone(): Take {
   const begun = begin();
   begun.catch(() => {});
   return {
+    begun,
     async finish() {
       const { recorder, pieces, tracks } = await begun;
       await new Promise((resolve) => {
