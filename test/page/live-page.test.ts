@@ -343,7 +343,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByLabel('That address').fill(`${emulator.baseUrl}/__voicectl/#${token}`);
     await page.getByRole('button', { name: 'Open' }).click();
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
-    expect(page.url()).not.toContain(token);
+    await page.waitForURL((url) => url.hash === '');
   });
 
   test.each(['light', 'dark'] as const)(

@@ -26,10 +26,14 @@ export function Devices() {
                   value={isOfOthers ? streams.filter((one) => one.device === device).length : connections}
                   most={maxConnections}
                 />
-                <small class="faint">
+                {/* Two lines, whatever they say: what stands below must not move under a pointer. */}
+                <small class="faint one-line">
                   {resetAt === null ? 'no open window' : `window resets in ${secondsUntil(resetAt, now)}`}
-                  {token !== undefined &&
-                    ` · token ${isOfOthers ? '' : token.used ? 'used, ' : 'not used, '}expires in ${secondsUntil(token.expiresAt, now)}`}
+                </small>
+                <small class="faint one-line">
+                  {token === undefined
+                    ? 'no valid token'
+                    : `token ${isOfOthers ? '' : token.used ? 'used, ' : 'not used, '}expires in ${secondsUntil(token.expiresAt, now)}`}
                 </small>
               </li>
             );

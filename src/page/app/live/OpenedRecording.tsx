@@ -34,15 +34,15 @@ export function OpenedRecording({ id }: { id: number }) {
   }, [id]);
   const shown = loaded.value;
   return (
-    <article class="opened" aria-label="Recording">
+    <main class="opened">
       <button type="button" id="back" class="back" onClick={() => (opened.value = undefined)}>
         ← Back to the {place()}
       </button>
       {shown === undefined ? (
         <p class="faint">Reading…</p>
       ) : (
-        <shown.View data={shown.data} voices={shown.voices} />
+        <shown.View data={shown.data} voices={shown.voices} isPart />
       )}
-    </article>
+    </main>
   );
 }

@@ -5,13 +5,23 @@ import { createPlayer } from './player.ts';
 import { EventsTable, TranscriptTable, TurnsTable, VerdictsTable } from './tables.tsx';
 import type { Voices } from './voices.ts';
 
+interface RecordingProps {
+  data: Data;
+  voices: Voices;
+  /** Whether it is a part of a page that has a head of its own. */
+  isPart?: boolean;
+}
+
 /** A finished session: what happened, its picture, and both voices to hear. */
-export function RecordingView({ data, voices }: { data: Data; voices: Voices }) {
+export function RecordingView({ data, voices, isPart }: RecordingProps) {
+  const [Head, Main, Foot] = isPart
+    ? (['div', 'div', 'div'] as const)
+    : (['header', 'main', 'footer'] as const);
   const player = useMemo(() => createPlayer(voices, data), [voices, data]);
   useEffect(() => player.close, [player]);
   return (
     <>
-      <header>
+      <Head class="recording-header">
         <Heading data={data} />
         {data.failure !== undefined && <p class="bad">{data.failure}</p>}
         {data.problems.length > 0 && (
@@ -32,17 +42,17 @@ export function RecordingView({ data, voices }: { data: Data; voices: Voices }) 
             </div>
           ))}
         </dl>
-      </header>
-      <main>
+      </Head>
+      <Main class="recording-main">
         <PlayerPanel data={data} voices={voices} player={player} />
         <TurnsTable data={data} onSeek={player.seek} />
         <TranscriptTable data={data} onSeek={player.seek} />
         <EventsTable data={data} position={player.position} onSeek={player.seek} />
         <VerdictsTable data={data} />
-      </main>
-      <footer>
+      </Main>
+      <Foot class="recording-footer">
         {data.made} This page needs no network. It contains the voices, but no keys and no tokens.
-      </footer>
+      </Foot>
     </>
   );
 }
