@@ -26,12 +26,15 @@ export function readServiceMessage(text: string): ServiceMessage {
 }
 
 function classify(text: string): Omit<ServiceMessage, 'text'> {
-  let body: unknown;
   try {
-    body = JSON.parse(text);
+    return readServiceBody(JSON.parse(text));
   } catch {
     return { category: 'malformed', kind: undefined, body: text };
   }
+}
+
+/** The same of JSON that is parsed already. */
+export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
   if (!isRecord(body)) return { category: 'other', kind: undefined, body };
   const named = kindFields.map((field) => body[field]).filter((value) => typeof value === 'string');
   if (Object.values(body).includes(connectedKind))

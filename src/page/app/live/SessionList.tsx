@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { peakMs } from '../../messages.ts';
+import { themeColors } from '../picture/colors.ts';
 import { timeText } from '../picture/places.ts';
 import type { Session } from './session.ts';
 import { choose, elapsedMs, sessions, shown, state } from './store.ts';
@@ -49,7 +50,9 @@ function Item({ session }: { session: Session }) {
 }
 
 const traceMs = 8_000;
-const [columns, width, height] = [120, 480, 56];
+const [columns, width, height] = [120, 240, 28];
+/** Each is drawn with one of so many beats: twice a second. */
+const drawEvery = 5;
 
 /** The last seconds of both voices: the device above, the AI below. */
 function Trace({ session }: { session: Session }) {
@@ -59,17 +62,17 @@ function Trace({ session }: { session: Session }) {
     () => {
       const context = canvas.current?.getContext('2d');
       if (context === null || context === undefined) return;
-      const style = getComputedStyle(document.documentElement);
+      const colors = themeColors();
       const end = Math.floor((elapsedMs() - session.openedAt) / peakMs);
       const count = traceMs / peakMs;
       const [middle, step] = [height / 2, width / columns];
       context.clearRect(0, 0, width, height);
       for (const [voice, color, sign] of [
-        ['out', '--you', -1],
-        ['in', '--ai', 1],
+        ['out', colors.you, -1],
+        ['in', colors.ai, 1],
       ] as const) {
         const { peaks } = session.voices[voice];
-        context.fillStyle = style.getPropertyValue(color);
+        context.fillStyle = color ?? 'gray';
         context.beginPath();
         context.rect(0, middle, width, sign);
         for (let column = 0; column < columns; column += 1) {
@@ -80,7 +83,8 @@ function Trace({ session }: { session: Session }) {
         context.fill();
       }
     },
-    2,
+    drawEvery,
+    session.stream,
   );
   return <canvas class="trace" ref={canvas} width={width} height={height} aria-hidden="true" />;
 }

@@ -1,5 +1,5 @@
 import type { EmulatorEvent, Judgement } from '../../../emulator/events.ts';
-import { readServiceMessage } from '../../../protocol/read-message.ts';
+import { readServiceBody } from '../../../protocol/read-message.ts';
 import { readTranscript } from '../../../protocol/transcript.ts';
 import { relateTurns } from '../../../recording/turns.ts';
 import { createTranscript } from '../../../session/transcript.ts';
@@ -91,8 +91,7 @@ export function noteEvent(session: Session, event: StreamEvent, at: number, row 
   if (event.type === 'stream-authorised') session.phases.push({ t, state: 'live' });
   if (event.type === 'stream-closed') session.closedMs = t;
   if (event.instance !== undefined) session.instance = event.instance;
-  if (event.type === 'message-sent')
-    session.transcript.take(readTranscript(readServiceMessage(JSON.stringify(event.body))), t);
+  if (event.type === 'message-sent') session.transcript.take(readTranscript(readServiceBody(event.body)), t);
   if (isJudgement(event) && session.judged.length < maxJudged) session.judged.push(event);
   const mark = markOf(event, t, row);
   if (mark === undefined) return;

@@ -3,8 +3,11 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { beat } from './store.ts';
 
-/** Draws with the next frame after each beat of the feed, or after each so many, while the element can be seen. */
-export function useBeat(element: RefObject<Element | null>, draw: () => void, every = 1): void {
+/**
+ * Draws with the next frame after each beat of the feed, or after each so many, while the element can be seen. `turn`: which of so
+ * many, so that many elements do not draw at once.
+ */
+export function useBeat(element: RefObject<Element | null>, draw: () => void, every = 1, turn = 0): void {
   const isSeen = useRef(true);
   const isDue = useRef(false);
   useEffect(() => {
@@ -16,7 +19,7 @@ export function useBeat(element: RefObject<Element | null>, draw: () => void, ev
     return () => observer.disconnect();
   }, [element]);
   useSignalEffect(() => {
-    if (beat.value % every !== 0 || isDue.current || !isSeen.current) return;
+    if ((beat.value + turn) % every !== 0 || isDue.current || !isSeen.current) return;
     isDue.current = true;
     requestAnimationFrame(() => {
       isDue.current = false;

@@ -99,12 +99,12 @@ function drawWave(drawing: Drawing, voice: Voice): void {
   const centre = top + height / 2;
   pen.line(gutter, centre, centre, colors.line, width);
   const last = Math.min(width - gutter, (axis.durationMs - start) * pxPerMs);
-  for (let column = 0; column < last; column += 1) {
+  const sizeAt = (column: number) => {
     const from = start + column / pxPerMs;
     // Soft speech is to be seen as well.
-    const size = peaks[voice](from, from + 1 / pxPerMs) ** 0.6 * (height / 2 - 4);
-    if (size > 0.4) pen.fill(gutter + column, centre - size, 1, 2 * size, colorOf(colors, voice));
-  }
+    return peaks[voice](from, from + 1 / pxPerMs) ** 0.6 * (height / 2 - 4);
+  };
+  pen.columns(gutter, centre, last, sizeAt, colorOf(colors, voice));
 }
 
 function drawTurns({ pen, colors, axis, x }: Drawing, voice: Voice): void {

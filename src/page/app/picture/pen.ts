@@ -10,6 +10,8 @@ export interface Pen {
   line(x: number, y: number, toY: number, color: Color, toX?: number): void;
   dashed(x: number, y: number, toX: number, color: Color): void;
   fill(x: number, y: number, width: number, height: number, color: Color, alpha?: number): void;
+  /** Many columns of one pixel, around the same line: `size` tells how high the half of each is. */
+  columns(x: number, centre: number, count: number, size: (column: number) => number, color: Color): void;
   /** With round corners. */
   box(x: number, y: number, width: number, height: number, color: Color, alpha: number): void;
   diamond(x: number, y: number, size: number, color: Color): void;
@@ -55,6 +57,13 @@ export function pen(context: CanvasRenderingContext2D): Pen {
       context.globalAlpha = alpha;
       context.fillRect(x, y, width, height);
       context.globalAlpha = 1;
+    },
+    columns(x, centre, count, size, color) {
+      use(color);
+      for (let column = 0; column < count; column += 1) {
+        const half = size(column);
+        if (half > 0.4) context.fillRect(x + column, centre - half, 1, 2 * half);
+      }
     },
     box(x, y, width, height, color, alpha) {
       use(color);

@@ -1,4 +1,5 @@
 import type { Axis, Span } from '../../view-data.ts';
+import { themeColors } from './colors.ts';
 import { drawPicture, type View } from './draw.ts';
 import { gutter, pictureHeight } from './places.ts';
 
@@ -51,14 +52,19 @@ export function createScroller(options: ScrollerOptions): Scroller {
   let isDue = false;
   let isClosed = false;
 
-  const width = () => frame.clientWidth;
+  // Asked for once for each size: in the middle of a change it would lay the page out.
+  let framePx = frame.clientWidth;
+  const width = () => framePx;
   const room = () => Math.max(40, width() - gutter - margin);
   const duration = () => Math.max(1, axis().durationMs);
   const wholeScale = () => room() / duration();
   const scale = () => pxPerMs ?? (isLive ? room() / Math.max(liveWindowMs, 1) : wholeScale());
   const place = (ms: number) => gutter + ms * scale();
+  let extentPx = 0;
   const setExtent = () => {
-    extent.style.width = `${Math.max(width(), place(duration()) + margin)}px`;
+    const wanted = Math.ceil(Math.max(width(), place(duration()) + margin));
+    if (wanted !== extentPx) extent.style.width = `${wanted}px`;
+    extentPx = wanted;
   };
   const scrollToEnd = () => {
     frame.scrollLeft = place(duration()) + margin - width();
@@ -79,7 +85,7 @@ export function createScroller(options: ScrollerOptions): Scroller {
     if (context === null) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const view = { axis: axis(), width: width(), start: frame.scrollLeft / scale(), pxPerMs: scale() };
-    drawPicture(context, { ...view, colors: readColors(), peaks, names, unheard: unheard() });
+    drawPicture(context, { ...view, colors: themeColors(), peaks, names, unheard: unheard() });
     onDrawn?.();
   };
   const draw = () => {
@@ -110,7 +116,10 @@ export function createScroller(options: ScrollerOptions): Scroller {
     zoomTo(scale() * 1.002 ** -event.deltaY, msAt(event));
   };
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  const resized = new ResizeObserver(draw);
+  const resized = new ResizeObserver(() => {
+    framePx = frame.clientWidth;
+    draw();
+  });
   frame.addEventListener('scroll', onScroll);
   frame.addEventListener('wheel', onWheel, { passive: false });
   dark.addEventListener('change', draw);
@@ -149,10 +158,4 @@ export function createScroller(options: ScrollerOptions): Scroller {
       frame.removeEventListener('wheel', onWheel);
     },
   };
-}
-
-function readColors(): Record<string, string> {
-  const style = getComputedStyle(document.documentElement);
-  const names = ['ink', 'muted', 'line', 'panel', 'you', 'ai', 'good', 'bad', 'note'];
-  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
