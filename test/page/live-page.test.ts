@@ -184,6 +184,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.locator('.row').first().click();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     expect(await page.evaluate('window.copied')).toContain('"type"');
+    await page.locator('.detail').getByRole('button', { name: 'Close' }).click();
     for (const name of ['Zoom in', 'Zoom out', 'Fit', 'Now'])
       await page.locator('.hint').getByRole('button', { name, exact: true }).click();
 
