@@ -11,6 +11,8 @@ export interface Reference {
 
 /** Audio is held back for this long, so that frames that come a little late leave no gap. */
 const holdSamples = bytesForMs(20) / bytesPerSample;
+/** If more than the hold always waits for this many samples, the microphone has skipped some: the rest is dropped. */
+const judgeSamples = bytesForMs(1_000) / bytesPerSample;
 /** Most that waits. A device that takes audio faster than it plays it exceeds this: the oldest is dropped. */
 const maxSamples = bytesForMs(500) / bytesPerSample;
 
@@ -18,6 +20,16 @@ export function createReference(): Reference {
   const joiner = createBlockJoiner();
   let waiting: number[] = [];
   let hold = 0;
+  let judged = 0;
+  let least = Number.POSITIVE_INFINITY;
+  /** Otherwise an echo would come before what was played. */
+  const dropExcess = (count: number) => {
+    judged += count;
+    least = Math.min(least, waiting.length);
+    if (judged < judgeSamples) return;
+    if (least > holdSamples) waiting.splice(0, least - holdSamples);
+    [judged, least] = [0, Number.POSITIVE_INFINITY];
+  };
   return {
     played(pcm) {
       const whole = joiner.push(pcm);
@@ -30,6 +42,7 @@ export function createReference(): Reference {
       const from = Math.min(hold, count);
       hold -= from;
       samples.set(waiting.splice(0, count - from), from);
+      dropExcess(count);
       return samples;
     },
   };
