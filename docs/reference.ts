@@ -255,5 +255,5 @@ function table(head: readonly string[], rows: readonly string[][]): string {
 
 function sentence(text: string): string {
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
-  return whole === '' || whole.endsWith('.') ? whole : `${whole}.`;
+  return whole === '' || /[.?!]$/.test(whole) ? whole : `${whole}.`;
 }

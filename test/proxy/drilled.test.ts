@@ -41,7 +41,7 @@ function throughProxies(start: StartDevice, told: Judgement[]): StartDevice {
 /** One of the situations of each rule, or two where a mutant shows in one only. */
 const chosen = [
   ...['D1', 'D2', 'D3', 'D4', 'D5', 'D6-told', 'D6-backoff', 'D7-401', 'D7-500', 'D8-refused', 'D9-again'],
-  ...['D10-half-open', 'D11-unknown', 'D13-stop'],
+  ...['D10-half-open', 'D11-kind', 'D13-stop'],
 ];
 const ruleOf = (id: string) => id.split('-')[0] ?? '';
 const results = new Map<unknown, { told: Judgement[]; wrong: string[] }>();
