@@ -16,9 +16,9 @@ export function programsFor(context: TestContext) {
   // Ended in the reverse order: the terminals before the folder that they work in.
   const sandbox = sandboxFor(context);
   const terminals = terminalsFor(context);
-  /** On a machine that does much else, a first frame may take its time. */
+  /** On a machine that does much else, a first frame may take its time. To look at a terminal starts a process. */
   const eventually = <Value>(read: () => Value) =>
-    context.expect.poll(read, { timeout: 60_000, interval: 40 });
+    context.expect.poll(read, { timeout: 60_000, interval: 150 });
 
   /** Runs voicectl between two looks at the settings of the terminal, and notes its exit code. */
   function run(words: string, variables = ''): PseudoTerminal {
