@@ -5,10 +5,10 @@ export function helpHint(command?: string): string {
   return `See ${['voicectl', command].filter(Boolean).join(' ')} --help.`;
 }
 
-/** Gives a `usage` error without a hint the help of its command as a hint. */
+/** Gives a `usage` error the help of its command as a hint, unless it has a hint, or a cause that no help explains. */
 export function withHelpHint(thrown: unknown, command: string): unknown {
-  if (!(thrown instanceof VoicectlError) || thrown.code !== 'usage' || thrown.hint !== undefined)
-    return thrown;
-  const { code, message, cause, details } = thrown;
-  return new VoicectlError(code, message, { hint: helpHint(command), cause, details });
+  if (!(thrown instanceof VoicectlError) || thrown.code !== 'usage') return thrown;
+  const { code, message, hint, cause, details } = thrown;
+  if (hint !== undefined || cause !== undefined) return thrown;
+  return new VoicectlError(code, message, { hint: helpHint(command), details });
 }

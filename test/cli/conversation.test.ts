@@ -59,7 +59,7 @@ describe('--expect-file', () => {
   - say: hi.wav
   - say: hi.wav
     when: { during-reply: 300ms }
-    expect: [{ silence: 300ms, within: 500ms }]
+    expect: [{ silence: 1s, within: 1500ms }]
 `);
     // It says what it has to say, a sentence of some seconds.
     const deaf = sandbox.write(
