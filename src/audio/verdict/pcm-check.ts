@@ -36,7 +36,9 @@ const denseWindows = 10;
 const sparseStep = 8;
 /** So many messages with the same result decide on a format. After so many without a result the search ends. */
 const enoughVotes = 4;
-const mostProbes = 50;
+const mostProbes = 25;
+/** From one tested message to the next, in bytes of audio: a test costs more than all else that a frame costs. */
+const betweenProbes = bytesForMs(60);
 /** After each search in vain the next one waits longer, up to so many examined windows: music and noise stay what they are. */
 const longestRest = 4;
 
@@ -55,6 +57,7 @@ export class PcmCheck {
   private passed = 0;
   /** How many messages to test for their format, how many of them were noise, and the results so far. */
   private probes = mostProbes;
+  private untilProbe = 0;
   private noisy = 0;
   private isDecided = false;
   private readonly votes = new Map<SampleFormat | 'pcm', number>();
@@ -108,6 +111,9 @@ export class PcmCheck {
 
   /** Tests the format of one message, until enough results agree. */
   private probe(message: Buffer, start: number): readonly PcmFinding[] {
+    this.untilProbe -= message.length;
+    if (this.untilProbe > 0) return nothing;
+    this.untilProbe = betweenProbes;
     this.probes -= 1;
     const format = recogniseFormat(message, start);
     if (format === 'noise') this.noisy += 1;
