@@ -45,8 +45,8 @@ export function githubStepSummary({ name, runs, total }: GithubReport): string {
   }
   const verdicts = total?.verdicts ?? runs[0]?.summary?.verdicts ?? [];
   if (verdicts.length > 0) {
-    const rows = verdicts.map(({ name, ok, expected, measured }) => [
-      ok ? 'pass' : '**FAIL**',
+    const rows = verdicts.map(({ name, ok, skipped, expected, measured }) => [
+      skipped ? 'skip' : ok ? 'pass' : '**FAIL**',
       name,
       expected,
       measured,

@@ -1,5 +1,6 @@
 import type { Failure } from '../kernel/failure-kind.ts';
 import type { RunResult } from '../runs/repeat.ts';
+import type { Verdict } from '../session/expectations.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { suitesXml, type TestCase, type TestSuite } from './junit-suites.ts';
 import { createStyle } from './style.ts';
@@ -40,22 +41,25 @@ function suiteOf({ run, startedAt, elapsedMs, summary, failure }: RunResult, nam
     ...(isOwn ? { outcome: { element: 'error', type: failure.kind, message: failure.message } } : {}),
     out: summary === undefined ? [] : summaryLines(summary, createStyle(false)),
   };
-  const judged = verdicts.map(({ name, ok, expected, measured, kind }): TestCase => {
-    const text = `expected ${expected}, measured ${measured}`;
-    return {
-      name: `${name}: ${expected}`,
-      classname,
-      seconds: 0,
-      ...(ok ? {} : { outcome: { element: 'failure', type: kind ?? 'bug', message: text } }),
-      out: [text],
-    };
-  });
+  const judged = verdicts.map((verdict) => caseOf(verdict, classname));
   return {
     name: isOneOfMany ? `${name}, run ${run}` : name,
     startedAt,
     seconds: elapsedMs / 1000,
     properties: propertiesOf(summary, failure),
     cases: [session, ...judged],
+  };
+}
+
+function caseOf({ name, ok, skipped, expected, measured, kind }: Verdict, classname: string): TestCase {
+  const text = `expected ${expected}, measured ${measured}`;
+  const element = skipped ? 'skipped' : ok ? undefined : 'failure';
+  return {
+    name: `${name}: ${expected}`,
+    classname,
+    seconds: 0,
+    ...(element === undefined ? {} : { outcome: { element, type: kind ?? 'bug', message: text } }),
+    out: [text],
   };
 }
 

@@ -32,9 +32,9 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
         ? '–'
         : `${close.code} ${escapeText(close.name)}${close.reason === '' ? '' : ` (${escapeText(close.reason)})`}`,
     ],
-    ...verdicts.map(({ name, ok, expected, measured }): [string, string] => [
+    ...verdicts.map(({ name, ok, skipped, expected, measured }): [string, string] => [
       escapeText(name),
-      `${ok ? style.good('pass') : style.bad('FAIL')}  expected ${escapeText(expected)}, measured ${escapeText(measured)}`,
+      `${skipped ? 'skip' : ok ? style.good('pass') : style.bad('FAIL')}  expected ${escapeText(expected)}, measured ${escapeText(measured)}`,
     ]),
     ['result', `${resultText(summary, style)} in ${(summary.elapsedMs / 1000).toFixed(1)} s`],
   ];

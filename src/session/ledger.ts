@@ -144,7 +144,12 @@ export function createLedger(
       facts.close = { code, reason, name: closeCodeName(code) };
       emit({ type: 'close', ...facts.close });
     },
-    observed: () => ({ ...metrics.snapshot(), events, closeCode: facts.close?.code ?? null }),
+    observed: () => ({
+      ...metrics.snapshot(),
+      events,
+      isConfirmed: facts.authoriseMs !== null,
+      closeCode: facts.close?.code ?? null,
+    }),
     summary: (failure, verdicts, underruns) => ({
       device,
       ok: failure === undefined,

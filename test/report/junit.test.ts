@@ -44,6 +44,13 @@ const fail = {
 const late = makeRun({ summary: makeSummary({ ok: false, verdicts: [pass, fail] }), failure: lateAudio() });
 
 describe.runIf(python)('JUnit of', () => {
+  test('a run without a session skips what could not be seen', () => {
+    const skipped = { ...pass, name: 'forbid-event', skipped: true as const };
+    const root = report(makeRun({ summary: makeSummary({ verdicts: [skipped] }) }));
+    expect(root.children[0]?.attributes).toMatchObject({ failures: '0', skipped: '1' });
+    expect(all(root, 'skipped')).toHaveLength(1);
+  });
+
   test('a run that passed has a case for the session and for each expectation', () => {
     const root = report(makeRun({ summary: makeSummary({ verdicts: [pass] }) }));
     expect(root).toMatchObject({

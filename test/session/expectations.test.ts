@@ -9,6 +9,7 @@ const observed: Observed = {
   jitterMs: { p50: 2, p95: 30, max: 90 },
   longestGapMs: 60,
   events: { service_voice_connected: 1, status: 4 },
+  isConfirmed: true,
   closeCode: 1000,
 };
 const nothing: Observed = {
@@ -18,6 +19,7 @@ const nothing: Observed = {
   jitterMs: null,
   longestGapMs: null,
   events: {},
+  isConfirmed: false,
   closeCode: null,
 };
 
@@ -114,6 +116,13 @@ describe('an expectation', () => {
       expect(judge(asked, seen)).toEqual([{ name, ok, expected, measured, kind }]);
     },
   );
+
+  test('of what must not come is skipped on a stream that was never confirmed, and fails if it came', () => {
+    const [skipped] = judge({ forbiddenEvents: ['error'] }, nothing);
+    expect(skipped).toMatchObject({ ok: true, skipped: true, measured: 'nothing: never confirmed' });
+    const [failed] = judge({ forbiddenEvents: ['error'] }, { ...nothing, events: { error: 1 } });
+    expect(failed).toMatchObject({ ok: false, kind: 'forbidden-event', measured: 'once' });
+  });
 
   test('is judged with the others in the order of the flags, a repeated one each time', () => {
     const asked: Expectations = {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { type OutputFile, openOutputFile } from '../../files/output-file.ts';
 import { writeFailure } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -24,6 +25,8 @@ export interface WavFile {
   write(pcm: Buffer): Promise<void>;
   /** Completes the header and closes the file. Rejects with the first failure of any write. May be called twice. */
   close(): Promise<void>;
+  /** Closes the file and takes it away: there was nothing to write. */
+  discard(): Promise<void>;
 }
 
 export interface WavFileOptions {
@@ -100,6 +103,11 @@ function createWriter(file: OutputFile, path: string, format: SampleFormat): Wav
     if (first) throw first;
   };
 
+  const close = () => {
+    closing ??= queue.then(finish);
+    return closing;
+  };
+
   return {
     path,
     write(pcm) {
@@ -115,9 +123,10 @@ function createWriter(file: OutputFile, path: string, format: SampleFormat): Wav
       queue = written.then(done, done);
       return written;
     },
-    close() {
-      closing ??= queue.then(finish);
-      return closing;
+    close,
+    async discard() {
+      await close();
+      if (file.isRegular) await rm(path, { force: true });
     },
   };
 }

@@ -93,7 +93,7 @@ async function openInput(
       signal,
     });
   } catch (thrown) {
-    await recorder?.close();
+    await recorder?.discard();
     throw thrown;
   }
 }

@@ -153,10 +153,13 @@ function refusal(
   }
   return new VoicectlError('auth-refused', `Token request refused (status ${status}): ${said}`, {
     retryable: status === 408,
-    hint:
-      status === 404
-        ? 'Check --base-url, and --api-version for the versioned path.'
-        : 'Check the API key and the device id.',
+    hint: hintFor(status),
     details,
   });
+}
+
+function hintFor(status: number): string {
+  if (status === 404) return 'Check --base-url, and --api-version for the versioned path.';
+  if (status >= 500) return 'The service failed, or what stands in front of it: its own log says more.';
+  return 'Check the API key and the device id.';
 }

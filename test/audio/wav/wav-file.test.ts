@@ -42,6 +42,13 @@ describe('a recording', () => {
     expect(readFileSync(path).toString('latin1')).toMatch(/^RIFF\x24\0\0\0WAVEfmt .*data\0\0\0\0$/s);
   });
 
+  test('that is discarded leaves no file', async () => {
+    const path = files.path();
+    const file = await createWavFile(path);
+    await file.discard();
+    expect(existsSync(path)).toBe(false);
+  });
+
   test('drops half a sample at its end', async () => {
     const path = files.path();
     const file = await createWavFile(path);
