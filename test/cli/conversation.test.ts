@@ -1,6 +1,8 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runInProcess } from '../helpers/in-process.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 import { fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -55,36 +57,33 @@ describe('--expect-file', () => {
   });
 
   test('fails where the AI cannot be interrupted', async () => {
-    write(`turns:
+    const path = write(`turns:
   - say: hi.wav
   - say: hi.wav
     when: { during-reply: 300ms }
-    expect: [{ silence: 1s, within: 1500ms }]
+    expect: [{ silence: 300ms, within: 500ms }]
 `);
-    // It says what it has to say, a sentence of some seconds.
+    // It says what it has to say, a sentence of some seconds, at the pace of what it hears.
     const deaf = sandbox.write(
       'deaf.js',
       `export function createReply(voice) {
   const frame = Buffer.alloc(640, Buffer.from([0, 32, 0, 224]));
   let heard = 0;
   let said = 0;
-  let timer;
-  const speak = () => {
-    voice.send(frame);
-    said += 1;
-    if (said === 250) clearInterval(timer);
-  };
   return {
     hear(pcm) {
       heard += pcm.length;
-      if (heard > 50_000) timer ??= setInterval(speak, 20);
+      if (heard < 50_000 || said === 250) return;
+      voice.send(frame);
+      said += 1;
     },
-    close: () => clearInterval(timer),
   };
 }
 `,
     );
-    const { code, stderr, stdout } = await converse(['--expect-file', 'c.yaml', '--reply', `module:${deaf}`]);
+    const flags = ['--local', '--expect-file', path, '--reply', `module:${deaf}`, '--json'];
+    const clock = createManualClock(Date.now());
+    const { code, stderr, stdout } = await runInProcess(['stream', ...flags], { clock });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
     expect(verdicts(stdout).filter(({ ok }) => !ok)).toMatchObject([{ kind: 'not-interrupted' }]);
   });
