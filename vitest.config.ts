@@ -7,7 +7,7 @@ const all = 'test/**/*.test.ts';
 /** They start programs, replace modules, or count what their process has open: each file has a process of its own. */
 const alone = [
   'test/{bench,chaos,cli,foreign}/**/*.test.ts',
-  'test/{examples,examples-load,package}.test.ts',
+  'test/{examples,examples-load,jest,package}.test.ts',
   'test/contract/{binary,cluster,foreign}.test.ts',
   'test/ui/{golden,terminal*}.test.ts',
   'test/page/*-page.test.ts',
