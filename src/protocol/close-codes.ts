@@ -9,6 +9,7 @@ export const closeCodes = {
   invalidData: 1007,
   policyViolation: 1008,
   messageTooBig: 1009,
+  extensionRequired: 1010,
   internalError: 1011,
   serviceRestart: 1012,
   tryAgainLater: 1013,

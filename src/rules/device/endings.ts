@@ -61,7 +61,15 @@ function judgeNumber(seen: readonly Seen[]): Finding | undefined {
 }
 
 /** Codes by which a side says that it cannot go on with what it received. */
-const protests: ReadonlySet<number> = new Set([1002, 1003, 1007, 1008, 1009, 1010, 1011]);
+const protests: ReadonlySet<number> = new Set([
+  closeCodes.protocolError,
+  closeCodes.unsupportedData,
+  closeCodes.invalidData,
+  closeCodes.policyViolation,
+  closeCodes.messageTooBig,
+  closeCodes.extensionRequired,
+  closeCodes.internalError,
+]);
 
 /** Whether the last ping of the device had no pong: then nobody is there to close with. */
 function isUnanswered({ exchange: { messages } }: SeenStream): boolean {
