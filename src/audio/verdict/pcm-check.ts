@@ -55,9 +55,10 @@ export class PcmCheck {
   /** Bytes still to skip, and bytes skipped since the last examined message. */
   private unseen = 0;
   private passed = 0;
-  /** How many messages to test for their format, how many of them were noise, and the results so far. */
-  private probes = mostProbes;
+  /** Bytes until the next message is tested for its format. */
   private untilProbe = 0;
+  /** How many messages to test, how many of them were noise, and the results so far. */
+  private probes = mostProbes;
   private noisy = 0;
   private isDecided = false;
   private readonly votes = new Map<SampleFormat | 'pcm', number>();

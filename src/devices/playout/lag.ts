@@ -38,7 +38,7 @@ const slipMs = 10;
 const toleranceMs = 5;
 /** Beyond the tolerance, each millisecond of deviation is corrected within this time. */
 const easingMs = 2_000;
-/** Clocks of sound cards differ by 0.1 % at most. */
+/** The largest correction. The clocks of sound cards differ by 0.1 %; the rest brings back what has added up. */
 const maxEasing = 0.005;
 
 /** Only reports of a playing device may be noted. */
