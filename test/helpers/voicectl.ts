@@ -100,7 +100,7 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
   };
   const close = async () => {
     for (const call of deferred.splice(0).reverse()) await call();
-    if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
+    if (dir !== undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
     dir = undefined;
   };
 
