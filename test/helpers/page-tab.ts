@@ -18,10 +18,12 @@ export async function look({ baseUrl }: { baseUrl: string }, since = 0) {
   let text = '';
   return {
     seen,
-    events: () =>
-      seen
-        .filter((one): one is EventsMessage => one.type === 'events')
-        .flatMap(({ entries }) => entries as { seq: number; type: string }[]),
+    /** Each event once, as the page shows them: what happens while the tab is told what came before may come again. */
+    events: () => {
+      const messages = seen.filter((one): one is EventsMessage => one.type === 'events');
+      const entries = messages.flatMap((message) => message.entries as { seq: number; type: string }[]);
+      return [...new Map(entries.map((entry) => [entry.seq, entry])).values()];
+    },
     /** Reads until it finds what is looked for. */
     async until<Found>(check: () => Found | undefined | false): Promise<Found> {
       for (;;) {
