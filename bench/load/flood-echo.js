@@ -17,8 +17,16 @@ export async function floodEcho(streams, { warmMs, ms }, begin) {
   const frame = clientFrame(opcodes.binary, Buffer.alloc(frameBytes, 7));
   let received = 0;
   let owed = 0;
+  let underWay = inFlight;
+  let isOver = false;
+  let drained = () => {};
   one.onAudio = () => {
     received += 1;
+    if (isOver) {
+      underWay -= 1;
+      if (underWay === 0) drained();
+      return;
+    }
     owed += 1;
     // What came in one piece goes out in one piece.
     if (owed === 1) queueMicrotask(sendOwed);
@@ -33,7 +41,14 @@ export async function floodEcho(streams, { warmMs, ms }, begin) {
   begin();
   const [before, at] = [received, performance.now()];
   await pass(ms);
-  return { perSecond: ((received - before) / (performance.now() - at)) * 1000 };
+  const perSecond = ((received - before) / (performance.now() - at)) * 1000;
+  // What is measured next begins with nothing under way.
+  const ended = new Promise((resolve) => {
+    drained = () => resolve(undefined);
+  });
+  isOver = true;
+  await ended;
+  return { perSecond };
 }
 
 /** @param {number} ms */

@@ -1,7 +1,16 @@
+import { createClip } from '../../src/runs/load/clip.ts';
 import { createTimes, toMicroseconds } from '../../src/runs/load/histogram.ts';
-import { clientFrame, opcodes } from '../../src/wire/client/client-frame.ts';
-import { frameBytes, frameMs } from './audio.js';
+import { frameMs, speechLike } from './audio.js';
 import { inMilliseconds } from './in-milliseconds.js';
+
+/** What all streams say over and over, each from another moment on. */
+const { frames } = createClip(speechLike(15));
+/**
+ * When the frames were due that have not come back yet. They come back in order.
+ *
+ * @type {WeakMap<object, number[]>}
+ */
+const underWay = new WeakMap();
 
 /**
  * Sends a frame every 20 ms on each stream, the streams spread over the 20 ms, and measures how long after it was
@@ -17,10 +26,13 @@ export async function pacedEcho(streams, { warmMs, ms }, begin) {
   let isMeasuring = false;
   let sent = 0;
   const sessions = streams.map((socket) => {
-    socket.onAudio = (payload) => {
-      if (isMeasuring) latency.add(toMicroseconds(performance.now() - payload.readDoubleLE()));
+    const dues = underWay.get(socket) ?? [];
+    underWay.set(socket, dues);
+    socket.onAudio = () => {
+      const due = dues.shift();
+      if (isMeasuring && due !== undefined) latency.add(toMicroseconds(performance.now() - due));
     };
-    return { socket, frame: clientFrame(opcodes.binary, Buffer.alloc(frameBytes, 7)) };
+    return { socket, dues };
   });
   const start = performance.now() + 5;
   const due = (/** @type {number} */ index) => start + (index / sessions.length) * frameMs;
@@ -38,11 +50,11 @@ export async function pacedEcho(streams, { warmMs, ms }, begin) {
       }
       for (; due(next) <= now; next += 1) {
         const session = sessions[next % sessions.length];
-        if (session === undefined || session.socket.closed) continue;
-        // Where the last one has not left yet its buffer is still in use.
-        if (session.socket.stream.waitingBytes > 0) session.frame = Buffer.from(session.frame);
-        stamp(session.frame, due(next));
-        session.socket.stream.send(session.frame);
+        const round = Math.floor(next / sessions.length);
+        const frame = frames[(7 * (next % sessions.length) + round) % frames.length];
+        if (session === undefined || frame === undefined || session.socket.closed) continue;
+        session.dues.push(due(next));
+        session.socket.stream.send(frame);
         if (!isMeasuring) continue;
         sendLate.add(toMicroseconds(performance.now() - due(next)));
         sent += 1;
@@ -59,21 +71,6 @@ export async function pacedEcho(streams, { warmMs, ms }, begin) {
     ...inMilliseconds(latency),
     sendLateP99: inMilliseconds(sendLate).p99,
   };
-}
-
-const time = Buffer.alloc(8);
-
-/**
- * Puts a time into the first 8 bytes of the payload of a frame, masked as the frame is.
- *
- * @param {Buffer} frame
- * @param {number} moment
- */
-function stamp(frame, moment) {
-  time.writeDoubleLE(moment);
-  const start = frame.length - frameBytes;
-  for (let at = 0; at < time.length; at += 1)
-    frame[start + at] = (time[at] ?? 0) ^ (frame[start - 4 + (at % 4)] ?? 0);
 }
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
