@@ -76,10 +76,10 @@ export class PcmCheck {
     const start = this.isCut ? 1 : 0;
     if (message.length % bytesPerSample !== 0) this.isCut = !this.isCut;
     if (this.windowSince < 0) this.windowSince = now;
-    if (this.unseen > 0 && this.probes === 0) {
+    if (this.unseen > 0) {
       this.unseen -= message.length;
       this.passed += message.length;
-      return nothing;
+      return this.probes === 0 ? nothing : this.probe(message, start);
     }
     this.unseen = Math.min(unseenLengths * message.length, maxUnseenBytes);
     return this.look(message, start, now);

@@ -55,7 +55,7 @@ const samples = new Int32Array(mostBytes);
 export function recogniseFormat(message: Buffer, start: number): SampleFormat | 'pcm' | 'noise' | 'unclear' {
   const bytes = message.subarray(start, start + mostBytes);
   if (bytes.length < fewestBytes) return 'unclear';
-  if (peakOf(bytes) < loudEnough) return 'unclear';
+  if (isQuiet(bytes)) return 'unclear';
   if (isFloat32(bytes)) return 'float32';
   const right = measure(bytes, rightReading);
   let found: SampleFormat | undefined;
@@ -78,11 +78,17 @@ function isWide(format: SampleFormat): boolean {
   return format === 'int24' || format === 'int32';
 }
 
-function peakOf(bytes: Buffer): number {
+/** Whether the 16-bit samples are small, or close to each other: a constant is no sound. */
+function isQuiet(bytes: Buffer): boolean {
   const count = rightReading.decode(bytes, samples);
-  let peak = 0;
-  for (let index = 0; index < count; index += 1) peak = Math.max(peak, Math.abs(samples[index] ?? 0));
-  return peak;
+  let lowest = samples[0] ?? 0;
+  let highest = lowest;
+  for (let index = 1; index < count; index += 1) {
+    const sample = samples[index] ?? 0;
+    if (sample < lowest) lowest = sample;
+    else if (sample > highest) highest = sample;
+  }
+  return Math.min(Math.max(-lowest, highest), highest - lowest) < loudEnough;
 }
 
 /** Mean step between neighbours and mean distance from the mean, both over full scale, and the one over the other. */

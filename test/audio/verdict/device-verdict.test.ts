@@ -111,6 +111,15 @@ describe('a device that sends the wrong samples is reported', () => {
     expect(judge(Buffer.concat([noise, ...Array(16).fill(swapped)])).told).toEqual(['swapped-bytes']);
   });
 
+  test('of a wrong format that begins after a microphone that gives nothing but a voltage', () => {
+    const voltage = mapSamples(Buffer.alloc(10 * 32_000), () => 3_000);
+    expect(judge(voltage).findings).toEqual(['dc-offset']);
+    expect(judge(Buffer.concat([voltage, Buffer.from(speech).swap16()])).told).toEqual([
+      'dc-offset',
+      'swapped-bytes',
+    ]);
+  });
+
   test('odd-sizes, once', () => {
     expect(judge(speech, { frameBytes: 641 }).told).toEqual(['odd-sizes']);
   });
