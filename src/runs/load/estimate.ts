@@ -1,4 +1,5 @@
 import type { TimeStatistic } from '../../config/threshold.ts';
+import { rankOf } from './histogram.ts';
 import type { MetricTimes } from './result.ts';
 
 /** A statistic of times of which some are only known to be longer than their age. */
@@ -40,9 +41,8 @@ export function estimate(
  */
 function percentile({ finished, unfinished }: MetricTimes, percent: number): Estimate {
   if (unfinished.count === 0) return { ms: finished.at(percent) / 1000, isLowerBound: false };
-  const rank = Math.max(1, Math.ceil((percent / 100) * (finished.count + unfinished.count)));
-  if (rank <= finished.count)
-    return { ms: finished.at((rank / finished.count) * 100) / 1000, isLowerBound: false };
+  const rank = rankOf(percent, finished.count + unfinished.count);
+  if (rank <= finished.count) return { ms: finished.nth(rank) / 1000, isLowerBound: false };
   const all = [...finished.values(), ...unfinished.values()].sort(([a], [b]) => a - b);
   let left = rank;
   const [us] = all.find(([, count]) => {

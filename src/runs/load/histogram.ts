@@ -13,6 +13,8 @@ export interface Times {
   readonly mean: number;
   /** The value in microseconds that this many per cent of all do not exceed. */
   at(percent: number): number;
+  /** The value in microseconds at this place, from 1, in ascending order. */
+  nth(rank: number): number;
   /** Each recorded value in microseconds with its count, in ascending order. */
   values(): Generator<readonly [us: number, count: number]>;
   encode(): EncodedTimes;
@@ -34,6 +36,12 @@ export function toMicroseconds(ms: number): number {
   return Math.min(longestUs, Math.max(1, Math.round(ms * 1000)));
 }
 
+/** The place, from 1, of the value that this many per cent of `count` do not exceed. */
+export function rankOf(percent: number, count: number): number {
+  // Multiplied first: 99.9 / 100 * 1000 is more than 999.
+  return Math.max(1, Math.ceil((percent * count) / 100));
+}
+
 export function createTimes(encoded?: EncodedTimes): Times {
   const histogram =
     encoded === undefined
@@ -44,6 +52,12 @@ export function createTimes(encoded?: EncodedTimes): Times {
   const stretch = (low: number, high: number) => {
     min = Math.min(min ?? low, low);
     max = Math.max(max ?? high, high);
+  };
+  const nth = (rank: number) => {
+    // The histogram takes a share: half a place less cannot be rounded up to the next place.
+    const percent = ((rank - 0.5) / histogram.totalCount) * 100;
+    // The histogram answers with the end of a class: no value is larger than the largest.
+    return Math.min(max ?? 0, histogram.getValueAtPercentile(percent));
   };
   return {
     add(us, count = 1) {
@@ -66,8 +80,8 @@ export function createTimes(encoded?: EncodedTimes): Times {
     get mean() {
       return histogram.totalCount === 0 ? 0 : histogram.mean;
     },
-    // The histogram answers with the end of a class: no value is larger than the largest.
-    at: (percent) => Math.min(max ?? 0, histogram.getValueAtPercentile(percent)),
+    at: (percent) => nth(rankOf(percent, histogram.totalCount)),
+    nth,
     *values() {
       for (let index = 0, left = histogram.totalCount; left > 0; index += 1) {
         const count = histogram.getCountAtIndex(index);

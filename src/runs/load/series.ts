@@ -1,4 +1,5 @@
 import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
+import { rankOf } from './histogram.ts';
 import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 
 /** Times as pairs of value and number, in ascending order: values in microseconds, kept to two figures. */
@@ -111,7 +112,7 @@ function toTwoFigures(us: number): number {
 /** The value that this many per cent of all do not exceed, in milliseconds; undefined without values. */
 export function sparseAt(times: SparseTimes, percent: number): number | undefined {
   const total = times.reduce((sum, [, count]) => sum + count, 0);
-  let left = Math.ceil((percent / 100) * total);
+  let left = rankOf(percent, total);
   for (const [us, count] of times) {
     left -= count;
     if (left <= 0) return us / 1000;

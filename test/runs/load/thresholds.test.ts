@@ -40,6 +40,15 @@ test.each([
   expect(judge(text, { counts: { arrived: 100, failed: 4 } }).holds).toBe(holds);
 });
 
+test('the place of a percentile is counted exactly', () => {
+  // 99.9 / 100 * 1000 is more than 999: the last of a thousand, which did not finish, would be the next one.
+  const thousand = Array.from({ length: 999 }, (_, index) => index + 1);
+  const tick = { finished: { token: thousand }, unfinished: { token: [5_000] } };
+  const judged = judge('token:p99.9<1s', tick);
+  expect(judged).toMatchObject({ holds: true, isLowerBound: false });
+  expect(judged.value).toBeCloseTo(999, 0);
+});
+
 describe('times that did not finish', () => {
   const tick = { finished: { token: hundred.slice(0, 98) }, unfinished: { token: [5, 5000] } };
 
