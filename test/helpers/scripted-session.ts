@@ -244,6 +244,7 @@ export const grantToken: ServiceClient['requestToken'] = async ({ tap, clock }) 
     status: 200,
     headers: {},
     rateLimit: { limit: 60, remaining: 59, resetAtMs: 60_000 },
+    at: clock.now(),
     timing: { attempts: 1, firstByteMs: 3, totalMs: 5 },
   };
 };

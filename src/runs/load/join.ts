@@ -7,7 +7,7 @@ import type { ReadError } from '../../protocol/error-body.ts';
 import { readServiceMessage } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
 import { closeError } from '../../wire/client/refusal-error.ts';
-import { requestToken } from '../../wire/client/token.ts';
+import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { LoadContext, PlannedSession } from './context.ts';
 import type { Ear } from './ear.ts';
@@ -29,12 +29,12 @@ export async function fetchToken(
   context: LoadContext,
   { due, device }: PlannedSession,
   redactor: Redactor,
-): Promise<string> {
+): Promise<Pick<TokenGrant, 'token' | 'at'>> {
   const { clock, target, signal, tally, times } = context;
   const limit = new AbortController();
   const timer = clock.after(due + times.giveUpMs - clock.now(), () => limit.abort(givenUp(times.giveUpMs)));
   try {
-    const { token } = await requestToken({
+    const { token, at } = await requestToken({
       ...target,
       deviceId: device,
       retries: 0,
@@ -42,8 +42,8 @@ export async function fetchToken(
       signal: AbortSignal.any([signal, limit.signal]),
       redactor,
     });
-    tally.finished('token', clock.now() - due);
-    return token;
+    tally.finished('token', at - due);
+    return { token, at };
   } catch (thrown) {
     tally.unfinished('token', clock.now() - due);
     throw limit.signal.aborted && !signal.aborted ? limit.signal.reason : thrown;
@@ -64,8 +64,8 @@ export async function joinStream(
   const { signal, clock, times } = context;
   const redactor = createRedactor();
   redactor.conceal(context.target.apiKey);
-  const token = await fetchToken(context, planned, redactor);
-  const joining = openStream(context, { token, redactor, ear });
+  const { token, at } = await fetchToken(context, planned, redactor);
+  const joining = openStream(context, { token, redactor, ear, due: at });
   const done = new AbortController();
   const givenUpAt = planned.due + times.giveUpMs;
   const limit = waitUntil(clock, givenUpAt, AbortSignal.any([signal, done.signal])).then(() => {
@@ -84,9 +84,9 @@ export async function joinStream(
 
 function openStream(
   { dial, tally, clock, task }: LoadContext,
-  { token, redactor, ear }: { token: string; redactor: Redactor; ear: Ear },
+  { token, redactor, ear, due }: { token: string; redactor: Redactor; ear: Ear; due: number },
 ) {
-  let step: { metric: LoadMetric; due: number } | undefined = { metric: 'connect', due: clock.now() };
+  let step: { metric: LoadMetric; due: number } | undefined = { metric: 'connect', due };
   let lastWord: ReadError | undefined;
   let cut = () => {};
   let resolveEnd: (end: FastStreamEnd) => void = () => {};

@@ -44,6 +44,8 @@ export interface TokenGrant {
   status: number;
   headers: Record<string, string>;
   rateLimit: ReadRateLimit;
+  /** The clock's time when the answer was complete. */
+  at: number;
   timing: { attempts: number; firstByteMs: number; totalMs: number };
 }
 
@@ -67,7 +69,7 @@ export async function requestToken(options: TokenOptions): Promise<TokenGrant> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const { firstByteMs, ...grant } = await attemptOnce({ ...options, redactor });
-      return { ...grant, timing: { attempts: attempt, firstByteMs, totalMs: clock.now() - startedAt } };
+      return { ...grant, timing: { attempts: attempt, firstByteMs, totalMs: grant.at - startedAt } };
     } catch (thrown) {
       const error = redactor.thrown(thrown);
       if (signal.aborted || !(error instanceof VoicectlError) || !error.retryable) throw error;
@@ -111,7 +113,8 @@ async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Prom
     });
   }
   const headers = flattenHeaders(answer.headers);
-  return { token: asked.token, status, headers, rateLimit, firstByteMs };
+  const at = asked.outcome.at + asked.outcome.totalMs;
+  return { token: asked.token, status, headers, rateLimit, at, firstByteMs };
 }
 
 const tokenRequestHeaders: readonly Header[] = [
