@@ -4,6 +4,7 @@ import { type Clock, type ClockTimer, systemClock, waitUntil } from '../../kerne
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { createFastDialer } from '../../wire/client/fast-stream.ts';
 import { createPulse } from '../../wire/pulse.ts';
+import { createArrivals } from './arrive.ts';
 import { createClip, frameMs } from './clip.ts';
 import type { LoadContext, LoadTarget } from './context.ts';
 import { holdSession } from './hold-session.ts';
@@ -66,11 +67,10 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
   const reports = startReports(tally, { ...reporting, startedAt, generator: job.generator });
   try {
     const sessions: Promise<void>[] = [];
+    const arrival = createArrivals(clock, signal);
     for (const index of sessionsOf(job.share, job.order.sessions)) {
       const due = startedAt + (plan.arrivals[index] ?? 0);
-      // A timer of the machine may be up to a millisecond early.
-      while (clock.now() < due && !signal.aborted) await waitUntil(clock, due, signal).catch(() => {});
-      if (signal.aborted) break;
+      if (!(await arrival(due))) break;
       const device = `${job.devicePrefix}-${(plan.deviceOf[index] ?? 0) + 1}`;
       sessions.push(holdSession(context, { due, device }));
     }
