@@ -13,9 +13,9 @@ import { frameBytes, frameMs } from './audio.js';
  * @property {number} cut Share of the streams that are cut in place of a reply.
  *
  * @typedef {object} Log Milliseconds, as the service saw them.
- * @property {number[]} token
- * @property {number[]} refused
- * @property {number[]} firstAudio
+ * @property {number[]} token From the acceptance of its connection to the answer.
+ * @property {number[]} refused The same of those that were refused.
+ * @property {number[]} firstAudio From the last frame of speech to the reply.
  * @property {number[]} cut From the end of speech to the cut.
  * @property {number[]} closes Codes with which streams were closed.
  */
@@ -30,8 +30,12 @@ export function createKnownService(known, clock) {
   /** @type {Log} */
   const log = { token: [], refused: [], firstAudio: [], cut: [], closes: [] };
   const random = createRandom(1);
+  /** @type {WeakMap<import('node:net').Socket, number>} */
+  const accepted = new WeakMap();
   const server = createServer((request, response) => {
-    const at = clock.now();
+    const at = accepted.get(request.socket) ?? clock.now();
+    // A second request on the same connection has a clock of its own.
+    accepted.delete(request.socket);
     request.resume();
     request.on('end', () => {
       const isRefused = random() < known.refused;
@@ -44,6 +48,8 @@ export function createKnownService(known, clock) {
       });
     });
   });
+  // A busy service reads a request late, and its client has waited already.
+  server.on('connection', (socket) => accepted.set(socket, clock.now()));
   new WebSocketServer({ server, perMessageDeflate: false }).on('connection', (socket) => {
     let frames = 0;
     const isCut = random() < known.cut;
