@@ -146,8 +146,8 @@ const ffmpeg: ProgramBackend = {
   hosts: ['linux', 'darwin', 'win32', 'freebsd'],
   install: 'ffmpeg (with ffplay)',
   programs: { capture: 'ffmpeg', playback: 'ffplay' },
-  // Reports its clock, which starts with the first audio at a device.
-  status: /^\s*(?<seconds>-?\d+\.\d+) M-A:/,
+  // Reports its clock, which starts with the first audio at a device; before that it is no number.
+  status: /^\s*(?:nan|(?<seconds>-?\d+\.\d+)) +(?:M-A)?:/,
   startsWithAudio: true,
   witness: { command: 'pactl', args: ['subscribe'] },
   line({ role, device, platform }) {

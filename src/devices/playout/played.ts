@@ -20,6 +20,7 @@ export function toldPlayed(child: DeviceProcess): Played {
   return (listener) =>
     child.onStatus(({ groups: { seconds, held, underrun } = {} }) => {
       if (underrun !== undefined) return listener('underrun');
+      if (seconds === undefined) return;
       const playedMs = Number(seconds) * 1_000;
       listener(held === undefined ? { playedMs } : { playedMs, heldMs: Number(held) / 1_000 });
     });

@@ -73,7 +73,7 @@ export function startDeviceProcess(command: DeviceCommand, clock: Clock): Device
   for (const stream of child.stdio) stream?.on('error', () => {});
 
   // The device host reports why it fails. Text that native code prints may be about anything.
-  const lastWords = () => (hosted ? undefined : lastLine(chatter));
+  const lastWords = () => (hosted ? undefined : lastReason(chatter, command.status));
   const ended = new Promise<string>((resolve) => {
     child.once('error', (thrown) => resolve(`cannot be started: ${thrown.message}`));
     child.once('exit', (code, signal) => {
@@ -168,11 +168,12 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function lastLine(text: string): string | undefined {
+/** The last line that is no progress. */
+function lastReason(text: string, status: RegExp | undefined): string | undefined {
   return text
-    .split(/[\r\n]+/)
+    .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line !== '')
+    .filter((line) => line !== '' && !status?.test(line))
     .at(-1);
 }
 

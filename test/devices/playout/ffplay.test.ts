@@ -35,6 +35,15 @@ describe('ffplay', () => {
     await expect(opening).rejects.toMatchObject({ message: 'it does not begin to play' });
   });
 
+  test('that fails before its clock runs says why, and not how far it has come', async () => {
+    const { common } = fakes({
+      ffplay: `process.stderr.write('    nan    :  0.000 fd=   0\\rALSA: no such card\\n    nan M-A:  0.000 fd=   0');
+        process.exitCode = 1;`,
+    });
+    const opening = openSpeaker(ffmpeg, { ...common, clock: createCountedClock() });
+    await expect(opening).rejects.toMatchObject({ message: 'ALSA: no such card' });
+  });
+
   test('is lost with the sound server, though it would play on', async () => {
     const { dir, common } = fakes({ ffplay: playing, pactl: server });
     const clock = createCountedClock();
