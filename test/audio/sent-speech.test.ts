@@ -73,9 +73,9 @@ describe('what comes while speech is open', () => {
 
   test('is bounded where nothing is sent any more', () => {
     const { spoken } = send([speech(1_000)]);
-    const expired = Array.from({ length: 100_000 }, (_, index) => spoken.hold(index)).flat();
+    const expired = Array.from({ length: 10_000 }, (_, index) => spoken.hold(index)).flat();
     const held = spoken.release();
     expect(held.length).toBeLessThanOrEqual(4_000);
-    expect([...expired, ...held]).toEqual(Array.from({ length: 100_000 }, (_, index) => index));
+    expect([...expired, ...held]).toEqual(Array.from({ length: 10_000 }, (_, index) => index));
   });
 });

@@ -58,7 +58,8 @@ describe.each([
   });
 
   test.each([1, 7, 333, 4096, 1_000_000])('are the same in pieces of %i bytes', (size) => {
-    expect(run(samples, {}, size)).toEqual(run(samples));
+    const firstTurns = samples.subarray(0, 4.8 * rate);
+    expect(run(firstTurns, {}, size)).toEqual(run(firstTurns));
   });
 });
 
@@ -114,10 +115,8 @@ test('speech above loud noise is found once the noise is known', () => {
 });
 
 test('speech without end is cut into turns of the longest length', () => {
-  const events = run(speech(65_000));
+  const events = run(speech(31_000));
   expect(events.map((event) => ('reason' in event ? event.reason : event.type))).toEqual([
-    'speech-start',
-    'max-turn',
     'speech-start',
     'max-turn',
     'speech-start',

@@ -49,11 +49,11 @@ describe('the stretcher', () => {
   test('takes as many samples as it plays, over time', () => {
     const stretcher = createStretcher();
     let taken = 0;
-    for (let i = 0; i < 10_000; i += 1) {
+    for (let i = 0; i < 2_000; i += 1) {
       const needed = stretcher.needed(320, 1.001);
       stretcher.stretch(new Float32Array(needed), 320, 1.001);
       taken += needed;
     }
-    expect(taken).toBeCloseTo(3_200_000 * 1.001, -1);
+    expect(Math.abs(taken - 640_000 * 1.001)).toBeLessThan(2);
   });
 });

@@ -197,7 +197,7 @@ test('a header with random damage is read or refused, never anything else', asyn
     chunk('LIST', odd),
     data,
   ]);
-  for (let round = 0; round < 2_000; round += 1) {
+  for (let round = 0; round < 600; round += 1) {
     const bytes = Buffer.from(whole.subarray(0, round % 3 === 0 ? Math.floor(random() * 120) : whole.length));
     for (let hits = 0; hits < 1 + (round % 5); hits += 1) {
       const at = Math.floor(random() * Math.min(bytes.length, 100));

@@ -97,7 +97,7 @@ describe('what comes out', () => {
     'a stream cut into pieces of %j bytes gives the same audio',
     async (...sizes) => {
       const bytes = wav(
-        encode(interleave(makeTone({ hz: 440, rate: 44_100, seconds: 0.2 }), 2), tags.pcm, 24),
+        encode(interleave(makeTone({ hz: 440, rate: 44_100, seconds: 0.05 }), 2), tags.pcm, 24),
         { rate: 44_100, channels: 2, bits: 24 },
       );
       const whole = await loadPcm(files.write(bytes));
@@ -108,8 +108,12 @@ describe('what comes out', () => {
   );
 
   test('chunks are whole samples, however the stream is cut', async () => {
-    const source = await openWavStream(Readable.from(cut(wav(second), 3, 4, 1)));
-    for await (const pcm of source.read()) expect(pcm.length % 2).toBe(0);
+    const bytes = second.subarray(0, 3_000);
+    const source = await openWavStream(Readable.from(cut(wav(bytes), 3, 4, 1)));
+    const lengths: number[] = [];
+    for await (const pcm of source.read()) lengths.push(pcm.length);
+    expect(lengths.filter((length) => length % 2 !== 0)).toEqual([]);
+    expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(3_000);
   });
 });
 
@@ -183,7 +187,7 @@ describe('how it ends', () => {
     async () => {
       const path = files.write(stereo48(440));
       const before = openFiles();
-      for (let round = 0; round < 20; round += 1) {
+      for (let round = 0; round < 3; round += 1) {
         const source = await openWavFile(path);
         for await (const _pcm of source.read()) break;
         const controller = new AbortController();
