@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Dialect, defaultDialect, isSymmetric, parseDialect } from '../../src/protocol/dialect.ts';
+import {
+  type Dialect,
+  defaultDialect,
+  isSigningAlgorithm,
+  isSymmetric,
+  parseDialect,
+} from '../../src/protocol/dialect.ts';
 
 const pem = '-----BEGIN PRIVATE KEY-----';
 const secret = 'a secret that nobody may see in a message';
@@ -148,6 +154,20 @@ describe('a wrong value', () => {
       '(an object)',
       /^claims other than sub, /,
     ],
+    [
+      'a claim that is not open, beside one that is',
+      { token: { extraClaims: { role: 'x', sub: 'x' } } },
+      'token.extraClaims',
+      '(an object)',
+      /^claims other than sub, /,
+    ],
+    [
+      'a message with an unknown template',
+      { stream: { greeting: [{ at: { $time: true } }] } },
+      'stream.greeting.0',
+      '(an object)',
+      /^one of the templates \$uuid, /,
+    ],
     ['no JSON', { token: { header: { kid: 1n } } }, 'token.header.kid', 1n, /./],
   ])('that is %s is told by path, value and expectation', (_name, input, path, value, expected) => {
     const parsed = parseDialect(input);
@@ -195,4 +215,12 @@ test.each([
   ['EdDSA', false],
 ] as const)('%s has one shared secret: %s', (algorithm, expected) => {
   expect(isSymmetric(algorithm)).toBe(expected);
+});
+
+test.each(['HS256', 'RS256', 'EdDSA'])('%s signs tokens', (alg) => {
+  expect(isSigningAlgorithm(alg)).toBe(true);
+});
+
+test.each(['none', 'hs256', '', undefined, 256])('%j signs none', (alg) => {
+  expect(isSigningAlgorithm(alg)).toBe(false);
 });

@@ -34,6 +34,7 @@ describe('a template', () => {
     ],
     [{ $other: true }, { $other: true }],
     [{ stream: true }, { stream: true }],
+    [[{}], [{}]],
     ['$stream', '$stream'],
     [7, 7],
   ])('%j becomes %j', (written, filled) => {
