@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest';
-import { isLoopbackHost } from '../../src/protocol/loopback.ts';
+import { isLoopbackHost, isSafeTransport } from '../../src/protocol/loopback.ts';
 
-test.each(['localhost', 'LOCALHOST', 'app.localhost', '127.0.0.1', '127.255.0.9', '::1', '[::1]'])(
-  '%s is this machine',
-  (host) => {
-    expect(isLoopbackHost(host)).toBe(true);
-  },
-);
+test.each([
+  'localhost',
+  'LOCALHOST',
+  'app.localhost',
+  'my-app.team.localhost',
+  '127.0.0.1',
+  '127.255.0.9',
+  '::1',
+  '[::1]',
+])('%s is this machine', (host) => {
+  expect(isLoopbackHost(host)).toBe(true);
+});
 
 test.each([
   '',
@@ -26,4 +32,17 @@ test.each([
   'fe80::1',
 ])('%j is not taken for this machine', (host) => {
   expect(isLoopbackHost(host)).toBe(false);
+});
+
+test.each([
+  ['https://example.com', true],
+  ['wss://example.com/voice-stream', true],
+  ['http://localhost:8787', true],
+  ['ws://127.0.0.1:8787/voice-stream', true],
+  ['http://[::1]:8787', true],
+  ['http://example.com', false],
+  ['ws://10.0.0.1/voice-stream', false],
+  ['ws://example.com/?host=localhost', false],
+])('a key may go to %s: %s', (url, isSafe) => {
+  expect(isSafeTransport(url)).toBe(isSafe);
 });

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { type DialectInput, parseDialect } from '../../src/protocol/dialect.ts';
-import { readServiceMessage, writeConnected, writeError, writeStatus } from '../../src/protocol/messages.ts';
+import {
+  isInterruption,
+  readServiceMessage,
+  writeConnected,
+  writeError,
+  writeGiven,
+  writeMessage,
+  writeStatus,
+} from '../../src/protocol/messages.ts';
 
 function dialectOf(stream: DialectInput['stream']) {
   const parsed = parseDialect({ stream });
@@ -28,6 +36,30 @@ describe('writing', () => {
     expect(writeConnected(dialect)).toBe('{"event":"service_voice_connected","sessionId":"s1"}');
     expect(writeStatus(dialect, 'listening')).toBe('{"event":"state","now":"ears","more":1}');
     expect(writeError(dialect, 'C', 'M')).toBe('{"event":"problem","code":"C","message":"M","retry":false}');
+    expect(writeMessage(dialect, 'hello')).toBe('{"event":"hello"}');
+  });
+
+  test('a state may have a kind of its own, and no field', () => {
+    const dialect = dialectOf({ status: { stateField: '', kinds: { speaking: 'ai_speaks' } } });
+    expect(writeStatus(dialect, 'speaking')).toBe('{"type":"ai_speaks"}');
+    expect(writeStatus(dialect, 'listening')).toBe('{"type":"status"}');
+  });
+
+  test('templates are filled in where the values are known', () => {
+    const fields = { stream: { $stream: true } };
+    const dialect = dialectOf({ connected: { fields }, status: { fields }, error: { fields } });
+    const values = {
+      ...{ uuid: () => 'u', session: 's', nowMs: () => 0, device: 'd', stream: 3 },
+      nextSequence: () => 1,
+    };
+    const written = [
+      writeConnected(dialect, values),
+      writeStatus(dialect, 'speaking', values),
+      writeError(dialect, 'C', 'M', values),
+      writeGiven(fields, values),
+    ];
+    expect(written.map((text) => JSON.parse(text).stream)).toEqual([3, 3, 3, 3]);
+    expect(JSON.parse(writeConnected(dialect))).toMatchObject(fields);
   });
 });
 
@@ -90,6 +122,49 @@ describe('reading', () => {
   test('no depth of nesting makes reading fail', () => {
     const text = `{"type":"status","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect(readServiceMessage(text).category).toBe('status');
+  });
+});
+
+test.each(['session_state', 'STATUS', 'statusUpdate'])('a message of the kind %s tells a status', (type) => {
+  expect(readServiceMessage(JSON.stringify({ type })).category).toBe('status');
+});
+
+describe('audio that was not heard yet is void', () => {
+  test.each([
+    { type: 'interrupted' },
+    { type: 'Interruption' },
+    { event: 'bargein' },
+    { event: 'barge-in' },
+    { type: 'clearaudio' },
+    { type: 'flush_the_buffer' },
+    { type: 'clear_buffer' },
+    { type: 'flush_audio' },
+    { type: 'audio.clear' },
+    { type: 'output_audio_buffer.flush' },
+    { type: 'buffer_clear' },
+    { type: 'playback_flush' },
+    { type: 'status', status: 'interrupted' },
+    { type: 'status', state: 'interrupted' },
+    { type: 'x', action: 'interrupt' },
+    { type: 'x', reason: 'barge_in' },
+  ])('after %j', (message) => {
+    expect(isInterruption(readServiceMessage(JSON.stringify(message)))).toBe(true);
+  });
+
+  test.each([
+    { type: 'clear' },
+    { type: 'audio' },
+    { type: 'playback_started' },
+    { type: 'barging in' },
+    { type: 'x', text: 'interrupted' },
+    { type: 'status', status: 7 },
+    { type: 'error', reason: 'interrupted' },
+    { type: 'service_voice_connected', reason: 'interrupted' },
+    ['interrupted'],
+    'interrupted',
+    {},
+  ])('but not after %j', (message) => {
+    expect(isInterruption(readServiceMessage(JSON.stringify(message)))).toBe(false);
   });
 });
 

@@ -12,6 +12,7 @@ test.each([
   ['http://127.0.0.1:8787', 'ws://127.0.0.1:8787'],
   ['https://voice.example.test/base', 'wss://voice.example.test/base'],
   ['HTTPS://voice.example.test', 'wsS://voice.example.test'],
+  ['wss://http.example.test', 'wss://http.example.test'],
 ])('the stream of %s is at %s', (base, ws) => {
   expect(new URL(wsUrlFor(base)).href).toBe(new URL(ws).href);
 });

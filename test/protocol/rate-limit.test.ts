@@ -43,11 +43,18 @@ test.each([
   ['42', nowMs + 42_000],
   ['0.5', nowMs + 500],
   [' 60 ', nowMs + 60_000],
+  ['99999999', nowMs + 99_999_999_000],
+  ['100000000', 100_000_000_000],
   ['1767323105', 1_767_323_105_000],
+  ['99999999999', 99_999_999_999_000],
+  ['100000000000', 100_000_000_000],
+  ['8640000000000000', 8.64e15],
+  ['8640000000000001', undefined],
   ['1767323105.5', 1_767_323_105_500],
   ['1767323105000', 1_767_323_105_000],
   ['2026-01-02T03:05:05Z', nowMs + 60_000],
   ['2026-01-02T04:05:05+01:00', nowMs + 60_000],
+  ['2026-01-02', Date.UTC(2026, 0, 2)],
   ['Fri, 02 Jan 2026 03:05:05 GMT', nowMs + 60_000],
   ['Friday, 02-Jan-26 03:05:05 GMT', nowMs + 60_000],
   [undefined, undefined],
@@ -58,6 +65,12 @@ test.each([
   ['NaN', undefined],
   ['Infinity', undefined],
   ['60, 60', undefined],
+  ['x60', undefined],
+  ['60x', undefined],
+  ['60.', undefined],
+  ['1.25', nowMs + 1_250],
+  ['2026', nowMs + 2_026_000],
+  ['1/2/2026', undefined],
   ['2026-99-99T00:00:00Z', undefined],
   ['9'.repeat(16), undefined],
   ['9'.repeat(400), undefined],
@@ -65,9 +78,21 @@ test.each([
   expect(readMoment(text, nowMs)).toBe(moment);
 });
 
-test.each(['', 'many', '-1', '1.5', '0x10', '9'.repeat(16)])('a limit of %j is unknown', (text) => {
-  expect(readRateLimitHeaders(() => text, nowMs)).toMatchObject({ limit: undefined, remaining: undefined });
+test.each([
+  ['60', 60],
+  ['  60  ', 60],
+  ['0', 0],
+  ['9'.repeat(15), 999_999_999_999_999],
+])('a limit of %j is %i', (text, limit) => {
+  expect(readRateLimitHeaders(() => text, nowMs)).toMatchObject({ limit, remaining: limit });
 });
+
+test.each(['', 'many', '-1', '1.5', '0x10', '60x', 'x60', '6 0', '9'.repeat(16)])(
+  'a limit of %j is unknown',
+  (text) => {
+    expect(readRateLimitHeaders(() => text, nowMs)).toMatchObject({ limit: undefined, remaining: undefined });
+  },
+);
 
 test('headers that are missing are unknown', () => {
   expect(readRateLimitHeaders(() => undefined, nowMs)).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readServiceMessage } from '../../src/protocol/messages.ts';
-import { readTranscript } from '../../src/protocol/transcript.ts';
+import { readTranscript, spokenText } from '../../src/protocol/transcript.ts';
 import { createTranscript } from '../../src/session/transcript.ts';
 
 const read = (body: unknown) => readTranscript(readServiceMessage(JSON.stringify(body)));
@@ -50,6 +50,81 @@ describe('a transcript', () => {
     ['text', undefined],
   ])('in %j is read', (body, spoken) => {
     expect(read(body)).toEqual(spoken);
+  });
+
+  test.each([
+    ...['transcript', 'Transcription', 'utterance_end', 'captions', 'subtitle', 'speech_to_text'],
+    ...['speechtotext', 'speech-to-text', 'recognised', 'recognized'],
+  ])('is what a message of the kind %s holds', (type) => {
+    expect(read({ type, text: 'hello' })).toMatchObject({ text: 'hello' });
+  });
+
+  test.each(['text', 'content', 'delta', 'transcript', 'transcription', 'utterance'])(
+    'stands under %s',
+    (field) => {
+      expect(read({ type: 'caption', [field]: 'hello' })).toMatchObject({ text: 'hello' });
+    },
+  );
+
+  test.each(['transcript', 'transcription', 'utterance'])('stands under %s in any message', (field) => {
+    expect(read({ type: 'x', [field]: 'hello' })).toMatchObject({ text: 'hello' });
+  });
+
+  test.each(['data', 'payload', 'item', 'transcript', 'transcription', 'utterance'])(
+    'may stand deeper, under %s',
+    (place) => {
+      expect(read({ type: 'caption', [place]: { text: 'hello' } })).toMatchObject({ text: 'hello' });
+    },
+  );
+
+  test.each([
+    ...['user', 'human', 'client', 'device', 'Customer', 'caller', 'input', 'you'].map((role) => [
+      role,
+      'you',
+    ]),
+    ...['assistant', 'ai', 'the AI', 'agent', 'bot', 'model', 'service', 'output', 'response', 'reply'].map(
+      (role) => [role, 'AI'],
+    ),
+    ...['main', 'aim', 'said', 'youth', 'thank you', 'someone'].map((role) => [role, undefined]),
+  ])('of %s is spoken by %s', (role, who) => {
+    expect(read({ type: 'caption', role, text: 'hello' })).toMatchObject({ who });
+  });
+
+  test.each(['role', 'speaker', 'source', 'from', 'participant'])('tells under %s who speaks', (field) => {
+    expect(read({ type: 'caption', [field]: 'user', text: 'hello' })).toMatchObject({ who: 'you' });
+  });
+
+  test.each([
+    [{ type: 'caption' }, false],
+    [{ type: 'caption', final: false }, true],
+    [{ type: 'caption', isFinal: false }, true],
+    [{ type: 'caption', is_final: false }, true],
+    [{ type: 'caption', data: { final: false } }, true],
+    [{ type: 'caption', final: 'no', isFinal: true }, false],
+    [{ type: 'caption_delta' }, true],
+    [{ type: 'PartialCaption' }, true],
+    [{ type: 'caption.interim' }, true],
+  ])('in %j is a part: %j', (body, isPart) => {
+    expect(read({ text: 'hello', ...body })).toMatchObject({ isPart });
+  });
+
+  test.each([
+    [{ type: 'service_voice_connected', transcript: 'hello' }],
+    [{ type: 'error', transcript: 'hello' }],
+    [{ type: 'x', text: 'hello' }],
+    [{ type: 'caption', text: 7 }],
+    [{ type: 'caption', data: 'hello' }],
+    [['hello']],
+  ])('is not in %j', (body) => {
+    expect(read(body)).toBeUndefined();
+  });
+
+  test.each([
+    [{ who: 'AI', text: 'It is nine', isPart: false }, 'AI: It is nine'],
+    [{ who: 'you', text: 'What', isPart: true }, 'you: What …'],
+    [{ who: undefined, text: 'hello', isPart: false }, 'hello'],
+  ] as const)('%j is a line', (spoken, line) => {
+    expect(spokenText(spoken)).toBe(line);
   });
 
   test('of parts becomes one line for each voice and turn', () => {
