@@ -6,8 +6,8 @@ import { openedUpgrade } from './exchanges.ts';
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A JWT that is told from others by its `jti`. */
-export function jwt(jti: string): string {
+/** A JWT that is told from others by its `jti`; undefined: it has none. */
+export function jwt(jti: string | number | undefined): string {
   return `${part({ alg: 'HS256' })}.${part({ sub: 'd1', jti })}.c2lnbmF0dXJl`;
 }
 
@@ -20,6 +20,7 @@ interface Asked {
   token?: string;
   status?: number;
   answerHeaders?: readonly Header[];
+  totalMs?: number;
 }
 
 /** A token request of a device, as the service sees it. */
@@ -31,6 +32,7 @@ export function asks({
   token,
   status = token === undefined ? 401 : 200,
   answerHeaders = [],
+  totalMs = 0,
 }: Asked = {}): TokenExchange {
   return {
     kind: 'token',
@@ -40,7 +42,7 @@ export function asks({
     answer: { status, headers: answerHeaders, body: '', firstByteMs: 0 },
     granted: token === undefined ? undefined : tokenFacts(token, createRedactor()),
     breakdown: undefined,
-    totalMs: 0,
+    totalMs,
   };
 }
 

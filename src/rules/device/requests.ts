@@ -85,18 +85,17 @@ function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
   return waitedMs < told.ms - earlyMs ? fail(text, [one, next]) : pass(text, [one, next]);
 }
 
-/** How long a refusal asks to wait: the longest of what it says. */
+/** How long a refusal asks to wait. */
 function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
   if (answer === undefined) return undefined;
   const nowMs = wallAt + totalMs;
   const header = (name: string) => headerValue(answer.headers, name);
+  // A reset has whole seconds, rounded up; Retry-After is more exact.
   const moments = [
     { name: retryAfterHeaderName, at: readMoment(header(retryAfterHeaderName), nowMs) },
     { name: rateLimitHeaderNames.reset, at: readRateLimitHeaders(header, nowMs).resetAtMs },
   ];
-  const waits = moments.flatMap(({ name, at }) => (at === undefined ? [] : [{ name, ms: at - nowMs }]));
-  // A reset has whole seconds, rounded up; Retry-After is more exact.
-  return waits.find(({ name }) => name === retryAfterHeaderName) ?? waits[0];
+  return moments.flatMap(({ name, at }) => (at === undefined ? [] : [{ name, ms: at - nowMs }]))[0];
 }
 
 /** Whether the requests spread out, where no refusal said how long to wait. */
