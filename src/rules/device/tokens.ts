@@ -103,10 +103,8 @@ function isGrantedAnew({ message }: Shown, seen: readonly Seen[]): boolean {
 }
 
 /** An earlier use of the same token, which the service did not refuse. */
-function firstUse({ message, stream }: Shown, before: readonly Shown[]): Shown | undefined {
-  return before.find(
-    (one) => one.stream !== stream && !one.refused && one.message.token.hash === message.token.hash,
-  );
+function firstUse({ message }: Shown, before: readonly Shown[]): Shown | undefined {
+  return before.find((one) => !one.refused && one.message.token.hash === message.token.hash);
 }
 
 function judgeRefusal(seen: readonly Seen[]): Finding | undefined {

@@ -514,7 +514,7 @@ const cases: Case[] = [
     'D7',
     'it connects with a token that it had before',
     'pass: after 401 it did not connect (X2)',
-    seenAs(asks({ token: one, totalMs: 1 }), asks({ at: 2 }), live(one, 5)),
+    seenAs(asks({ token: one, totalMs: 5 }), asks({ at: 2 }), live(one, 5)),
   ],
   [
     'D7',
@@ -671,6 +671,12 @@ const cases: Case[] = [
     'a cut after a ping with an answer',
     'fail: it cut the connection, without a close (X1)',
     ended(1006, beats(5, 'device', 'ping'), beats(6, 'service', 'pong')),
+  ],
+  [
+    'D13',
+    'a cut after a ping with an answer, and audio',
+    'fail: it cut the connection, without a close (X1)',
+    ended(1006, beats(5, 'device', 'ping'), beats(6, 'service', 'pong'), ...speaks(7)),
   ],
   [
     'D13',
