@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { closeReasonSchema } from '../../src/protocol/close-code-schema.ts';
 import { closeCodeName, closeCodes, isSendableCloseCode } from '../../src/protocol/close-codes.ts';
 
 test.each([
@@ -29,6 +30,8 @@ test.each([
   [1016, 'unassigned'],
   [2500, 'unassigned'],
   [3000, 'registered'],
+  [3999, 'registered'],
+  [4000, 'application'],
   [4401, 'application'],
 ])('close code %i is called %j', (code, name) => {
   expect(closeCodeName(code)).toBe(name);
@@ -36,4 +39,14 @@ test.each([
 
 test('every code that is known by name has one to show', () => {
   for (const code of Object.values(closeCodes)) expect(closeCodeName(code)).not.toBe('unassigned');
+});
+
+test.each([
+  ['', true],
+  ['x'.repeat(123), true],
+  ['x'.repeat(124), false],
+  [`${'é'.repeat(61)}x`, true],
+  ['é'.repeat(62), false],
+])('a reason of %j may be sent: %s', (reason, sendable) => {
+  expect(closeReasonSchema.safeParse(reason).success).toBe(sendable);
 });

@@ -24,7 +24,7 @@ test.each([
   ['null', null, undefined, undefined],
   ['nothing', undefined, undefined, undefined],
 ])('an error is read out of %s', (_name, body, code, message) => {
-  expect(readError(body)).toEqual({ code, message });
+  expect(readError(body)).toStrictEqual({ code, message });
 });
 
 test.each([

@@ -28,6 +28,11 @@ describe('a fault is read', () => {
 
   test.each([
     ['', 'expected a fault of the catalogue, not ""'],
+    ['7', 'expected a fault of the catalogue, not "7"'],
+    ['unheard-of:delay=2', 'expected a fault of the catalogue, not "unheard-of"'],
+    ['=', 'expected a fault of the catalogue, not "="'],
+    [':delay=2s', 'expected a fault of the catalogue, not ""'],
+    ['close:=2', 'close: there is no setting ""'],
     ['close:code=1005', 'close: code: expected a close code that may be sent'],
     ['close:code=soon', 'close: code: Invalid input: expected number'],
     [`close:reason=${'é'.repeat(62)}`, 'close: reason: expected at most 123 bytes'],
@@ -108,5 +113,7 @@ test('the catalogue describes a fault, its parameters and their defaults', () =>
 });
 
 test.each([null, 7, {}, { name: 7 }, { name: 'toString' }])('%j is no fault', (input) => {
-  expect(() => parseFault(input)).toThrow('expected a fault of the catalogue');
+  expect(() => parseFault(input)).toThrow(
+    /^expected a fault of the catalogue, not (undefined|7|"toString")$/,
+  );
 });

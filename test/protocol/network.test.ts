@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { networkFault, networkProfiles, networkQuality, readRate } from '../../src/protocol/network.ts';
-import { readFault } from '../../src/protocol/read-fault.ts';
+import { parseFault, readFault } from '../../src/protocol/read-fault.ts';
 
 describe('a network', () => {
   test.each([
@@ -21,6 +21,11 @@ describe('a rate', () => {
   test.each([
     ['400kbit', 400_000],
     ['1.5Mbit', 1_500_000],
+    ['0.000064Gbit', 64_000],
+    ['1.25mbit', 1_250_000],
+    ['400kbits', undefined],
+    ['1.kbit', undefined],
+    ['400  kbit', undefined],
     ['2 Gbit/s', 2_000_000_000],
     ['64bit', 64],
     ['0', 0],
@@ -42,12 +47,36 @@ test.each([
   ['2%', 0.02],
   ['0', 0],
   ['99.5%', 0.995],
+  ['0.125', 0.125],
+  ['0.25%', 0.0025],
 ])('a share of %s is %j', (written, loss) => {
   expect(readFault(`network:loss=${written}`)).toMatchObject({ loss });
 });
 
 test.each(['1', '100%', '-1%', 'x', '2 %', '2%%', '1000%'])('a share of %s is refused', (written) => {
   expect(() => readFault(`network:loss=${written}`)).toThrow('expected a share from 0 up to 1');
+});
+
+test.each([
+  [{ loss: 0 }, true],
+  [{ loss: 0.999 }, true],
+  [{ loss: 1 }, false],
+  [{ loss: -0.1 }, false],
+  [{ rate: 64_000 }, true],
+  [{ rate: -1 }, false],
+  [{ upload: 0 }, true],
+  [{ rate: '64' }, false],
+])('a program may ask for %j: %s', (settings, isTaken) => {
+  const reading = () => parseFault({ name: 'network', ...settings });
+  if (isTaken) expect(reading()).toMatchObject(settings);
+  else expect(reading).toThrow(/expected a (rate|share)/);
+});
+
+test.each([
+  ['0.02', 0.02],
+  ['2%', 0.02],
+])('a program may write the share %s', (loss, share) => {
+  expect(parseFault({ name: 'network', loss })).toMatchObject({ loss: share });
 });
 
 test('a profile that does not exist is told with the one that was meant', () => {

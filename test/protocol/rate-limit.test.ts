@@ -60,6 +60,8 @@ test.each([
   [undefined, undefined],
   ['', undefined],
   ['soon', undefined],
+  ['12026-01-02', undefined],
+  ['x 2026', undefined],
   ['-5', undefined],
   ['1e3', undefined],
   ['NaN', undefined],

@@ -17,6 +17,7 @@ const places = createSchemaPlaces(
       .meta({ [rateMark]: true })
       .optional(),
     steps: z.array(z.union([z.strictObject({ say: z.string() }), z.strictObject({ pause: durationSchema })])),
+    either: z.union([durationSchema, z.number().meta({ [rateMark]: true }), z.null()]),
     named: z.record(z.string(), z.strictObject({ after: durationSchema })),
     tree,
   }),
@@ -24,7 +25,7 @@ const places = createSchemaPlaces(
 
 describe('a place in a file', () => {
   test.each([
-    [[], ['wait', 'rate', 'steps', 'named', 'tree']],
+    [[], ['wait', 'rate', 'steps', 'either', 'named', 'tree']],
     [['steps'], []],
     [
       ['steps', 0],
@@ -46,6 +47,7 @@ describe('a place in a file', () => {
   test.each([
     [['wait'], true],
     [['steps', 3, 'pause'], true],
+    [['either'], true],
     [['named', 'x', 'after'], true],
     [['steps', 3, 'say'], false],
     [['rate'], false],
@@ -56,6 +58,7 @@ describe('a place in a file', () => {
 
   test.each([
     [['rate'], true],
+    [['either'], true],
     [['wait'], false],
   ])('%j takes a rate: %j', (path, isRate) => {
     expect(places.isRate(path)).toBe(isRate);

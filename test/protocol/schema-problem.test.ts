@@ -15,6 +15,12 @@ const schema = z.strictObject({
   either: z
     .union([z.strictObject({ a: z.int() }), z.strictObject({ b: z.strictObject({ c: z.int() }) })])
     .optional(),
+  deeperLast: z
+    .union([z.strictObject({ a: z.int() }), z.strictObject({ a: z.strictObject({ b: z.int() }) })])
+    .optional(),
+  deeperFirst: z
+    .union([z.strictObject({ a: z.strictObject({ b: z.int() }) }), z.strictObject({ a: z.int() })])
+    .optional(),
   both: z.union([z.number(), z.boolean()]).optional(),
 });
 
@@ -61,6 +67,16 @@ describe('of several alternatives the problem is of the one that is nearest', ()
       { path: 'either.b.c', expected: 'number', at: ['either', 'b', 'c'] },
     ],
     ['the one with fewer problems', { either: { a: 'x' } }, { path: 'either.a', expected: 'number' }],
+    [
+      'the deeper one of two with as many problems',
+      { deeperLast: { a: { b: 'x' } } },
+      { path: 'deeperLast.a.b', expected: 'number' },
+    ],
+    [
+      'that one also where it stands first',
+      { deeperFirst: { a: { b: 'x' } } },
+      { path: 'deeperFirst.a.b', expected: 'number' },
+    ],
   ])('%s', (_what, input, problem) => {
     expect(problemOf(input)).toMatchObject(problem);
   });

@@ -10,7 +10,7 @@ test.each([
   ['the two fields', JSON.stringify(good)],
   ['white space around', ` \n${JSON.stringify(good)}\r\n\t `],
   ['further fields of any kind', JSON.stringify({ ...good, more: [1, null, { deep: true }] })],
-  ['a little nesting', `{"apiKey":"key","deviceId":"device-1","more":${nested(20, '[', ']')}}`],
+  ['31 arrays in one another', `{"apiKey":"key","deviceId":"device-1","more":${nested(31, '[', ']')}}`],
 ])('a body with %s is a token request', (_name, text) => {
   expect(parseTokenRequest(bytes(text))).toEqual({ ok: true, request: good });
 });
@@ -52,6 +52,7 @@ test.each([
   ['null', bytes('null')],
   ['8,000 arrays in one another', bytes(nested(8_000, '[', ']'))],
   ['a field of 8,000 arrays', withField(nested(8_000, '[', ']'))],
+  ['a field of 32 arrays', withField(nested(32, '[', ']'))],
   ['a field of 2,500 objects', withField(`${'{"a":'.repeat(2_500)}1${'}'.repeat(2_500)}`)],
   ['the key __proto__', bytes('{"apiKey":"key","deviceId":"device-1","__proto__":{"admin":true}}')],
   ['the key constructor', bytes('{"apiKey":"key","deviceId":"device-1","constructor":{}}')],
@@ -86,6 +87,57 @@ const badValues: [name: string, json: string | undefined, message: RegExp][] = [
 const fieldCases = badValues.flatMap(([name, json, message]) =>
   (['apiKey', 'deviceId'] as const).map((field) => ({ field, name, json, message })),
 );
+
+const known = 'device-1';
+
+test.each([
+  ['no JSON', 'apiKey', { case: 'invalidJson', message: 'Request body is not valid JSON' }],
+  ['a list', '[]', { case: 'notAnObject', message: 'Request body must be a JSON object' }],
+  [
+    'a forbidden key',
+    `{"apiKey":"key","deviceId":"${known}","constructor":1}`,
+    {
+      case: 'badNesting',
+      message: 'Request body contains a forbidden key or is nested too deeply',
+      deviceId: known,
+    },
+  ],
+  [
+    'a key of another type',
+    `{"apiKey":7,"deviceId":"${known}"}`,
+    {
+      case: 'wrongType',
+      message: 'Field apiKey must be a string',
+      details: { field: 'apiKey', expected: 'string' },
+      deviceId: known,
+    },
+  ],
+  [
+    'a device of another type',
+    '{"apiKey":"key","deviceId":7}',
+    {
+      case: 'wrongType',
+      message: 'Field deviceId must be a string',
+      details: { field: 'deviceId', expected: 'string' },
+    },
+  ],
+])(
+  'the problem of %s is told with its case, and with the device if that is known',
+  (_what, body, problem) => {
+    expect(parseTokenRequest(bytes(body))).toStrictEqual({ ok: false, problem });
+  },
+);
+
+test.each([
+  ['missing', undefined, 'missingApiKey'],
+  ['empty', '""', 'emptyApiKey'],
+  ['too long', JSON.stringify('x'.repeat(257)), 'tooLong'],
+  ['with a line break', '"a\\nb"', 'badCharacters'],
+  ['with half of a surrogate pair', '"a\\ud83d"', 'badCharacters'],
+])('a key that is %s has a case of its own', (_what, json, expected) => {
+  const key = json === undefined ? '' : `"apiKey":${json},`;
+  expect(parseTokenRequest(bytes(`{${key}"deviceId":"d"}`))).toHaveProperty('problem.case', expected);
+});
 
 test.each(fieldCases)('$field that is $name is blamed by its name', ({ field, json, message }) => {
   const fields = Object.entries(good).map(([name, value]) => [name, JSON.stringify(value)] as const);
