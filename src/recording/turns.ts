@@ -15,14 +15,22 @@ export type Speech = Pick<Turn, 'voice' | 'startMs' | 'endMs'>;
 
 /** The speech of both sides as turns, in order. */
 export function relateTurns(spoken: readonly Speech[]): Turn[] {
-  return [...spoken].sort((a, b) => a.startMs - b.startMs).map(relate);
+  const last: Partial<Record<Direction, Speech>> = {};
+  let before: Speech | undefined;
+  return [...spoken]
+    .sort((a, b) => a.startMs - b.startMs)
+    .map((speech) => {
+      const turn = relate(speech, last[speech.voice === 'out' ? 'in' : 'out'], before);
+      last[speech.voice] = speech;
+      before = speech;
+      return turn;
+    });
 }
 
-function relate(speech: Speech, index: number, all: readonly Speech[]): Turn {
-  const before = all.slice(0, index);
-  const other = before.findLast(({ voice }) => voice !== speech.voice);
-  const isNext = before.at(-1) === other;
-  const answers = speech.voice === 'in' && isNext && other !== undefined && other.endMs <= speech.startMs;
+/** `other`: the last speech of the other side; `before`: of any side. */
+function relate(speech: Speech, other: Speech | undefined, before: Speech | undefined): Turn {
+  const answers =
+    speech.voice === 'in' && other !== undefined && before === other && other.endMs <= speech.startMs;
   return {
     ...speech,
     afterMs: answers ? speech.startMs - other.endMs : null,
