@@ -1,4 +1,5 @@
 import type { Axis, Mark, Span } from '../../view-data.ts';
+import { gravity, marksInView, spansInView } from './in-view.ts';
 import { type Pen, pen } from './pen.ts';
 import { gutter, middle, pictureHeight, rows, timeText } from './places.ts';
 
@@ -38,6 +39,7 @@ export function drawPicture(context: CanvasRenderingContext2D, view: View): void
   const end = view.start + (width - gutter) / view.pxPerMs;
   const drawing: Drawing = {
     ...view,
+    axis: spansInView({ ...view, end }),
     pen: pen(context),
     x: (ms) => gutter + (ms - view.start) * view.pxPerMs,
     end,
@@ -188,34 +190,6 @@ function drawArrivals({ pen, start, colors, axis, x, end }: Drawing): void {
 
 function drawEventLines({ pen, colors, marks, x }: Drawing): void {
   for (const { t } of marks) pen.line(x(t), rows.out.top, rows.events.top + 6, colors.line);
-}
-
-/** The gravest first: where names have no room side by side, theirs is the one that is shown. */
-const gravity: readonly Mark['tone'][] = ['bad', 'note', 'good', 'ink', 'muted'];
-/** Marks that are nearer are one: the gravest. */
-const nearestPx = 5;
-
-/** The marks that are seen; `marks` is in the order of time. */
-function marksInView({
-  axis: { marks },
-  start,
-  end,
-  pxPerMs,
-}: Pick<Drawing, 'axis' | 'start' | 'end' | 'pxPerMs'>): Mark[] {
-  const margin = 10 / pxPerMs;
-  const found: Mark[] = [];
-  let place = Number.NaN;
-  for (let at = marks.length - 1; at >= 0; at -= 1) {
-    const mark = marks[at];
-    if (mark === undefined || mark.t > end + margin) continue;
-    if (mark.t < start - margin) break;
-    const its = Math.floor((mark.t * pxPerMs) / nearestPx);
-    const last = found.at(-1);
-    if (its !== place || last === undefined) found.push(mark);
-    else if (gravity.indexOf(mark.tone) < gravity.indexOf(last.tone)) found[found.length - 1] = mark;
-    place = its;
-  }
-  return found.reverse();
 }
 
 function drawEvents({ pen, colors, marks, x }: Drawing): void {
