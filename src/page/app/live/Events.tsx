@@ -1,12 +1,13 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { jsonLines } from '../../../kernel/escape.ts';
 import { heldCount, type Row } from '../../../ui/event-list.ts';
-import { copyJson, detail, mark, marked, pressList, rows, setFilter } from './event-keys.ts';
+import { paintSoon } from '../picture/painting.ts';
+import { copyJson, detail, follows, mark, marked, pressList, rows, setFilter } from './event-keys.ts';
 import { list } from './store.ts';
 
 const rowPx = 24;
-/** Beyond any list: asking for its height would lay the page out once more. */
+/** Beyond any list. */
 const farBelow = 1e7;
 /** Rows above and below what is seen. */
 const spare = 6;
@@ -52,31 +53,31 @@ function Rows() {
   const frame = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(300);
-  const follows = useRef(true);
+  const markedId = useComputed(() => list.value.marked);
   const all = rows.value;
-  const first = Math.max(0, Math.floor(top.value / rowPx) - spare);
+  const lowest = Math.max(0, all.length * rowPx - height.value);
+  const first = Math.max(0, Math.floor((follows.value ? lowest : top.value) / rowPx) - spare);
   const count = Math.ceil(height.value / rowPx) + 2 * spare;
 
   useEffect(() => {
     if (frame.current === null) return;
-    const resized = new ResizeObserver(() => {
-      height.value = frame.current?.clientHeight ?? 300;
+    const resized = new ResizeObserver(([entry]) => {
+      height.value = entry?.contentRect.height ?? 0;
     });
     resized.observe(frame.current);
     return () => resized.disconnect();
   }, []);
   // The newest stays in view, unless somebody looks back.
-  useEffect(() => {
-    if (frame.current !== null && follows.current) frame.current.scrollTop = farBelow;
-  }, [all]);
+  const scrollDown = useRef(() => {
+    if (frame.current !== null && follows.peek()) frame.current.scrollTop = farBelow;
+  });
+  useLayoutEffect(() => paintSoon(scrollDown.current), [lowest, follows.value]);
   useSignalEffect(() => {
-    const id = list.value.marked;
+    const id = markedId.value;
     const box = frame.current;
-    if (box === null) return;
-    if (id === undefined) {
-      follows.current = true;
-      return;
-    }
+    follows.value = id === undefined;
+    if (id === undefined || box === null) return;
+    top.value = box.scrollTop;
     const at = rows.peek().findIndex((row) => row.id === id) * rowPx;
     if (at < box.scrollTop) box.scrollTop = at;
     else if (at + rowPx > box.scrollTop + box.clientHeight) box.scrollTop = at + rowPx - box.clientHeight;
@@ -90,11 +91,10 @@ function Rows() {
       role="listbox"
       aria-label="Events"
       aria-activedescendant={marked.value === undefined ? undefined : `event-${marked.value.id}`}
-      onScroll={(event) => {
-        const box = event.currentTarget;
-        top.value = box.scrollTop;
-        follows.current =
-          list.peek().marked === undefined && box.scrollTop + box.clientHeight >= box.scrollHeight - rowPx;
+      // Heights are known here: to ask the box for them would lay the page out once more.
+      onScroll={({ currentTarget: { scrollTop } }) => {
+        follows.value = list.peek().marked === undefined && scrollTop >= lowest - rowPx;
+        if (!follows.value) top.value = scrollTop;
       }}
     >
       <div class="all" role="presentation" style={{ height: `${all.length * rowPx}px` }}>

@@ -1,6 +1,7 @@
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { peakMs } from '../../messages.ts';
 import { themeColors } from '../picture/colors.ts';
+import { paintSoon } from '../picture/painting.ts';
 import { timeText } from '../picture/places.ts';
 import type { Session } from './session.ts';
 import { choose, elapsedMs, sessions, shown, state } from './store.ts';
@@ -57,34 +58,36 @@ const drawEvery = 5;
 /** The last seconds of both voices: the device above, the AI below. */
 function Trace({ session }: { session: Session }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useBeat(
-    canvas,
-    () => {
+  const paint = useMemo(
+    () => () => {
       const context = canvas.current?.getContext('2d');
-      if (context === null || context === undefined) return;
-      const colors = themeColors();
-      const end = Math.floor((elapsedMs() - session.openedAt) / peakMs);
-      const count = traceMs / peakMs;
-      const [middle, step] = [height / 2, width / columns];
-      context.clearRect(0, 0, width, height);
-      for (const [voice, color, sign] of [
-        ['out', colors.you, -1],
-        ['in', colors.ai, 1],
-      ] as const) {
-        const { peaks } = session.voices[voice];
-        context.fillStyle = color ?? 'gray';
-        context.beginPath();
-        context.rect(0, middle, width, sign);
-        for (let column = 0; column < columns; column += 1) {
-          const from = end - count + Math.floor((column * count) / columns);
-          const peak = Math.max(peaks[from] ?? 0, peaks[from + 1] ?? 0, peaks[from + 2] ?? 0) / 255;
-          if (peak > 0) context.rect(step * column, middle, step, sign * peak ** 0.6 * (middle - 2));
-        }
-        context.fill();
-      }
+      if (context) drawTrace(context, session);
     },
-    drawEvery,
-    session.stream,
+    [session],
   );
+  useBeat(canvas, () => paintSoon(paint), drawEvery, session.stream);
   return <canvas class="trace" ref={canvas} width={width} height={height} aria-hidden="true" />;
+}
+
+function drawTrace(context: CanvasRenderingContext2D, session: Session): void {
+  const colors = themeColors();
+  const end = Math.floor((elapsedMs() - session.openedAt) / peakMs);
+  const count = traceMs / peakMs;
+  const [middle, step] = [height / 2, width / columns];
+  context.clearRect(0, 0, width, height);
+  for (const [voice, color, sign] of [
+    ['out', colors.you, -1],
+    ['in', colors.ai, 1],
+  ] as const) {
+    const { peaks } = session.voices[voice];
+    context.fillStyle = color ?? 'gray';
+    context.beginPath();
+    context.rect(0, middle, width, sign);
+    for (let column = 0; column < columns; column += 1) {
+      const from = end - count + Math.floor((column * count) / columns);
+      const peak = Math.max(peaks[from] ?? 0, peaks[from + 1] ?? 0, peaks[from + 2] ?? 0) / 255;
+      if (peak > 0) context.rect(step * column, middle, step, sign * peak ** 0.6 * (middle - 2));
+    }
+    context.fill();
+  }
 }

@@ -7,6 +7,8 @@ import { list } from './store.ts';
 /** The rows that pass the filter, up to where the list is paused. */
 export const rows = computed(() => shownRows(list.value));
 export const marked = computed(() => (list.value.marked === undefined ? undefined : markedRow(list.value)));
+/** Whether the newest event stays in view; nobody looks back. */
+export const follows = signal(true);
 /** The event that is shown as JSON. */
 export const detail = signal<Row>();
 
@@ -32,12 +34,16 @@ export function copyJson(): void {
 
 export function setFilter(filter: string): void {
   list.value = { ...list.value, filter, marked: undefined };
+  follows.value = true;
 }
 
 export function pressList(command: 'first' | 'follow' | 'pause' | 'back'): void {
   if (command === 'pause') list.value = toggleHold(list.value);
   if (command === 'first') list.value = { ...list.value, marked: rows.value[0]?.id };
-  if (command === 'follow') list.value = { ...list.value, marked: undefined };
+  if (command === 'follow') {
+    list.value = { ...list.value, marked: undefined };
+    follows.value = true;
+  }
   if (command !== 'back') return;
   if (detail.value !== undefined) detail.value = undefined;
   else if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();

@@ -4,12 +4,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { beat } from './store.ts';
 
 /**
- * Draws with the next frame after each beat of the feed, or after each so many, while the element can be seen. `turn`: which of so
- * many, so that many elements do not draw at once.
+ * Calls with each beat of the feed, or with one of so many, while the element can be seen. `turn`: which of so many, so that many
+ * elements are not painted at once.
  */
-export function useBeat(element: RefObject<Element | null>, draw: () => void, every = 1, turn = 0): void {
+export function useBeat(element: RefObject<Element | null>, onBeat: () => void, every = 1, turn = 0): void {
   const isSeen = useRef(true);
-  const isDue = useRef(false);
   useEffect(() => {
     if (element.current === null) return;
     const observer = new IntersectionObserver((entries) => {
@@ -19,11 +18,6 @@ export function useBeat(element: RefObject<Element | null>, draw: () => void, ev
     return () => observer.disconnect();
   }, [element]);
   useSignalEffect(() => {
-    if ((beat.value + turn) % every !== 0 || isDue.current || !isSeen.current) return;
-    isDue.current = true;
-    requestAnimationFrame(() => {
-      isDue.current = false;
-      draw();
-    });
+    if ((beat.value + turn) % every === 0 && isSeen.current) onBeat();
   });
 }

@@ -1,6 +1,7 @@
 import type { Axis, Span } from '../../view-data.ts';
 import { themeColors } from './colors.ts';
 import { drawPicture, type View } from './draw.ts';
+import { paintSoon } from './painting.ts';
 import { gutter, pictureHeight } from './places.ts';
 
 /** Room behind the end, for the names of what happens there. */
@@ -8,6 +9,8 @@ const margin = 72;
 const mostPxPerMs = 4;
 /** What a session that goes on shows at first. */
 const liveWindowMs = 30_000;
+/** What goes on makes the axis longer in such steps: each one lays the page out. */
+const growthMs = 1_000;
 
 /** A time axis that can be scrolled and zoomed, with the picture of what stands on it. */
 export interface Scroller {
@@ -49,32 +52,37 @@ export function createScroller(options: ScrollerOptions): Scroller {
   const { names = { out: 'You', in: 'AI' } } = options;
   let pxPerMs: number | undefined;
   let follows = isLive;
-  let isDue = false;
   let isClosed = false;
+  /** Kept: to ask for it in the middle of a change would lay the page out. */
+  let scrolledPx = 0;
 
-  // Asked for once for each size: in the middle of a change it would lay the page out.
-  let framePx = frame.clientWidth;
+  /** 0 until it is laid out, and while it is hidden. */
+  let framePx = 0;
   const width = () => framePx;
   const room = () => Math.max(40, width() - gutter - margin);
   const duration = () => Math.max(1, axis().durationMs);
   const wholeScale = () => room() / duration();
   const scale = () => pxPerMs ?? (isLive ? room() / Math.max(liveWindowMs, 1) : wholeScale());
   const place = (ms: number) => gutter + ms * scale();
+  // While it follows, the picture goes on between two steps of the frame.
+  const left = () => (follows ? Math.max(0, place(duration()) + margin - width()) : scrolledPx);
+  const scrollTo = (px: number) => {
+    frame.scrollLeft = px;
+    scrolledPx = frame.scrollLeft;
+  };
   let extentPx = 0;
   const setExtent = () => {
-    const wanted = Math.ceil(Math.max(width(), place(duration()) + margin));
-    if (wanted !== extentPx) extent.style.width = `${wanted}px`;
+    const ms = isLive ? Math.floor(duration() / growthMs) * growthMs : duration();
+    const wanted = Math.ceil(Math.max(width(), place(ms) + margin));
+    if (wanted === extentPx) return;
     extentPx = wanted;
-  };
-  const scrollToEnd = () => {
-    frame.scrollLeft = place(duration()) + margin - width();
+    extent.style.width = `${wanted}px`;
+    if (follows) scrollTo(wanted);
   };
   const paint = () => {
-    isDue = false;
-    if (isClosed) return;
+    if (isClosed || framePx === 0) return;
     const ratio = window.devicePixelRatio;
     setExtent();
-    if (follows) scrollToEnd();
     if (canvas.width !== Math.round(width() * ratio) || canvas.height !== pictureHeight * ratio) {
       canvas.width = Math.round(width() * ratio);
       canvas.height = pictureHeight * ratio;
@@ -84,30 +92,27 @@ export function createScroller(options: ScrollerOptions): Scroller {
     const context = canvas.getContext('2d');
     if (context === null) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const view = { axis: axis(), width: width(), start: frame.scrollLeft / scale(), pxPerMs: scale() };
+    const view = { axis: axis(), width: width(), start: left() / scale(), pxPerMs: scale() };
     drawPicture(context, { ...view, colors: themeColors(), peaks, names, unheard: unheard() });
     onDrawn?.();
   };
-  const draw = () => {
-    if (isDue) return;
-    isDue = true;
-    requestAnimationFrame(paint);
-  };
+  const draw = () => paintSoon(paint);
   const zoomTo = (next: number, aroundMs: number) => {
-    const px = place(aroundMs) - frame.scrollLeft;
+    const px = place(aroundMs) - left();
     const least = Math.min(wholeScale(), room() / liveWindowMs);
     pxPerMs = Math.min(mostPxPerMs, Math.max(isLive ? least : wholeScale(), next));
     setExtent();
-    frame.scrollLeft = place(aroundMs) - px;
+    scrollTo(place(aroundMs) - px);
     draw();
   };
   const onScroll = () => {
-    if (isLive) follows = frame.scrollLeft + width() >= place(duration()) + margin - 24;
+    scrolledPx = frame.scrollLeft;
+    if (isLive) follows = scrolledPx + width() >= extentPx - 24;
     draw();
   };
-  const centre = () => (frame.scrollLeft + width() / 2 - gutter) / scale();
+  const centre = () => (left() + width() / 2 - gutter) / scale();
   const msAt = ({ clientX }: { clientX: number }) => {
-    const px = clientX - frame.getBoundingClientRect().left - gutter + frame.scrollLeft;
+    const px = clientX - frame.getBoundingClientRect().left - gutter + left();
     return Math.min(duration(), Math.max(0, px / scale()));
   };
   const onWheel = (event: WheelEvent) => {
@@ -116,8 +121,8 @@ export function createScroller(options: ScrollerOptions): Scroller {
     zoomTo(scale() * 1.002 ** -event.deltaY, msAt(event));
   };
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  const resized = new ResizeObserver(() => {
-    framePx = frame.clientWidth;
+  const resized = new ResizeObserver(([entry]) => {
+    framePx = Math.round(entry?.contentRect.width ?? 0);
     draw();
   });
   frame.addEventListener('scroll', onScroll);
@@ -136,18 +141,20 @@ export function createScroller(options: ScrollerOptions): Scroller {
       else {
         pxPerMs = isLive ? wholeScale() : undefined;
         setExtent();
-        frame.scrollLeft = 0;
+        scrollTo(0);
         draw();
       }
     },
     reveal(ms) {
       const at = place(ms);
-      const inView = at > frame.scrollLeft + gutter && at < frame.scrollLeft + width();
-      if (!inView) frame.scrollLeft = at - width() / 2;
+      const inView = at > left() + gutter && at < left() + width();
+      if (!inView) scrollTo(at - width() / 2);
     },
     follow() {
       follows = isLive;
       pxPerMs = undefined;
+      setExtent();
+      scrollTo(extentPx);
       draw();
     },
     close() {
