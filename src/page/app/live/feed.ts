@@ -6,6 +6,8 @@ import { link } from './link.ts';
 /** A tab that nobody has seen for this long stops to listen: the server then computes nothing for it. */
 const sleepAfterMs = 10_000;
 const retryMs = 1_000;
+/** Longest time that is spent on messages before the page may do something else. */
+const sliceMs = 10;
 
 interface Followed<Message> {
   /** The number of the last event that is known. */
@@ -66,12 +68,18 @@ async function readLines<Message>(
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
+  let end = systemClock.now() + sliceMs;
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
     text += value;
     const lines = text.split('\n');
     text = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') take(JSON.parse(line) as Message);
+    for (const line of lines) {
+      if (line !== '') take(JSON.parse(line) as Message);
+      if (systemClock.now() < end) continue;
+      await new Promise<void>((resolve) => systemClock.after(0, resolve));
+      end = systemClock.now() + sliceMs;
+    }
   }
 }
