@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterEach } from 'vitest';
 
 /** Debian's package puts it there. */
 const executablePath = '/usr/bin/chromium';
@@ -29,13 +28,12 @@ export interface StartedBrowser {
 }
 
 /** Starts a browser with a new and empty profile, and a microphone that beeps. */
-export async function startBrowser(colorScheme: 'light' | 'dark' = 'light'): Promise<StartedBrowser> {
+export async function startBrowser(): Promise<StartedBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'voicectl-chromium-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
     headless: true,
     args: flags,
-    colorScheme,
     viewport: { width: 1280, height: 1000 },
   });
   return {
@@ -44,19 +42,6 @@ export async function startBrowser(colorScheme: 'light' | 'dark' = 'light'): Pro
       await context.close();
       rmSync(profile, { recursive: true, force: true });
     },
-  };
-}
-
-/** Starts browsers; after each test they are closed. */
-export function setUpBrowsers() {
-  const started: StartedBrowser[] = [];
-  afterEach(async () => {
-    for (const browser of started.splice(0)) await browser.close();
-  });
-  return async (colorScheme: 'light' | 'dark' = 'light') => {
-    const browser = await startBrowser(colorScheme);
-    started.push(browser);
-    return browser.context;
   };
 }
 

@@ -2,18 +2,34 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { recordingPage } from '../../src/page/recording-page.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { recordingHar } from '../../src/recording/har.ts';
 import { readTimeline } from '../../src/recording/timeline.ts';
-import { hasBrowser, setUpBrowsers, until } from '../helpers/browser.ts';
+import { hasBrowser, type StartedBrowser, startBrowser, until } from '../helpers/browser.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
 import { silence, speech } from '../helpers/fake-voice.ts';
 import { framesOf } from '../helpers/pcm.ts';
 
 const bundles = setUpBundles();
-const startBrowser = setUpBrowsers();
+
+let browser: StartedBrowser | undefined;
+beforeAll(async () => {
+  if (hasBrowser) browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+
+const pages: Page[] = [];
+afterEach(async () => {
+  for (const page of pages.splice(0)) await page.close();
+});
+
+async function openTab(): Promise<Page> {
+  const page = await browser!.context.newPage();
+  pages.push(page);
+  return page;
+}
 
 const hostile = `</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">'"\u202e\u001b[31m`;
 
@@ -40,8 +56,8 @@ async function makePage(fill = converse) {
 
 /** Opens the page; `troubles` is whatever a browser complains of, and what it asks of anyone. */
 async function open(url: string, scheme: 'light' | 'dark' = 'light') {
-  const context = await startBrowser(scheme);
-  const page = await context.newPage();
+  const page = await openTab();
+  await page.emulateMedia({ colorScheme: scheme });
   const troubles: string[] = [];
   page.on('console', (entry) => troubles.push(entry.text()));
   page.on('pageerror', (error) => troubles.push(error.message));
@@ -54,7 +70,7 @@ async function open(url: string, scheme: 'light' | 'dark' = 'light') {
     page,
     `document.getElementById('playhead')?.style.transform && document.querySelector('canvas').width > 300`,
   );
-  return { context, page, troubles };
+  return { page, troubles };
 }
 
 /** How many pixels of the picture have the colour of each variable. */
@@ -125,6 +141,11 @@ describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () =>
     const fit = await extent();
     await page.locator('#zoom-in').click();
     expect(await extent()).toBeGreaterThan(fit);
+    await page.locator('#zoom-in').click();
+    await page.locator('#zoom-out').click();
+    await page.locator('#zoom-out').click();
+    expect(await extent()).toBe(fit);
+    await page.locator('#zoom-in').click();
     await page.locator('#zoom-fit').click();
     expect(await extent()).toBe(fit);
     await page.locator('input[value=in]').check();
@@ -179,9 +200,8 @@ describe.skipIf(!hasBrowser)('the HAR of a recording', () => {
     });
     const har = join(dirname(recording.folder), 'session.har');
     writeFileSync(har, JSON.stringify(recordingHar(recording)));
-    const context = await startBrowser();
-    await context.routeFromHAR(har);
-    const page = await context.newPage();
+    const page = await openTab();
+    await page.routeFromHAR(har);
     await page.goto('about:blank');
     const answer = await page.evaluate(`fetch('http://voice.test/api/websocket-voice/token', {
       method: 'POST',
