@@ -68,6 +68,26 @@ async function start({ reply = 'silence', width = 1280 } = {}) {
   return { emulator, page, troubles, open, told };
 }
 
+/** Runs in the page: notes which buttons there ever are, and which of them are pressed. Those of a recording have their own tests. */
+const noteButtons = `(() => {
+  const seen = new Map();
+  const pressed = new Set();
+  window.buttons = { get seen() { return [...seen.keys()].sort(); }, get pressed() { return [...pressed].sort(); } };
+  const nameOf = (button) => {
+    if (button.closest('.opened') && button.id !== 'back') return undefined;
+    if (button.dataset.kind) return 'tab ' + button.dataset.kind;
+    if (button.classList.contains('session')) return 'session';
+    const text = button.getAttribute('aria-label') ?? button.textContent;
+    if (text.startsWith('Copy the command')) return 'copy';
+    return button.id || (button.closest('form')?.ariaLabel ?? '') + ' ' + text.replace(/\\d+.*/, '');
+  };
+  const note = (into) => (button) => { const name = nameOf(button); if (name !== undefined) into(name); };
+  const press = (event) => { const button = event.target.closest?.('button'); if (button) note((name) => pressed.add(name))(button); };
+  addEventListener('click', press, true);
+  const look = () => document.querySelectorAll('button').forEach(note((name) => seen.set(name, true)));
+  new MutationObserver(look).observe(document, { childList: true, subtree: true });
+})();`;
+
 /** What axe finds wrong with what is shown. */
 async function wrongWith(page: Page): Promise<unknown> {
   await page.evaluate(axe.source);
@@ -84,9 +104,20 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.addInitScript(
       `Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } })`,
     );
+    await page.addInitScript(noteButtons);
     await open();
     const client = await emulator.connect('kitchen-1');
+    const other = await emulator.connect('hall');
+    await page.getByRole('button', { name: 'hall #2' }).click();
+    await page.getByRole('heading', { name: 'hall session 2' }).waitFor();
+    await page.getByRole('button', { name: 'kitchen-1 #1' }).click();
     await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.locator('#listen').click();
+    await page.locator('#listen[aria-pressed=true]').click();
+    await page.locator('#listen[aria-pressed=false]').waitFor();
     const commands = new Set<string>();
     const note = async () => {
       for (const text of await page.locator('.command code').allTextContents()) commands.add(text);
@@ -100,6 +131,12 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await note();
     await page.getByRole('button', { name: 'listening', exact: true }).click();
     await sent('"listening"');
+    expect(JSON.stringify(other.messages)).not.toContain('"listening"');
+    await page.locator('#target').selectOption('all');
+    await page.getByRole('button', { name: 'listening', exact: true }).click();
+    await other.until(() => JSON.stringify(other.messages).includes('"listening"'));
+    await note();
+    await page.locator('#target').selectOption('session');
     await tab(page, 'Error');
     await page.getByLabel('Code', { exact: true }).fill('QUOTA');
     await note();
@@ -167,7 +204,9 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
 
     await page.locator('#record').click();
     await page.getByRole('button', { name: /^Stop, / }).click();
-    await page.getByRole('button', { name: /^Open recording/ }).click();
+    await page.locator('#record[aria-pressed=false]').click();
+    await page.getByRole('button', { name: 'Stop recording 2 of kitchen-1' }).click();
+    await page.getByRole('button', { name: 'Open recording 2 of kitchen-1' }).click();
     await page.locator('#play').waitFor();
     expect(await page.locator('.opened h1').innerText()).toContain('stream 1 of the emulator');
     await page.locator('#back').click();
@@ -176,17 +215,34 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
       [/as a page$/, /^recording-1\.html$/],
     ] as const) {
       const download = page.waitForEvent('download');
-      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('button', { name: button }).last().click();
       expect((await download).suggestedFilename()).toMatch(file);
     }
     await page.locator('#pause').click();
+    emulator.control.send({}, { json: { type: 'unseen' } });
+    await page.getByRole('button', { name: /^Continue \([1-9]/ }).waitFor();
+    expect(await page.locator('.row', { hasText: 'unseen' }).count()).toBe(0);
     await page.getByRole('button', { name: /^Continue/ }).click();
+    await page.locator('.row', { hasText: 'unseen' }).first().waitFor();
     await page.locator('.row').first().click();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     expect(await page.evaluate('window.copied')).toContain('"type"');
     await page.locator('.detail').getByRole('button', { name: 'Close' }).click();
-    for (const name of ['Zoom in', 'Zoom out', 'Fit', 'Now'])
+    const axisPx = () => page.evaluate<number>(`document.querySelector('.timeline').scrollWidth`);
+    const zoom = async (name: string, holds: string) => {
+      await page.evaluate(`window.before = ${await axisPx()}`);
       await page.locator('.hint').getByRole('button', { name, exact: true }).click();
+      await until(
+        page,
+        `((now, before) => ${holds})(document.querySelector('.timeline').scrollWidth, before)`,
+      );
+    };
+    for (let at = 0; at < 4; at += 1) await zoom('Zoom in', 'now >= before');
+    await zoom('Zoom in', 'now > before * 1.4');
+    await zoom('Zoom out', 'now < before / 1.4');
+    await zoom('Fit', 'now < before / 1.4');
+    await zoom('Zoom in', 'now > before');
+    await zoom('Now', 'now <= before');
 
     await tab(page, 'Close');
     await page.getByLabel('Code', { exact: true }).fill('4000');
@@ -197,6 +253,11 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.locator('#reset').click();
     await told('the emulator is reset');
     expect(troubles).toEqual([]);
+    const { seen, pressed } = await page.evaluate<Record<string, string[]>>(
+      '({ seen: [...window.buttons.seen], pressed: [...window.buttons.pressed] })',
+    );
+    expect(pressed).toEqual(seen);
+    expect(seen!.length).toBeGreaterThan(25);
 
     expect(commands.size).toBeGreaterThan(9);
     for (const text of commands) {
@@ -227,6 +288,19 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.locator('.link', { hasText: 'live' }).waitFor();
     await page.locator('#filter').fill('kind:gap');
     expect(await page.locator('.row').innerText()).toMatch(/1\d events were missed/);
+    await page.locator('#filter').fill('');
+    // Somebody who looks back is left where they look.
+    const top = () => page.evaluate<number>(`document.querySelector('.rows').scrollTop`);
+    await until(page, `document.querySelector('.rows').scrollTop > 10000`);
+    await page.evaluate(`document.querySelector('.rows').scrollTop = 4800`);
+    await page.locator('.row', { hasText: '"at":210' }).waitFor();
+    emulator.control.send({}, { json: { type: 'later' } });
+    await page.locator('.events .count', { hasText: /^20/ }).waitFor();
+    expect(await top()).toBe(4_800);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('End');
+    await page.locator('.row', { hasText: 'later' }).first().waitFor();
+    expect(await top()).toBeGreaterThan(10_000);
     expect(troubles).toEqual([]);
   });
 
