@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createPage } from '../../../src/page/server/create-page.ts';
 import { askByHand } from '../../helpers/ask-by-hand.ts';
@@ -5,6 +6,8 @@ import { setUpEmulators } from '../../helpers/emulators.ts';
 import { hostileRequests, ofPage } from '../../helpers/hostile-requests.ts';
 import { token } from '../../helpers/page-tab.ts';
 import { setUpProxies } from '../../helpers/proxies.ts';
+import { hasRedis, setUpRedis } from '../../helpers/redis.ts';
+import { setUpSharedEmulators } from '../../helpers/shared-emulators.ts';
 
 const startEmulator = setUpEmulators();
 
@@ -31,51 +34,69 @@ const acts: readonly [line: string, body: string][] = [
 ];
 
 const startProxy = setUpProxies();
+const redis = setUpRedis();
+const startShared = setUpSharedEmulators();
+const page = createPage(facts, { token });
 const places = [
-  ['an emulator', () => start()],
-  ['a proxy', async () => startProxy(await startEmulator(), { page: createPage(facts, { token }) })],
+  ['an emulator', true, () => start()],
+  ['a proxy', true, async () => startProxy(await startEmulator(), { page })],
+  [
+    'one of several emulators',
+    hasRedis,
+    async () => startShared({ url: (await redis()).url, prefix: randomUUID() }, { page }),
+  ],
 ] as const;
 
-describe.each(places)('what changes or follows something on the page of %s', (_place, open) => {
-  test.each(hostileRequests(token))('is refused to %s', async (_who, headers) => {
-    const { port, control } = await open();
-    const answers: unknown[] = [];
-    for (const [line, body] of acts) {
-      const { status } = await askByHand(port, { line, body, headers: headers(port) });
-      if (status !== 403) answers.push([line, status]);
-    }
-    expect(answers).toEqual([]);
-    expect(control.time().aheadMs).toBe(0);
-    expect(control.faults.list()).toEqual([]);
-  });
-
-  test.each([
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'text/plain',
-    undefined,
-  ])('is refused as a form of the type %s, even with the token', async (type) => {
-    const { port, control } = await open();
-    const headers = { ...withToken, ...ofPage(port), 'Content-Type': type };
-    const { status } = await askByHand(port, {
-      line: 'POST /__voicectl/clock',
-      body: '{"advanceMs":1}',
-      headers,
+describe.each(places.filter(([, isHere]) => isHere))(
+  'what changes or follows something on the page of %s',
+  (_place, _isHere, open) => {
+    test.each(hostileRequests(token))('is refused to %s', async (_who, headers) => {
+      const { port, control } = await open();
+      const answers: unknown[] = [];
+      for (const [line, body] of acts) {
+        const { status } = await askByHand(port, { line, body, headers: headers(port) });
+        if (status !== 403) answers.push([line, status]);
+      }
+      expect(answers).toEqual([]);
+      expect((await control.time()).aheadMs).toBe(0);
+      expect(await control.faults.list()).toEqual([]);
     });
-    expect(status).toBe(403);
-    expect(control.time().aheadMs).toBe(0);
-  });
 
-  test('is done for the page with the token', async () => {
-    const { port } = await open();
-    const statuses = [];
-    for (const [line, body] of acts) {
-      const { status } = await askByHand(port, { line, body, headers: { ...withToken, ...ofPage(port) } });
-      statuses.push([line, status]);
-    }
-    expect(statuses).toEqual(acts.map(([line]) => [line, 200]));
-  });
-});
+    test.each([
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/plain',
+      undefined,
+    ])('is refused as a form of the type %s, even with the token', async (type) => {
+      const { port, control } = await open();
+      const headers = { ...withToken, ...ofPage(port), 'Content-Type': type };
+      const { status } = await askByHand(port, {
+        line: 'POST /__voicectl/clock',
+        body: '{"advanceMs":1}',
+        headers,
+      });
+      expect(status).toBe(403);
+      expect((await control.time()).aheadMs).toBe(0);
+    });
+
+    test('is never within a frame', async () => {
+      const { port } = await open();
+      const { status, head } = await askByHand(port, { line: 'GET /__voicectl/' });
+      expect(status).toBe(200);
+      expect(/Content-Security-Policy: (.*)/.exec(head)?.[1]).toContain("frame-ancestors 'none'");
+    });
+
+    test('is done for the page with the token', async () => {
+      const { port } = await open();
+      const statuses = [];
+      for (const [line, body] of acts) {
+        const { status } = await askByHand(port, { line, body, headers: { ...withToken, ...ofPage(port) } });
+        statuses.push([line, status]);
+      }
+      expect(statuses).toEqual(acts.map(([line]) => [line, 200]));
+    });
+  },
+);
 
 describe('what changes or follows something', () => {
   test('is done for programs of this machine as before, and beyond loopback with the token as with the secret', async () => {
