@@ -4,29 +4,37 @@ import { defineConfig } from 'vitest/config';
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 const all = 'test/**/*.test.ts';
-/** They start programs, replace modules, or count what their process has open: each file has a process of its own. */
+/** They replace modules, or count what their process has open: each file has a process of its own. */
 const alone = [
-  'test/{bench,chaos,cli,foreign}/**/*.test.ts',
-  'test/{examples,examples-load,jest,package}.test.ts',
-  'test/contract/{binary,cluster,foreign}.test.ts',
-  'test/ui/{golden,terminal*}.test.ts',
-  'test/page/*-page.test.ts',
+  'test/jest.test.ts',
   'test/commands/{serve,stream}/screen.test.ts',
   'test/devices/process/device-process.test.ts',
-  'test/conformance/false-alarms.test.ts',
   'test/kernel/clock.test.ts',
   'test/session/session-live.test.ts',
   'test/wire/client/voice-stream.test.ts',
+];
+/** They run programs or many services, and take long: they begin before the others. */
+const programs = [
+  'test/{bench,chaos,cli,foreign}/**/*.test.ts',
+  'test/{examples,examples-load,package}.test.ts',
+  'test/contract/{binary,cluster,foreign}.test.ts',
+  'test/ui/{golden,terminal*}.test.ts',
+  'test/page/*-page.test.ts',
+  'test/conformance/{,drill/}mutants.test.ts',
+  'test/conformance/learn/round-trip.test.ts',
 ];
 
 export default defineConfig({
   define: { __VERSION__: JSON.stringify(version) },
   test: {
     projects: [
-      // In the order of their names: the long ones begin.
+      // In the order of their names. A new process and what it loads take longer than most files: the others share some.
       { extends: true, test: { name: 'own process', include: alone } },
-      // A new process and what it loads take longer than most files.
-      { extends: true, test: { name: 'shared process', include: [all], exclude: alone, isolate: false } },
+      { extends: true, test: { name: 'programs', include: programs, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'shared process', include: [all], exclude: [...alone, ...programs], isolate: false },
+      },
     ],
     globalSetup: ['test/helpers/own-temporary-folder.ts', 'test/helpers/build-once.ts'],
     // Tests wait on sockets, children and audio in real time more than they compute; on two cores vitest would use one.
