@@ -79,8 +79,11 @@ export type EmulatorEventBody =
   /** What somebody did over the control API, the library or the screen. `byMs`: how far the clock was moved. */
   | { type: 'control'; what: string; streams?: number[]; byMs?: number }
   | Judgement
-  /** The shared state cannot be reached: tokens and streams are refused, live streams go on. */
-  | { type: 'shared-away'; why: string }
+  /**
+   * The shared state cannot be reached. Live streams continue. `down`: what happens to tokens and new streams: they are
+   * refused, or this emulator grants them with its own, local state.
+   */
+  | { type: 'shared-away'; why: string; down: 'refuse' | 'local' }
   | { type: 'shared-back'; awayMs: number }
   /** Something about the shared state that an operator should mend. */
   | { type: 'shared-warning'; why: string }

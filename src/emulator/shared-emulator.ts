@@ -54,7 +54,7 @@ export async function createSharedEmulator(
   const { rateLimit, maxConnections } = settled;
   const initial = initialFaults(options, settled).map(checkFault);
   const shared = await openSharedService({
-    ...{ url, prefix },
+    ...{ url, prefix, down },
     base: options.clock ?? systemClock,
     facts: {
       ...{ rateLimit, maxConnections },

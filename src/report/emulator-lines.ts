@@ -58,7 +58,7 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'remark':
       return judgementText(event);
     case 'shared-away':
-      return `! the shared state is away: ${escapeText(event.why)}; tokens and streams are refused`;
+      return `! the shared state is away: ${awayText(event)}`;
     case 'shared-back':
       return `· the shared state is back after ${seconds(event.awayMs)}`;
     case 'shared-warning':
@@ -71,6 +71,12 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'tls-opened':
       return undefined;
   }
+}
+
+/** Why the shared state cannot be reached, and what this emulator does meanwhile. */
+export function awayText({ why, down }: Extract<EmulatorEvent, { type: 'shared-away' }>): string {
+  const meanwhile = down === 'refuse' ? 'tokens and streams are refused' : 'continuing with local state';
+  return `${escapeText(why)}; ${meanwhile}`;
 }
 
 /** `! device breaks D4 on stream 3 (sends no audio before the confirmation): audio came 0.2 s before…` */

@@ -1,6 +1,6 @@
 import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
-import { closeText, timesText, verdictText } from '../report/emulator-lines.ts';
+import { awayText, closeText, timesText, verdictText } from '../report/emulator-lines.ts';
 import type { NewRow } from './event-list.ts';
 
 /** The row of the journal for an event. */
@@ -108,7 +108,7 @@ function describe(event: EmulatorEvent): Described {
       return {
         direction: 'self',
         kind: 'shared',
-        text: `away: ${escapeText(event.why)}; tokens and streams are refused`,
+        text: `away: ${awayText(event)}`,
         mark: 'error',
       };
     case 'shared-back':

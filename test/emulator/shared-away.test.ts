@@ -38,7 +38,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect((await refused.closed).code).toBe(1013);
     await live.send(Buffer.alloc(640, 1));
     await live.until(() => live.audio.length === 640);
-    expect(emulator.events.filter(({ type }) => type === 'shared-away')).toHaveLength(1);
+    expect(emulator.events.filter(({ type }) => type === 'shared-away')).toMatchObject([{ down: 'refuse' }]);
 
     redis.signal('SIGCONT');
     await emulator.event('shared-back');
@@ -129,6 +129,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     const stream = await emulator.present(token);
     expect(await fates([stream])).toEqual([0]);
     expect(await fates([await emulator.present(token)])).toEqual([4401]);
+    expect(await emulator.event('shared-away')).toMatchObject({ down: 'local' });
     redis.signal('SIGCONT');
     await emulator.event('shared-back');
     await eventually(async () => (await emulator.control.state()).devices).toMatchObject([

@@ -71,6 +71,14 @@ const events: [EmulatorEvent, RegExp][] = [
     { t: 1, type: 'device-finding', stream: 3, device, finding: 'stereo', remark: 'this looks like stereo' },
     /stream 3 {2}this looks like stereo/,
   ],
+  [
+    { t: 1, type: 'shared-away', why: `gone ${evil}`, down: 'refuse' },
+    /shared state is away: gone .*; tokens and streams are refused$/,
+  ],
+  [
+    { t: 1, type: 'shared-away', why: evil, down: 'local' },
+    /shared state is away: .*; continuing with local state$/,
+  ],
   [{ t: 1, type: 'stopping' }, /stopping/],
 ];
 

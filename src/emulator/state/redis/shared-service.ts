@@ -51,6 +51,8 @@ export interface SharedServiceOptions {
   prefix: string;
   base: Clock;
   facts: IdentityFacts;
+  /** While Redis cannot be reached: refuse tokens and streams, or continue alone. For the event only. */
+  down: 'refuse' | 'local';
 }
 
 /** What an emulator does when the service asks it. */
@@ -96,6 +98,7 @@ export async function openSharedService({
   prefix,
   base,
   facts,
+  down,
 }: SharedServiceOptions): Promise<SharedService> {
   const keys = createKeys(prefix);
   const common = [keys.service, keys.instances, keys.devices, keys.issued, keys.journal];
@@ -158,7 +161,7 @@ export async function openSharedService({
     url,
     scripts: allScripts,
     comeBack,
-    onAway: (why) => member?.emit({ type: 'shared-away', why }),
+    onAway: (why) => member?.emit({ type: 'shared-away', why, down }),
     onBack(awayMs) {
       member?.emit({ type: 'shared-back', awayMs });
       for (const token of spentAlone.splice(0)) void spend(token);

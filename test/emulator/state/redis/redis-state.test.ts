@@ -10,7 +10,7 @@ describe.skipIf(!hasRedis)('over a Redis', () => {
   describeState('the state in Redis', async ({ dialect, rateLimit, maxConnections }) => {
     const { url } = await redis();
     const shared = await openSharedService({
-      ...{ url, prefix: randomUUID(), base: systemClock },
+      ...{ url, prefix: randomUUID(), base: systemClock, down: 'refuse' },
       facts: { dialect, rateLimit, maxConnections, controlSecret: undefined, faults: [] },
     });
     await shared.attach({
