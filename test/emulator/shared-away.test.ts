@@ -49,7 +49,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(emulator.events.filter(({ type }) => type === 'shared-back')).toHaveLength(1);
   });
 
-  test('that has lost its memory learns it again: nothing is granted twice, nothing too often', async () => {
+  test('that has lost its data gets it again: nothing is granted twice, nothing too often', async () => {
     const { redis, start } = await begin({ rateLimit: 5, maxConnections: 2 });
     const [one, two] = [await start(), await start()];
     await two.control.advance(30_000);
@@ -83,7 +83,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await one.present((await two.request('e')).token)])).toEqual([0]);
   });
 
-  test('a token of one emulator is good for the other, before and after the memory is lost', async () => {
+  test('a token of one emulator is good for the other, before and after the data is lost', async () => {
     const { redis, start } = await begin();
     const [one, two] = [await start(), await start()];
     expect(await fates([await two.present((await one.request()).token)])).toEqual([0]);

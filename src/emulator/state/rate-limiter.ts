@@ -4,15 +4,16 @@ import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest } from './state.ts';
 import { createWindowKind, type Window } from './windows.ts';
 
-/** Most devices whose windows are remembered. Beyond it the least recently seen one that is not limited is dropped. */
+/** Most devices whose windows are remembered. Beyond it the devices seen longest ago that are not at their limit are dropped. */
 const maxDevices = 50_000;
 /**
- * Dropping devices walks a map from its start over all deleted entries, so it runs rarely: after so many devices
- * too many, or so much time.
+ * To find its oldest entry, a map passes every entry that it has deleted. So devices are dropped rarely: once in this
+ * time, or if the map is full.
  */
-const purgeDevices = 1_000;
 const purgeEveryMs = 1_000;
-/** A token bucket refills in fractions; this much is rounding. */
+/** A full map gets room for this many devices at once. */
+const purgeDevices = 1_000;
+/** A token bucket refills in fractions of a request; a difference of this much is a rounding error. */
 const rounding = 1e-6;
 
 export interface RateLimiter {

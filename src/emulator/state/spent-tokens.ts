@@ -8,8 +8,8 @@ export interface SpentTokens {
 }
 
 /**
- * Keyed on the claim, not on the text of the token: a signature has two encodings that both verify.
- * Bounded by the tokens of one lifetime.
+ * Remembers the claim, not the text of the token: a signature has two encodings that both verify. Holds at most the
+ * tokens of one lifetime.
  */
 export function createSpentTokens(clock: Clock): SpentTokens {
   const expiries = new Map<string, number>();

@@ -18,6 +18,7 @@ export interface State {
   spendToken(token: TokenClaims): Eventual<boolean>;
   /** Takes a connection slot; undefined if the device has none left. Specification: "Limits". */
   leaseSlot(device: string): Eventual<SlotLease | undefined>;
+  /** What the state knows now, for the control API. */
   survey(): Eventual<Survey>;
   /** How far the clock of the service is ahead of the machine's, milliseconds. */
   clockOffset(): number;
@@ -47,7 +48,7 @@ export interface SlotLease {
   connections: number;
   /** Gives the slot back. Calling it twice is harmless. */
   release(): void;
-  /** Calls once if another connection has the slot meanwhile: this emulator could not renew it in time. */
+  /** Calls once if another connection took the slot, because this emulator did not renew it in time. */
   onLost?(call: () => void): void;
 }
 

@@ -1,6 +1,6 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 
-/** The state cannot be reached, so nothing can be granted. */
+/** The error if the state cannot be reached, so that nothing can be granted: `connect-failed`, retryable. */
 export function unavailable(why: string, cause?: unknown): VoicectlError {
   return new VoicectlError('connect-failed', why, { retryable: true, cause });
 }

@@ -8,7 +8,7 @@ export interface Window {
   count: number;
 }
 
-/** How requests stop counting. All methods except `update` and `emptyAt` need a window that is up to date. */
+/** How requests stop counting. Call `update` first; only `emptyAt` does not need that. */
 export interface WindowKind {
   /** Removes requests that no longer count. */
   update(window: Window, now: number): void;
@@ -59,7 +59,7 @@ function fixedWindow(startOf: (now: number) => number): WindowKind {
   };
 }
 
-/** `times`: of the requests in it, oldest first; the last `limit` of them, since no earlier one can matter. */
+/** `times`: when each request came, oldest first. Only the last `limit` are kept: earlier ones decide nothing. */
 function slidingWindow(limit: number): WindowKind {
   const oldestEndsAt = ({ times }: Window) => (times[0] ?? 0) + rateLimitWindowMs;
   return {
@@ -79,7 +79,7 @@ function slidingWindow(limit: number): WindowKind {
   };
 }
 
-/** `times`: when it was brought up to date. `count` has fractions: requests come back continuously. */
+/** `times`: when `count` was last updated. `count` has fractions: it falls continuously. */
 function tokenBucket(limit: number): WindowKind {
   const msPerRequest = rateLimitWindowMs / limit;
   const atCount = ({ times, count }: Window, wanted: number) =>

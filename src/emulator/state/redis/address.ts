@@ -1,6 +1,6 @@
 import { VoicectlError } from '../../../kernel/errors.ts';
 
-/** Throws `usage` unless the address is one of a Redis. It is not repeated: it may hold a password. */
+/** Throws `usage` unless this is the address of a Redis. The error does not repeat it: it may hold a password. */
 export function checkUrl(url: string): void {
   if (isRedisUrl(url)) return;
   throw new VoicectlError('usage', 'The address of the shared state is not a redis:// or rediss:// URL', {
@@ -14,7 +14,7 @@ export function shownUrl(url: string): string {
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }
 
-/** With a `/`, `?` or `#` in the password its first half would be the host's port, and the other would be shown. */
+/** Refuses a password with a plain `/`, `?` or `#`: the host would end there, and `shownUrl` would show the rest. */
 function isRedisUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, username, password, pathname, search, hash } = new URL(url);

@@ -7,7 +7,7 @@ import type { RedisLink } from './link.ts';
 const answerWithinMs = 1_000;
 const bigMessageSlackMs = 2_000;
 
-/** What an emulator is asked, by the name of the operation. A notice is published by a script of Redis itself, and has no answer. */
+/** A message to all emulators: `op` names what to do. `id` and `from` say where the answer goes; without them nobody answers. */
 export interface Asked {
   op: string;
   args: unknown;
@@ -15,9 +15,9 @@ export interface Asked {
   from?: string;
 }
 
-/** All emulators of the service hear each question in the same order, the one that asks among them. */
+/** Asks all emulators of the service, this one included. All receive the questions in the same order. */
 export interface Bus {
-  /** The answers of those that answer in time, in any order. Throws `connect-failed`. */
+  /** The answers of the emulators that answer within 1 s, in any order. Throws `connect-failed`. */
   ask(op: string, args: unknown): Promise<unknown[]>;
   /** Sends a message to all, and does not wait. */
   tell(op: string, args: unknown): void;
@@ -83,7 +83,7 @@ export function createBus({ link, keys, instance, perform, onMissing }: BusOptio
       open.set(id, question);
       const timer = systemClock.after(answerWithinMs, () => question.done());
       try {
-        // Answers may come before the number of those that were asked.
+        // Answers may arrive before Redis says how many emulators were asked.
         question.missing += await publish(keys.asks, { op, args, id, from: instance() });
         if (question.missing > 0) await all;
       } finally {

@@ -12,7 +12,8 @@ export interface RedisConnection {
   /** Runs a script that was given at the start. */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<readonly Reply[]>;
   /**
-   * `slackMs`: the answer is long, and may take so much longer. `optional`: Redis may refuse it, and the connection stays.
+   * `slackMs`: how much longer the answer may take, because it is long. `optional`: if Redis refuses the command, the
+   * connection stays.
    */
   send(command: readonly string[], options?: { slackMs?: number; optional?: boolean }): Promise<Reply>;
   /** Calls the listener for each message on a channel. */
@@ -31,7 +32,7 @@ export interface ConnectOptions {
 
 /**
  * Connects to Redis, with TLS for `rediss:`. If commands wait and none is answered for 250 ms, the connection is lost. A
- * command without an answer may still run, so its failure is never a no. Throws `connect-failed`.
+ * command without an answer may still run: its failure does not mean that nothing was done. Throws `connect-failed`.
  */
 export async function connectRedis({
   url,

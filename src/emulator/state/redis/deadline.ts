@@ -3,10 +3,10 @@ import { atTurnEnd, type ClockTimer, systemClock } from '../../../kernel/clock.t
 /** Redis counts as gone if an answer is due and none has come for this long. */
 export const answerDeadlineMs = 250;
 const checkEveryMs = 10;
-/** If this process gets no time, Redis perhaps gets none either: a late check counts for at most so much. */
+/** A late check counts for at most this long: if this process got no CPU time, Redis may have got none either. */
 const mostPerCheckMs = 50;
 
-/** Watches that answers keep coming. One timer serves all commands; a long queue that moves on is no failure. */
+/** Watches that answers keep arriving. One timer serves all commands; a long queue is no failure while it gets shorter. */
 export interface DeadlineWatch {
   sent(): void;
   answered(): void;
@@ -42,7 +42,7 @@ export function watchDeadline(onOverdue: () => void): DeadlineWatch {
       arm();
       return;
     }
-    // This process may have stood still itself: answers that have arrived are read first.
+    // This process itself may have been stopped: read first the answers that have arrived.
     atTurnEnd(lookAgain, undefined);
   };
   const lookAgain = () => {

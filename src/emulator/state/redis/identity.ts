@@ -12,7 +12,7 @@ export interface Identity {
   controlSecret: string | null;
   /** Faults of the start. */
   faults: unknown[];
-  /** Secrets are hashes. */
+  /** With hashes in place of secrets. */
   dialect: unknown;
 }
 
@@ -34,18 +34,19 @@ export function identityOf({ dialect, controlSecret, ...rest }: IdentityFacts): 
   };
 }
 
-/** What all emulators have to know, and nobody else. */
+/** The secrets that all emulators of a service share through Redis. */
 export interface Secrets {
   algorithm: string;
-  /** Of the signatures: a text for HS*, else PKCS #8 PEM. */
+  /** Signs tokens: for HS* a text, else a private key as PKCS #8 PEM. */
   key: string;
   /** Whether the dialect gives the key. */
   isGiven: boolean;
+  /** The secret of the control API. */
   control: string;
   isControlGiven: boolean;
 }
 
-/** The secrets of the options, and new ones where they have none. */
+/** The secrets that the options give, and new ones for those they do not give. */
 export function secretsOf({ dialect, controlSecret }: IdentityFacts): Secrets {
   const { algorithm, secret, privateKey } = dialect.token;
   const given = isSymmetric(algorithm) ? secret : privateKey;
@@ -89,7 +90,7 @@ const maxNamed = 5;
 /** Differences that are named without their values. */
 const isSecret = /(?:secret|privateKey)$/i;
 
-/** The refusal of a start whose settings are not those of the service. Names what differs. */
+/** The error (`bad-config`) for a start with settings other than those of the service. Names what differs. */
 export function differs(running: Identity, mine: Identity): VoicectlError {
   const all = differences(running, mine, '');
   const named = all.slice(0, maxNamed).join('; ');
@@ -98,7 +99,7 @@ export function differs(running: Identity, mine: Identity): VoicectlError {
     'bad-config',
     `The emulators behind this Redis run with other settings: ${named}${more}`,
     {
-      hint: 'Start with the same settings, or with another --shared-prefix to be a service apart.',
+      hint: 'Start with the same settings, or form another service with --shared-prefix.',
     },
   );
 }

@@ -8,11 +8,11 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { clearJournalScript, noteScript } from './scripts/journal.ts';
 
-/** What happens within this time is written together. */
+/** Events of this time are written together. */
 const flushEveryMs = 20;
-/** Most that one command carries; Lua takes some thousand arguments. */
+/** Most events, and most tokens, in one command: `unpack` of Lua returns at most some thousand values. */
 const maxAtOnce = 1_000;
-/** Bounds of what waits while Redis is away: beyond either one the oldest is dropped. */
+/** Bounds of the events that wait while Redis is away: beyond either one the oldest are dropped. */
 const maxItems = 10_000;
 const maxBytes = 8 * 1024 * 1024;
 /** Most unexpired tokens that are shown. */
@@ -22,9 +22,9 @@ const readSlackMs = 2_000;
 
 export interface SharedJournal extends StateJournal {
   noteIssued(token: TokenClaims): void;
-  /** Writes what waits. */
+  /** Writes everything that waits. Throws `connect-failed`. */
   flush(): Promise<void>;
-  /** Follows again over a new connection. */
+  /** Listens again over a new connection, and writes what waits. */
   resume(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export interface SharedJournalOptions {
   keys: Keys;
 }
 
-/** The events of all emulators in one order. Its calls cost no wait: what happens is written soon after. */
+/** The events of all emulators in one order. `add` and `noteIssued` do not wait: Redis gets what they note within 20 ms. */
 export function createSharedJournal({ link, keys }: SharedJournalOptions): SharedJournal {
   const weigh = (text: string) => text.length;
   const events = createNewest<string>({ maxItems, maxBytes, weigh });
@@ -139,7 +139,7 @@ function entryOf(seq: number, text: string): JournalEntry {
   return { seq, ...(JSON.parse(text) as EmulatorEvent) };
 }
 
-/** What could not be written is lost with its emulator's connection; the streams go on. */
+/** Events that could not be written are lost; the streams continue. */
 function ignoreAway(thrown: unknown): void {
   if (!isUnavailable(thrown)) throw thrown;
 }

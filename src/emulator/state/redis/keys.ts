@@ -1,17 +1,26 @@
-/** The names in Redis. What belongs to a device carries it as a hash tag, so that it stays together. */
+/** The keys and channels in Redis. Keys of a device have its id as a hash tag. */
 export interface Keys {
-  /** One hash: identity, clock, faults, counters. */
+  /** Hash: identity, secrets, clock, faults, counters. */
   readonly service: string;
+  /** Sorted set: names of emulators, by the time of their last report. */
   readonly instances: string;
+  /** Sorted set: ids of devices, by the time until which they are shown. */
   readonly devices: string;
+  /** List: claims of issued tokens as JSON, newest last. */
   readonly issued: string;
+  /** Stream: one event as JSON in each entry. */
   readonly journal: string;
-  /** Channels. */
+  /** Channel: new events. */
   readonly events: string;
+  /** Channel: messages to all emulators. */
   readonly asks: string;
+  /** Channel: answers to this emulator. */
   answers(instance: string): string;
+  /** A rate window, packed by `scripts/window.ts`. */
   window(device: string): string;
+  /** Sorted set: ids of leases, by the time at which they run out. */
   slots(device: string): string;
+  /** Exists for a token that was used. */
   spent(device: string, jti: string): string;
   /** Prefix of the names that belong to a device. */
   readonly prefix: string;

@@ -4,7 +4,7 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { leaseScript, releaseScript, renewScript } from './scripts/slots.ts';
 
-/** A slot is free again this long after its emulator was last heard of. */
+/** A slot is free again this long after its emulator last renewed the lease. */
 export const leaseMs = 15_000;
 
 interface Held {
@@ -18,7 +18,7 @@ export interface SharedLeases {
   take(device: string): Promise<SlotLease | undefined>;
   /** A slot that was given without Redis; it is registered when Redis is back. */
   adopt(device: string, connections: number): SlotLease;
-  /** Renews all, in one pipeline. What another connection has taken meanwhile is lost. */
+  /** Renews all leases. A slot that another connection took meanwhile is lost: see `SlotLease.onLost`. */
   renew(connection: RedisConnection, life: string): Promise<void>;
 }
 

@@ -12,25 +12,29 @@ export interface LinkOptions {
   scripts: readonly Script[];
   /** Makes the emulator part of the service again, over a new connection. Throws if that is not possible. */
   comeBack: (connection: RedisConnection) => Promise<void>;
-  /** Redis is away: nothing can be granted. */
+  /** Redis cannot be reached: the shared state grants nothing. */
   onAway: (why: string) => void;
   onBack: (awayMs: number) => void;
 }
 
-/** The way to Redis. It finds out when Redis is away, and tries until it is back. */
+/**
+ * The connection to Redis. Notices when Redis cannot be reached, and tries again until it can. A *life* of the service
+ * lasts as long as Redis keeps its data: after a loss of data the service has a new life, with another id.
+ */
 export interface RedisLink {
   readonly isUp: boolean;
   /**
-   * Runs a script on the service that the emulator belongs to. Throws `connect-failed` while Redis is away, or while nothing is
-   * granted for a moment.
+   * Runs a script. Throws `connect-failed` if Redis cannot be reached, if it has lost its data, and while it grants nothing
+   * for a moment after that.
    */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<readonly Reply[]>;
-  /** The connection of this moment. Throws `connect-failed`. */
+  /** The open connection. Throws `connect-failed` if there is none. */
   connection(): RedisConnection;
-  /** Starts with a connection. */
+  /** Starts with this connection, in this life. */
   begin(connection: RedisConnection, life: string): void;
-  /** Takes the connection that came back as part of this life. */
+  /** Sets the life in which scripts run from now on. */
   setLife(life: string): void;
+  /** Gives the connection up, and begins to try again. */
   lost(why: string): void;
   close(): void;
 }
@@ -111,8 +115,8 @@ export function createRedisLink(options: LinkOptions): RedisLink {
     },
     async run(script, keys, args) {
       const answer = await connection().run(script, keys, [life, ...args]);
-      if (answer[0] === answers.lost) lost('Redis has lost its memory');
-      if (answer[0] !== answers.done) throw unavailable('The shared state comes back: try again');
+      if (answer[0] === answers.lost) lost('Redis has lost its data');
+      if (answer[0] !== answers.done) throw unavailable('The shared state is coming back: try again');
       return answer;
     },
     close() {

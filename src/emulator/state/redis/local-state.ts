@@ -15,13 +15,13 @@ export interface LocalStateOptions {
 }
 
 /**
- * The shared state, and while Redis is away a state of this emulator alone: it grants what the limits allow one emulator. Its
- * streams are registered when Redis is back, as far as there are slots.
+ * The shared state, and while Redis cannot be reached a state of this emulator alone, with the same limits. When Redis is back,
+ * the streams of that time get their slots, as far as there are any: the others are closed.
  */
 export function withLocalState(shared: SharedService, options: LocalStateOptions): State {
   const { state } = shared;
   const local = createMemoryState(options);
-  /** Asks the service; without it this emulator alone. */
+  /** Asks the shared state, or if it cannot be reached the local one. */
   const either = async <Answer>(ask: () => Eventual<Answer>, alone: () => Answer): Promise<Answer> => {
     if (!shared.isUp()) return alone();
     try {

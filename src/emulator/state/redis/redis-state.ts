@@ -11,9 +11,9 @@ import { spendScript } from './scripts/tokens.ts';
 import { forgetScript, surveyScript } from './scripts/window.ts';
 import type { SharedWindows } from './windows.ts';
 
-/** Most devices that are shown: Redis looks at each of them while all others wait. */
+/** Most devices that are shown: Redis looks at each of them while all other commands wait. */
 const maxDevices = 2_000;
-/** A used token is remembered for longer than it can be shown again, milliseconds. */
+/** A used token is remembered for this long after it has expired, milliseconds. */
 const spareMs = 60_000;
 
 export interface RedisStateOptions {
@@ -29,7 +29,7 @@ export interface RedisStateOptions {
   clockOffset: () => number;
   /** Moves the clock of all emulators. */
   advance: (ms: number) => Promise<void>;
-  /** Has all emulators forget what they know of windows. */
+  /** Makes all emulators forget what they know of windows. */
   forgetAll: () => Promise<void>;
 }
 

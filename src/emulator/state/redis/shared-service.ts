@@ -40,7 +40,7 @@ import { refuseStart } from './start-problem.ts';
 import { createRedisTime } from './time.ts';
 import { createSharedWindows } from './windows.ts';
 
-/** How often an emulator says that it lives, and renews its leases. */
+/** How often an emulator reports that it runs, and renews its leases. */
 const pulseEveryMs = 5_000;
 const startDeadlineMs = 3_000;
 
@@ -68,7 +68,7 @@ export interface Member {
 export interface SharedService {
   /** Name of this emulator. */
   readonly instance: string;
-  /** Its number; no other one of the service has had it. */
+  /** Its number; no other emulator of the service has had it. */
   readonly number: number;
   readonly secrets: Secrets;
   readonly faults: readonly SharedFault[];
@@ -84,14 +84,14 @@ export interface SharedService {
   readonly tell: Bus['tell'];
   /** Changes the faults of all. */
   changeFaults(how: 'add' | 'clear' | 'replace', args: readonly string[]): Promise<number>;
-  /** Begins to take part. */
+  /** Takes part from now on: reports that it runs, and does what other emulators ask. */
   attach(member: Member): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Joins the service that a Redis keeps, or makes it. Throws `connect-failed` if Redis cannot be reached, `bad-config` if it refuses
- * the password or if other emulators of the service run with other settings.
+ * Joins the service that a Redis holds, or creates it. Throws `connect-failed` if Redis cannot be reached, `tls-failed`, and
+ * `bad-config` if Redis refuses the password or if other emulators of the service run with other settings.
  */
 export async function openSharedService({
   url,

@@ -6,7 +6,7 @@ import { shownUrl } from './address.ts';
 /** What Redis says if a password or a right is missing. */
 const refusals = /^(?:Redis: )?(?:WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/;
 
-/** Says why a service cannot be joined. */
+/** Throws why a service cannot be joined: `bad-config` (password), `tls-failed` or `connect-failed`. */
 export function refuseStart(url: string, thrown: unknown): never {
   const why = messageOf(thrown);
   const shown = shownUrl(url);

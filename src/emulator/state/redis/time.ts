@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { RedisConnection } from './connection.ts';
 import { timeScript } from './scripts/window.ts';
 
-/** The wall clock of Redis, as this machine can tell it. */
+/** The time of day of Redis, estimated on this machine. */
 export interface RedisTime {
   /** The machine's clock, with the time of day of Redis. */
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export function createRedisTime(base: Clock): RedisTime {
         const next = await sample(connection);
         if (next.tripMs < best.tripMs) best = next;
       }
-      // The clock of a machine is set now and then; what is within the error of the measurement is no difference.
+      // A clock may have been set: follow a difference that is larger than the error of the measurement.
       if (Math.abs(best.aheadMs - aheadMs) > Math.max(smallestMs, best.tripMs)) aheadMs = best.aheadMs;
     },
   };

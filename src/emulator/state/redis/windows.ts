@@ -7,13 +7,13 @@ import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { countScript, restoreWindowScript } from './scripts/window.ts';
 
-/** A token bucket refills in fractions; this much is rounding. */
+/** A token bucket refills in fractions of a request; a difference of this much is a rounding error. */
 const rounding = 1e-6;
 
 export interface SharedWindows {
   count(device: string): Promise<CountedRequest>;
   look(device: string): Promise<CountedRequest>;
-  /** An open window as it is shown. */
+  /** An open window, as the control API shows it. */
   show(device: string, window: Window): Survey['windows'][number];
   /** Gives back to Redis what this emulator knows. */
   restore(connection: RedisConnection, life: string): Promise<void>;
@@ -29,7 +29,7 @@ export interface SharedWindowsOptions {
   settings: Pick<Dialect['rateLimit'], 'window' | 'counts'>;
 }
 
-/** What this emulator has seen of a device's window. Sliding: its own requests; else the state of all at its last request. */
+/** What this emulator knows of a device's window: if it slides, its own requests; else the whole window at its last request. */
 interface Seen {
   count: number;
   times: number[];

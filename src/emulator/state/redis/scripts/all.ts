@@ -5,7 +5,7 @@ import { leaseScript, releaseScript, renewScript } from './slots.ts';
 import { spendScript } from './tokens.ts';
 import { countScript, forgetScript, restoreWindowScript, surveyScript, timeScript } from './window.ts';
 
-/** Redis is given each of them when a connection begins. */
+/** All scripts. Each connection loads them when it begins. */
 export const allScripts: readonly Script[] = [
   advanceScript,
   clearJournalScript,

@@ -3,12 +3,12 @@ import { script } from './script.ts';
 /** Bounds of the journal: beyond either one the oldest events are dropped. */
 const maxEntries = 10_000;
 const maxBytes = 8 * 1024 * 1024;
-/** So many entries too many before the journal is cut. */
+/** The journal is cut when it has this many entries too many. */
 const slack = 500;
 
 /**
- * Appends events to the journal, and tells them to whoever follows. KEYS: service, journal, issued. ARGV: life, channel,
- * most issued tokens, number of issued tokens, issued tokens…, events…
+ * Appends events to the journal, and publishes the number of the first one, then the events, a line each. KEYS: service,
+ * journal, issued. ARGV: life, channel, most issued tokens, number of issued tokens, issued tokens…, events…
  */
 export const noteScript = script(`
 local issued = tonumber(ARGV[4])

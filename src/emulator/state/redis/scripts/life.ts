@@ -1,6 +1,6 @@
 import { freeScript, frozenAfterMs, graceMs, script } from './script.ts';
 
-/** What nobody uses any more is collected after an hour. */
+/** Redis deletes the keys of a service an hour after its last emulator has stopped. */
 const keepAlive = `
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
 `;
@@ -8,10 +8,11 @@ for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 3600000) end
 const deadAfterMs = 15_000;
 
 /**
- * Joins the service: the first emulator of all makes it. KEYS: service, instances, devices, issued, journal. ARGV:
+ * Joins the service; the first emulator creates it. KEYS: service, instances, devices, issued, journal. ARGV:
  * a new life, identity (JSON), secrets (JSON), faults (JSON), name of the machine.
- * If no emulator lives any more, the new one says what the service is; secrets of the same algorithm stay.
- * Answers: `same` or `differs`, life, identity, secrets, offset, faults, number and name of the emulator.
+ * If no emulator runs any more, the new one decides on identity and faults. Secrets that no option gives stay, the key
+ * only if the algorithm is the same.
+ * Answers: `same`, life, identity, secrets, offset, faults, number and name of the emulator; or `differs`, life, identity.
  */
 export const joinScript = freeScript(`
 local t = redis.call('TIME')
@@ -42,10 +43,10 @@ return {'same', all[1], all[2], all[3], all[4], all[5], number, name}
 `);
 
 /**
- * Comes back after a break. If Redis has lost its memory, the first emulator that comes back makes the service anew,
- * and nothing is granted for a moment, until all have told what they know; tokens from before are not accepted, because they may have
- * been used. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset, number, name.
- * Answers: `same`, `anew` or `differs`, life, identity, secrets, offset, faults.
+ * Takes part again after Redis was away. If Redis has lost its data, the first emulator that returns creates the service
+ * again. Then nothing is granted for a moment, in which all emulators register what they know. Tokens from before are
+ * refused, because they may have been used. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset,
+ * number, name. Answers: `same` or `anew`, life, identity, secrets, offset, faults; or `differs`, life, identity.
  */
 export const returnScript = freeScript(`
 local t = redis.call('TIME')
@@ -94,7 +95,7 @@ redis.call('ZREM', KEYS[2], ARGV[2])
 return {1}
 `);
 
-/** Moves the clock. KEYS: service. ARGV: life, milliseconds. Answers: the new offset. */
+/** Moves the clock, and tells all emulators the new offset. KEYS: service. ARGV: life, milliseconds, channel. */
 export const advanceScript = script(`
 local offset = redis.call('HINCRBYFLOAT', KEYS[1], 'offset', ARGV[2])
 redis.call('PUBLISH', ARGV[3], '{"op":"clock","args":' .. offset .. '}')
@@ -102,7 +103,7 @@ return {1}
 `);
 
 /**
- * Changes the active faults, and tells all: adds one, takes one or all away, or replaces all. KEYS: service. ARGV: life,
+ * Changes the active faults, and tells all emulators: adds one, removes one or all, or replaces all. KEYS: service. ARGV: life,
  * channel; `add` and the fault, `clear` and its number or `all`, or `replace` and all faults. A fault is JSON, which Redis
  * does not read. Answers: the number of the new fault, or how many are gone.
  */

@@ -11,16 +11,17 @@ export interface Script {
 export const answers = { lost: 0, done: 1, closed: 2 } as const;
 
 /**
- * The silence of all emulators after which leases may have run out for no fault of theirs: Redis itself stood still. Each
- * emulator reports every 5 s that it runs.
+ * If no emulator has reported for this long, Redis itself was stopped, and leases may have run out although their emulators
+ * run. Each emulator reports every 5 s.
  */
 export const frozenAfterMs = 9_000;
 /** How long nothing is granted after Redis was away or lost its data: meanwhile each emulator registers what it knows. */
 export const graceMs = 500;
 
 /**
- * `KEYS[1]` is the hash of the service, `ARGV[1]` the life that the emulator believes in. `real` is the time of Redis
- * in milliseconds, `now` that of the service, which can be moved ahead.
+ * `KEYS[1]` is the hash of the service, `ARGV[1]` the life of the service that the emulator knows: after a loss of data it is
+ * another one, and the answer is `lost`. `real` is the time of Redis in milliseconds, `now` the time of the service, which
+ * can be moved ahead.
  */
 const begin = `
 local t = redis.call('TIME')
@@ -36,7 +37,7 @@ end
 local isOpen = real >= opensAt
 `;
 
-/** A step that is always possible. */
+/** A step that is possible in the life that the emulator knows. */
 export function script(lua: string): Script {
   const text = begin + lua;
   return { lua: text, sha: createHash('sha1').update(text).digest('hex') };
@@ -47,7 +48,7 @@ export function grantScript(lua: string): Script {
   return script(`if not isOpen then return {${answers.closed}} end\n${lua}`);
 }
 
-/** A step that needs no life. */
+/** A step that does not check the life. */
 export function freeScript(lua: string): Script {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') };
 }

@@ -1,7 +1,7 @@
 import { grantScript } from './script.ts';
 
 /**
- * Uses a token up. Tokens from before Redis lost its memory may have been used: they are not accepted. KEYS: service,
+ * Uses a token up. Tokens from before Redis lost its data may have been used: they are not accepted. KEYS: service,
  * spent. ARGV: life, iat, milliseconds to remember it. Answers: 1, 0 if it was used before, -1 if that is not known.
  */
 export const spendScript = grantScript(`

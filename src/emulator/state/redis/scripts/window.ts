@@ -2,7 +2,7 @@ import { freeScript, grantScript, script } from './script.ts';
 
 /**
  * The windows of `state/windows.ts`, in Lua: a count, and times in milliseconds of the service. `first-request` and
- * `calendar-minute` keep the start of the window, `sliding` each request, `token-bucket` when it was brought up to date.
+ * `calendar-minute` keep the start of the window, `sliding` each request, `token-bucket` when the count was last updated.
  */
 const windows = `
 local function load(key)
