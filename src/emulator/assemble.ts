@@ -24,9 +24,9 @@ import { createTokenEndpoint } from './tokens/token-endpoint.ts';
 export interface ServiceParts {
   options: EmulatorOptions;
   settled: SettledOptions;
-  /** The machine's. */
+  /** The clock of the machine. */
   baseClock: Clock;
-  /** The service's. */
+  /** The clock of the service, which can be moved forward. */
   clock: MovableClock;
   state: State;
   events: FoldedEvents;
@@ -37,19 +37,19 @@ export interface ServiceParts {
   streamTap: ((stream: number) => Tap | undefined) | undefined;
   /** Number of the first stream. Default 1. */
   firstStream?: number;
-  /** Leaves what it shares with others, once no stream is open. */
+  /** Called when no stream is open any more: leaves the shared service. */
   leave?: () => Promise<void>;
 }
 
 export interface AssembledService {
   readonly voice: VoiceEndpoint;
-  /** Listens. Throws `usage` and `port-in-use`. */
+  /** Starts to listen. Throws `usage` and `port-in-use`. */
   open(
     control: Omit<ControlApiOptions, 'isSecure'> & { allowHosts?: readonly string[] },
   ): Promise<RunningService>;
 }
 
-/** The events of an emulator: floods folded, all in the journal. `instance`: its name, if several are one service. */
+/** The events of an emulator. The journal and `onEvent` receive them. `instance`: its name, if several are one service. */
 export function createEvents({
   options,
   baseClock,
@@ -77,7 +77,7 @@ export function initialFaults(
   return [...(scenario?.faults ?? []), ...faults];
 }
 
-/** Puts the token endpoint, the voice stream and the HTTP server together over a state. */
+/** Builds the service on a state: token endpoint, voice stream, HTTP server. */
 export function assemble(parts: ServiceParts): AssembledService {
   const { options, settled, clock, baseClock, state, events, random, authority, faults } = parts;
   const { host, port, acceptKeys, dialect, scenario, tls, rateLimit, maxConnections } = settled;

@@ -21,15 +21,15 @@ import { createTokenAuthority } from './tokens/token-authority.ts';
 export interface Emulator extends RunningService {
   readonly control: EmulatorControl;
   /**
-   * The newest stream that the selector means, open or ended, with what its device sent. Needs the option `keepAudio`.
-   * Throws `usage` without it, and if there is no such stream.
+   * The newest stream that matches the selector, open or ended, with what its device sent. Throws `usage` without the
+   * option `keepAudio`, and if no stream matches.
    */
   stream(selector?: Partial<StreamSelector>): KeptStream;
 }
 
 /**
- * Starts an emulator of the whole service. Throws `VoicectlError`: `bad-dialect`, `usage` (unknown
- * reply mode, an address that is not ours), `bad-input` (a reply file that is no WAV, a certificate without its key),
+ * Starts an emulator of the whole service. Throws `VoicectlError`: `bad-dialect`, `usage` (unknown reply mode, an
+ * address that this machine does not have), `bad-input` (a reply file that is no WAV, a key of another certificate),
  * `host-exposed`, `port-in-use`.
  */
 export async function createEmulator(options: EmulatorOptions = {}): Promise<Emulator> {

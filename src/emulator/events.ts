@@ -12,6 +12,7 @@ export type EmulatorEventBody =
   | { type: 'tls-failed'; remote: string; why: string }
   /** A TLS handshake that succeeded: the peer accepts the certificate. */
   | { type: 'tls-opened'; remote: string; protocol: string }
+  /** `exp`: seconds since the epoch. `resetAtMs`: milliseconds since the epoch. `remaining`: requests left in the window. */
   | {
       type: 'token-issued';
       device: string;
@@ -47,7 +48,7 @@ export type EmulatorEventBody =
       stream: number;
       remote: string;
       device?: string;
-      /** That of the token, if it can be read. */
+      /** The `jti` of the token, if it can be read. */
       jti?: string;
       cause: CloseCause;
       why: string;
@@ -57,6 +58,7 @@ export type EmulatorEventBody =
   | { type: 'message-sent'; stream: number; device: string; body: unknown }
   /** `count`: number of texts that this event stands for, omitted for one; `bytes`: their total size. */
   | { type: 'text-received'; stream: number; device: string; bytes: number; count?: number }
+  /** Times of turns are milliseconds of audio since the stream began. */
   | { type: 'turn-started'; stream: number; device: string; atMs: number }
   | { type: 'turn-ended'; stream: number; device: string; atMs: number; turnMs: number }
   | { type: 'reply-started'; stream: number; device: string }
@@ -92,8 +94,8 @@ export type EmulatorEventBody =
   | { type: 'stopping' };
 
 /**
- * What a proxy finds on a side: a rule of the service (R1…) or of a device (D1…) that is broken, or as a remark
- * something unusual. Emitted once for each stream and rule.
+ * What a proxy finds about one side: a broken rule of the service (R1…) or of a device (D1…), or something unusual (a
+ * remark). Emitted once for each stream and rule.
  */
 export interface Judgement {
   type: 'violation' | 'remark';
@@ -109,7 +111,7 @@ export interface Judgement {
   stream?: number;
 }
 
-/** Headers of a token request: with the times of the events they show how a device asks, and asks again. */
+/** Headers of a token request. With the times of the events they show how a device asks and retries. */
 export interface SentHeaders {
   contentType?: string;
   accept?: string;

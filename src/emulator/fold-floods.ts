@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import type { EmulatorEventBody, EmulatorEvents } from './events.ts';
 
-/** Events of each kind that are emitted singly within a second. Further ones are only counted. */
+/** Events of each kind that are emitted one by one in a second. Further ones are only counted. */
 const toldOneByOne = { 'request-refused': 100, 'text-received': 20 } as const;
 const periodMs = 1_000;
 
@@ -14,7 +14,7 @@ interface Flood {
   timer: ClockTimer;
 }
 
-/** Emits a flood of events once a second, with a count. */
+/** Emits the further events of a flood together, once a second, with their count. */
 export interface FoldedEvents extends EmulatorEvents {
   /** Emits the counts so far. */
   flush(): void;

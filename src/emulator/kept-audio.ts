@@ -7,7 +7,10 @@ import type { StreamSelector } from '../protocol/control.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { EmulatorEvents } from './events.ts';
 
-/** What a device sent: every binary message after the token, in order, as 16 kHz s16le mono. */
+/**
+ * What a device sent: its binary messages in order, except a token, taken as 16 kHz s16le mono. Audio that was sent before
+ * the token is included.
+ */
 export interface DeviceAudio {
   pcm: Buffer;
   /** The same as a WAV file. */
@@ -17,7 +20,7 @@ export interface DeviceAudio {
   /** −100 for silence. */
   rmsDbfs: number;
   peakDbfs: number;
-  /** Bytes that arrived beyond `maxBytesPerStream`, and are not here. */
+  /** Bytes that were not kept, because the stream already had 10 minutes. */
   droppedBytes: number;
 }
 
@@ -34,7 +37,7 @@ export interface KeptStream {
 export interface KeptAudio {
   /** Keeps the audio of one more stream. */
   tap(stream: number): Tap;
-  /** The newest stream, open or ended, that a selector means. Throws `usage` if there is none. */
+  /** The newest stream, open or ended, that matches the selector. Throws `usage` if there is none. */
   find(selector: StreamSelector): KeptStream;
   clear(): void;
 }

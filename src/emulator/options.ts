@@ -32,7 +32,9 @@ export interface EmulatorOptions {
   maxConnections?: number;
   /** Makes the emulator's own choices, such as `jti`, the same in each run. */
   seed?: number;
+  /** Host names that requests may use, besides loopback and the address it listens on. */
   allowHosts?: readonly string[];
+  /** Origins of web pages that may request tokens and open streams, besides those of this machine. */
   allowOrigins?: readonly string[];
   /** HTTPS and WSS: with your certificate, or with `true` a new self-signed one. */
   tls?: boolean | TlsCertificate;
@@ -41,9 +43,9 @@ export interface EmulatorOptions {
    * proxy forwarded. Without a secret such requests are refused.
    */
   controlSecret?: string | undefined;
-  /** Time of the whole emulator, for tests. */
+  /** Clock of the whole emulator, for tests. Default: the clock of the machine. */
   clock?: Clock;
-  /** Called for each event, from the first. */
+  /** Called for each event, beginning with the first. */
   onEvent?: EmulatorListener;
   /** Called for each token request, and for each stream with its number. Returns an observer of it. */
   tap?: (stream?: number) => Tap | undefined;

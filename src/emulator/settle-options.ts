@@ -65,6 +65,7 @@ async function settleScenario(scenario: EmulatorOptions['scenario']): Promise<Sc
   return loadScenario(scenario);
 }
 
+/** Fills in the defaults of a dialect. Throws `bad-dialect`, naming the first wrong setting. */
 export function checkDialect(input: DialectInput | undefined) {
   const parsed = parseDialect(input ?? {});
   if (parsed.ok) return parsed.dialect;
@@ -76,6 +77,7 @@ export function checkDialect(input: DialectInput | undefined) {
   });
 }
 
+/** The given certificate, or with `true` a new self-signed one for these names. Throws `bad-input`. */
 export async function prepareTls(
   tls: boolean | TlsCertificate | undefined,
   names: () => string[],

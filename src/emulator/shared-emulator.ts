@@ -31,19 +31,19 @@ export interface SharedEmulator extends RunningService {
   readonly control: AnyControl;
   /** Name of this emulator in the events. */
   readonly instance: string;
-  /** Every request to the control API needs it. All emulators of the service have the same. */
+  /** Every request to the control API needs this secret. All emulators of the service have the same one. */
   readonly controlSecret: string;
 }
 
-/** Numbers of streams of one emulator begin at its own number times this. */
+/** An emulator counts its streams from its own number times this, so that each number is used once in the service. */
 const streamsPerEmulator = 10_000_000;
 /** How far the time of day may differ between emulators that follow the same Redis. */
 const clockErrorMs = 1_000;
 
 /**
  * Starts an emulator that is one service with all others that share a Redis: one rate window, one count of connections,
- * single-use tokens, one key, clock and journal. Throws as `createEmulator`, `connect-failed` if Redis cannot be reached, and `bad-config`
- * if it refuses the password or if the others run with other settings.
+ * single-use tokens, one key, clock and journal. Throws what `createEmulator` throws, `connect-failed` if Redis cannot be
+ * reached, `tls-failed`, and `bad-config` if Redis refuses the password or the others run with other settings.
  */
 export async function createSharedEmulator(
   options: EmulatorOptions,
@@ -161,7 +161,7 @@ async function createRenewableAuthority<Secrets>(
   };
 }
 
-/** Collects the strikes of this turn of the event loop, and reports them together. */
+/** Collects the strikes of one iteration of the event loop, and reports them together. */
 function countStrikes(tell: (struck: [id: number, strikes: number][]) => void): (id: number) => void {
   const struck = new Map<number, number>();
   return (id) => {

@@ -5,19 +5,20 @@ import { jsonMediaType } from '../../protocol/token-request.ts';
 /** Media types of requests that no form of another page can send. */
 const mediaTypes: readonly string[] = [jsonMediaType, ...controlOperations.speak.binary];
 
-/** Whether a browser sent it: they name the page by Origin, by Sec-Fetch-Site, or by both. */
+/** Whether a browser sent the request: browsers name the page by Origin, by Sec-Fetch-Site, or by both. */
 function isFromBrowser({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 }
 
-/** Whether the request may come from a page in a browser. */
+/** Whether the request changes something, or reads what only the page of the emulator may read. */
 function acts({ method }: IncomingMessage, path: string): boolean {
   return method !== 'GET' || path === controlOperations.live.path || path.startsWith(pageData);
 }
 
 /**
- * Whether a page that sends this request may talk to the control API at all: a page of this very origin. A page of another port
- * of this machine may only read what any program may read, as far as the browser lets it. Always true for programs.
+ * Whether the page that sends this request may use the control API: only a page of this origin may. If a browser sends no
+ * Sec-Fetch-Site, a page of another port of this machine may send requests that only read, but the browser does not show
+ * it the answers. Always true for programs.
  */
 export function isPageAllowed(
   request: IncomingMessage,
@@ -33,7 +34,7 @@ export function isPageAllowed(
   return !hasBody || mediaTypes.includes(mediaType.split(';')[0]?.trim().toLowerCase() ?? '');
 }
 
-/** Whether a browser has to prove with the token of this start that the page of the emulator asks. */
+/** Whether the request must carry the page token, which proves that the page of the emulator sends it. */
 export function needsPageToken(request: IncomingMessage, path: string): boolean {
   return isFromBrowser(request) && acts(request, path);
 }

@@ -37,12 +37,12 @@ import type { AnyControl, ControlMessage } from './emulator-control.ts';
 import type { PageHandler } from './page-handler.ts';
 import { isSameSecret } from './same-secret.ts';
 
-/** Largest audio to say, in bytes: well over a minute of any common WAV. */
+/** Largest audio to say: over a minute of a 48 kHz stereo WAV. */
 const maxSpeechBytes = 16 * 1024 * 1024;
 const maxJsonBytes = 1024 * 1024;
 const maxNesting = 100;
 
-/** A refusal of the control API. */
+/** Thrown for a request that is refused: becomes the answer. */
 class ControlRefusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -107,7 +107,11 @@ function trust(
   if (!isPageAllowed(request, { isSecure, path }))
     throw new ControlRefusal(403, 'FORBIDDEN', 'A page of another origin may not control the emulator');
   if (!hasToken && (token !== undefined || needsPageToken(request, path)))
-    throw new ControlRefusal(403, 'FORBIDDEN', 'The token of this start is missing or wrong');
+    throw new ControlRefusal(
+      403,
+      'FORBIDDEN',
+      'The page token is missing or wrong: open the address that voicectl printed',
+    );
   return hasToken || (trustsThisMachine && isFromThisMachine(request));
 }
 

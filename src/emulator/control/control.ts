@@ -34,7 +34,7 @@ interface LocalControlOptions extends ControlOptions {
   streams: StreamActions;
 }
 
-/** If state, faults and streams answer at once, so does the control. */
+/** Returns values if state, faults and streams return values, else promises. */
 export function createControl(options: LocalControlOptions): EmulatorControl;
 export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {

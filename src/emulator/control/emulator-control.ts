@@ -25,12 +25,13 @@ export interface EmulatorControl {
   speak(selector: StreamSelector, pcm: Buffer): number[];
   /** Sends a named event to scenarios and reply modules; returns the streams where one takes events. */
   event(selector: StreamSelector, name: string): number[];
+  /** Throws `usage` if the code or the reason cannot be sent. */
   close(selector: StreamSelector, code: number, reason: string): number[];
   /** Faults: list the active ones, add one, remove one or all. */
   readonly faults: Pick<Faults, 'add' | 'list' | 'clear'>;
 }
 
-/** The same over any state: an answer comes at once or as a promise. */
+/** The same over any state: methods return a value or a promise. */
 export type AnyControl = Eventually<Omit<EmulatorControl, 'journal' | 'faults'>> & {
   readonly journal: Omit<StateJournal, 'add'>;
   readonly faults: Eventually<EmulatorControl['faults']>;

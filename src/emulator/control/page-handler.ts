@@ -3,14 +3,14 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { AnyControl } from './emulator-control.ts';
 
-/** Makes a tap for the stream of this number, if it is wanted. `openForMs`: how long it is open already. */
+/** Makes a tap for the stream of this number, if it is wanted. `openForMs`: how long it has been open. */
 export type ObserveStream = (stream: number, openForMs: number) => Tap | undefined;
 
-/** What a page may see and do of the emulator, or the proxy, that serves it. */
+/** What a page may see of the emulator, or the proxy, that serves it, and how it acts on it. */
 export interface Stage {
   /** Acts on the whole service, where several emulators are one. */
   readonly control: AnyControl;
-  /** The machine's clock: audio is heard when it arrives. */
+  /** The clock of the machine: audio is heard when it arrives, also if the clock of the service was moved. */
   readonly clock: Clock;
   /** Milliseconds since the emulator started, by the machine's clock. */
   elapsedMs(): number;
@@ -27,13 +27,13 @@ export interface PageRequest {
   /** Below the prefix of the control API, such as `/page/app.js`. */
   path: string;
   query: Record<string, string>;
-  /** Whether it carries the token of this start, or needs none. */
+  /** Whether it carries the page token, or needs none. */
   isTrusted: boolean;
 }
 
 /** Serves a page beside the control API. */
 export interface PageHandler {
-  /** The secret of this start: a browser proves with it that the page asks, and no other one. */
+  /** The page token, new at each start: with it a browser proves that this page sends a request, and no other one. */
   readonly token: string;
   /** Answers the request; false if the path is not the page's. */
   answer(asked: PageRequest): Promise<boolean>;

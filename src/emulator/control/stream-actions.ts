@@ -14,7 +14,7 @@ export interface ControlledStream {
     Connection,
     'id' | 'remote' | 'totals' | 'durationMs' | 'levels' | 'sendText' | 'values' | 'closeWith'
   > & { device: Pick<DeviceCheck, 'verdict'> };
-  /** Of its token; undefined until it is accepted. */
+  /** The claims of its token; undefined until the token is accepted. */
   claims: Readonly<object> | undefined;
   /** Undefined until its token is accepted. */
   live:

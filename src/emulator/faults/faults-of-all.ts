@@ -3,7 +3,7 @@ import type { Eventually } from '../state/eventual.ts';
 import { checkFault, type Faults } from './faults.ts';
 
 export interface FaultsOfAllOptions {
-  /** This emulator's: they follow what Redis has. */
+  /** The faults of this emulator. They follow those in Redis. */
   faults: Faults;
   shared: {
     changeFaults(how: 'add' | 'clear' | 'replace', args: readonly string[]): Promise<number>;

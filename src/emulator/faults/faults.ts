@@ -11,11 +11,10 @@ import type { Side } from '../../wire/exchange.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
 import type { Random } from '../random.ts';
 
-/** A fault that waits for its opportunities. */
+/** A fault that was added, with its number and how often it has struck. */
 export interface ActiveFault {
   readonly id: number;
   readonly fault: Fault;
-  /** How often it has struck. */
   struck: number;
 }
 
@@ -158,7 +157,7 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
 /** `passed`: opportunities so far. */
 type Entry = ActiveFault & { chance: () => number; passed: number };
 
-/** A fault as it is written: `NAME:key=value,…` or an object. Throws `usage` saying what was expected. */
+/** Reads a fault: `NAME:key=value,…` or an object. Throws `usage` saying what was expected. */
 export function checkFault(input: FaultInput | string): Fault {
   try {
     return typeof input === 'string' ? readFault(input) : parseFault(input);

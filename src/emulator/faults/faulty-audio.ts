@@ -15,7 +15,7 @@ export interface FaultyAudio {
 export interface FaultyAudioOptions {
   faults: Faults;
   subject: FaultSubject;
-  /** The machine's: faults change the pace of audio. */
+  /** The clock of the machine: moving the clock of the service does not change the pace of audio. */
   clock: Clock;
   out: { send(pcm: Buffer): void };
 }

@@ -15,7 +15,7 @@ export interface NetworkFaults {
   close(): void;
 }
 
-/** `clock`: the machine's, since moving the emulator's leaves the pace of audio as it is. */
+/** `clock`: the clock of the machine, because moving the clock of the service does not change the pace of audio. */
 export function createNetworkFaults(
   faults: Faults,
   { clock, random }: { clock: Clock; random: Random },
@@ -59,7 +59,7 @@ export function createNetworkFaults(
 
   return {
     stretch(server) {
-      // The server of a TLS connection hands it to HTTP after the handshake.
+      // A server with TLS passes a connection to HTTP after the handshake.
       const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection';
       const [serve] = server.rawListeners(event);
       if (serve === undefined) return;

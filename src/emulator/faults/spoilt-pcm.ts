@@ -25,6 +25,7 @@ export function resampleRoughly(pcm: Buffer, rate: number): Buffer {
   });
 }
 
+/** Swaps the bytes of each sample. Half a sample at the end is dropped. */
 export function swapBytes(pcm: Buffer): Buffer {
   return Buffer.from(pcm.subarray(0, pcm.length & ~1)).swap16();
 }

@@ -9,7 +9,7 @@ import type { WrongToken } from '../tokens/token-authority.ts';
 export type Unanswered = 'hang' | 'reset';
 
 export interface TokenAnswers {
-  /** The answer without a fault; given a kind, with a token that the stream will refuse. */
+  /** The answer without a fault; with `wrong`, with a token that the stream refuses for that reason. */
   normal(wrong?: WrongToken): Promise<HttpAnswer>;
   /** In the wording of the dialect. */
   refuse(cause: RefusalCause): HttpAnswer;

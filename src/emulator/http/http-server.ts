@@ -45,7 +45,7 @@ export interface HttpServerOptions {
   tap: (() => Tap | undefined) | undefined;
 }
 
-/** Who may control the emulator: pages and programs of this machine, under a name that always means it. */
+/** Who may control the emulator: pages and programs of this machine, under a loopback name. */
 export const loopbackOnly: AdmissionOptions = {
   allowHosts: [],
   allowOrigins: [],
@@ -69,7 +69,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
       (result) => {
         watched?.answered(typeof result === 'string' ? undefined : result);
         if (result === 'reset') request.socket.resetAndDestroy();
-        // Answers leave one after the other: the first one wakes the clients, the rest find them awake.
+        // Sent after all input is handled, one right after the other: then one wake-up of a client serves many answers.
         else if (typeof result !== 'string') atTurnEnd(sendIfOpen, { response, result });
       },
       (thrown) => response.destroy(thrown),
@@ -107,7 +107,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
   return server;
 }
 
-/** Refuses an upgrade, or passes it on; `upgrade` says why it is refused after all. */
+/** Refuses an upgrade, or calls `upgrade`, which opens the stream or returns why it is refused. */
 function takeUpgrade(
   request: IncomingMessage,
   socket: Duplex,

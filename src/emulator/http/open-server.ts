@@ -24,12 +24,12 @@ export interface OpenServerOptions {
   port: number;
   tls: { cert: string } | undefined;
   events: Pick<EmulatorEvents, 'emit'>;
-  /** Those of the network beneath it. */
+  /** Of these, the server applies the faults of the network. */
   faults: Faults;
   network: Parameters<typeof createNetworkFaults>[1];
   /** Ends all streams; requests are still answered. */
   endStreams: () => Promise<void>;
-  /** Leaves the rest, when no connection is open any more. */
+  /** Called when no connection is open any more. */
   leave: () => Promise<void>;
 }
 

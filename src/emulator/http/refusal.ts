@@ -16,7 +16,7 @@ export interface RefusalContext {
   detail?: string;
   /** Replaces the dialect's message with a more exact one. */
   why?: string;
-  /** What a token request was asked with. */
+  /** Headers of the token request, for the event. */
   sent?: SentHeaders;
 }
 

@@ -5,10 +5,10 @@ import type { CreateReply } from './reply.ts';
 
 /** Most audio that waits for a command that does not read. Later audio is dropped. */
 const maxUnheardBytes = bytesForMs(10_000);
-/** Most audio that a command may write ahead of time. Reading stops until some of it is said. */
+/** Most audio that a command may write ahead of time. Reading stops until half of it is sent. */
 const maxUnsaidBytes = bytesForMs(10_000);
 const maxErrorText = 500;
-/** When the stream has ended, a command gets this long to end. Then it is killed. */
+/** How long a command may run after its stream has ended. Then it is killed. */
 const graceMs = 1_000;
 
 /**

@@ -1,7 +1,7 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Playable } from './playable.ts';
 
-/** Speaks PCM that is still being produced. */
+/** A playable of PCM that is still being produced. */
 export interface PcmQueue extends Playable {
   push(pcm: Buffer): void;
   /** Bytes that are waiting. */
@@ -32,7 +32,7 @@ export function createPcmQueue(): PcmQueue {
       chunks.push(pcm);
       bytes += pcm.length;
     },
-    /** Gives an empty frame while more may come, and the remainder when no more comes. */
+    /** An empty frame while more may come; after `patientFrames` of them the rest, or undefined if there is none. */
     read(wanted) {
       if (bytes >= wanted) {
         missed = 0;

@@ -1,10 +1,10 @@
-/** Audio that is read frame by frame while it is sent. */
+/** Audio (16 kHz s16le mono) that is read frame by frame while it is sent. */
 export interface Playable {
   /** The next PCM, at most `bytes` bytes; empty while more is being produced; undefined at the end. */
   read(bytes: number): Buffer | undefined;
 }
 
-/** Says the given PCM. The buffer is not copied. */
+/** A playable of the given PCM. The buffer is not copied. */
 export function playPcm(pcm: Buffer): Playable {
   let offset = 0;
   return {

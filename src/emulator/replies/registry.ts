@@ -23,7 +23,7 @@ const withArgument: Record<string, (argument: string, options: ReplyOptions) => 
   },
 };
 
-/** The folder of the recording that a mode replays, if it is one that does. */
+/** The folder of a mode `replay:DIR`; undefined for other modes. */
 export function replayedFolder(mode: string): string | undefined {
   return mode.startsWith(replayPrefix) ? mode.slice(replayPrefix.length) : undefined;
 }
@@ -44,7 +44,7 @@ export const replyModes: readonly string[] = [
   'replay:DIR',
 ];
 
-/** Makes the reply with this name. Throws `usage` for an unknown name, `bad-input` for an unusable file. */
+/** Makes the reply mode that is written so. Throws `usage` for an unknown name, `bad-input` for an unusable file. */
 export async function createReplyMode(mode: string, options: ReplyOptions = {}): Promise<ReplyMode> {
   const simple = Object.hasOwn(plain, mode) ? plain[mode] : undefined;
   if (simple !== undefined) return simple;

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Playable } from './playable.ts';
 
-/** What a reply may do on the stream that it answers. */
+/** What a reply may do on the stream that it answers. PCM is 16 kHz s16le mono. */
 export interface Voice {
   /** The number of the stream, and its device. */
   readonly stream: number;
@@ -26,7 +26,10 @@ export interface Voice {
   message(body: unknown): void;
   /** Sends text unchanged, even if it is not a valid message. */
   text(text: string): void;
-  /** Closes the stream; 1005 closes it without a code, 1006 cuts it without a close frame. */
+  /**
+   * Closes the stream; 1005 closes it without a code, 1006 cuts it without a close frame. Throws `usage` if the code or the
+   * reason cannot be sent.
+   */
   close(code: number, reason: string): void;
   /** Reports a turn of the user. Times are milliseconds of audio since the stream began. */
   turnStarted(atMs: number): void;
@@ -35,13 +38,13 @@ export interface Voice {
 
 /** The emulated AI of one stream. */
 export interface Reply {
-  /** Takes the user's audio, whole samples, in order. */
+  /** Takes the user's audio in order: whole samples of 16 kHz s16le mono. */
   hear(pcm: Buffer): void;
-  /** All audio has been sent. */
+  /** Called when all audio that was said has been sent. */
   said?(): void;
-  /** The control API sent the event of this name. */
+  /** Called when the control API sends the event of this name. */
   event?(name: string): void;
-  /** The stream has ended. */
+  /** Called when the stream has ended. */
   close?(): void;
 }
 
@@ -51,6 +54,6 @@ export type CreateReply = (voice: Voice) => Reply;
 /** How the streams of an emulator are answered. */
 export interface ReplyMode {
   (voice: Voice): Reply;
-  /** Whether the reply sends the confirmation of a stream of this device. */
+  /** Whether the reply itself confirms a stream of this device. Default: it does not. */
   readonly confirms?: (device: string) => boolean;
 }

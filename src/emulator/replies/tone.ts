@@ -11,7 +11,7 @@ export const tone = takeTurns(() => playPcm(tonePcm));
 
 const tonePcm = makeTone(frequencyHz, durationMs);
 
-/** A tone at −12 dBFS. */
+/** A tone at −12 dBFS, as 16 kHz s16le mono. */
 export function makeTone(frequencyHz: number, durationMs: number): Buffer {
   const samples = Math.round((sampleRate * durationMs) / 1000);
   const pcm = Buffer.alloc(samples * bytesPerSample);

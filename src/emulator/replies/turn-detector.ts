@@ -4,9 +4,9 @@ import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { Reply, Voice } from './reply.ts';
 import { createUtteranceBuffer } from './utterance-buffer.ts';
 
-/** Silence after which a turn has ended, whether it is sent or nothing arrives. */
+/** A turn ends after this much silence, or if nothing arrives for this long. */
 const hangOverMs = 700;
-/** Audio kept before the gate opens and after the last voiced frame, so that no word is clipped. */
+/** Audio added before and after a turn, so that no word is cut. */
 const marginMs = 120;
 const prerollBytes = bytesForMs(1_000);
 

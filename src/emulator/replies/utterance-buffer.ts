@@ -5,15 +5,15 @@ export interface UtteranceBuffer {
   push(pcm: Buffer): void;
   /** Keeps at least the last `bytes`, and drops whole blocks before them. */
   forgetBefore(bytes: number): void;
-  /** The part that is still held of the audio between two moments, in milliseconds since the stream began. */
+  /** The audio between two moments, in milliseconds since the stream began, as far as it is still kept. */
   slice(fromMs: number, toMs: number): Buffer;
 }
 
 const blockBytes = bytesForMs(250);
 
 /**
- * Audio is copied into blocks: a message may have two bytes, and keeping it would keep the whole read of the
- * socket that it is part of. The preroll and the gate's longest turn limit the size.
+ * Copies audio into blocks: a message that is kept, even one of two bytes, would keep the memory of a whole read of the
+ * socket. The caller limits the size: with `forgetBefore`, and by the longest turn of the speech gate.
  */
 export function createUtteranceBuffer(): UtteranceBuffer {
   const blocks: Buffer[] = [];

@@ -8,6 +8,7 @@ export interface Moments {
   consume(moment: Moment): boolean;
   /** Resolves when the condition is met. It is checked now, at each moment and at each `look`. */
   wait(isMet: () => boolean): Promise<void>;
+  /** Checks the condition again. */
   look(): void;
 }
 

@@ -22,7 +22,7 @@ export function perform(performance: Performance): CreateReply {
   };
 }
 
-/** When its stream ends, it waits forever at its next step and is garbage-collected. */
+/** Plays the steps of one stream. When the stream ends, the next step never resolves, and all of it is garbage-collected. */
 async function play(performance: Performance, stage: Stage, voice: Voice): Promise<void> {
   const { steps, repeat } = performance.part;
   voice.status('listening');

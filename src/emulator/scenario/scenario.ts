@@ -10,7 +10,7 @@ import { type ScenarioInput, type ScenarioPart, scenarioSchema } from './scenari
 /** A scenario that is ready to be played. */
 export interface Scenario {
   readonly faults: readonly Fault[];
-  /** The AI of each stream; `otherwise` speaks if the scenario has no steps for the device. */
+  /** The reply mode that plays the scenario; `otherwise` answers devices for which it has no steps. */
   cast(faults: Faults, otherwise: ReplyMode): ReplyMode;
 }
 

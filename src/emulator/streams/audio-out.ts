@@ -15,9 +15,9 @@ export interface AudioOutOptions {
   batched: BatchedSocket;
   headerOf: (length: number) => Buffer;
   totals: StreamTotals;
-  /** The machine's. */
+  /** The clock of the machine. */
   clock: Clock;
-  /** The peer does not read. */
+  /** Called when the peer does not read. */
   onSlowReader: () => void;
   /** Observes what is sent. */
   watch: Pick<SentWatch, 'audio'> | undefined;

@@ -14,9 +14,9 @@ export interface AuthorisationOptions extends AdmitOptions {
   clock: Clock;
   events: EmulatorEvents;
   /**
-   * The token was accepted and a slot taken. The slot is released when the connection ends. The result takes
+   * Called when the token is accepted and a slot is taken. The slot is released when the connection ends. The result takes
    * every later message, beginning with those that arrived meanwhile; it is a promise if the confirmation is late.
-   * `connections`: of the device, with this one.
+   * `connections`: those of the device, including this one.
    */
   onAuthorised: (claims: TokenClaims, connections: number) => Eventual<TakeMessage>;
 }

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 /** Most connections without a token yet, of all devices together. */
 const maxAwaitingToken = 1_024;
 
-/** How many connections there may be, by the dialect and for the safety of the emulator. */
+/** Limits the number of connections: as the dialect says, and to protect the emulator. */
 export interface Capacity {
   /** The reason to refuse one more connection from this address. */
   refuseUpgrade(address: string): RefusalCause | undefined;

@@ -12,8 +12,8 @@ export interface ConfirmOptions {
 }
 
 /**
- * Confirms the stream, unless a fault delays, spoils or drops the confirmation. A late one is a promise: nothing may be
- * sent before it. Specification: "WSS /voice-stream".
+ * Confirms the stream, unless a fault delays, spoils or drops the confirmation. Returns a promise if it is delayed: send
+ * nothing before that resolves. Specification: "WSS /voice-stream".
  */
 export function sendConnected(
   { connection, clock, dialect, faults }: ConfirmOptions,

@@ -60,9 +60,9 @@ export interface Connection {
   freeze(): void;
   /** Pings the peer; if the previous ping was not answered, cuts the connection without a close frame. */
   probe(): void;
-  /** Calls the listener once, when either side begins to close. */
+  /** Calls the listener once, when either side begins to close; at once if that has happened. */
   onEnding(call: () => void): void;
-  /** Adds an observer. Call the result to take it away. */
+  /** Adds an observer. Call the result to remove it. */
   observe(watch: MakeWatch): () => void;
 }
 
@@ -74,11 +74,11 @@ export interface ConnectionOptions {
   random: Pick<Random, 'id'>;
   /** The socket under the WebSocket. */
   transport: Socket;
-  /** Times of binary messages by their length. */
+  /** The frame header of a binary message, by its length in bytes. */
   headerOf: (length: number) => Buffer;
-  /** Movable. */
+  /** The clock of the service, which can be moved forward. */
   clock: Clock;
-  /** The machine's: audio is heard when it arrives. */
+  /** The clock of the machine: audio is heard when it arrives, also if the clock of the service was moved. */
   baseClock: Clock;
   /** Time in which the emulator did not run. */
   own: LostTime;

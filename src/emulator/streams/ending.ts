@@ -7,13 +7,13 @@ import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import type { StreamTotals } from '../events.ts';
 
-/** How a connection ends: once, and with what its totals tell of the cause. */
+/** Ends a connection once, and notes the cause in its totals. */
 export interface Ending {
   /** Whether this side is closing it, or it has ended. */
   readonly ended: boolean;
   /** The connection ends now: calls the listeners. Only the first call counts. */
   begin(): void;
-  /** Calls the listener once, when either side begins to close. */
+  /** Calls the listener once, when either side begins to close; at once if that has happened. */
   onEnding(call: () => void): void;
   close(cause: CloseCause, why?: string): void;
   closeWith(code: number, reason: string, cause: StreamTotals['cause'] & string): void;
@@ -24,7 +24,7 @@ export interface EndingOptions {
   socket: WebSocket;
   transport: Socket;
   batched: BatchedSocket;
-  /** The machine's. */
+  /** The clock of the machine. */
   clock: Clock;
   dialect: Dialect;
   totals: StreamTotals;

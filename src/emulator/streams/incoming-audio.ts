@@ -12,7 +12,7 @@ export interface IncomingAudioOptions {
   dialect: Dialect;
   events: EmulatorEvents;
   device: string;
-  /** Hears whole samples. */
+  /** Takes whole samples. */
   reply: Reply;
 }
 

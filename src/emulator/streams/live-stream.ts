@@ -20,7 +20,7 @@ import { limitTime } from './time-limits.ts';
 export interface LiveStream {
   /** Takes each message of the client. */
   take: TakeMessage;
-  /** The AI's voice on this stream, for the control API. */
+  /** What the control API may do on this stream. */
   voice: Voice;
   reply: Reply;
   claims: TokenClaims;
@@ -29,9 +29,9 @@ export interface LiveStream {
 export interface LiveStreamOptions {
   connection: Connection;
   claims: TokenClaims;
-  /** Movable: expiry. */
+  /** The clock of the service, which can be moved forward: tokens expire by it. */
   clock: Clock;
-  /** The machine's: audio keeps its pace when the clock is moved. */
+  /** The clock of the machine: audio keeps its pace when the clock of the service is moved. */
   baseClock: Clock;
   pulse: Pulse;
   dialect: Dialect;
@@ -40,7 +40,7 @@ export interface LiveStreamOptions {
   createReply: ReplyMode;
 }
 
-/** Answers to texts of a known kind that have their own events. */
+/** Most answers to audio sent as text that are reported as events. Later ones are sent without an event. */
 const maxAnswersTold = 20;
 
 /**
@@ -63,7 +63,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   const tellText = (data: Buffer): boolean => {
     if (!incoming.takeText(data.toString()))
       return events.emit({ type: 'text-received', ...subject, bytes: data.length });
-    // Texts of a known kind are a finding, which is reported once.
+    // Audio sent as text is a finding, which is reported once.
     recognised += 1;
     return recognised <= maxAnswersTold;
   };
@@ -84,7 +84,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
   return { take: limitTime(take, { connection, clock, settings: dialect.stream }), voice, reply, claims };
 }
 
-/** Gives the reply its voice on this stream. */
+/** Makes the reply, and what it may do on this stream. */
 function startReply(options: LiveStreamOptions): { reply: Reply; voice: Voice } {
   const { connection, claims, baseClock, pulse, dialect, events, faults, createReply } = options;
   const at = { stream: connection.id, device: claims.sub };

@@ -5,7 +5,7 @@ import type { StreamTotals } from '../events.ts';
 import type { AudioOut } from './audio-out.ts';
 import type { Ending } from './ending.ts';
 
-/** Whether the peer still answers, and faults that keep this side from answering. */
+/** Checks whether the peer still answers, and applies the faults `stall` and `half-open`. Methods as in `Connection`. */
 export interface Liveness {
   probe(): void;
   stall(ms: number): void;
@@ -15,12 +15,12 @@ export interface Liveness {
 export interface LivenessOptions {
   socket: WebSocket;
   transport: Socket;
-  /** Movable. */
+  /** The clock of the service, which can be moved forward. */
   clock: Clock;
   totals: StreamTotals;
   audio: AudioOut;
   ending: Ending;
-  /** A ping was sent. */
+  /** Called when a ping was sent. */
   onPing: () => void;
 }
 

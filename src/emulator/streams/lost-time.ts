@@ -11,7 +11,7 @@ export interface OwnLateness extends LostTime {
   watch(): () => void;
 }
 
-/** @param clock The machine's. */
+/** `clock`: the clock of the machine. */
 export function createOwnLateness(clock: Clock): OwnLateness {
   let lostMs = 0;
   let watchers = 0;

@@ -1,7 +1,7 @@
 import type { Pulse } from '../../wire/pulse.ts';
 import type { Playable } from '../replies/playable.ts';
 
-/** Says one playable after the other, one frame per tick. */
+/** Sends one playable after the other, one frame per tick of the pulse. */
 export interface Speaker {
   readonly speaking: boolean;
   say(playable: Playable): void;
@@ -13,7 +13,7 @@ export interface SpeakerOptions {
   pulse: Pulse;
   frameBytes: number;
   send: (pcm: Buffer) => void;
-  /** The queue has run empty; not called after `stop`. */
+  /** Called when everything is sent; not after `stop`. */
   onEnd: () => void;
 }
 

@@ -17,22 +17,22 @@ export interface Upgraded {
 
 export interface TapStreamOptions {
   tap: Tap;
-  /** Undefined if the stream was open before this observer came. */
+  /** Undefined if the stream was open before this observer was added. */
   upgraded: Upgraded | undefined;
   socket: WebSocket;
   clock: Clock;
   /** Whether this side has ended the stream. */
   isOurEnd: () => boolean;
-  /** Whether the token was presented before this observer came. */
+  /** Whether the token was sent before this observer was added. */
   presented?: boolean;
 }
 
-/** Observes what the service sends. */
+/** Is told what the service sends on a stream. */
 export interface SentWatch {
   text(text: string): void;
   audio(pcm: Buffer): void;
   ping(): void;
-  /** Observes no longer. */
+  /** Stops observing. */
   stop(): void;
 }
 

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 
 export interface TimeLimitOptions {
   connection: Pick<Connection, 'close' | 'onEnding'>;
-  /** Movable. */
+  /** The clock of the service, which can be moved forward. */
   clock: Clock;
   settings: Pick<Dialect['stream'], 'idleTimeoutMs' | 'longestSessionMs'>;
 }

@@ -59,9 +59,9 @@ export interface OpenStream {
 }
 
 export interface VoiceEndpointOptions {
-  /** Movable: deadlines and expiry. */
+  /** The clock of the service, which can be moved forward: for deadlines and expiry. */
   clock: Clock;
-  /** The machine's: heartbeats follow real peers. */
+  /** The clock of the machine: heartbeats follow real peers. */
   baseClock: Clock;
   dialect: Dialect;
   events: EmulatorEvents;
@@ -109,7 +109,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       const remote = request.socket.remoteAddress ?? '';
       const refused = capacity.refuseUpgrade(remote);
       if (refused !== undefined) return refused;
-      // ws calls back at once: the next stream is this one.
+      // `handleUpgrade` calls back at once, so this is the number of the stream.
       const tap = options.tap?.(nextId);
       let answerLines: string[] = [];
       if (tap !== undefined || observers.any) server.once('headers', (lines) => (answerLines = [...lines]));
@@ -224,7 +224,7 @@ function findToken({ headers, url = '' }: IncomingMessage): string | undefined {
   return places.find(([text]) => text !== undefined && holdsToken(text))?.[1];
 }
 
-/** Frees the slots of peers that vanished without closing. */
+/** Pings every peer, so that peers which vanished without closing free their slots. */
 function startHeartbeat(connections: ReadonlySet<Connection>, clock: Clock) {
   const beat = () => {
     for (const connection of connections) connection.probe();

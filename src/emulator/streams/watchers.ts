@@ -5,9 +5,9 @@ export type MakeWatch = (isOurEnd: () => boolean) => SentWatch;
 
 /** The observers of one stream. */
 export interface Watchers {
-  /** All of them as one; undefined if nobody looks. */
+  /** All observers as one; undefined if there are none. */
   readonly watch: SentWatch | undefined;
-  /** Adds an observer. Call the result to take it away. */
+  /** Adds an observer. Call the result to remove it. */
   add(make: MakeWatch): () => void;
 }
 

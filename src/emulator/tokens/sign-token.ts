@@ -8,7 +8,7 @@ export type SignToken = (claims: Omit<TokenClaims, 'jti'> & { jti?: string }) =>
 
 export interface SignTokenOptions {
   settings: Dialect['token'];
-  /** Private; with an HS* algorithm the shared secret. */
+  /** The private key; for an HS* algorithm the shared secret. */
   key: KeyObject | CryptoKey;
 }
 
@@ -20,8 +20,8 @@ const hashes: Partial<Record<Dialect['token']['algorithm'], string>> = {
 };
 
 /**
- * Signs with the key of the dialect. HMAC is signed here, because jose signs in another thread, and the way there and
- * back takes many times as long as the hash. jose does all other signing, and all verifying.
+ * Signs with the key of the dialect. HMAC is computed here, because jose does it in another thread, and the change of
+ * threads takes many times as long as the hash. jose does all other signing, and all verifying.
  */
 export function createSignToken({ settings, key }: SignTokenOptions): SignToken {
   const header = { typ: 'JWT', ...settings.header, alg: settings.algorithm };

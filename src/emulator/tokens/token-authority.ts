@@ -28,7 +28,7 @@ export interface RefusedToken extends TokenProblem {
 export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
 
 export interface TokenAuthority {
-  /** A token for one device; with `wrong`, a token that is refused for that reason. */
+  /** Issues a token for one device; with `wrong`, one that `verify` refuses for that reason. */
   issue(deviceId: string, wrong?: WrongToken): Promise<{ token: string; claims: TokenClaims }>;
   /** Checks signature, algorithm, lifetime and every claim. Does not use the token up: the state does. */
   verify(token: string): Promise<Verified>;
@@ -123,7 +123,7 @@ function buildAuthority({ clock, random, settings, clockErrorMs = 0 }: TokenAuth
 /** At least this many token identifiers are remembered, to tell an altered token from a foreign one. */
 const minIssued = 10_000;
 
-/** Forgets one of two sets at a time: to find its oldest item, a set passes every item that it has deleted. */
+/** Forgets a whole set at a time: to find its oldest item, a set passes every item that it has deleted. */
 function createIssuedIds() {
   let newer = new Set<string>();
   let older = new Set<string>();

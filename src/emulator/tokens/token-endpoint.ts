@@ -93,7 +93,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   };
 }
 
-/** The state could not be reached: why. */
+/** The state could not be reached; `unreached` says why. */
 interface Unreached {
   unreached: string;
 }
