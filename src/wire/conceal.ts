@@ -18,7 +18,7 @@ export function concealAnswer(answer: HttpAnswer, redactor: Redactor): HttpAnswe
   return { ...answer, headers, body: concealText(answer.body, redactor) };
 }
 
-/** A cookie may be as good as a token. */
+/** A cookie may grant access, as a token does. */
 function concealHeader([name, value]: Header, redactor: Redactor): Header {
   return [name, name.toLowerCase() === 'set-cookie' ? redacted : redactor.text(value)];
 }

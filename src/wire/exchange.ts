@@ -19,7 +19,7 @@ export interface TokenFacts {
   claims: Record<string, unknown> | undefined;
 }
 
-/** Why an exchange ended before its answer was whole. */
+/** Why an exchange ended before its answer was complete. */
 export interface Breakdown {
   code: ErrorCode;
   message: string;
@@ -60,7 +60,7 @@ export interface TokenExchange {
   totalMs: number;
 }
 
-/** The upgrade of a stream, and its answer. */
+/** The upgrade of a stream, and its answer. Times as in `TokenExchange`. */
 export interface Upgrade {
   at: number;
   wallAt: number;
@@ -71,7 +71,7 @@ export interface Upgrade {
   totalMs: number;
 }
 
-/** One message; `at` is monotonic milliseconds of the leg's clock. `injected`: a proxy made it up instead of the side. */
+/** One message; `at` is monotonic milliseconds of the leg's clock. `injected`: a proxy sent it, not the side in `from`. */
 export type WireMessage = { at: number; from: Side; injected?: true } & (
   | { opcode: 'text'; text: string; bytes: number }
   /** The token that was sent, in either kind of message. */
@@ -81,7 +81,7 @@ export type WireMessage = { at: number; from: Side; injected?: true } & (
   | { opcode: 'ping' | 'pong'; bytes: number }
 );
 
-/** How a stream ended. */
+/** How a stream ended. `at`: monotonic milliseconds of the leg's clock. */
 export interface StreamEnd {
   at: number;
   /** Which side closed it first; for a cut, which side vanished. */

@@ -4,6 +4,7 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 export interface Pulse {
   /** Adds a member; `due` is the moment of the clock for which the call was planned. Call the result to remove it. */
   add(tick: (due: number) => void): () => void;
+  /** Removes all members. */
   close(): void;
   /** Periods skipped because the process was late by more than the catch-up bound. */
   readonly skipped: number;
@@ -24,7 +25,7 @@ type Tick = (due: number) => void;
 
 /** The members of one moment, in an array: nothing is allocated and nothing looked up for a call. */
 interface Slot {
-  /** A member that left while its slot is called is a hole until the end of the call. */
+  /** A member that leaves during the calls of its slot becomes undefined, and is removed after them. */
   ticks: (Tick | undefined)[];
   size: number;
 }

@@ -24,8 +24,8 @@ export interface Asked {
 }
 
 /**
- * Sends a request to the service over HTTP. Every outcome is an observation: a refusal, a redirect and a hang-up are
- * results too. Throws only the reason of an aborted signal.
+ * Sends a request to the service over HTTP. A refusal, a redirect and a connection that breaks are results too. Throws only
+ * the reason of an aborted signal.
  */
 export async function ask(request: HttpRequest, leg: AskLeg): Promise<Asked> {
   const { redactor } = leg;

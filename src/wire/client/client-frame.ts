@@ -9,7 +9,7 @@ export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9,
  */
 const mask = randomBytes(4);
 
-/** A masked, final frame as a client sends it. `payload` has at most 64 KiB − 1. */
+/** A masked, final frame as a client sends it. Throws `RangeError` for a payload of 64 KiB or more. */
 export function clientFrame(opcode: number, payload: Buffer): Buffer {
   const { length } = payload;
   if (length > 0xffff) throw new RangeError(`a frame of ${length} bytes`);

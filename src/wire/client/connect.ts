@@ -60,7 +60,7 @@ export interface Connection {
 const socketOptions = {
   followRedirects: false,
   maxPayload: 16 * 1024 * 1024,
-  // From the first close frame of either side on. Not in the types of ws.
+  // Counts from the first close frame of either side. Not in the types of ws.
   closeTimeout: streamCloseMs,
 };
 
@@ -197,7 +197,7 @@ function tellPings(socket: WebSocket, pass: (call: (tell: Teller) => void) => vo
   );
 }
 
-/** Holds calls back until release, then makes them in order, and makes each later one at once. */
+/** Holds calls back until `release`, then makes them in order. Later calls are made at once. */
 function createHold(): { pass(call: () => void): void; release(): void } {
   let held: (() => void)[] | undefined = [];
   return {

@@ -21,9 +21,9 @@ export interface FastStreamHandlers {
   /** The upgrade was accepted. `at` is the clock's time when the data was read, here and below. */
   onOpen(at: number): void;
   onText(text: string, at: number): void;
-  /** A message of AI audio, or a part of one. `payload` of the stream is its content. */
+  /** A message of AI audio, or a part of one. Its content is the `payload` of the stream. */
   onAudio(bytes: number, at: number): void;
-  /** Called once, when the connection has ended or could not be opened. */
+  /** Called once, when the connection has ended or could not be opened. Nothing is thrown. */
   onEnd(end: FastStreamEnd): void;
 }
 
@@ -41,8 +41,8 @@ export interface FastStreamEnd {
 const received = Buffer.allocUnsafeSlow(256 * 1024);
 
 /**
- * Opens voice streams with as little work as possible: a plain socket, frames that were made before, and frames read
- * in place. For generators of load, which must not cost as much as the service. `connect` is the leg for all else.
+ * Opens voice streams with as little work as possible: a plain socket, frames made in advance, and received frames read in
+ * place. For generators of load, which must take less time than the service. Everything else uses `connect`.
  */
 export function createFastDialer(target: FastStreamTarget) {
   const upgrade = createUpgradeRequest(target.url);
@@ -79,7 +79,7 @@ export class FastStream {
     this.#socket = this.#connect();
   }
 
-  /** The content of the audio that is told: a view that is valid only during the call. */
+  /** The content of the audio that `onAudio` reports: a view that is valid only during that call. */
   get payload(): Buffer {
     return this.#reader.payload;
   }
@@ -98,7 +98,7 @@ export class FastStream {
     this.send(clientFrame(opcodes.text, Buffer.from(text)));
   }
 
-  /** Sends a close frame with 1000, and waits a moment for that of the service. */
+  /** Sends a close frame with 1000, and waits up to `streamCloseMs` for that of the service. */
   close(): void {
     if (this.#isOver || this.#closing !== undefined) return;
     if (this.#head !== undefined) {
@@ -193,7 +193,7 @@ export class FastStream {
   }
 }
 
-/** The name that TLS asks for; an address has none. */
+/** The host name for TLS (SNI); empty for an address. */
 function servername(host: string): string {
   return /^[\d.]+$|:/.test(host) ? '' : host;
 }

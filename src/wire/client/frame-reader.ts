@@ -2,7 +2,7 @@ import { opcodes } from './client-frame.ts';
 
 /** Takes what a frame reader finds. Payloads are views that are valid only during the call. */
 export interface FrameHandlers {
-  /** `bytes` long: most readers of audio need no more, and the others ask the reader for its `payload`. */
+  /** `bytes`: the length, which is all that most readers of audio need. Others read `payload`. */
   binary(bytes: number): void;
   text(payload: Buffer): void;
   ping(payload: Buffer): void;
@@ -16,8 +16,8 @@ const maxPayloadBytes = 16 * 1024 * 1024;
 const nothing = Buffer.alloc(0);
 
 /**
- * Reads the frames of a service (RFC 6455, section 5) from pieces of any size, in place where a frame is whole in a
- * piece. Parts of a binary message are passed on one by one: audio has no borders. Text is joined.
+ * Reads the frames of a service (RFC 6455, section 5) from pieces of any size, without a copy if a piece has the whole
+ * frame. Parts of a binary message are passed on one by one, since audio does not depend on them. Text is joined.
  */
 export class FrameReader {
   readonly #handlers: FrameHandlers;
@@ -34,7 +34,7 @@ export class FrameReader {
     this.#handlers = handlers;
   }
 
-  /** The payload of the frame that is told: a view that is valid only during the call. */
+  /** The payload of the frame that is being passed on: a view that is valid only during the call. */
   get payload(): Buffer {
     return this.#data.subarray(this.#from, this.#until);
   }
@@ -104,7 +104,7 @@ export class FrameReader {
   #takePart(opcode: number, isFinal: boolean): void {
     const isNext = opcode === opcodes.continuation;
     if (isNext !== this.#isOpen) {
-      this.#violate(isNext ? 'a continuation of nothing' : 'a message within a message');
+      this.#violate(isNext ? 'a continuation without a beginning' : 'a message within a message');
       return;
     }
     if (!isNext) this.#isText = opcode === opcodes.text;
@@ -129,7 +129,7 @@ export class FrameReader {
 function faultOf(first: number, second: number, length: number): string | undefined {
   const opcode = first & 0x0f;
   const isControl = opcode >= opcodes.close;
-  if ((first & 0x70) !== 0) return 'reserved bits are set';
+  if ((first & 0x70) !== 0) return 'a frame with reserved bits set';
   if ((second & 0x80) !== 0) return 'a masked frame';
   if (length > maxPayloadBytes) return 'a frame that is too long';
   if (opcode > opcodes.pong || (opcode > opcodes.binary && !isControl)) return `the unknown opcode ${opcode}`;

@@ -57,7 +57,7 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
   const opened = new Promise<void>((resolve, reject) => {
     onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    // Only now the whole request is known.
+    // ws has made the request, with all headers.
     if (onUpgrade !== undefined) requestHeaders = sentHeaders(socket);
     socket.once('upgrade', (response) => note(response, '', clock.now() - at));
     socket.once('open', resolve);
@@ -89,7 +89,7 @@ function sentHeaders(socket: WebSocket): Header[] {
   return Object.entries(request?.getHeaders() ?? {}).map(([name, value]) => [name, String(value)]);
 }
 
-/** Why a handshake failed: the network, TLS, or an answer that is none. */
+/** The error for a failed handshake: `connect-failed`, `tls-failed`, or `handshake-failed` for an invalid answer. */
 export function handshakeError(thrown: Error, host: string): VoicectlError {
   const isSystem = ('code' in thrown && !String(thrown.code).startsWith('HPE_')) || 'errors' in thrown;
   if (isSystem) return connectionError(thrown, host);

@@ -7,18 +7,18 @@ import { sendRequest } from './http.ts';
 
 export interface Reached {
   status: number;
-  /** To the first byte of the answer. */
+  /** From the beginning of the request to the first byte of the answer. */
   ms: number;
   /** How far the service's clock is ahead of ours, to about a second; undefined if it does not send the time. */
   skewMs: number | undefined;
 }
 
-/** The header has whole seconds: on average it is half a second old. */
+/** The Date header has whole seconds: on average it is half a second old. */
 const dateResolutionMs = 1_000;
 
 /**
- * Sends a request without content to the token endpoint: any answer shows that it is reachable. Sends no key, and does not
- * count as a request of a device. Without an answer it throws what `requestToken` throws.
+ * Sends a token request with an empty JSON object: any answer shows that the service is reachable. It has no key, and counts
+ * for no device. Throws `connect-failed`, `tls-failed`, `timed-out` or `protocol-violation` if no answer arrives.
  */
 export async function reachService({
   baseUrl,

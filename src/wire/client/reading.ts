@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { atTurnEnd } from '../../kernel/clock.ts';
 
-/** After this many messages everything else gets its turn: keys, timers, other sockets. */
+/** After this many messages everything else runs: keys, timers, other sockets. */
 const messagesAtOnce = 256;
 
 /** Reads from a socket until it is paused, in batches that leave time for other work. */
@@ -9,11 +9,11 @@ export interface Reading {
   readonly isPaused: boolean;
   pause(): void;
   resume(): void;
-  /** A message has arrived. */
+  /** Call it for each message that arrives. */
   took(): void;
 }
 
-/** Without batches, a flood from the service would keep all other work waiting. */
+/** Without batches, all other work would wait during a flood of messages. */
 export function createReading(socket: Pick<WebSocket, 'pause' | 'resume'>): Reading {
   let count = 0;
   let isPaused = false;

@@ -4,8 +4,8 @@ import type { ReadError } from '../../protocol/error-body.ts';
 import type { HttpAnswer } from '../exchange.ts';
 
 /**
- * What a refusal of the stream means. Specification: the behaviour for bad tokens, the limit's code and
- * the close codes are "not shown", so any sign that services give for a limit counts.
+ * What a refusal of the stream means. The specification does not show what happens to bad tokens, the code of the limit, and
+ * the close codes. So any sign of a limit that services give counts.
  */
 
 const limitWords = /limit|too.?many|concurren|quota/i;

@@ -163,6 +163,6 @@ function refusal(
 
 function hintFor(status: number): string {
   if (status === 404) return 'Check --base-url, and --api-version for the versioned path.';
-  if (status >= 500) return 'The service failed, or what stands in front of it: its own log says more.';
+  if (status >= 500) return 'The service failed, or a proxy in front of it: see its log.';
   return 'Check the API key and the device id.';
 }

@@ -6,16 +6,16 @@ import type { Header, HttpAnswer } from '../exchange.ts';
 import { headerValue } from '../headers.ts';
 import { upgradeError } from './refusal-error.ts';
 
-/** Joined to the key of the client by a server (RFC 6455, section 1.3). */
+/** A server appends this to the key of the client (RFC 6455, section 1.3). */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const maxHeadBytes = 16 * 1024;
 
 /** The opening handshake of a WebSocket, made once for many connections to one address. */
 export interface UpgradeRequest {
-  /** What is sent. */
+  /** The request as text. */
   readonly text: string;
   /**
-   * Reads the answer. Returns the number of bytes of its head, or undefined while it is not whole.
+   * Reads the answer. Returns the number of bytes of its head, or undefined while the head is not complete.
    * Throws what `upgradeError` returns, or `handshake-failed`.
    */
   readAnswer(data: Buffer): number | undefined;
@@ -51,7 +51,10 @@ export function createUpgradeRequest(url: string): UpgradeRequest {
         throw upgradeError({ ...answer, body }, url, readError(parseJson(body)));
       }
       if (headerValue(answer.headers, 'sec-websocket-accept') !== accept) {
-        throw new VoicectlError('handshake-failed', `${host} accepted another WebSocket handshake than ours`);
+        throw new VoicectlError(
+          'handshake-failed',
+          `${host} answered the WebSocket handshake with a wrong key`,
+        );
       }
       return headBytes;
     },

@@ -27,9 +27,9 @@ export interface VoiceStreamOptions {
   tap?: Tap | undefined;
   /** Removes keys and tokens from all reports. Default: a new one that learns the sent token. */
   redactor?: Redactor;
-  /** AI audio: any number of bytes, odd ones included. */
+  /** Called for each message of AI audio: any number of bytes, also an odd one. */
   onAudio: (pcm: Buffer) => void;
-  /** A text message of the service. */
+  /** Called for each text message of the service. */
   onMessage: (message: ServiceMessage) => void;
 }
 
@@ -39,6 +39,7 @@ export interface VoiceStream {
    * `stream-refused`, `too-many-connections`, `stream-broken`, `protocol-violation`, `timed-out`.
    */
   present(token: string): Promise<void>;
+  /** Sends one binary message: 16 kHz s16le mono. */
   sendAudio(pcm: Buffer): void;
   /**
    * Resolves when at most `bytes` wait in the socket and the tap takes more. Throws `timed-out` if the peer takes
@@ -69,7 +70,7 @@ const stallTimeoutMs = 10_000;
  */
 export async function openVoiceStream(options: VoiceStreamOptions): Promise<VoiceStream> {
   const { wsUrl, ca, clock, signal, tap, redactor = createRedactor(), onAudio, onMessage } = options;
-  /** Set while the last message from the service is an error. */
+  /** The last message of the service, if it was an error. */
   let lastWord: ReadError | undefined;
   let isClosing = false;
   let isDeaf = false;
@@ -102,7 +103,7 @@ export async function openVoiceStream(options: VoiceStreamOptions): Promise<Voic
       const ended = closed.then((close) => {
         throw connection.failure ?? closeError(close, lastWord, 'authorising');
       });
-      // Also handles a stream that ends later, when nobody waits here any more.
+      // The stream may also end later, when nothing waits for this promise.
       ended.catch(() => {});
       const what = 'The service did not confirm the connection';
       await withDeadline(Promise.race([confirmation.confirmed, ended]), {

@@ -10,7 +10,7 @@ export interface Addresses {
   wsUrl: string;
 }
 
-/** Whether it means every address of the machine. */
+/** Whether listening on `host` means every address of the machine. */
 export function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }

@@ -26,8 +26,8 @@ export const maxHeaders = 100;
 const hostHeader = 'host';
 
 /**
- * Decides from the request line and the headers alone whether to read a request. Refuses a web page whose own
- * name resolves to this machine (DNS rebinding), or that just posts here.
+ * Decides from the request line and the headers alone whether to read a request. Refuses web pages of other sites: those
+ * whose host name resolves to this machine (DNS rebinding), and those that send requests here.
  */
 export function admit(
   request: IncomingMessage,
@@ -53,7 +53,7 @@ function shapeProblem(request: IncomingMessage, target: RequestTarget | undefine
   return isTarget ? undefined : invalid('The target of the request is not valid');
 }
 
-/** `rawHeaders`: names and values in turns. */
+/** `rawHeaders`: names and values alternate. */
 function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -63,7 +63,7 @@ function countHosts(rawHeaders: readonly string[]): number {
   return hosts;
 }
 
-/** The host of the absolute form counts too: RFC 9112 (section 3.2.2) gives it precedence. */
+/** The host in the absolute form of a target counts too: RFC 9112 (section 3.2.2) gives it precedence. */
 function hostProblem(
   request: IncomingMessage,
   target: RequestTarget | undefined,

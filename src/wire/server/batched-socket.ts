@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { atTickEnd } from '../../kernel/clock.ts';
 
-/** A batch beyond this size is written immediately; otherwise the socket would seem to be stuck. */
+/** A batch beyond this size is written immediately: its bytes would look like those of a peer that does not read. */
 const maxHeldBytes = 64 * 1024;
 
 /**

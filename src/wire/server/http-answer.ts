@@ -47,6 +47,6 @@ export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
   const head = answerHead({ ...answer, hangUp: true }, text);
   for (let at = 0; at < head.length; at += 2) lines.push(`${head[at]}: ${head[at + 1]}`);
   lines.push('', text);
-  // Node allows half-open sockets here and no longer watches this one: a peer that stays would hold it forever.
+  // Node allows half-open sockets here and no longer watches this one: a peer that stays would keep it open forever.
   socket.end(lines.join('\r\n'), () => socket.destroy());
 }

@@ -55,8 +55,8 @@ export function createTlsServer(
 }
 
 /**
- * The address of a peer, also after it has hung up. A TLS socket reads the address of its TCP socket (`_parent`, Node 20 to
- * 24) when it is asked, and by then there is none; the TCP socket was asked when it connected (`peerOf`), and remembers.
+ * The address of a peer, also after it has hung up. Node reads an address when it is first asked for, and keeps it. A TLS
+ * socket is asked too late here; its TCP socket (`_parent`, Node 20 to 24) was asked when it connected, by `peerOf`.
  */
 function addressOf(socket: TLSSocket & { _parent?: Socket }): string {
   return socket.remoteAddress ?? socket._parent?.remoteAddress ?? unknownAddress;

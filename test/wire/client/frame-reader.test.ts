@@ -75,16 +75,16 @@ test('fragments of audio are passed on one by one', () => {
 });
 
 test.each([
-  ['a masked frame', Buffer.from([0x82, 0x80, 0, 0, 0, 0])],
-  ['reserved bits', Buffer.from([0xc2, 0x00])],
-  ['an unknown opcode', Buffer.from([0x83, 0x00])],
-  ['a control frame in fragments', Buffer.from([0x09, 0x00])],
-  ['a long control frame', Buffer.from([0x89, 126, 0, 200])],
-  ['a continuation of nothing', Buffer.from([0x80, 0x00])],
-  ['a message within a message', Buffer.from([0x02, 0x00, 0x82, 0x00])],
-  ['a frame of a terabyte', Buffer.from([0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0])],
-])('%s is a violation, and nothing after it is read', (_, bytes) => {
-  const told = read(Buffer.concat([bytes, frame(2, Buffer.from('after'))]));
-  expect(told.at(-1)?.[0]).toBe('violation');
+  ['a masked frame', [0x82, 0x80, 0, 0, 0, 0], 'a masked frame'],
+  ['reserved bits', [0xc2, 0x00], 'a frame with reserved bits set'],
+  ['an unknown opcode', [0x83, 0x00], 'the unknown opcode 3'],
+  ['a control frame in fragments', [0x09, 0x00], 'a bad control frame'],
+  ['a long control frame', [0x89, 126, 0, 200], 'a bad control frame'],
+  ['a continuation of nothing', [0x80, 0x00], 'a continuation without a beginning'],
+  ['a message within a message', [0x02, 0x00, 0x82, 0x00], 'a message within a message'],
+  ['a frame of a terabyte', [0x82, 127, 0, 0, 1, 0, 0, 0, 0, 0], 'a frame that is too long'],
+])('%s is a violation, and nothing after it is read', (_, bytes, why) => {
+  const told = read(Buffer.concat([Buffer.from(bytes), frame(2, Buffer.from('after'))]));
+  expect(told.at(-1)).toEqual(['violation', why]);
   expect(told.map(([, text]) => text)).not.toContain('after');
 });

@@ -6,19 +6,18 @@ import { createOneWay, type OneWay } from './one-way.ts';
 
 export interface LineOptions {
   clock: Clock;
-  /** What the connection goes through now. */
+  /** The quality of the network now. */
   quality: () => NetworkQuality;
   /** For each direction, numbers from 0 up to 1. */
   chances: { upload: () => number; download: () => number };
-  /** Round trips that a client needs before it can send a first byte: one for TCP, one for TLS. */
+  /** Round trips that a client needs before it can send a first byte: one for TCP, and one for TLS if there is TLS. */
   roundTrips: number;
 }
 
 type Done = (error?: Error | null) => void;
 
 /**
- * A connection as it seems at the far end of a slow network. It stands in for the socket wherever HTTP and WebSocket use one.
- * A class, because it is a stream.
+ * A connection through a slow network. HTTP and WebSocket use it in place of the socket. A class, because it is a stream.
  */
 export class Line extends Duplex {
   readonly remoteAddress: string | undefined;
@@ -81,7 +80,7 @@ export class Line extends Duplex {
     inner.on('timeout', () => this.emit('timeout'));
   }
 
-  /** The quality has changed. */
+  /** Call it when the quality has changed. */
   changed(): void {
     this.upload.changed();
     this.download.changed();
@@ -126,7 +125,7 @@ export class Line extends Duplex {
     done(error);
   }
 
-  /** As of a socket of Node: ends it, then destroys it. */
+  /** Like `destroySoon` of a socket of Node: ends it, then destroys it. */
   destroySoon(): void {
     if (this.writable) this.end();
     if (this.writableFinished) this.destroy();

@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from '../../../kernel/clock.ts';
 
-/** What the packets of one direction go through. */
+/** The quality of a network in one direction. `latency` and `jitter` in milliseconds, `loss` from 0 to 1. */
 export interface OneWayQuality {
   latency: number;
   jitter: number;
@@ -9,9 +9,9 @@ export interface OneWayQuality {
   bitsPerSecond: number | undefined;
 }
 
-/** One direction of a connection: everything arrives, in its order, at the time that the network allows. */
+/** One direction of a connection: everything arrives, in order, at the time that the network allows. */
 export interface OneWay {
-  /** Whether so much is under way that the sender should wait for `onRoom`. */
+  /** Whether so much waits or is under way that the sender should wait for `onRoom`. */
   readonly isFull: boolean;
   send(bytes: Buffer): void;
   /** Calls when everything sent so far has arrived. */
@@ -20,7 +20,7 @@ export interface OneWay {
   hold(ms: number): void;
   /** The reader takes nothing (`false`), or reads on. */
   allow(isReading: boolean): void;
-  /** The quality has changed. */
+  /** Call it when the quality has changed. */
   changed(): void;
   /** Drops what is under way. */
   close(): void;
@@ -38,10 +38,10 @@ export interface OneWayOptions {
 /** Payload of a packet on Ethernet, and what its headers (IP, TCP) add to it. */
 const packetBytes = 1_460;
 const headerBytes = 40;
-/** Bytes that may wait for a slow line, and that may be under way on a long one. */
+/** Most bytes that wait for a slow line, and most that are under way. */
 const maxWaitingBytes = 64 * 1024;
 const maxFlyingBytes = 1024 * 1024;
-/** A lost packet comes again after two round trips, and after 200 ms at least, as Linux has it; twice as late each further time. */
+/** A lost packet is sent again after two round trips, at least 200 ms (as on Linux), and later after twice the time each. */
 const minRetransmitMs = 200;
 const maxRetransmits = 8;
 
@@ -126,7 +126,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom }: OneWay
       if (reads) run();
     },
     changed() {
-      // What an outage held back is sent now, not in the past.
+      // Packets that an outage held back are sent from now on, not in the past.
       freeAt = Math.max(freeAt, clock.now());
       run();
     },
