@@ -6,7 +6,7 @@ const checkEveryMs = 10;
 /** A late check counts for at most this long: if this process got no CPU time, Redis may have got none either. */
 const mostPerCheckMs = 50;
 
-/** Watches that answers keep arriving. One timer serves all commands; a long queue is no failure while it gets shorter. */
+/** Watches that answers keep arriving: then a long queue is no failure. One timer serves all commands. */
 export interface DeadlineWatch {
   sent(): void;
   answered(): void;
