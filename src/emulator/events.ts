@@ -89,7 +89,7 @@ export type EmulatorEventBody =
   | { type: 'shared-back'; awayMs: number }
   /** Something about the shared state that an operator should mend. */
   | { type: 'shared-warning'; why: string }
-  /** A proxy can no longer record this stream, which goes on. */
+  /** A proxy can no longer record this stream. The stream continues. */
   | { type: 'recording-failed'; stream: number; why: string }
   | { type: 'stopping' };
 
@@ -118,6 +118,7 @@ export interface SentHeaders {
   userAgent?: string;
 }
 
+/** What passed on a stream, and how it ended. `framesIn`: binary messages that are not empty. */
 export interface StreamTotals {
   stream: number;
   /** Undefined if the stream closed before it was authorised. */

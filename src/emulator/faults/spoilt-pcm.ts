@@ -6,7 +6,7 @@ export function splitSample(pcm: Buffer): Buffer[] {
   return at < pcm.length ? [pcm.subarray(0, at), pcm.subarray(at)] : [pcm];
 }
 
-/** Raises the level by so many dB, and clips samples that do not fit. */
+/** Raises the level by `gainDb`, and clips samples that do not fit. Half a sample at the end is dropped. */
 export function clip(pcm: Buffer, gainDb: number): Buffer {
   const factor = 10 ** (gainDb / 20);
   return makeSamples(Math.floor(pcm.length / bytesPerSample), (at) =>

@@ -13,7 +13,7 @@ export interface TokenAnswers {
   normal(wrong?: WrongToken): Promise<HttpAnswer>;
   /** In the wording of the dialect. */
   refuse(cause: RefusalCause): HttpAnswer;
-  /** The answer for a used-up window that resets in so many milliseconds. */
+  /** The answer for a used-up window that resets after `resetInMs`. */
   limited(resetInMs: number): HttpAnswer;
 }
 

@@ -4,9 +4,9 @@ import { errorBody } from '../../protocol/error-body.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
 import type { Faults } from './faults.ts';
 
-/** Decides on each WebSocket upgrade before it goes on. */
+/** Applies faults to each WebSocket upgrade before it is answered. */
 export interface UpgradeFaults {
-  /** Lets the upgrade go on, now or late, unless a fault answers it or keeps it waiting. */
+  /** Calls `goOn`, now or after a delay, unless a fault answers the upgrade or keeps it waiting. */
   pass(socket: Duplex, goOn: () => void): void;
   /** Drops the sockets that are kept waiting. */
   close(): void;

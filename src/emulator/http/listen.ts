@@ -8,7 +8,7 @@ export async function listen(server: Server, host: string, port: number): Promis
     server.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
     server.listen({ host, port }, resolve);
   });
-  // An accept fails when descriptors run out. Open connections go on.
+  // An accept fails when descriptors run out. Open connections continue.
   server.on('error', () => {});
   return server.address() as AddressInfo;
 }

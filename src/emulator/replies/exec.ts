@@ -14,7 +14,7 @@ const graceMs = 1_000;
 /**
  * A command as the AI: the user's PCM on its standard input, its own PCM from its standard output, said at
  * real-time pace. Each stream has its own process, run by the shell. When one fails, its stream gets an error
- * message with the end of its standard error, and goes on without a reply.
+ * message with the end of its standard error, and continues without a reply.
  */
 export function runCommand(command: string): CreateReply {
   return (voice) => {

@@ -4,7 +4,7 @@ import type { CreateReply, Reply, Voice } from './reply.ts';
 
 /**
  * Guards a reply that is the user's code. An error that it throws is reported on its stream, and the stream
- * goes on without it. Other streams are not affected.
+ * continues without a reply. Other streams are not affected.
  */
 export function guardReply(createReply: CreateReply, voice: Voice): Reply {
   let hasFailed = false;

@@ -16,11 +16,11 @@ export interface Voice {
   say(playable: Playable): void;
   /** Stops speaking, and drops the rest of the audio. */
   stop(): void;
-  /** Reports that the reply cannot go on: as an event, and to the client as an error message. The stream stays open. */
+  /** Reports that the reply failed: as an event, and to the client as an error message. The stream stays open. */
   fail(why: string): void;
   /** Sends a status message. */
   status(state: ReplyState): void;
-  /** Sends an error message; the stream goes on. */
+  /** Sends an error message; the stream stays open. */
   error(code: string, message: string): void;
   /** Sends any JSON. */
   message(body: unknown): void;

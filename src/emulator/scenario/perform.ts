@@ -13,7 +13,7 @@ export interface Performance {
   faults: Faults;
 }
 
-/** Plays the steps on each stream. If a step fails, its stream reports it and goes on without the rest. */
+/** Plays the steps on each stream. If a step fails, its stream reports it and continues without the rest. */
 export function perform(performance: Performance): CreateReply {
   return (voice) => {
     const stage = createStage(voice);

@@ -36,6 +36,7 @@ export type LocalState = {
     : State[Name];
 };
 
+/** The answer to a token request, by its device's window. */
 export interface CountedRequest extends RateLimit {
   /** Whether the request is within the limit. */
   allowed: boolean;

@@ -22,6 +22,7 @@ export interface WindowKind {
   emptyAt(window: Window): number;
 }
 
+/** The kind of window that the dialect chooses. `clock` is read for `calendar-minute` only. */
 export function createWindowKind(
   { window }: Pick<Dialect['rateLimit'], 'window'>,
   limit: number,

@@ -29,6 +29,7 @@ export interface Refused extends TokenProblem {
   jti?: string;
 }
 
+/** The claims and the slot of an accepted token, or why it is refused. */
 export type Decision = { claims: TokenClaims; lease: SlotLease } | Refused;
 
 /**

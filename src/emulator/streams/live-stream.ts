@@ -139,7 +139,7 @@ function startReply(options: LiveStreamOptions): { reply: Reply; voice: Voice } 
   return { reply, voice };
 }
 
-/** Reports a reply that fails to start like any other failure: its stream goes on without it, others are not affected. */
+/** Reports a reply that fails to start like any other failure: its stream continues without it, others are not affected. */
 function beginReply(createReply: CreateReply, voice: Voice): Reply {
   try {
     return createReply(voice);

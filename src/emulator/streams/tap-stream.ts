@@ -27,7 +27,7 @@ export interface TapStreamOptions {
   presented?: boolean;
 }
 
-/** Is told what the service sends on a stream. */
+/** Receives a copy of what the service sends on a stream. */
 export interface SentWatch {
   text(text: string): void;
   audio(pcm: Buffer): void;

@@ -52,7 +52,7 @@ export interface Connection {
   cut(why?: VoicectlError): void;
   /** Resolves when it has ended from either side. */
   readonly closed: Promise<StreamEnd>;
-  /** Why it cannot go on, if more is known than its close code. */
+  /** Why the connection broke, if more is known than its close code. */
   readonly failure: VoicectlError | undefined;
 }
 

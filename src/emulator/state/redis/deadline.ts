@@ -1,6 +1,6 @@
 import { atTurnEnd, type ClockTimer, systemClock } from '../../../kernel/clock.ts';
 
-/** Redis counts as gone if an answer is due and none has come for this long. */
+/** Redis counts as not reachable if commands wait and none was answered for this long. */
 export const answerDeadlineMs = 250;
 const checkEveryMs = 10;
 /** A late check counts for at most this long: if this process got no CPU time, Redis may have got none either. */

@@ -105,7 +105,7 @@ return {1}
 /**
  * Changes the active faults, and tells all emulators: adds one, removes one or all, or replaces all. KEYS: service. ARGV: life,
  * channel; `add` and the fault, `clear` and its number or `all`, or `replace` and all faults. A fault is JSON, which Redis
- * does not read. Answers: the number of the new fault, or how many are gone.
+ * does not read. Answers: the number of the new fault, or how many were removed.
  */
 export const faultsScript = script(`
 local all = cjson.decode(redis.call('HGET', KEYS[1], 'faults'))
