@@ -1,4 +1,4 @@
-import type { Clock, ClockTimer } from '../kernel/clock.ts';
+import { atTurnEnd, type Clock, type ClockTimer } from '../kernel/clock.ts';
 
 /** Calls every member once per period. One timer serves all members: separate timers cost several times more. */
 export interface Pulse {
@@ -48,7 +48,9 @@ export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: 
     let index = next;
     while (slotAt(index).size === 0) index += 1;
     timer?.cancel();
-    timer = clock.after(deadline(index) - clock.now(), run);
+    const leftMs = deadline(index) - clock.now();
+    // A timer takes a millisecond at least: a pulse that is late would be later with each call.
+    timer = leftMs < 0 ? inNextTurn(run) : clock.after(leftMs, run);
   };
 
   const run = () => {
@@ -104,6 +106,18 @@ export function createPulse({ clock, periodMs, slotsPerPeriod = defaultSlots }: 
         slot.ticks.fill(undefined);
         slot.size = 0;
       }
+    },
+  };
+}
+
+function inNextTurn(call: () => void): ClockTimer {
+  let isCancelled = false;
+  atTurnEnd(() => {
+    if (!isCancelled) call();
+  }, undefined);
+  return {
+    cancel() {
+      isCancelled = true;
     },
   };
 }

@@ -158,4 +158,38 @@ describe('a late process', () => {
     fireAt(10_020);
     expect(calls).toBe(before + 1);
   });
+
+  /** A pulse whose first call takes 30 ms: the next one is due meanwhile. */
+  function startSlow() {
+    const clock = createManualClock();
+    const delays: number[] = [];
+    const after: typeof clock.after = (delayMs, call) => {
+      delays.push(delayMs);
+      return clock.after(delayMs, call);
+    };
+    const pulse = createPulse({ clock: { ...clock, after }, periodMs });
+    const due: number[] = [];
+    pulse.add((at) => {
+      due.push(at);
+      if (due.length === 1) clock.advance(30);
+    });
+    clock.advance(0);
+    return { pulse, due, delays };
+  }
+  const nextTurn = () => new Promise(setImmediate);
+
+  test('calls who became due during a call without a timer, which takes a millisecond at least', async () => {
+    const { due, delays } = startSlow();
+    expect(due).toEqual([0]);
+    await nextTurn();
+    expect(due).toEqual([0, 20]);
+    expect(delays).toEqual([0, 10]);
+  });
+
+  test('that is closed meanwhile calls nobody', async () => {
+    const { pulse, due } = startSlow();
+    pulse.close();
+    await nextTurn();
+    expect(due).toEqual([0]);
+  });
 });
