@@ -46,7 +46,7 @@ export interface Faults {
   take: TakeFaults;
   /** Calls the listener for each fault added from now on, with a function that takes only that fault. Call the result to stop. */
   onAdded(listener: (take: TakeFaults) => void): () => void;
-  /** Calls the listener each time that faults may have been taken away. Call the result to stop. */
+  /** Calls the listener each time that faults may have been removed. Call the result to stop. */
   onCleared(listener: () => void): () => void;
 }
 
@@ -154,7 +154,7 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
   };
 }
 
-/** `passed`: opportunities so far. */
+/** `passed`: how often it could have struck so far. `chance`: numbers from 0 up to 1. */
 type Entry = ActiveFault & { chance: () => number; passed: number };
 
 /** Reads a fault: `NAME:key=value,…` or an object. Throws `usage` saying what was expected. */

@@ -48,7 +48,7 @@ export class AudioOut {
     this.watch = watch;
   }
 
-  /** Whether anything may be sent, audio or text. A peer that does not read is given up. */
+  /** Whether anything may be sent, audio or text. Reports a peer that does not read. */
   maySend(): boolean {
     if (!this.isOpen || this.socket.readyState !== this.socket.OPEN) return false;
     if (this.transport.writableLength <= maxUnsentBytes) return true;

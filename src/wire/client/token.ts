@@ -81,7 +81,7 @@ export async function requestToken(options: TokenOptions): Promise<TokenGrant> {
   }
 }
 
-/** The backoff minus up to half of it; or, if the service asked for a wait, that wait and a little more. */
+/** The backoff minus up to half of it, but at least the wait that the service asked for and up to 50 ms. */
 function delayBefore(
   attempt: number,
   { details: { retryAfterMs } }: VoicectlError,

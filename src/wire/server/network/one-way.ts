@@ -41,7 +41,7 @@ const headerBytes = 40;
 /** Most bytes that wait for a slow line, and most that are under way. */
 const maxWaitingBytes = 64 * 1024;
 const maxFlyingBytes = 1024 * 1024;
-/** A lost packet is sent again after two round trips, at least 200 ms (as on Linux), and later after twice the time each. */
+/** A lost packet is sent again after two round trips, at least 200 ms (as on Linux). Each further loss doubles this wait. */
 const minRetransmitMs = 200;
 const maxRetransmits = 8;
 
