@@ -3,15 +3,16 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Job } from 'kubernetes-models/batch/v1/Job';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { parse } from 'yaml';
+import { startEmulatorFor } from './helpers/emulators.ts';
 import { setUpSandbox } from './helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 const folder = join(import.meta.dirname, '..', 'examples', 'load');
 const locustfile = join(folder, 'locustfile.py');
 
-const hasLocust = spawnSync('locust', ['--version']).status === 0;
+const hasLocust = spawnSync('sh', ['-c', 'command -v locust']).status === 0;
 if (!hasLocust) console.warn('Skipped: Locust is not installed (apt-get install python3-locust)');
 
 async function freePort(): Promise<number> {
@@ -23,8 +24,8 @@ async function freePort(): Promise<number> {
 }
 
 /** Starts a master and two workers of Locust; both are processes of their own, as on three machines. */
-async function startLocust(load: string) {
-  const { baseUrl } = await sandbox.serve(['--reply', 'silence']);
+async function startLocust(context: TestContext, load: string) {
+  const { baseUrl } = await startEmulatorFor(context, { reply: 'silence' });
   const port = await freePort();
   const env = {
     VOICECTL: 'voicectl',
@@ -49,8 +50,8 @@ describe.skipIf(!hasLocust)('the Locust file', { timeout: 120_000 }, () => {
     expect(readFileSync(locustfile, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(100);
   });
 
-  test('starts both workers at one moment, and ends with the exit code of the merged result', async () => {
-    const { master } = await startLocust('--sessions 6 --task tokens --seed 1');
+  test('starts both workers at one moment, and ends with the exit code of the merged result', async (context) => {
+    const { master } = await startLocust(context, '--sessions 6 --task tokens --seed 1');
     const { code, stdout } = await master.ended;
     expect(stdout).toContain('6 arrived, 6 confirmed, 6 done');
     expect(merged()).toMatchObject({ shards: { has: [1, 2], of: 2 }, counts: { arrived: 6 } });
@@ -58,8 +59,8 @@ describe.skipIf(!hasLocust)('the Locust file', { timeout: 120_000 }, () => {
     expect(code).toBe(stdout.includes('INVALID') ? 9 : 0);
   });
 
-  test('tells a lost worker, keeps the rest, and ends with 9', async () => {
-    const { master, workers } = await startLocust('--sessions 6 --task listen --hold 8s');
+  test('tells a lost worker, keeps the rest, and ends with 9', async (context) => {
+    const { master, workers } = await startLocust(context, '--sessions 6 --task listen --hold 8s');
     await workers[0]?.line(/load {5}http/);
     workers[0]?.signal('SIGKILL');
     const { code, stdout } = await master.ended;
@@ -93,8 +94,8 @@ describe('the Job of Kubernetes', () => {
     expect(container.args[0]).toContain('--shard "$((JOB_COMPLETION_INDEX + 1))/8"');
   });
 
-  test('runs a line whose result stands in the log, also if the load was not valid', async () => {
-    const { baseUrl } = await sandbox.serve(['--reply', 'silence']);
+  test('runs a line whose result stands in the log, also if the load was not valid', async (context) => {
+    const { baseUrl } = await startEmulatorFor(context, { reply: 'silence' });
     const line = container.args[0]
       .replace(
         '--base-url https://voice.example --confirm voice.example',

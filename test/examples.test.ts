@@ -2,6 +2,7 @@ import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { startEmulatorFor } from './helpers/emulators.ts';
 import { type Ended, jsonLines, program, type Sandbox, sandboxFor } from './helpers/voicectl.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -74,7 +75,7 @@ describe.concurrent.each(pipelines)('the pipeline of examples/ci/%s', (name, scr
 
   test('passes against a service that is well, and leaves what it says it leaves', async (context) => {
     const sandbox = sandboxFor(context);
-    const { baseUrl } = await sandbox.serve(['--accept-key', 'k']);
+    const { baseUrl } = await startEmulatorFor(context, { acceptKeys: ['k'] });
     const ended = await runStep(sandbox, script, {
       VOICECTL_BASE_URL: baseUrl,
       VOICECTL_API_KEY: 'k',

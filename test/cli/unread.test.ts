@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { startEmulatorFor } from '../helpers/emulators.ts';
 import { makeFullPipe, makePipe } from '../helpers/unread-pipe.ts';
 import { fixture, type Sandbox, sandboxFor, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
@@ -9,13 +10,14 @@ const isThere = (sandbox: Sandbox, name: string, { expect }: TestContext) =>
 
 describe.concurrent('with standard output into a pipe that nobody reads', () => {
   /** Starts sessions of which nobody reads the output; `seen` waits until the service knows them. */
-  async function startStreams(sandbox: Sandbox, flags: readonly string[]) {
+  async function startStreams(context: TestContext, flags: readonly string[]) {
+    const sandbox = sandboxFor(context);
     makeFullPipe(sandbox, 'full');
-    const serve = await sandbox.serve();
-    const session = `exec voicectl stream ${endless} --base-url ${serve.baseUrl}`;
+    const emulator = await startEmulatorFor(context);
+    const session = `exec voicectl stream ${endless} --base-url ${emulator.baseUrl}`;
     const streams = flags.map((own, n) => sandbox.startShell(`${session} --device d${n} ${own}`));
     const seen = () =>
-      Promise.all(flags.map((_, n) => serve.line(new RegExp(`"type":"token-issued".*"d${n}"`))));
+      Promise.all(flags.map((_, n) => emulator.waitFor('token-issued', ({ device }) => device === `d${n}`)));
     return { streams, seen };
   }
   const forms = ['>full', '--json >full', '--out - >full', '-v >full 2>&1'];
@@ -27,7 +29,7 @@ describe.concurrent('with standard output into a pipe that nobody reads', () => 
       ['SIGHUP', 129, '>full'] as const,
     ];
     const { streams, seen } = await startStreams(
-      sandboxFor(context),
+      context,
       cases.map(([, , form]) => form),
     );
     await seen();
@@ -38,7 +40,7 @@ describe.concurrent('with standard output into a pipe that nobody reads', () => 
 
   test('stream ends at its --timeout with 7, whatever it writes', async (context) => {
     const { streams } = await startStreams(
-      sandboxFor(context),
+      context,
       forms.map((form) => `--timeout 1s ${form}`),
     );
     const codes = await Promise.all(streams.map(async ({ ended }) => (await ended).code));
@@ -87,10 +89,10 @@ describe.concurrent('with an output file that is a named pipe without a reader',
   test('--junit ends at SIGTERM with 8 after a session that went well', async (context) => {
     const sandbox = sandboxFor(context);
     makePipe(sandbox, 'pipe');
-    const serve = await sandbox.serve(['--reply', 'echo']);
+    const emulator = await startEmulatorFor(context, { reply: 'echo' });
     const file = `--file ${fixture('hello.wav')} --pace max --tail 0`;
     const stream = sandbox.startShell(
-      `exec voicectl stream ${file} --base-url ${serve.baseUrl} --junit pipe --settle 100ms --json`,
+      `exec voicectl stream ${file} --base-url ${emulator.baseUrl} --junit pipe --settle 100ms --json`,
     );
     await stream.line(/"type":"summary"/);
     stream.signal('SIGTERM');

@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { afterEach, type TestContext } from 'vitest';
 import type { ClientOptions } from 'ws';
 import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorEvent } from '../../src/emulator/events.ts';
@@ -96,4 +96,14 @@ export function setUpEmulators() {
       },
     };
   };
+}
+
+/** Starts an emulator on a free port for one test, of several that run at a time. */
+export async function startEmulatorFor(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  options: EmulatorOptions = {},
+): Promise<Emulator> {
+  const emulator = await createEmulator(options);
+  onTestFinished(emulator.close);
+  return emulator;
 }
