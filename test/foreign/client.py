@@ -4,7 +4,7 @@ It shares no code, no language and no library with voicectl: it checks the emula
 and in dishonest ones (`--mode`). Ran with Debian 12's python3-websockets 10.4 on Python 3.11.
 
 It prints one JSON object on standard output and exits with 0 whatever the service did: judging is for the caller.
-It exits with 2 on a usage error.
+It exits with 2 on a usage error. With `--each` it takes many runs from standard input.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import hashlib
 import http.client
 import itertools
 import json
+import multiprocessing
 import os
 import ssl
 import sys
@@ -658,11 +659,33 @@ def split_header(text):
     return name, value.strip()
 
 
-def main(arguments):
-    options = parse_options(arguments)
+def run(options):
     report = asyncio.run(MODES[options.mode](options, options.count))
-    print(json.dumps({"mode": options.mode, **report}, indent=None if options.json else 2))
+    return json.dumps({"mode": options.mode, **report}, indent=None if options.json else 2)
+
+
+def run_each(lines, processes=8):
+    """Runs each line {"id", "arguments"} in a process of its own, several at a time: a line {"id", "report"} or
+    {"id", "error"} when it is done. To load all this takes longer than most sessions."""
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        for line in lines:
+            request = json.loads(line)
+
+            def tell(outcome, id=request["id"]):
+                print(json.dumps({"id": id, **outcome}), flush=True)
+
+            pool.apply_async(try_run, [request["arguments"]], callback=tell)
+
+
+def try_run(arguments):
+    try:
+        return {"report": json.loads(run(parse_options(arguments)))}
+    except (Exception, SystemExit) as error:
+        return {"error": describe(error)}
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:] == ["--each"]:
+        run_each(sys.stdin)
+    else:
+        print(run(parse_options(sys.argv[1:])))

@@ -1,4 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 // A client in another language, on another library: what it sees is what any other implementation would.
@@ -12,13 +13,52 @@ if (!hasForeignClient) {
   );
 }
 
-/** One run of the foreign client: the report that it prints. */
-export async function runForeignClient(baseUrl: string, args: readonly string[]) {
-  const all = [program, '--json', '--base-url', baseUrl, '--pace', 'max', ...args];
-  const output = await new Promise<string>((resolve, reject) => {
-    execFile(python, all, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
-      error ? reject(new Error(stderr, { cause: error })) : resolve(stdout),
-    );
+// biome-ignore lint/suspicious/noExplicitAny: the report of a foreign program
+type Report = any;
+
+interface Outcome {
+  id: number;
+  report?: Report;
+  error?: string;
+}
+
+type Runner = (args: readonly string[]) => Promise<Outcome>;
+
+let runner: Runner | undefined;
+
+/** One run of the foreign client, in a process of its own: the report that it prints. */
+export async function runForeignClient(baseUrl: string, args: readonly string[]): Promise<Report> {
+  runner ??= startRunner();
+  const { report, error } = await runner(['--base-url', baseUrl, '--pace', 'max', ...args]);
+  if (error !== undefined) throw new Error(error);
+  return report;
+}
+
+/** Starts the program that has loaded the client already. It ends with this process. */
+function startRunner(): Runner {
+  const child = spawn(python, [program, '--each'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const waiting = new Map<number, (outcome: Outcome) => void>();
+  createInterface(child.stdout).on('line', (line) => {
+    const outcome = JSON.parse(line) as Outcome;
+    waiting.get(outcome.id)?.(outcome);
+    waiting.delete(outcome.id);
   });
-  return JSON.parse(output);
+  child.once('exit', (code) => {
+    runner = undefined;
+    for (const [id, tell] of waiting) tell({ id, error: `the foreign client ended with ${code}` });
+  });
+  unref(child);
+  let last = 0;
+  return (args) =>
+    new Promise((resolve) => {
+      last += 1;
+      waiting.set(last, resolve);
+      child.stdin.write(`${JSON.stringify({ id: last, arguments: args })}\n`);
+    });
+}
+
+/** Keeps a child from keeping this process alive. */
+function unref(child: ChildProcess): void {
+  child.unref();
+  for (const stream of child.stdio) (stream as { unref?(): void } | null)?.unref?.();
 }
