@@ -2,5 +2,5 @@ import { expect } from 'vitest';
 
 /** An expectation of something that is about to come true, however slow the machine is. */
 export function eventually<Value>(read: () => Value) {
-  return expect.poll(read, { timeout: 20_000, interval: 10 });
+  return expect.poll(read, { timeout: 20_000, interval: 25 });
 }

@@ -95,9 +95,9 @@ function createTerminals() {
           let before: string[] = [];
           await eventually(() => {
             const now = screen();
-            before = [now, ...before].slice(0, 4);
+            before = [now, ...before].slice(0, 3);
             const isThere = typeof text === 'string' ? now.includes(text) : text.test(now);
-            const isStill = before.length === 4 && before.every((one) => one === now);
+            const isStill = before.length === 3 && before.every((one) => one === now);
             return isThere && isStill ? 'settled' : `${text} is not there, or it still moves:\n${now}`;
           }).toBe('settled');
           return before[0] ?? '';
