@@ -12,7 +12,7 @@ const sandbox = setUpSandbox();
 test('a signal ends each command in time, with a code that fits, and no process is left', {
   timeout: 60_000 + moments * 60_000,
 }, async () => {
-  const recorded = await sandbox.run([
+  const recorded = await sandbox.runHere([
     ...['stream', '--file', fixture('hello.wav'), '--pace', 'max', '--local', '--reply', 'echo'],
     ...['--record', 'session'],
   ]);

@@ -9,7 +9,7 @@ const sandbox = setUpSandbox();
 async function startConversation() {
   const serve = await sandbox.serveHere(['--reply', 'silence']);
   const at = ['--base-url', serve.baseUrl];
-  const device = sandbox.start([
+  const device = await sandbox.startHere([
     'stream',
     ...at,
     '--device',
@@ -101,7 +101,7 @@ test('emulator journal --follow shows events as they happen, until it is interru
   void seen.then(() => {
     done = true;
   });
-  while (!done) await sandbox.run(['token', ...at, '--device', 'd2']);
+  while (!done) await sandbox.runHere(['token', ...at, '--device', 'd2', '--retries', '0']);
   expect(JSON.parse(await seen)).toMatchObject({ type: 'token-issued', device: 'd2' });
   follow.signal('SIGINT');
   expect((await follow.ended).code).toBe(130);

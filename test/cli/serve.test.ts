@@ -47,7 +47,15 @@ test('a reply module in a folder without the library is refused with how to inst
 
 describe('what serve says when it starts', () => {
   test('the scenario that speaks, and where the reply does', async () => {
-    const serve = sandbox.start(['serve', '--port', '0', '--scenario', 'barge-in', '--reply', 'echo']);
+    const serve = await sandbox.startHere([
+      'serve',
+      '--port',
+      '0',
+      '--scenario',
+      'barge-in',
+      '--reply',
+      'echo',
+    ]);
     expect(await serve.line(/emulates/)).toMatch(
       /emulates the service, following scenario barge-in, else replying with echo$/,
     );
@@ -65,7 +73,7 @@ describe('what serve says when it starts', () => {
   });
 
   test('with accepted keys the curl line takes the key from the environment, and shows none', async () => {
-    const serve = sandbox.start(['serve', '--port', '0', '--accept-key', 'key-1']);
+    const serve = await sandbox.startHere(['serve', '--port', '0', '--accept-key', 'key-1']);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
     expect(line).not.toContain('key-1');
     const good = await sandbox.shell(line, { env: { VOICECTL_API_KEY: 'key-1' } });
@@ -75,7 +83,7 @@ describe('what serve says when it starts', () => {
   });
 
   test('and says that the key is missing where the environment has none', async () => {
-    const serve = sandbox.start(['serve', '--port', '0', '--accept-key', 'key-1']);
+    const serve = await sandbox.startHere(['serve', '--port', '0', '--accept-key', 'key-1']);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
     const { code, stderr, stdout } = await sandbox.shell(`unset VOICECTL_API_KEY; ${line}`);
     expect({ failed: code !== 0, stdout }).toEqual({ failed: true, stdout: '' });
@@ -83,15 +91,22 @@ describe('what serve says when it starts', () => {
   });
 
   test('with a file of accepted keys the curl line reads the key there', async () => {
-    sandbox.write("it's keys", '\nkey-1\nkey-2\n');
-    const serve = sandbox.start(['serve', '--port', '0', '--accept-key-file', "it's keys"]);
+    const file = sandbox.write("it's keys", '\nkey-1\nkey-2\n');
+    const serve = await sandbox.startHere(['serve', '--port', '0', '--accept-key-file', file]);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
     expect(line).not.toContain('key-1');
     expect(JSON.parse((await sandbox.shell(line)).stdout)).toHaveProperty('token');
   });
 
   test('--quiet shows the warnings alone, on standard error: a refused host names the flag that allows it', async () => {
-    const serve = sandbox.start(['serve', '--port', '0', '--quiet', '--ready-file', 'ready.json']);
+    const serve = await sandbox.startHere([
+      'serve',
+      '--port',
+      '0',
+      '--quiet',
+      '--ready-file',
+      sandbox.path('ready.json'),
+    ]);
     await vi.waitFor(() => sandbox.read('ready.json'), 20_000);
     const { baseUrl } = JSON.parse(sandbox.read('ready.json'));
     const { stdout } = await sandbox.shell(`curl -sS -H 'Host: my-pc.local' ${baseUrl}/`);

@@ -132,19 +132,21 @@ describe('what stream prints', () => {
     succeeded(await sandbox.runHere(['stream', ...file, ...quick, '-q']));
   });
 
-  test.each([
-    ['NO_COLOR', 'NO_COLOR=1', ''],
-    ['TERM=dumb', 'TERM=dumb', ''],
-    ['--no-color', 'TERM=xterm', '--no-color'],
-  ])('a terminal sees colours, and none with %s', async (_what, env, flag) => {
-    const command = (flags: string) =>
-      `voicectl stream --file ${fixture('barge-in.wav')} ${quick.join(' ')} ${flags}`;
-    const onTerminal = (variables: string, flags: string) =>
-      sandbox.shell(`${variables} timeout --foreground 20 script -qec '${command(flags)}' /dev/null`);
-    expect((await onTerminal('TERM=xterm', '')).stdout).toContain('\u001b[');
-    const plain = await onTerminal(env, flag);
-    expect(plain.stdout).toMatch(/result +ok/);
-    expect(plain.stdout).not.toContain('\u001b');
+  test('a terminal sees colours, and none with NO_COLOR, TERM=dumb or --no-color', async () => {
+    const onTerminal = async (variables: string, flags = '') => {
+      const command = `voicectl stream --file ${fixture('barge-in.wav')} ${quick.join(' ')} ${flags}`;
+      const script = `${variables} timeout --foreground 20 script -qec '${command}' /dev/null`;
+      return (await sandbox.shell(script)).stdout;
+    };
+    expect(await onTerminal('TERM=xterm')).toContain('\u001b[');
+    for (const plain of [
+      await onTerminal('NO_COLOR=1'),
+      await onTerminal('TERM=dumb'),
+      await onTerminal('TERM=xterm', '--no-color'),
+    ]) {
+      expect(plain).toMatch(/result +ok/);
+      expect(plain).not.toContain('\u001b');
+    }
   });
 });
 

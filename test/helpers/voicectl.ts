@@ -53,7 +53,12 @@ export interface Sandbox {
   startShell(script: string, options?: RunOptions): Running;
   /** Starts `voicectl serve --json` with these flags on a free port. */
   serve(args?: readonly string[], options?: RunOptions): Promise<Running & Addresses>;
-  /** The same in this process, in the same folder and home: for tests of what talks to it. */
+  /**
+   * Starts the built program in this process, as `runHere` does, with the time of the machine; it is ended after the
+   * test. Files are named by their whole paths: it may open them when this process is in its own folder again.
+   */
+  startHere(args: readonly string[], options?: HereOptions): Promise<Program>;
+  /** `serve` in this process: for tests of what talks to it. */
   serveHere(args?: readonly string[], options?: HereOptions): Promise<Program & Addresses>;
   /** Has `call` called after the test. */
   defer(call: () => unknown): void;
@@ -141,6 +146,18 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     }
   };
   const start: Sandbox['start'] = (args, options) => launch(process.execPath, [program, ...args], options);
+  const startHere: Sandbox['startHere'] = (args, { env = {}, input } = {}) =>
+    inFolder(async () => {
+      const running = startInProcess(args, {
+        env: { ...surroundings(), ...env },
+        ...(input !== undefined && { input }),
+      });
+      deferred.push(async () => {
+        running.signal('SIGTERM');
+        await running.ended;
+      });
+      return running;
+    });
   const startShell: Sandbox['startShell'] = (script, options) => launch('sh', ['-c', script], options);
   return {
     get dir() {
@@ -170,14 +187,10 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
       const { baseUrl, wsUrl } = JSON.parse(await running.line(/"type":"listening"/)) as Addresses;
       return Object.assign(running, { baseUrl, wsUrl });
     },
-    serveHere: (args = [], { env = {} } = {}) =>
+    startHere,
+    serveHere: (args = [], options) =>
       inFolder(async () => {
-        const all = ['serve', '--port', '0', '--json', ...args];
-        const running = startInProcess(all, { env: { ...surroundings(), ...env } });
-        deferred.push(async () => {
-          running.signal('SIGTERM');
-          await running.ended;
-        });
+        const running = await startHere(['serve', '--port', '0', '--json', ...args], options);
         const { baseUrl, wsUrl } = JSON.parse(await running.line(/"type":"listening"/)) as Addresses;
         return Object.assign(running, { baseUrl, wsUrl });
       }),
