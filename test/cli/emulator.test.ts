@@ -97,11 +97,11 @@ test('emulator journal --follow shows events as they happen, until it is interru
   ]);
   // Following begins some time after the start: events are made until the first is seen.
   const seen = follow.line(/token-issued/);
-  let done = false;
-  void seen.then(() => {
-    done = true;
-  });
-  while (!done) await sandbox.runHere(['token', ...at, '--device', 'd2', '--retries', '0']);
+  const ask = async () => {
+    await sandbox.runHere(['token', ...at, '--device', 'd2', '--retries', '0']);
+    return follow.stdout;
+  };
+  await expect.poll(ask, { timeout: 20_000, interval: 300 }).toContain('token-issued');
   expect(JSON.parse(await seen)).toMatchObject({ type: 'token-issued', device: 'd2' });
   follow.signal('SIGINT');
   expect((await follow.ended).code).toBe(130);
