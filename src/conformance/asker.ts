@@ -77,6 +77,8 @@ export interface Asker extends Pick<Conduct, 'subject' | 'clockwork' | 'signal' 
   open(id: string, options?: OpenOptions): Promise<Line>;
   /** The token that an exchange was granted. Throws `NotAsked` if there was none. */
   tokenOf(...ids: readonly string[]): string;
+  /** Whether any line is open. */
+  readonly hasOpenLines: boolean;
   /** Throws `NotAsked` if it was not opened. */
   lineOf(id: string): Line;
   deviceOf(role: DeviceRole): string | undefined;
@@ -177,6 +179,9 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
       const token = id === undefined ? undefined : tokens.get(id);
       if (token === undefined) throw new NotAsked('no token was granted');
       return token;
+    },
+    get hasOpenLines() {
+      return [...lines.values()].some(({ isOpen }) => isOpen);
     },
     lineOf(id) {
       const line = lines.get(id);

@@ -5,8 +5,8 @@ export interface Clockwork {
   /** For those who speak with the service: timestamps follow moved time, deadlines the machine's. */
   readonly clock: Clock;
   readonly isMoved: boolean;
-  /** Passes time until the monotonic moment `at`. */
-  pass(at: number, signal: AbortSignal): Promise<void>;
+  /** Passes time until the monotonic moment `at`; `isWatched`: whether something may happen on the way. Default: it may. */
+  pass(at: number, signal: AbortSignal, isWatched?: () => boolean): Promise<void>;
 }
 
 /** Waits. */
@@ -39,11 +39,11 @@ export function createMovedClockwork(options: MovedClockworkOptions): Clockwork 
   return {
     clock,
     isMoved: true,
-    async pass(at) {
+    async pass(at, _signal, isWatched = () => true) {
       const span = at - clock.now();
-      const most = grainMs === undefined || span > longestFineMs ? span : grainMs;
+      const mostMs = () => (span > longestFineMs || !isWatched() ? span : (grainMs ?? span));
       for (let left = span; left > 0; left = at - clock.now()) {
-        const ms = Math.min(left, most);
+        const ms = Math.min(left, mostMs());
         // First: what the move brings about may arrive before its answer, and must not seem early.
         moved += ms;
         await advance(ms);

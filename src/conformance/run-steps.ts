@@ -58,7 +58,7 @@ export async function runSteps(options: RunStepsOptions): Promise<LeftOut> {
   const pending = [...steps];
   const pass = async (until: number) => {
     onWait(until - clock.now());
-    await clockwork.pass(until, signal);
+    await clockwork.pass(until, signal, () => ask.hasOpenLines);
     if (clockwork.isMoved) await ask.settle();
   };
   while (pending.length > 0 && failure === undefined && !isStopped()) {
