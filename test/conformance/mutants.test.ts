@@ -4,6 +4,8 @@ import { check, complaints, everything } from '../helpers/checks.ts';
 import { startMiniService } from '../helpers/mini-service.ts';
 import { elsewhere, mutants } from './mutants.ts';
 
+const levels = { base: ['base'], standard: ['base', 'standard'], exhaust: [...everything] } as const;
+
 test('the service that is not changed breaks no rule', async () => {
   await using service = await startMiniService();
   const result = await check(service, { scope: { levels: everything } });
@@ -26,16 +28,17 @@ test('every rule has a mutant', () => {
 });
 
 describe.concurrent('a service that breaks one rule', () => {
-  test.for(mutants)('$rule: it $does', async ({ rule, change, verdict = 'fail', also = [], level }) => {
-    await using service = await startMiniService(change);
-    const result = await check(service, {
-      scope: { levels: level === undefined ? new Set(['base']) : everything },
-    });
-    const caught = result.rules.find((one) => one.rule.id === rule);
-    expect(caught?.finding.verdict, caught?.finding.message).toBe(verdict);
-    const others = result.rules.filter(({ finding, rule: other }) => {
-      return ['fail', 'warn'].includes(finding.verdict) && other.id !== rule && !also.includes(other.id);
-    });
-    expect(others.map(({ rule: other, finding }) => `${other.id}: ${finding.message}`)).toEqual([]);
-  });
+  test.for(mutants)(
+    '$rule: it $does',
+    async ({ rule, change, verdict = 'fail', also = [], level = 'base' }) => {
+      await using service = await startMiniService(change);
+      const result = await check(service, { scope: { levels: new Set(levels[level]) } });
+      const caught = result.rules.find((one) => one.rule.id === rule);
+      expect(caught?.finding.verdict, caught?.finding.message).toBe(verdict);
+      const others = result.rules.filter(({ finding, rule: other }) => {
+        return ['fail', 'warn'].includes(finding.verdict) && other.id !== rule && !also.includes(other.id);
+      });
+      expect(others.map(({ rule: other, finding }) => `${other.id}: ${finding.message}`)).toEqual([]);
+    },
+  );
 });

@@ -12,7 +12,8 @@ export interface Mutant {
   verdict?: 'fail' | 'warn';
   /** Rules that cannot be told any more, or that are broken with it: nothing can be done about them. */
   also?: readonly string[];
-  level?: 'standard' | 'exhaust';
+  /** At which it is told. Default: `base`. */
+  level?: 'base' | 'standard' | 'exhaust';
 }
 
 /** This machine by an address that could be another's. */
@@ -336,7 +337,7 @@ export const mutants: readonly Mutant[] = [
     change: { slotsComeBack: false },
     also: [],
   },
-  { rule: 'R44', does: 'has ten slots for all devices', level: 'standard', change: { slotOf: () => 'all' } },
+  { rule: 'R44', does: 'has ten slots for all devices', level: 'exhaust', change: { slotOf: () => 'all' } },
   {
     rule: 'R5',
     does: 'grants the same token again',
