@@ -119,8 +119,10 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const neededMs = (now: number) => reserve(now) + arrivals.messageMs;
   /** Whether audio comes in real time: only then there is a delay to keep. */
   const isLive = (now: number) => arrivals.isFlowing(now) && arrivals.aheadMs(now) <= realTimeMs;
-  const speedAt = (now: number) =>
-    isLive(now) && Number.isFinite(age.least) ? 1 + correction(age.least - neededMs(now)) : 1;
+  const speedAt = (now: number) => {
+    const { least } = age;
+    return isLive(now) && Number.isFinite(least) ? 1 + correction(least - neededMs(now)) : 1;
+  };
 
   /** How much of the waiting audio is too late. */
   const excessMs = (now: number) => {

@@ -54,7 +54,7 @@ export function createSampleQueue(): SampleQueue {
     for (let index = 0, at = done; index < samples.length; ) {
       const { pcm } = chunks[at] as Chunk;
       for (; offset < pcm.length && index < samples.length; offset += bytesPerSample, index += 1) {
-        samples[index] = pcm.readInt16LE(offset) / 0x8000;
+        samples[index] = (((pcm[offset] ?? 0) << 16) | ((pcm[offset + 1] ?? 0) << 24)) / 0x80000000;
       }
       at += 1;
       offset = 0;
