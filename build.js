@@ -30,6 +30,16 @@ const leaveOut = {
   },
 };
 
+/** The layout of screens loads nothing: asking for `fetch` would load Node's undici into each thread that draws. */
+const layoutWithoutFetch = {
+  name: 'layout-without-fetch',
+  setup({ onLoad }) {
+    onLoad({ filter: /yoga-wasm-base64-esm\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll('typeof fetch', 'typeof undefined'),
+    }));
+  },
+};
+
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -69,7 +79,7 @@ const { metafile } = await build({
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
   metafile: true,
-  plugins: [leaveOut],
+  plugins: [leaveOut, layoutWithoutFetch],
 });
 // The library for require(): Node 20 and Jest cannot load an ES module from CommonJS.
 await build({
