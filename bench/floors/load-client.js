@@ -151,6 +151,9 @@ const step = () => {
       frames += 1;
     }
   }
-  setTimeout(step, start + (next * frameMs) / slots - performance.now());
+  const left = start + (next * frameMs) / slots - performance.now();
+  // A timer takes a millisecond at least.
+  if (left < 0) setImmediate(step);
+  else setTimeout(step, left);
 };
 step();
