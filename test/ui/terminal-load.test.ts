@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { createEmulator } from '../../src/emulator/emulator.ts';
+import type { EmulatorEvent } from '../../src/emulator/events.ts';
+import type { LoadResult } from '../../src/runs/load/result.ts';
+import { hasTmux } from '../helpers/tmux.ts';
+import { programsFor } from './real-terminal.ts';
+
+describe.skipIf(!hasTmux).concurrent('a load run on a real terminal', { timeout: 120_000 }, () => {
+  test.for(['q', 'C-c'])(
+    '%s closes the streams with 1000, writes what was done and exits with 130',
+    async (key, context) => {
+      const { eventually, run, sandbox, expectRestored } = programsFor(context);
+      const events: EmulatorEvent[] = [];
+      const emulator = await createEmulator({ onEvent: (event) => events.push(event) });
+      sandbox.defer(emulator.close);
+      const flags = '--sessions 30 --arrival constant:5/s --task listen --hold 100s --out result.json';
+      const terminal = run(`load --base-url ${emulator.baseUrl} ${flags}`);
+      await eventually(() => terminal.screen()).toMatch(/[1-9]\d* open · [1-9]/);
+      terminal.press(key);
+      await expectRestored(terminal, 130);
+      expect(terminal.screen()).toContain('Interrupted');
+      const { counts, stopped }: LoadResult = JSON.parse(sandbox.read('result.json'));
+      expect(stopped).toBe('Interrupted');
+      expect(counts.confirmed).toBeGreaterThan(0);
+      expect(counts).toMatchObject({ done: 0, stopped: counts.arrived });
+      const codes = () => events.flatMap((event) => (event.type === 'stream-closed' ? [event.code] : []));
+      await eventually(codes).toHaveLength(events.filter(({ type }) => type === 'stream-opened').length);
+      expect(codes().filter((code) => code === 1000).length).toBeGreaterThanOrEqual(counts.confirmed);
+    },
+  );
+});
