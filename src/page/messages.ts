@@ -21,7 +21,7 @@ export interface Hello {
   /** The address of the emulator, as the command line takes it; undefined for its default. */
   baseUrl: string | undefined;
   curl: string;
-  /** How far the emulator's clock is ahead of the machine's now, milliseconds. */
+  /** How far the emulator's clock was ahead of the machine's before the events that follow, milliseconds. */
   aheadMs: number;
   /** Paths of the control API, by operation. */
   paths: Record<string, string>;

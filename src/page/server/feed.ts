@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Stage } from '../../emulator/control/page-handler.ts';
+import type { EmulatorEvent } from '../../emulator/events.ts';
 import { isUnavailable } from '../../emulator/state/unavailable.ts';
 import type { ClockTimer } from '../../kernel/clock.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
@@ -16,8 +17,9 @@ const maxEventsLength = 512 * 1024;
 /** A tab that has this much unread gets no news until it has read almost all of it. */
 const maxUnreadBytes = 1024 * 1024;
 const readAgainBytes = 64 * 1024;
-/** Most past events that a tab gets. */
+/** Most past events that a tab gets, and most of them in one message: a tab reads it in one go. */
 const maxPast = 2_000;
+const pastAtOnce = 200;
 /** Messages that wait while a tab is told what came before. */
 const maxHeld = 100;
 
@@ -139,7 +141,12 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
           'Cache-Control': cacheControl,
           'X-Content-Type-Options': 'nosniff',
         });
-        response.write(`${JSON.stringify(first)}\n${JSON.stringify({ type: 'events', entries: past })}\n`);
+        const aheadMs = first.aheadMs - past.reduce((sum, entry) => sum + movedBy(entry), 0);
+        response.write(`${JSON.stringify({ ...first, aheadMs })}\n`);
+        for (let at = 0; at < past.length; at += pastAtOnce) {
+          const entries = past.slice(at, at + pastAtOnce);
+          response.write(`${JSON.stringify({ type: 'events', entries })}\n`);
+        }
         response.write(takeAudio(hearing, true) + stateText(state));
         for (const text of viewer.held ?? []) response.write(text);
         viewer.held = undefined;
@@ -152,6 +159,11 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
       for (const { response } of viewers) response.end();
     },
   };
+}
+
+/** How far an event moved the clock. */
+function movedBy(event: EmulatorEvent): number {
+  return event.type === 'control' ? (event.byMs ?? 0) : 0;
 }
 
 async function unlessAway(work: () => Promise<void>): Promise<void> {

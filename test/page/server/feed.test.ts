@@ -88,6 +88,21 @@ describe('what a tab is told', () => {
     second.leave();
   });
 
+  test('tells where the clock was before the events that it is told', async () => {
+    const emulator = await start();
+    emulator.control.advance(61_000);
+    for (let at = 0; at < 300; at += 1) emulator.control.send({}, { json: { at } });
+    const first = await look(emulator);
+    const moved = await first.until(() => first.events().find(({ type }) => type === 'control'));
+    expect(moved).toMatchObject({ byMs: 61_000 });
+    expect(first.seen[0]).toMatchObject({ aheadMs: 0 });
+    first.leave();
+    const second = await look(emulator, moved.seq);
+    await second.until(() => second.state());
+    expect(second.seen[0]).toMatchObject({ aheadMs: 61_000 });
+    second.leave();
+  });
+
   test('has the recording that is replayed among the others', async () => {
     const recording = await bundles.write((writer) => writer.audio('in', 0, speech(200)), { endMs: 400 });
     const { folder } = recording;

@@ -69,7 +69,6 @@ function takeMessage(message: PageMessage): void {
     case 'hello':
       hello.value = message;
       aheadMs = message.aheadMs;
-      pastFollows = true;
       link.value = 'live';
       break;
     case 'events':
@@ -102,13 +101,7 @@ const fewRows = 20;
 const waiting: NewRow[] = [];
 let listedAt = Number.NEGATIVE_INFINITY;
 
-/** The entries after a hello are past ones: the clock may have moved since. */
-let pastFollows = false;
-
 function takeEntries(entries: readonly Entry[]): void {
-  const moved = entries.reduce((sum, entry) => sum + (movedBy(entry) ?? 0), 0);
-  if (pastFollows) aheadMs -= moved;
-  pastFollows = false;
   const rows: NewRow[] = [];
   let counted = counters.peek();
   for (const { seq, ...event } of entries) {
