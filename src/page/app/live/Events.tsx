@@ -52,6 +52,8 @@ function Hold() {
 function Rows() {
   const frame = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
+  /** Where it was last: less than that is somebody who looks back. */
+  const lastTop = useRef(0);
   const height = useSignal(300);
   const markedId = useComputed(() => list.value.marked);
   const all = rows.value;
@@ -69,7 +71,9 @@ function Rows() {
   }, []);
   // The newest stays in view, unless somebody looks back.
   const scrollDown = useRef(() => {
-    if (frame.current !== null && follows.peek()) frame.current.scrollTop = farBelow;
+    if (frame.current === null || !follows.peek()) return;
+    frame.current.scrollTop = farBelow;
+    lastTop.current = frame.current.scrollTop;
   });
   useLayoutEffect(() => paintSoon(scrollDown.current), [lowest, follows.value]);
   useSignalEffect(() => {
@@ -91,9 +95,14 @@ function Rows() {
       role="listbox"
       aria-label="Events"
       aria-activedescendant={marked.value === undefined ? undefined : `event-${marked.value.id}`}
-      // Heights are known here: to ask the box for them would lay the page out once more.
-      onScroll={({ currentTarget: { scrollTop } }) => {
-        follows.value = list.peek().marked === undefined && scrollTop >= lowest - rowPx;
+      onScroll={({ currentTarget }) => {
+        const { scrollTop } = currentTarget;
+        // The known heights: to ask the box for them each time would lay the page out once more.
+        const isLowest = scrollTop >= lowest - rowPx;
+        // Neither rows that came since, nor a box that has grown, are somebody who looks back.
+        const isUp = scrollTop < lastTop.current && Math.abs(currentTarget.clientHeight - height.value) < 1;
+        lastTop.current = scrollTop;
+        if (isLowest || isUp) follows.value = isLowest && list.peek().marked === undefined;
         if (!follows.value) top.value = scrollTop;
       }}
     >

@@ -107,7 +107,9 @@ export function createScroller(options: ScrollerOptions): Scroller {
   };
   const onScroll = () => {
     scrolledPx = frame.scrollLeft;
-    if (isLive) follows = scrolledPx + width() >= extentPx - 24;
+    // A frame that has grown moves its content: nobody has scrolled.
+    const isOfNow = Math.abs(frame.clientWidth - framePx) < 1;
+    if (isLive && isOfNow) follows = scrolledPx + width() >= extentPx - 24;
     draw();
   };
   const centre = () => (left() + width() / 2 - gutter) / scale();
