@@ -211,8 +211,8 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(await page.locator('.opened h1').innerText()).toContain('stream 1 of the emulator');
     await page.locator('#back').click();
     for (const [button, file] of [
-      [/as an archive$/, /^voicectl-.*-stream-1\.tar$/],
-      [/as a page$/, /^recording-1\.html$/],
+      [/as \.tar$/, /^voicectl-.*-stream-1\.tar$/],
+      [/as \.html$/, /^recording-1\.html$/],
     ] as const) {
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: button }).last().click();
@@ -394,6 +394,9 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await emulator.connect('kitchen-1');
     emulator.control.faults.add({ name: 'drop' });
     await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
+    await page.locator('#record').click();
+    await page.getByRole('button', { name: /^Stop, / }).click();
+    await page.getByRole('button', { name: /^Open recording/ }).waitFor();
     await page.locator('.row', { hasText: 'authorised' }).click();
     await page.getByRole('button', { name: /^End fault/ }).waitFor();
     expect(await wrongWith(page)).toEqual([]);

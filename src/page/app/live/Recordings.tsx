@@ -50,10 +50,10 @@ function Item({ recording }: { recording: RecordingState }) {
             <button type="button" aria-label={`Open ${name}`} onClick={() => (opened.value = id)}>
               Open
             </button>
-            <button type="button" aria-label={`Save ${name} as a page`} onClick={() => save('html')}>
+            <button type="button" aria-label={`Save ${name} as .html`} onClick={() => save('html')}>
               .html
             </button>
-            <button type="button" aria-label={`Save ${name} as an archive`} onClick={() => save('tar')}>
+            <button type="button" aria-label={`Save ${name} as .tar`} onClick={() => save('tar')}>
               .tar
             </button>
           </>
