@@ -89,7 +89,10 @@ function metricsOf(
     );
   }
   const count = (voice: Turn['voice']) => turns.filter((turn) => turn.voice === voice).length;
-  const late = gaps.length === 0 ? 'no gap in a reply' : `${gaps.length} gaps in replies`;
+  const late =
+    gaps.length === 0
+      ? 'no gap in a reply'
+      : `${gaps.length} ${gaps.length === 1 ? 'gap' : 'gaps'} in replies`;
   add('turns', `${count('out')} + ${count('in')}`, `yours + AI, ${late}`);
   return shown;
 }
