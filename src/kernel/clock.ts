@@ -54,6 +54,8 @@ interface Pending {
 export function createMovableClock(base: Clock): MovableClock {
   let offset = 0;
   const pending = new Set<Pending>();
+  /** Nothing is due before this. */
+  let quietUntil = Number.POSITIVE_INFINITY;
 
   const fire = (entry: Pending) => {
     entry.timer?.cancel();
@@ -65,11 +67,13 @@ export function createMovableClock(base: Clock): MovableClock {
     });
   };
   const nextDue = (until: number) => {
+    if (until < quietUntil) return undefined;
     let next: Pending | undefined;
     for (const entry of pending) {
-      if (entry.due <= until && (next === undefined || entry.due < next.due)) next = entry;
+      if (next === undefined || entry.due < next.due) next = entry;
     }
-    return next;
+    quietUntil = next?.due ?? Number.POSITIVE_INFINITY;
+    return quietUntil <= until ? next : undefined;
   };
 
   return {
@@ -83,6 +87,7 @@ export function createMovableClock(base: Clock): MovableClock {
         timer: undefined,
       };
       pending.add(entry);
+      quietUntil = Math.min(quietUntil, entry.due);
       arm(entry);
       return {
         cancel() {

@@ -1,6 +1,7 @@
 import { type Clock, createMovableClock, type MovableClock } from '../../src/kernel/clock.ts';
 
-const stopped: Clock = { now: () => 0, wall: () => 0, after: () => ({ cancel() {} }) };
+const never = { cancel() {} };
+const stopped: Clock = { now: () => 0, wall: () => 0, after: () => never };
 
 export interface ManualClock extends MovableClock {
   /** Advances in steps, letting promises settle between them, so that chains of waits come due in order. */
