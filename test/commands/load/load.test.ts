@@ -203,7 +203,7 @@ describe('what is measured', () => {
   test('is what the service itself has logged: first audio, refusals and cuts', async () => {
     const clock = createManualClock();
     const { log, baseUrl } = await startKnown(
-      { tokenMs: 100, spreadMs: 50, refused: 0.02, cut: 0.01 },
+      { tokenMs: 100, spreadMs: 50, refused: 0.04, cut: 0.02 },
       clock,
     );
     const { stdout } = await runInProcess(
@@ -212,7 +212,7 @@ describe('what is measured', () => {
         '--base-url',
         baseUrl,
         '--sessions',
-        '200',
+        '100',
         '--arrival',
         'poisson:60/s',
         '--seed',
@@ -224,7 +224,7 @@ describe('what is measured', () => {
     const { counts, failures, metrics } = summaryOf(stdout);
     expect(log.refused.length).toBeGreaterThan(0);
     expect(log.cut.length).toBeGreaterThan(0);
-    expect(counts).toMatchObject({ arrived: 200, failed: log.refused.length + log.cut.length });
+    expect(counts).toMatchObject({ arrived: 100, failed: log.refused.length + log.cut.length });
     expect(failures).toEqual({ 'token-refused': log.refused.length, 'stream-broken': log.cut.length });
     expect(metrics['first-audio']).toMatchObject({
       count: log.firstAudio.length + log.cut.length,
