@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { judgePace } from '../../../src/audio/verdict/judge-pace.ts';
+import type { PaceMeasure } from '../../../src/audio/verdict/span.ts';
+
+interface Measured extends Partial<PaceMeasure> {
+  /** Bytes per sample of the format, relative to the right one. */
+  sizes?: number;
+}
+
+/** The findings and remarks; undefined where more time would tell. */
+function judge({ sizes = 1, ...measured }: Measured) {
+  const { judged, isSure } = judgePace(
+    {
+      ...{ timesRealTime: 1, meanJitterMs: 0, longestGapMs: 20, burstMessages: 0, messages: 100 },
+      ...{ passedMs: 2_000, uncertainty: 0, lostMs: 0, lateMs: 0 },
+      ...measured,
+    },
+    sizes,
+  );
+  const told = judged.map(({ finding, remark }) => `${finding}: ${remark}`);
+  return isSure ? told : ['unsure', ...told];
+}
+
+const sends = (times: number) => `${times > 1 ? 'too-fast' : 'too-slow'}: device sends ${times} × real time`;
+const looksLike = (times: number, format: string) =>
+  `wrong-rate: this looks like ${format}: ${times} × real time; send 16 kHz mono`;
+
+describe('a pace', () => {
+  test.each<[string, Measured, string[]]>([
+    ['that is not known yet', { timesRealTime: null, longestGapMs: 900 }, ['unsure']],
+    ['of real time', {}, []],
+    ['at the lower bound', { timesRealTime: 0.95 }, []],
+    ['at the upper bound', { timesRealTime: 1.05 }, []],
+    ['below it', { timesRealTime: 0.94 }, [sends(0.94)]],
+    ['above it', { timesRealTime: 1.06 }, [sends(1.06)]],
+    ['of wide samples in real time', { timesRealTime: 2, sizes: 2 }, []],
+    ['of wide samples in real time of bytes', { timesRealTime: 1, sizes: 2 }, []],
+    ['of wide samples that is too fast', { timesRealTime: 2.5, sizes: 2 }, [sends(2.5)]],
+    ['of wide samples at 48 kHz', { timesRealTime: 6, sizes: 2 }, [looksLike(6, '48 kHz')]],
+  ])('%s', (_what, measured, told) => {
+    expect(judge(measured)).toEqual(told);
+  });
+
+  test.each<[string, Measured, string[]]>([
+    [
+      'is explained by a gap',
+      { timesRealTime: 0.9, longestGapMs: 501 },
+      ['gaps: a gap of 501 ms between messages'],
+    ],
+    ['is not explained by a shorter one', { timesRealTime: 0.9, longestGapMs: 500 }, [sends(0.9)]],
+    ['is left open where the emulator did not run', { timesRealTime: 0.9, lostMs: 100 }, ['unsure']],
+    ['is told where that explains less than half', { timesRealTime: 0.9, lostMs: 99 }, [sends(0.9)]],
+    ['is left open where messages were late', { timesRealTime: 0.9, lateMs: 100 }, ['unsure']],
+    [
+      'is told where messages were late for ten seconds',
+      { timesRealTime: 0.9, lateMs: 600, passedMs: 10_000 },
+      [sends(0.9)],
+    ],
+    [
+      'is left open where the emulator did not run for much of ten seconds',
+      { timesRealTime: 0.9, lostMs: 600, passedMs: 10_000 },
+      ['unsure'],
+    ],
+  ])('that is slow %s', (_what, measured, told) => {
+    expect(judge(measured)).toEqual(told);
+  });
+
+  test('that is fast is explained by nothing', () => {
+    expect(judge({ timesRealTime: 1.2, longestGapMs: 600, lostMs: 500, lateMs: 500 })).toEqual([
+      sends(1.2),
+      'gaps: a gap of 600 ms between messages',
+    ]);
+  });
+
+  test.each<[string, Measured, string[]]>([
+    ['is left open', { timesRealTime: 1.06, uncertainty: 0.01 }, ['unsure']],
+    ['is left open of wide samples', { timesRealTime: 2.12, uncertainty: 0.01, sizes: 2 }, ['unsure']],
+    ['is told where it is known better', { timesRealTime: 1.06, uncertainty: 0.005 }, [sends(1.06)]],
+    ['is left open below too', { timesRealTime: 0.94, uncertainty: 0.02 }, ['unsure']],
+    ['is told below too', { timesRealTime: 0.94, uncertainty: 0.005 }, [sends(0.94)]],
+  ])('that may be real time %s', (_what, measured, told) => {
+    expect(judge(measured)).toEqual(told);
+  });
+});
+
+describe('a pace that looks like a sample rate', () => {
+  test.each([
+    [3, '48 kHz'],
+    [2.76, '44.1 kHz'],
+    [2, '32 kHz, or 16 kHz stereo'],
+    [1.5, '24 kHz'],
+    [1.38, '22.05 kHz'],
+    [0.75, '12 kHz'],
+    [0.69, '11.025 kHz'],
+    [0.5, '8 kHz'],
+    [5.51, '44.1 kHz stereo'],
+    [6, '48 kHz stereo'],
+    [3.05, '48 kHz'],
+    [2.95, '48 kHz'],
+  ])('%d × real time: %s', (timesRealTime, format) => {
+    expect(judge({ timesRealTime })).toEqual([looksLike(timesRealTime, format)]);
+  });
+
+  test.each<[string, Measured, string[]]>([
+    ['is more than 2 % away', { timesRealTime: 3.07 }, [sends(3.07)]],
+    ['is less than 2 % away from none', { timesRealTime: 1.7 }, [sends(1.7)]],
+    [
+      'is not known well, and within twice that',
+      { timesRealTime: 3.15, uncertainty: 0.03 },
+      [looksLike(3.15, '48 kHz')],
+    ],
+    ['is known hardly', { timesRealTime: 3, uncertainty: 0.041 }, ['unsure']],
+    ['is known just well enough', { timesRealTime: 3, uncertainty: 0.04 }, [looksLike(3, '48 kHz')]],
+    [
+      'is known hardly after ten seconds',
+      { timesRealTime: 3, uncertainty: 0.05, passedMs: 10_000 },
+      [looksLike(3, '48 kHz')],
+    ],
+  ])('that %s', (_what, measured, told) => {
+    expect(judge(measured)).toEqual(told);
+  });
+});
+
+test.each<[string, Measured, string[]]>([
+  [
+    'four of five messages in bursts',
+    { burstMessages: 80 },
+    ['bursts: 80 messages arrived in bursts: spread them over time'],
+  ],
+  ['fewer', { burstMessages: 79 }, []],
+  ['a gap of half a second', { longestGapMs: 500 }, []],
+  ['a longer one', { longestGapMs: 500.6 }, ['gaps: a gap of 501 ms between messages']],
+  [
+    'all at once',
+    { timesRealTime: 3, burstMessages: 100, longestGapMs: 700 },
+    [
+      looksLike(3, '48 kHz'),
+      'bursts: 100 messages arrived in bursts: spread them over time',
+      'gaps: a gap of 700 ms between messages',
+    ],
+  ],
+  [
+    'bursts, where the rate is left open',
+    { timesRealTime: 1.06, uncertainty: 0.01, burstMessages: 90 },
+    ['unsure', 'bursts: 90 messages arrived in bursts: spread them over time'],
+  ],
+])('%s: %j', (_what, measured, told) => {
+  expect(judge(measured)).toEqual(told);
+});
