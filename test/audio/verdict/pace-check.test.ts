@@ -6,16 +6,16 @@ function createTimeline() {
   const own = { lostMs: 0 };
   const check = new PaceCheck(own);
   let now = 1_000;
-  const after = (ms: number, lostMs = 0) => {
+  const later = (ms: number, lostMs = 0) => {
     now += ms;
     own.lostMs += lostMs;
     check.push(640, now);
   };
   const regularly = (count: number, everyMs = 20) => {
-    for (let index = 0; index < count; index += 1) after(everyMs);
+    for (let index = 0; index < count; index += 1) later(everyMs);
   };
-  after(0);
-  return { check, after, regularly };
+  later(0);
+  return { check, later, regularly };
 }
 
 const steady = {
@@ -32,11 +32,11 @@ describe('the pace of a device', () => {
   });
 
   test('is not known before two seconds', () => {
-    const { check, after, regularly } = createTimeline();
+    const { check, later, regularly } = createTimeline();
     regularly(99);
-    after(19.98);
+    later(19.98);
     expect(check.report()).toMatchObject({ passedMs: 1_999.98, timesRealTime: null, uncertainty: 1 });
-    after(20);
+    later(20);
     expect(check.report().timesRealTime).toBe(1);
   });
 
@@ -76,9 +76,9 @@ describe('the pace of a device', () => {
 
 describe('a delay', () => {
   test('is told as a gap, as lateness and in the jitter', () => {
-    const { check, after, regularly } = createTimeline();
+    const { check, later, regularly } = createTimeline();
     regularly(50);
-    after(120);
+    later(120);
     regularly(5, 0);
     regularly(100);
     expect(check.report()).toMatchObject({
@@ -92,18 +92,18 @@ describe('a delay', () => {
   });
 
   test('of 60 ms is not late, and hardly makes the pace uncertain', () => {
-    const { check, after, regularly } = createTimeline();
-    after(80);
+    const { check, later, regularly } = createTimeline();
+    later(80);
     regularly(96);
     expect(check.report()).toMatchObject({ lateMs: 0, longestGapMs: 80, uncertainty: 0.0027 });
-    after(80.01);
+    later(80.01);
     expect(check.report()).toMatchObject({ lateMs: 60.01 });
   });
 
   test('that comes again and again makes the pace as uncertain as the longest', () => {
-    const { check, after, regularly } = createTimeline();
+    const { check, later, regularly } = createTimeline();
     for (let index = 0; index < 10; index += 1) {
-      after(220);
+      later(220);
       regularly(10, 0);
     }
     // 200 / 2,200, and the line through the messages is worse.
@@ -111,17 +111,17 @@ describe('a delay', () => {
   });
 
   test('in which the emulator did not run is no gap', () => {
-    const { check, after, regularly } = createTimeline();
+    const { check, later, regularly } = createTimeline();
     regularly(50);
-    after(320, 300);
+    later(320, 300);
     regularly(50);
     expect(check.report()).toMatchObject({ longestGapMs: 20, lostMs: 300, lateMs: 300 });
   });
 
   test('is no longer than the time between two messages', () => {
-    const { check, after } = createTimeline();
-    after(20, 300);
-    after(20);
+    const { check, later } = createTimeline();
+    later(20, 300);
+    later(20);
     expect(check.report()).toMatchObject({ longestGapMs: 20, lostMs: 20 });
   });
 });
@@ -129,8 +129,8 @@ describe('a delay', () => {
 describe('messages that arrive together', () => {
   /** How many count as a burst, of so many that are so far apart. */
   const burst = (count: number, everyMs: number, lostMs = 0) => {
-    const { check, after, regularly } = createTimeline();
-    after(300, lostMs);
+    const { check, later, regularly } = createTimeline();
+    later(300, lostMs);
     regularly(count - 1, everyMs);
     return [check.report().burstMessages, check.latestReport().burstMessages];
   };
@@ -150,18 +150,18 @@ describe('messages that arrive together', () => {
   });
 
   test('are one again after the next pause', () => {
-    const { check, after, regularly } = createTimeline();
-    after(300, 300);
+    const { check, later, regularly } = createTimeline();
+    later(300, 300);
     regularly(9, 0);
-    after(300);
+    later(300);
     regularly(9, 0);
     expect(check.report().burstMessages).toBe(10);
   });
 
   test('are counted from their first on, each time', () => {
-    const { check, after, regularly } = createTimeline();
+    const { check, later, regularly } = createTimeline();
     for (let index = 0; index < 3; index += 1) {
-      after(100);
+      later(100);
       regularly(4, 0);
     }
     expect(check.report().burstMessages).toBe(15);

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { DeviceCheck } from '../../../src/audio/verdict/device-verdict.ts';
+import { recogniseFormat } from '../../../src/audio/verdict/recognise-format.ts';
+import { encodings, speechPcm } from '../../helpers/device-audio.ts';
+
+/** What is found in audio that comes in real time, 20 ms a message. */
+function judge(audio: Buffer, bytesPerSample: number) {
+  let now = 0;
+  const check = new DeviceCheck({ now: () => now });
+  for (let at = 0; at < audio.length; at += 320 * bytesPerSample) {
+    check.push(audio.subarray(at, at + 320 * bytesPerSample));
+    now += 20;
+  }
+  return check.verdict().findings;
+}
+
+test.each([
+  ['float32', encodings.float32, 4],
+  ['int32', encodings.int32, 4],
+  ['half-empty', encodings.halfEmpty, 4],
+  ['int24', encodings.int24, 3],
+  ['int24', encodings.paddedTo24, 3],
+  ['unsigned-16', encodings.unsigned16, 2],
+  ['unsigned-8', encodings.unsigned8, 1],
+  ['signed-8', encodings.signed8, 1],
+  ['mulaw', encodings.mulaw, 1],
+  ['alaw', encodings.alaw, 1],
+  ['swapped-bytes', encodings.swapped, 2],
+  ['stereo', encodings.stereo, 4],
+])('%s is found, and nothing wrong in its pace', (finding, encode, bytesPerSample) => {
+  expect(judge(encode(), bytesPerSample)).toEqual([finding]);
+});
+
+test('a byte too many at the start is found, and half a sample at the end', () => {
+  expect(judge(encodings.shifted(), 2)).toEqual(['byte-shift', 'odd-sizes']);
+});
+
+test('nothing is found in the right format', () => {
+  expect(judge(speechPcm, 2)).toEqual([]);
+});
+
+const tone = (peak: number, samples = 1_024, hz = 440, offset = 0) => {
+  const pcm = Buffer.alloc(2 * samples);
+  for (let at = 0; at < samples; at += 1)
+    pcm.writeInt16LE(offset + Math.round(peak * Math.sin((2 * Math.PI * hz * at) / 16_000)), 2 * at);
+  return pcm;
+};
+const noise = Buffer.from(Array.from({ length: 2_048 }, (_, at) => (at * at * 7_919 + at * 31) % 251));
+
+describe('of one message', () => {
+  test.each<[string, Buffer, string]>([
+    ['a tone', tone(10_000), 'pcm'],
+    ['a tone above a constant', tone(10_000, 1_024, 440, 5_000), 'pcm'],
+    ['a tone that is just loud enough', tone(1_000), 'pcm'],
+    ['a softer one', tone(999), 'unclear'],
+    ['a soft one beside a constant', tone(400, 1_024, 440, 9_000), 'unclear'],
+    ['a constant', Buffer.alloc(2_048, 0x22), 'unclear'],
+    ['silence', Buffer.alloc(2_048), 'unclear'],
+    ['64 samples', tone(10_000, 64), 'pcm'],
+    ['63 samples', tone(10_000, 63), 'unclear'],
+    ['noise', noise, 'noise'],
+    ['big-endian samples', tone(10_000).swap16(), 'swapped-bytes'],
+    ['more than is looked at', Buffer.concat([tone(10_000), noise, noise, noise]), 'pcm'],
+  ])('%s is told', (_what, message, format) => {
+    expect(recogniseFormat(message, 0)).toBe(format);
+  });
+
+  test('a stream that is cut within a sample goes on in the next message', () => {
+    const message = Buffer.concat([Buffer.of(7), tone(10_000)]);
+    expect([recogniseFormat(message, 0), recogniseFormat(message, 1)]).toEqual(['byte-shift', 'pcm']);
+  });
+
+  test.each([0, 1, 2])('24-bit samples are found from byte %d on', (from) => {
+    expect(recogniseFormat(encodings.int24().subarray(60_000 + from, 62_048 + from), 0)).toBe('int24');
+  });
+
+  test.each([0, 2])('32-bit samples are found from byte %d on', (from) => {
+    expect(recogniseFormat(encodings.int32().subarray(80_000 + from, 82_048 + from), 0)).toBe('int32');
+    expect(recogniseFormat(encodings.halfEmpty().subarray(80_000 + from, 82_048 + from), 0)).toBe(
+      'half-empty',
+    );
+  });
+});
