@@ -108,6 +108,10 @@ describe('a delay', () => {
     }
     // 200 / 2,200, and the line through the messages is worse.
     expect(check.report()).toMatchObject({ passedMs: 2_200, uncertainty: 0.0909, timesRealTime: 1 });
+    later(220);
+    regularly(9, 0);
+    later(30);
+    expect(check.report()).toMatchObject({ passedMs: 2_450, uncertainty: 0.0816 });
   });
 
   test('in which the emulator did not run is no gap', () => {
@@ -116,6 +120,8 @@ describe('a delay', () => {
     later(320, 300);
     regularly(50);
     expect(check.report()).toMatchObject({ longestGapMs: 20, lostMs: 300, lateMs: 300 });
+    later(320, 100);
+    expect(check.report()).toMatchObject({ longestGapMs: 220, lostMs: 400 });
   });
 
   test('is no longer than the time between two messages', () => {
