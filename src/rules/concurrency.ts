@@ -56,7 +56,7 @@ function evictedBy(one: Presentation, all: readonly Presentation[]): SeenStream 
   });
   const until = Math.min(confirmed.at + evictionMs, newer?.message.at ?? Number.POSITIVE_INFINITY);
   return openBefore.find(({ exchange: { end } }) => {
-    return end?.by === 'service' && end.at >= message.at && end.at <= until;
+    return end?.by === 'service' && end.at <= until;
   });
 }
 

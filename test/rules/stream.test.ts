@@ -42,6 +42,21 @@ const ping = (at: number, from: 'device' | 'service'): WireMessage => ({
 const asBase64 = (length: number) => tells(JSON.stringify({ audio: 'A'.repeat(length) }), 9);
 const other = serviceToken(3);
 
+/** A token that is presented at once, and accepted, on a stream that stays open, or refused. */
+function opens(
+  at: number,
+  { device = 'd1', accepted = true, token = serviceToken(at, { sub: device }) } = {},
+): Seen[] {
+  const messages = [presents(token, at), ...(accepted ? [confirms(at + 1)] : [])];
+  return [
+    { id: `E${at}`, exchange: answered({ at, device, token }) },
+    { id: `S${at}`, exchange: connects({ at, messages, ...(accepted ? {} : { end: byService(at + 2) }) }) },
+  ];
+}
+const withoutJti = serviceToken(0, { jti: undefined });
+/** The same token with another signature. */
+const signedAnew = (signed: string) => signed.replace(/[^.]+$/, 'YW5vdGhlcg');
+
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
 
 const cases: Case[] = [
@@ -248,6 +263,66 @@ const cases: Case[] = [
     seenAs(connects({ messages: [text('x', 1)], end: byService(5) })),
   ],
   ['R35', 'no end', undefined, seenAs(connects())],
+  [
+    'R35',
+    'an end soon after the upgrade, however late that is, and after a message',
+    'fail: the connection ended before the JWT: closed with 1008 (X1)',
+    seenAs(connects({ at: 5_000, messages: [tells('hello', 5_001)], end: byService(5_999, 1008) })),
+  ],
+  [
+    'R35',
+    'three that were refused',
+    'fail: the JWT was not accepted: closed with 4401 (S10 S20 S30)',
+    [10, 20, 30].flatMap((at) => opens(at, { accepted: false })),
+  ],
+  [
+    'R35',
+    'one that was refused beside another',
+    'fail: the JWT was not accepted: closed with 4401 (S20)',
+    [...opens(10), ...opens(20, { accepted: false })],
+  ],
+  [
+    'R35',
+    'one that was refused beside two others, perhaps for their number',
+    'pass: the first message is service_voice_connected (S10 S20)',
+    [...opens(10), ...opens(20), ...opens(30, { accepted: false })],
+  ],
+  [
+    'R35',
+    'one that was refused beside nine of another device',
+    'fail: the JWT was not accepted: closed with 4401 (S99)',
+    [
+      ...Array.from({ length: 9 }, (_, index) => opens(index, { device: 'd2' })).flat(),
+      ...opens(99, { accepted: false }),
+    ],
+  ],
+  [
+    'R35',
+    'one that was refused beside ten of another device, perhaps for their number',
+    'pass: the first message is service_voice_connected (S0 S1)',
+    [
+      ...Array.from({ length: 10 }, (_, index) => opens(index, { device: 'd2' })).flat(),
+      ...opens(99, { accepted: false }),
+    ],
+  ],
+  [
+    'R35',
+    'a token without jti that says the same as one before',
+    'pass: the first message is service_voice_connected (S10)',
+    [...opens(10, { token: withoutJti }), ...opens(20, { token: signedAnew(withoutJti), accepted: false })],
+  ],
+  [
+    'R35',
+    'a token with the jti of one before, and another signature',
+    'fail: the JWT was not accepted: closed with 4401 (S20)',
+    [...opens(10, { token }), ...opens(20, { token: signedAnew(token), accepted: false })],
+  ],
+  [
+    'R35',
+    'two tokens that are no JWT',
+    'fail: the JWT was not accepted: closed with 4401 (S20)',
+    [...opens(10, { token: 'opaque-1' }), ...opens(20, { token: 'opaque-2', accepted: false })],
+  ],
 
   [
     'R36',
@@ -255,7 +330,23 @@ const cases: Case[] = [
     'pass: accepted (X2)',
     talk([presents(token, 1), confirms(2)], { path: tokenPath('v1') }),
   ],
+  [
+    'R36',
+    'accepted, of a service below a path',
+    'pass: accepted (X2)',
+    talk([presents(token, 1), confirms(2)], { path: `/voice${tokenPath('v1')}` }),
+  ],
   ['R36', 'none', undefined, live()],
+  [
+    'R36',
+    'refused, and another not answered',
+    'unknown: no token is accepted: closed with 4401 (Y2)',
+    [
+      ...talk([presents(token, 1)]),
+      { id: 'Y1', exchange: answered({ at: 3, token: other, path: tokenPath('v1') }) },
+      { id: 'Y2', exchange: connects({ at: 4, messages: [presents(other, 4)], end: byService(5) }) },
+    ],
+  ],
   [
     'R36',
     'refused, as are all',
@@ -288,6 +379,12 @@ const cases: Case[] = [
   ['R37', 'nothing sent', undefined, live(replies(4))],
   ['R37', 'no confirmation', undefined, talk([presents(token, 1), ...speaks(3)])],
   ['R37', 'half a sample sent', undefined, live(...speaks(3, { frame: () => Buffer.alloc(639) }))],
+  [
+    'R37',
+    'half a sample sent among whole ones',
+    undefined,
+    live(...speaks(3), ...speaks(4, { frame: () => Buffer.alloc(639) }), replies(5)),
+  ],
   ['R37', 'a text sent too', undefined, live(...speaks(3), text('x', 4), replies(5))],
   [
     'R37',
@@ -330,6 +427,13 @@ const cases: Case[] = [
   ],
 
   ['R39', 'JSON', 'pass: JSON, each of them (X2)', live(tells('{"type":"x"}', 3))],
+  [
+    'R39',
+    'audio, and then another text',
+    'fail: a text message is "oh" (X2)',
+    live(replies(3), tells('oh', 4)),
+  ],
+  ['R39', 'JSON beside audio', 'pass: JSON, each of them (X2)', live(replies(3))],
   ['R39', 'another text', 'fail: a text message is "oh" (X2)', live(tells('oh', 3))],
   ['R39', 'no text', undefined, seenAs(connects({ messages: [replies(1), text('x', 2)] }))],
 ];
