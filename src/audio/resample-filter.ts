@@ -21,11 +21,25 @@ const maxExactCoefficients = 262_144;
 /** Rows per sample of the lower rate for interpolation: its error is then about −118 dB. */
 const interpolatedPhases = 1024;
 
+/** The last ones, because all streams of a process have the same few rates: up to 8 MB each. */
+const designed = new Map<string, FilterBank>();
+const mostDesigned = 4;
+
 /**
  * The filter for changing a rate by `up / down`, a fraction in its lowest terms. A shorter `length` costs less,
- * and its transition is wider.
+ * and its transition is wider. It is shared: its coefficients must not change.
  */
 export function designFilterBank(up: number, down: number, length = halfLength): FilterBank {
+  const key = `${up}/${down}/${length}`;
+  const bank = designed.get(key) ?? computeFilterBank(up, down, length);
+  // The one that was asked for last is the last to be forgotten.
+  designed.delete(key);
+  designed.set(key, bank);
+  for (const oldest of [...designed.keys()].slice(0, -mostDesigned)) designed.delete(oldest);
+  return bank;
+}
+
+function computeFilterBank(up: number, down: number, length: number): FilterBank {
   const scale = Math.min(1, up / down);
   const half = 2 * Math.ceil(length / scale / 2);
   const taps = 2 * half;

@@ -1,5 +1,5 @@
 import { dot } from './dot.ts';
-import { designFilterBank, type FilterBank } from './resample-filter.ts';
+import { designFilterBank } from './resample-filter.ts';
 
 /**
  * Plays mono samples a little faster or slower, as a tape would: for two clocks that differ by parts of a percent.
@@ -15,14 +15,10 @@ export interface Stretcher {
 /** Half the length of the filter in samples: at 16 kHz flat up to 6.5 kHz. */
 const halfLength = 24;
 
-/** One for all stretchers, made when the first one is. */
-let bank: FilterBank | undefined;
-
 /** A stretcher by a windowed sinc, for speeds of about 1. */
 export function createStretcher(): Stretcher {
   // A fraction of numbers so large that there are 1,024 rows, and one more: any position occurs.
-  bank ??= designFilterBank(8192, 8191, halfLength);
-  const { coefficients, taps, phases } = bank;
+  const { coefficients, taps, phases } = designFilterBank(8192, 8191, halfLength);
   let history = new Float32Array(taps);
   /** Position of the next output after its first sample: 0 to 1. */
   let part = 0;
