@@ -50,7 +50,7 @@ describe('a merge of results', () => {
         expect(merged).toEqual(single);
         expect(JSON.stringify(merged)).toBe(JSON.stringify(single));
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
