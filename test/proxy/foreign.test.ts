@@ -6,7 +6,7 @@ import { findPython } from '../helpers/python.ts';
 import { type Addresses, setUpSandbox, watchProcess } from '../helpers/voicectl.ts';
 
 const script = join(import.meta.dirname, '..', 'foreign', 'relay.py');
-const python = findPython('aiohttp, websockets');
+const python = findPython('aiohttp', 'websockets');
 if (python === undefined)
   console.warn(
     'NOT CHECKED: no Python with aiohttp and websockets (Debian: python3-aiohttp, python3-websockets)',
