@@ -23,7 +23,8 @@ export interface Redactor {
 }
 
 interface Secrets {
-  add(secret: string): void;
+  /** `part` is in the secret, and is a secret too: looking for it finds both. */
+  add(secret: string, part?: string): void;
   /** Whether one of them is in the text, in any spelling. */
   areIn(text: string): boolean;
   scrub(text: string): string;
@@ -32,16 +33,21 @@ interface Secrets {
 function createSecrets(): Secrets {
   // Few texts contain a backslash. The other spellings of a secret are made when the first one does.
   const secrets = new Map<string, RegExp | undefined>();
+  const parts = new Set<string>();
   const spellings = (secret: string): RegExp => {
     const made = secrets.get(secret) ?? spellingsOf(secret);
     secrets.set(secret, made);
     return made;
   };
   return {
-    add: (secret) => void secrets.set(secret, undefined),
+    add(secret, part = secret) {
+      // The whole first: it is replaced as a whole.
+      for (const one of [secret, part]) secrets.set(one, secrets.get(one));
+      parts.add(part);
+    },
     areIn(text) {
       const isEscaped = text.includes('\\');
-      return [...secrets.keys()].some(
+      return [...parts].some(
         (secret) => text.includes(secret) || (isEscaped && text.search(spellings(secret)) >= 0),
       );
     },
@@ -77,9 +83,8 @@ export function createRedactor(): Redactor {
   return {
     conceal(secret) {
       const signature = secret.split('.').length === 3 ? (secret.split('.')[2] ?? '') : '';
-      for (const one of [secret, signature]) {
-        if (one.length >= shortestSecret) add(one);
-      }
+      if (secret.length >= shortestSecret)
+        add(secret, signature.length >= shortestSecret ? signature : secret);
     },
     line(value) {
       const line = jsonLine(value);
