@@ -4,6 +4,7 @@ import { loadCpu, loadHeard, loadLateness } from './benchmarks/load.js';
 import { loadTruth } from './benchmarks/load-truth.js';
 import { peerBenchmarks } from './benchmarks/peers.js';
 import { proxied, proxiedMemory, relayedTcp } from './benchmarks/proxied.js';
+import { servePage } from './benchmarks/serve-page.js';
 import { serveScreen } from './benchmarks/serve-screen.js';
 import { sessionMemory } from './benchmarks/session-memory.js';
 import { spokenTo } from './benchmarks/spoken-to.js';
@@ -35,6 +36,7 @@ export function createCatalogue({ minutes, peers }) {
     pacingBesideTui,
     pacingPlain,
     serveScreen,
+    servePage,
     wavMemory,
     loadLateness,
     loadCpu,
