@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { wireFormat } from '../../src/audio/source-format.ts';
@@ -8,6 +7,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createPage } from '../../src/page/server/create-page.ts';
 import { serveVerdicts } from '../../src/page/server/serve-verdicts.ts';
 import { tokenPath } from '../../src/protocol/paths.ts';
+import { wrongWith } from '../helpers/axe.ts';
 import { hasBrowser, type StartedBrowser, startBrowser, until } from '../helpers/browser.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { token } from '../helpers/page-tab.ts';
@@ -87,14 +87,6 @@ const noteButtons = `(() => {
   const look = () => document.querySelectorAll('button').forEach(note((name) => seen.set(name, true)));
   new MutationObserver(look).observe(document, { childList: true, subtree: true });
 })();`;
-
-/** What axe finds wrong with what is shown. */
-async function wrongWith(page: Page): Promise<unknown> {
-  await page.evaluate(axe.source);
-  return page.evaluate(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
-  );
-}
 
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
 

@@ -7,6 +7,7 @@ import { recordingPage } from '../../src/page/recording-page.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { recordingHar } from '../../src/recording/har.ts';
 import { readTimeline } from '../../src/recording/timeline.ts';
+import { wrongWith } from '../helpers/axe.ts';
 import { hasBrowser, type StartedBrowser, startBrowser, until } from '../helpers/browser.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
 import { silence, speech } from '../helpers/fake-voice.ts';
@@ -103,6 +104,7 @@ describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () =>
       expect(gap).toBeGreaterThan(50);
       const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
       expect(background).toBe(scheme === 'light' ? 'rgb(246, 246, 243)' : 'rgb(16, 18, 21)');
+      expect(await wrongWith(page)).toEqual([]);
       expect(troubles).toEqual([]);
     },
   );
