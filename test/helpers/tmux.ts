@@ -69,7 +69,13 @@ function createTerminals() {
       const tmux = (...args: string[]) => run(server, ...args);
       const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
       const size = ['-x', String(columns), '-y', String(rows)];
-      tmux('new-session', '-d', '-s', `terminal${count}`, ...size, '-c', cwd, ...variables, 'sh');
+      const begin = ['new-session', '-d', '-s', `terminal${count}`, ...size, '-c', cwd, ...variables, 'sh'];
+      const typeIn = ['send-keys', '-t', target, '-l', script];
+      // In one call: each starts a process.
+      const pid = tmux(
+        ...[...begin, ';', ...typeIn, ';', 'send-keys', '-t', target, 'Enter', ';'],
+        ...['display-message', '-p', '-t', target, '#{pane_pid}'],
+      );
       const screen = () =>
         tmux('capture-pane', '-p', '-t', target)
           .split('\n')
@@ -79,8 +85,6 @@ function createTerminals() {
       const ask = (format: string) => tmux('display-message', '-p', '-t', target, format).trim();
       const type = (text: string) => void tmux('send-keys', '-t', target, '-l', text);
       const press = (...keys: string[]) => void tmux('send-keys', '-t', target, ...keys);
-      type(script);
-      press('Enter');
       return {
         screen,
         press,
@@ -93,17 +97,19 @@ function createTerminals() {
         },
         async settled(text) {
           let before: string[] = [];
-          await eventually(() => {
+          const look = () => {
             const now = screen();
             before = [now, ...before].slice(0, 3);
             const isThere = typeof text === 'string' ? now.includes(text) : text.test(now);
             const isStill = before.length === 3 && before.every((one) => one === now);
             return isThere && isStill ? 'settled' : `${text} is not there, or it still moves:\n${now}`;
-          }).toBe('settled');
+          };
+          // Each look starts a process.
+          await eventually(look, { interval: 50 }).toBe('settled');
           return before[0] ?? '';
         },
         close: () => void tmux('kill-session', '-t', target),
-        pid: Number(ask('#{pane_pid}')),
+        pid: Number(pid.trim()),
       };
     },
   };
