@@ -96,13 +96,12 @@ test('emulator journal --follow shows events as they happen, until it is interru
     ...at,
   ]);
   // Following begins some time after the start: events are made until the first is seen.
-  const seen = follow.line(/token-issued/);
   const ask = async () => {
     await sandbox.runHere(['token', ...at, '--device', 'd2', '--retries', '0']);
     return follow.stdout;
   };
   await expect.poll(ask, { timeout: 20_000, interval: 300 }).toContain('token-issued');
-  expect(JSON.parse(await seen)).toMatchObject({ type: 'token-issued', device: 'd2' });
+  expect(JSON.parse(await follow.line(/token-issued/))).toMatchObject({ type: 'token-issued', device: 'd2' });
   follow.signal('SIGINT');
   expect((await follow.ended).code).toBe(130);
   const journal = await sandbox.runHere(['emulator', 'journal', '--type', 'stream-authorised', ...at]);

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
+import { startEmulatorFor } from '../helpers/emulators.ts';
 import { comparePieces, isOver, longestSilenceMs } from '../helpers/likeness.ts';
 import { makeMurmur } from '../helpers/murmur.js';
 import { ahead, hasSoundServer, startSoundServer } from '../helpers/sound-server.js';
 import { jsonLines, program, sandboxFor, summaryOf } from '../helpers/voicectl.ts';
 
-const spokenSeconds = 3;
+const spokenSeconds = 2;
 const serverFault = 'the sound server itself has lost audio';
 
 /** A folder and a sound server for one test, and what it does with them. */
@@ -159,12 +160,18 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
 
 /** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
 describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry: 2, timeout: 60_000 }, () => {
+  /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */
+  const echo = async (context: TestContext) => {
+    const { baseUrl } = await startEmulatorFor(context, { reply: 'echo' });
+    return ['--base-url', baseUrl];
+  };
+
   test.for(['naudiodon', 'pulse'])(
     'a sound server that dies ends the session with 8 and a hint, by way of %s; the files are whole',
     async (backend, context) => {
       const { server, start, seconds } = await setUp(context);
       const running = start([
-        ...['stream', '--mic', '--local', '--reply', 'echo', '--audio-backend', backend],
+        ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--record-mic', 'mic.wav', '--out', 'reply.wav'],
       ]);
       await running.line(/↓ \d+ frames/);
@@ -184,7 +191,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   test('a device process that is killed ends the session the same way', async (context) => {
     const { start, seconds } = await setUp(context);
     const running = start([
-      ...['stream', '--mic', '--local', '--reply', 'echo', '--audio-backend', 'naudiodon'],
+      ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'naudiodon'],
       ...['--out', 'reply.wav'],
     ]);
     await running.line(/↓ \d+ frames/);
@@ -200,7 +207,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   test('a sound server that comes back in time is gone on with', async (context) => {
     const { server, start } = await setUp(context);
     const running = start([
-      ...['stream', '--mic', '--local', '--reply', 'echo', '--audio-backend', 'pulse', '--json'],
+      ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'pulse', '--json'],
       ...['--device-timeout', '30s'],
     ]);
     await running.line(/"direction":"in"/);
@@ -225,7 +232,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
     async (backend, context) => {
       const { start } = await setUp(context);
       const running = start([
-        ...['stream', '--mic', '--local', '--reply', 'echo', '--audio-backend', backend],
+        ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--duration', '1500ms', '--out', '-', '--json'],
       ]);
       const { code, stdoutBytes, stderr } = await running.ended;
