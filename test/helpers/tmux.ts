@@ -70,12 +70,8 @@ function createTerminals() {
       const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
       const size = ['-x', String(columns), '-y', String(rows)];
       const begin = ['new-session', '-d', '-s', `terminal${count}`, ...size, '-c', cwd, ...variables, 'sh'];
-      const typeIn = ['send-keys', '-t', target, '-l', script];
-      // In one call: each starts a process.
-      const pid = tmux(
-        ...[...begin, ';', ...typeIn, ';', 'send-keys', '-t', target, 'Enter', ';'],
-        ...['display-message', '-p', '-t', target, '#{pane_pid}'],
-      );
+      // Each call starts a process.
+      const pid = tmux(...begin, ';', 'display-message', '-p', '-t', target, '#{pane_pid}');
       const screen = () =>
         tmux('capture-pane', '-p', '-t', target)
           .split('\n')
@@ -85,6 +81,9 @@ function createTerminals() {
       const ask = (format: string) => tmux('display-message', '-p', '-t', target, format).trim();
       const type = (text: string) => void tmux('send-keys', '-t', target, '-l', text);
       const press = (...keys: string[]) => void tmux('send-keys', '-t', target, ...keys);
+      // What is typed before the shell has its prompt stands in front of it.
+      while (screen() === '');
+      tmux('send-keys', '-t', target, '-l', script, ';', 'send-keys', '-t', target, 'Enter');
       return {
         screen,
         press,
