@@ -67,6 +67,12 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
     [...tone(5), replies(100, half)],
     { at: 599, by: 'device' },
   ],
+  ['whole samples, and then an end', fits(100), tone(5), { at: 600, by: 'device' }],
+  [
+    'half the rate, after a while',
+    'warn: it comes at 8000 samples a second, and not 16000 (S1)',
+    tone(50, 40).map((message) => ({ ...message, at: message.at + 60_000 })),
+  ],
   ['half a sample on an open stream', fits(100), [...tone(5), replies(100, half)]],
   [
     'half a sample that echoes one of the device',
