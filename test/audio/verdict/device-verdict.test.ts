@@ -161,3 +161,69 @@ describe('a device that sends at the wrong pace is reported', () => {
     });
   });
 });
+
+describe('while a device sends', () => {
+  /** Sends speech, and notes what is told of the pace, and when. */
+  function follow() {
+    let now = 0;
+    const check = new DeviceCheck({ now: () => now });
+    const told: [at: number, remarks: string[]][] = [];
+    const dueAt: number[] = [];
+    /** A message every so many milliseconds, until then. */
+    const send = (until: number, everyMs: number) => {
+      for (let index = 0; now < until; index += 1) {
+        const offset = (index * 640) % (speech.length - 640);
+        check.push(speech.subarray(offset, offset + 640));
+        if (check.isDue) {
+          dueAt.push(now);
+          const verdict = check.judgePace();
+          if (verdict !== undefined) told.push([now, verdict.remarks]);
+        }
+        now += everyMs;
+      }
+    };
+    return { check, told, dueAt, send };
+  }
+  const looksLike = (times: number, format: string) => [
+    `this looks like ${format}: ${times} × real time; send 16 kHz mono`,
+  ];
+
+  test('its pace is judged every two seconds', () => {
+    const { dueAt, send, told } = follow();
+    send(7_000, 20);
+    expect(dueAt).toEqual([2_000, 4_000, 6_000]);
+    expect(told).toEqual([[2_000, []]]);
+  });
+
+  test('another pace is told when it is seen twice, whatever its exact figure', () => {
+    const { told, send } = follow();
+    send(6_020, 20);
+    send(8_020, 10);
+    send(14_000, 9.9);
+    expect(told.map(([, remarks]) => remarks)).toEqual([[], looksLike(2.02, '32 kHz, or 16 kHz stereo')]);
+    expect(told[1]?.[0]).toBeGreaterThan(9_900);
+    expect(told[1]?.[0]).toBeLessThan(10_100);
+  });
+
+  test('a pace that was seen once is not told', () => {
+    const { told, send } = follow();
+    send(6_020, 20);
+    send(8_020, 10);
+    send(14_000, 20);
+    expect(told).toEqual([[2_000, []]]);
+  });
+
+  test('one sample rate after another is told', () => {
+    const { told, send } = follow();
+    send(6_000, 20 / 3);
+    send(14_000, 20 / 2.75625);
+    expect(told.map(([, remarks]) => remarks)).toEqual([looksLike(3, '48 kHz'), looksLike(2.76, '44.1 kHz')]);
+  });
+
+  test('what is found in its text messages is told once', () => {
+    const { check } = follow();
+    expect(check.note('json-text')).toMatchObject([{ finding: 'json-text' }]);
+    expect(check.note('json-text')).toEqual([]);
+    expect(check.verdict()).toMatchObject({ findings: ['json-text'], pace: { timesRealTime: null } });
+  });
+});
