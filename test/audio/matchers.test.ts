@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { measureLevel } from '../../src/audio/level.ts';
 import { voiceMatchers } from '../../src/audio/matchers.ts';
 import { speechPcm } from '../helpers/device-audio.ts';
 
@@ -36,15 +37,42 @@ test.each([
 test.each([
   [1_000, undefined, true],
   [1_099, undefined, true],
+  [1_100, undefined, true],
+  [900, undefined, true],
+  [899, undefined, false],
   [1_101, undefined, false],
   [1_050, 20, false],
 ])('a second of audio lasts %d ms, ± %s ms: %s', async (ms, withinMs, pass) => {
   expect(await toHaveDuration(tone, ms, withinMs === undefined ? {} : { withinMs })).toMatchObject({ pass });
 });
 
+test('a duration that is not as expected is told, and one that should not be', async () => {
+  expect((await toHaveDuration(tone, 1_200)).message()).toBe(
+    'expected the audio to last 1200 ms ± 100 ms: it lasts 1000 ms',
+  );
+  expect((await toHaveDuration(tone, 1_000, { withinMs: 5 })).message()).toBe(
+    'expected the audio not to last 1000 ms ± 5 ms: it lasts 1000 ms',
+  );
+});
+
+test('a sound without a name is told by its length', async () => {
+  const { message } = await toHaveSaid(speechPcm, { pcm: tone });
+  expect(message()).toContain('to have said a sound of 1.00 s:');
+});
+
+test.each(['minRmsDbfs', 'maxRmsDbfs', 'minPeakDbfs', 'maxPeakDbfs'])(
+  'a level at the bound %s is within it',
+  async (bound) => {
+    const { rmsDbfs, peakDbfs } = measureLevel(tone);
+    const level = bound.includes('Peak') ? peakDbfs : rmsDbfs;
+    expect(await toHaveLevel(tone, { [bound]: level })).toMatchObject({ pass: true });
+  },
+);
+
 test.each([undefined, null, 5, {}, { pcm: 'x' }])('%j is no audio', async (audio) => {
   await expect(toHaveDuration(audio, 5)).rejects.toMatchObject({
     code: 'usage',
     message: 'This is no audio',
+    hint: expect.stringContaining('name of a WAV file'),
   });
 });

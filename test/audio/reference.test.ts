@@ -23,3 +23,28 @@ test('is in step again within two seconds after the microphone skipped some audi
   expect(behind[110]).toBeCloseTo(320, 0);
   expect(behind.at(-1)).toBeCloseTo(20, 0);
 });
+
+/** What is taken of what was played, as its time in milliseconds. */
+const takenMs = (samples: Float32Array) => [...samples].map((sample) => sample * 0x8000);
+
+test('what is played is held back for 20 ms, and silence stands before it', () => {
+  const reference = createReference();
+  reference.played(played(100));
+  expect(takenMs(reference.take(320))).toEqual(Array(320).fill(0));
+  expect(takenMs(reference.take(320))[0]).toBe(100);
+  expect(takenMs(reference.take(320))).toEqual(Array(320).fill(0));
+});
+
+test('of more than half a second that waits the oldest is dropped', () => {
+  const reference = createReference();
+  for (let at = 1_000; at < 1_600; at += 20) reference.played(played(at));
+  reference.take(320);
+  expect(takenMs(reference.take(320))[0]).toBe(1_100);
+});
+
+test('of half a second that waits nothing is dropped', () => {
+  const reference = createReference();
+  for (let at = 1_000; at < 1_500; at += 20) reference.played(played(at));
+  reference.take(320);
+  expect(takenMs(reference.take(320))[0]).toBe(1_000);
+});
