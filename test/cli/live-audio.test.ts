@@ -8,7 +8,6 @@ import { ahead, hasSoundServer, startSoundServer } from '../helpers/sound-server
 import { jsonLines, program, sandboxFor, summaryOf } from '../helpers/voicectl.ts';
 
 const spokenSeconds = 2;
-const serverFault = 'the sound server itself has lost audio';
 
 /** A folder and a sound server for one test, and what it does with them. */
 async function setUp(context: TestContext) {
@@ -43,7 +42,7 @@ const hasSound = hasSoundServer();
 describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_000 }, () => {
   /**
    * Speaks into the microphone, lets the service echo it, and records what the loudspeaker plays. Also what a
-   * recorder of the server's own hears: where that has gaps, the machine is too busy for sound, and nothing is learnt.
+   * recorder of the server's own hears: where that has gaps, the machine is too busy for sound.
    */
   const carry = async ({ sandbox, server, startAhead, writeMurmur }: Setting, backend: string) => {
     const spoken = writeMurmur();
@@ -69,9 +68,13 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     { wavPcm }: Setting,
     { spoken, heard }: Awaited<ReturnType<typeof carry>>,
   ): string | undefined => {
+    const compare = (recording: Buffer) => comparePieces(spoken, recording, { withinMs: 10_000 });
+    // What the server itself has lost says nothing of us.
+    const carried = compare(heard.control).map((piece) => piece.likeness >= 0.95);
+    if (carried.filter(Boolean).length < carried.length / 2)
+      return 'the sound server itself has lost most of it';
     const likeness = (recording: Buffer) =>
-      comparePieces(spoken, recording, { withinMs: 10_000 }).map((piece) => piece.likeness);
-    if (Math.min(...likeness(heard.control)) < 0.95) return serverFault;
+      compare(recording).flatMap((piece, index) => (carried[index] ? piece.likeness : []));
     const sent = Math.min(...likeness(wavPcm('mic.wav')));
     if (sent < 0.95) return `what was sent is like what was said by ${sent} only`;
     // Where the delay is corrected, a piece is not quite itself.
@@ -79,7 +82,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     const alike = played.filter((one) => one > 0.95).length / played.length;
     if (alike < 0.9) return `${alike * 100} % of what was played is like what was said`;
     const gapMs = longestSilenceMs(heard.speaker);
-    return gapMs > 40 ? `a gap of ${gapMs} ms` : undefined;
+    return gapMs > 40 && carried.every(Boolean) ? `a gap of ${gapMs} ms` : undefined;
   };
 
   test.for(['pulse', 'naudiodon', 'alsa'])(
@@ -107,10 +110,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
         if (fault === undefined) return;
         faults.push(fault);
       }
-      // A machine on which the server's own recorder has gaps carries no sound at all.
-      const isSilent = faults.every((fault) => fault === serverFault);
-      if (isSilent) console.warn(`NOT CHECKED: sound by way of ${backend}: ${faults.join('; ')}`);
-      else expect(faults).toEqual([]);
+      expect(faults).toEqual([]);
     },
   );
 
