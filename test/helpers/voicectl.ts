@@ -69,6 +69,9 @@ export interface Addresses {
   wsUrl: string;
 }
 
+/** The folder of this process while it runs no program. */
+const outside = process.cwd();
+
 /**
  * A fresh folder with an own home for each test, and the real program run in it as a child process. After the
  * test every child is killed and the folder removed.
@@ -89,9 +92,8 @@ export function sandboxFor({ onTestFinished }: Pick<TestContext, 'onTestFinished
 function createSandbox(): Sandbox & { close(): Promise<void> } {
   let dir: string | undefined;
   const deferred: (() => unknown)[] = [];
-  /** How many programs run in this process, and its folder without them. */
+  /** How many programs run in this process. */
   let here = 0;
-  let outside = '';
   const folder = () => {
     if (dir === undefined) {
       dir = mkdtempSync(join(tmpdir(), 'voicectl-cli-'));
@@ -135,7 +137,6 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     return { PATH: process.env.PATH ?? '', HOME: home, XDG_CONFIG_HOME: join(home, '.config') };
   };
   const inFolder = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (here === 0) outside = process.cwd();
     here += 1;
     process.chdir(folder());
     try {
