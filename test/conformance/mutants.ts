@@ -9,7 +9,7 @@ export interface Mutant {
   does: string;
   change: Partial<MiniBehaviour>;
   /** `warn` where the rule is implied, or where the specification leaves room. */
-  verdict?: 'fail' | 'warn';
+  verdict?: 'fail' | 'warn' | readonly ('fail' | 'warn')[];
   /** Rules that cannot be told any more, or that are broken with it: nothing can be done about them. */
   also?: readonly string[];
   /** At which it is told. Default: `base`. */
@@ -337,7 +337,14 @@ export const mutants: readonly Mutant[] = [
     change: { slotsComeBack: false },
     also: [],
   },
-  { rule: 'R44', does: 'has ten slots for all devices', level: 'exhaust', change: { slotOf: () => 'all' } },
+  {
+    rule: 'R44',
+    does: 'has ten slots for all devices',
+    level: 'standard',
+    change: { slotOf: () => 'all' },
+    // Where a slot of the first try is still taken, the second try does not come to the other device.
+    verdict: ['fail', 'warn'],
+  },
   {
     rule: 'R5',
     does: 'grants the same token again',

@@ -14,7 +14,8 @@ describe.skipIf(!hasTmux).concurrent('on a real terminal', { timeout: 120_000 },
     await eventually(() => terminal.screen()).toMatch(/first audio +\d/);
     end();
     await expectRestored(terminal, 0);
-    expect(terminal.screen()).toMatch(/first audio +\d.*\n(.*\n)*result +ok in/);
+    // Its last turn may have ended without a reply.
+    expect(terminal.screen()).toMatch(/first audio .*\n(.*\n)*result +ok in/);
   });
 
   test('a session that somebody has looked into stays until q', async (context) => {
