@@ -234,7 +234,12 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await zoom('Zoom out', 'now < before / 1.4');
     await zoom('Fit', 'now < before / 1.4');
     await zoom('Zoom in', 'now > before');
-    await zoom('Now', 'now <= before');
+    await page.evaluate(`document.querySelector('.timeline').scrollLeft = 0`);
+    await page.locator('.hint').getByRole('button', { name: 'Now', exact: true }).click();
+    await until(
+      page,
+      `(({ scrollLeft, clientWidth, scrollWidth }) => scrollLeft + clientWidth >= scrollWidth - 24)(document.querySelector('.timeline'))`,
+    );
 
     await tab(page, 'Close');
     await page.getByLabel('Code', { exact: true }).fill('4000');
