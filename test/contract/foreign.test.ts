@@ -31,7 +31,8 @@ describe.skipIf(!hasForeignService)('a service of another make', () => {
         let stop = async () => {};
         const close = async () => {
           await stop();
-          rmSync(dir, { recursive: true, force: true });
+          // The service may write its last file meanwhile.
+          rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
         };
         // It runs for the whole suite, and a sandbox only for a test.
         const place: Pick<Sandbox, 'path' | 'defer'> = {
