@@ -40,7 +40,8 @@ export async function startBrowser(): Promise<StartedBrowser> {
     context,
     async close() {
       await context.close();
-      rmSync(profile, { recursive: true, force: true });
+      // Its last processes may write meanwhile.
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };
 }

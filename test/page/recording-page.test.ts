@@ -2,35 +2,21 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { recordingPage } from '../../src/page/recording-page.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { recordingHar } from '../../src/recording/har.ts';
 import { readTimeline } from '../../src/recording/timeline.ts';
 import { wrongWith } from '../helpers/axe.ts';
-import { hasBrowser, type StartedBrowser, startBrowser, until } from '../helpers/browser.ts';
+import { hasBrowser, until } from '../helpers/browser.ts';
+import { setUpTabs } from '../helpers/browser-tabs.ts';
 import { message, setUpBundles } from '../helpers/bundles.ts';
 import { silence, speech } from '../helpers/fake-voice.ts';
 import { framesOf } from '../helpers/pcm.ts';
 
 const bundles = setUpBundles();
 
-let browser: StartedBrowser | undefined;
-beforeAll(async () => {
-  if (hasBrowser) browser = await startBrowser();
-});
-afterAll(() => browser?.close());
-
-const pages: Page[] = [];
-afterEach(async () => {
-  for (const page of pages.splice(0)) await page.close();
-});
-
-async function openTab(): Promise<Page> {
-  const page = await browser!.context.newPage();
-  pages.push(page);
-  return page;
-}
+const openTab = setUpTabs();
 
 const hostile = `</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">'"\u202e\u001b[31m`;
 
