@@ -5,6 +5,7 @@ import { createControl } from './control/control.ts';
 import type { AnyControl } from './control/emulator-control.ts';
 import { createStreamActions } from './control/stream-actions.ts';
 import { performOnStreams, streamsOfAll } from './control/streams-of-all.ts';
+import type { SharedDown } from './events.ts';
 import { checkFault, createFaults } from './faults/faults.ts';
 import { faultsOfAll } from './faults/faults-of-all.ts';
 import type { EmulatorOptions } from './options.ts';
@@ -23,7 +24,7 @@ export interface SharedOptions {
   /** Emulators with the same prefix are one service. Default `voicectl`. */
   prefix?: string;
   /** While Redis cannot be reached: refuse tokens and streams, or continue alone. Default `refuse`. */
-  down?: 'refuse' | 'local';
+  down?: SharedDown;
 }
 
 /** One of several emulators that are one service. Its control acts on all of them. */
@@ -77,7 +78,7 @@ interface MemberOptions {
   shared: SharedService;
   /** Faults of the start. */
   initial: readonly Fault[];
-  down: 'refuse' | 'local';
+  down: SharedDown;
 }
 
 async function startMember({

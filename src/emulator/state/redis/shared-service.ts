@@ -9,7 +9,7 @@ import {
 } from '../../../kernel/clock.ts';
 import type { TokenClaims } from '../../../protocol/claims.ts';
 import type { Fault } from '../../../protocol/faults.ts';
-import type { EmulatorEventBody } from '../../events.ts';
+import type { EmulatorEventBody, SharedDown } from '../../events.ts';
 import type { State } from '../state.ts';
 import { isUnavailable } from '../unavailable.ts';
 import { type Asked, type Bus, createBus } from './bus.ts';
@@ -51,8 +51,8 @@ export interface SharedServiceOptions {
   prefix: string;
   base: Clock;
   facts: IdentityFacts;
-  /** While Redis cannot be reached: refuse tokens and streams, or continue alone. For the event only. */
-  down: 'refuse' | 'local';
+  /** For the event only. */
+  down: SharedDown;
 }
 
 /** What an emulator does when the service asks it. */
