@@ -79,11 +79,12 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     const confirmed = answers.find((one) => readText(one)?.category === 'connected');
     const ageMs = message.at - grant.exchange.at;
     const device = subjectOf(grant);
-    const open = found
-      .filter((other) => other.confirmed !== undefined)
-      .filter(({ stream: other }) => (other.exchange.end?.at ?? Number.POSITIVE_INFINITY) > message.at);
-    const openBefore = open.filter((other) => subjectOf(other.grant) === device).map((one) => one.stream);
-    const openElsewhere = open.length - openBefore.length;
+    const endOf = (one: Presentation) => one.stream.exchange.end?.at ?? Number.POSITIVE_INFINITY;
+    const isOwn = (one: Presentation) => subjectOf(one.grant) === device;
+    const all = found.filter((other) => other.confirmed !== undefined);
+    const openBefore = all.filter((one) => isOwn(one) && endOf(one) > message.at).map((one) => one.stream);
+    // One that ends at that moment counts: the device itself is never full because of it.
+    const openElsewhere = all.filter((one) => !isOwn(one) && endOf(one) >= message.at).length;
     found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore, openElsewhere });
   }
   return found;

@@ -189,6 +189,12 @@ const cases: Case[] = [
   ],
   [
     'R44',
+    'another device refused at the moment when one of ten ends',
+    'fail: another device was refused: closed with 4429 (S300)',
+    [...open(9), ...closed(90, 300, 'device'), ...opens({ at: 300, device: 'd2', accepted: false })],
+  ],
+  [
+    'R44',
     'another device refused beside nine',
     undefined,
     [...open(9), ...opens({ at: 300, device: 'd2', accepted: false })],
