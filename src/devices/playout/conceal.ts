@@ -4,31 +4,28 @@ export interface Concealer {
   played(samples: Float32Array): Float32Array;
   /** The next samples of the gap: silence once it has faded. */
   conceal(count: number): Float32Array;
-  /** Fades within 5 ms instead of 40: the listener wants silence. */
+  /** The listener wants silence: nothing of the last audio follows. */
   hush(): void;
   /** Whether the last played audio is, or would be, still audible in a gap. */
   readonly fading: boolean;
 }
 
 const memorySamples = 640;
-const hushSamples = 80;
 const fadeInSamples = 80;
 
 export function createConcealer(): Concealer {
   let memory = new Float32Array(memorySamples);
-  let fadeOutSamples = memorySamples;
   /** Samples into the gap. Undefined outside a gap. */
   let gapAt: number | undefined = memorySamples;
   return {
     get fading() {
-      return gapAt === undefined || gapAt < fadeOutSamples;
+      return gapAt === undefined || gapAt < memorySamples;
     },
     hush() {
-      fadeOutSamples = hushSamples;
+      gapAt = memorySamples;
     },
     played(samples) {
       if (samples.length === 0) return samples;
-      fadeOutSamples = memorySamples;
       if (gapAt !== undefined) {
         gapAt = undefined;
         const faded = Math.min(fadeInSamples, samples.length);
@@ -46,9 +43,9 @@ export function createConcealer(): Concealer {
       const from = gapAt ?? 0;
       gapAt = from + count;
       const samples = new Float32Array(count);
-      for (let index = 0; index < count && from + index < fadeOutSamples; index += 1) {
+      for (let index = 0; index < count && from + index < memorySamples; index += 1) {
         const into = from + index;
-        samples[index] = (memory[memorySamples - 1 - into] ?? 0) * (1 - into / fadeOutSamples);
+        samples[index] = (memory[memorySamples - 1 - into] ?? 0) * (1 - into / memorySamples);
       }
       return samples;
     },

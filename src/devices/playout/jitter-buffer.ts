@@ -203,9 +203,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       arrivals.restart();
       holes.forget();
       concealer.hush();
-      if (state === 'idle') return;
-      state = 'gap';
-      gapSince = Number.NEGATIVE_INFINITY;
+      state = 'idle';
     },
     end() {
       isEnded = true;

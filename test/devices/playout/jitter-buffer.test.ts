@@ -304,7 +304,7 @@ describe('a device that was held up and then wants much at once', () => {
 });
 
 describe('an interruption', () => {
-  test('is silence within 60 ms, without a click, and what comes after it is played', () => {
+  test('leaves nothing to pull, not even the fading of what was played, and what comes after it is played', () => {
     const buffer = createJitterBuffer();
     buffer.push(tone(0, 10_000), 0);
     const { pcm } = listen(buffer, [{ at: 2_000, pcm: tone(0, 500) }], {
@@ -314,8 +314,7 @@ describe('an interruption', () => {
       },
     });
     expect(buffer.stats).toMatchObject({ underruns: 0, flushedMs: expect.closeTo(9_060, -2) });
-    expect(largestStep(pcm)).toBeLessThanOrEqual(1_600);
-    expect(pcm.subarray(1_060 * 32, 2_000 * 32).every((byte) => byte === 0 || byte === 255)).toBe(true);
+    expect(pcm.subarray(1_000 * 32, 2_000 * 32).every((byte) => byte === 0)).toBe(true);
     expect(share(pcm.subarray(2_100 * 32, 2_400 * 32), 400)).toBeGreaterThan(0.99);
   });
 });

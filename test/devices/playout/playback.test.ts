@@ -182,6 +182,9 @@ describe('playback', () => {
     playback.flush();
     expect(speakers[0]!.calls).toEqual(['stop']);
     speakers[0]!.lose('ended with 0');
+    await clock.run(60);
+    // Nor with the fading of what was interrupted: it would be heard after the silence.
+    expect(speakers[1]!.frames).toEqual([]);
     await playback.write(speech(400));
     await clock.run(600);
     expect(speakers[1]!.audible).toBeGreaterThan(15);
@@ -357,9 +360,9 @@ describe('playback', () => {
     first.lose('Connection terminated');
     await clock.run(2_000);
     expect(told.map(({ code }) => code)).toEqual(['device-lost', 'device-returned']);
-    // Of what was said meanwhile nothing is said late, but for the fading of its last 40 ms.
+    // Of what was said meanwhile nothing is said late.
     await clock.run(500);
-    expect(second.audible).toBeLessThanOrEqual(2);
+    expect(second.frames).toEqual([]);
     await playback.write(speech(200));
     await clock.run(500);
     expect(second.audible).toBeGreaterThan(5);
