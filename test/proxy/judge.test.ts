@@ -101,7 +101,9 @@ const bad: [rule: string, does: string, change: Partial<DeviceBehaviour>, stream
 
 describe('a device that breaks one rule', () => {
   test.each(bad)('%s: it %s', async (rule, _does, change, streams = 1) => {
-    await using emulator = await createEmulator({ reply: 'silence' });
+    // What a device sends early must arrive early.
+    const faults = 'early' in change ? ['connected-late:delay=300ms'] : [];
+    await using emulator = await createEmulator({ reply: 'silence', faults });
     const proxy = await startProxy(emulator);
     await converse(proxy, change);
     const found = await judged(proxy, streams);

@@ -81,7 +81,7 @@ describe('a proxy that records', () => {
 
   test('shows the violations of both sides on the time axis', async () => {
     const record = newFolder();
-    await using emulator = await createEmulator({ reply: 'silence' });
+    await using emulator = await createEmulator({ reply: 'silence', faults: ['connected-late:delay=300ms'] });
     const proxy = await startProxy(emulator, { record });
     await converse(proxy, { early: framesOf(Buffer.alloc(1_280)) });
     await proxy.close();
