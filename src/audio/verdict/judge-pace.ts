@@ -1,5 +1,5 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
-import type { PaceMeasure } from './span.ts';
+import { type PaceMeasure, round } from './span.ts';
 
 export type PaceFinding = 'too-fast' | 'too-slow' | 'bursts' | 'gaps' | 'wrong-rate';
 
@@ -56,14 +56,16 @@ function judgeRate(report: PaceMeasure, sent: number, sizes: number): JudgedPace
   if (times < slowest) {
     // A gap explains why a device is slow, and so does an emulator that did not run.
     if (report.longestGapMs > longestQuietMs) return [];
-    if (isDelayed(report, sent)) return 'unsure';
+    if (isDelayed(report, times)) return 'unsure';
   }
   const { uncertainty } = report;
   const mayBeRealTime = (pace: number) => isRealTime(pace * (1 - uncertainty), pace * (1 + uncertainty));
   if (mayBeRealTime(sent) || mayBeRealTime(times)) return 'unsure';
   const lookalike = findLookalike(times, Math.max(closeTo, 2 * uncertainty));
   if (lookalike === undefined)
-    return [{ finding: times > 1 ? 'too-fast' : 'too-slow', remark: `device sends ${sent} × real time` }];
+    return [
+      { finding: times > 1 ? 'too-fast' : 'too-slow', remark: `device sends ${round(times)} × real time` },
+    ];
   if (uncertainty > tellsApart && report.passedMs < patientMs) return 'unsure';
   return [
     { finding: 'wrong-rate', remark: `this looks like ${lookalike}: ${sent} × real time; send 16 kHz mono` },
@@ -76,8 +78,8 @@ function isRealTime(low: number, high: number): boolean {
 }
 
 /** Whether the audio is missing because the emulator did not run, or because of long delays, which may be made up for. */
-function isDelayed({ lostMs, lateMs, passedMs }: PaceMeasure, sent: number): boolean {
-  const missingMs = (1 - sent) * passedMs;
+function isDelayed({ lostMs, lateMs, passedMs }: PaceMeasure, times: number): boolean {
+  const missingMs = (1 - times) * passedMs;
   return (passedMs < patientMs ? Math.max(lostMs, lateMs) : lostMs) >= missingMs / 2;
 }
 

@@ -135,6 +135,6 @@ export class Span {
   }
 }
 
-function round(value: number): number {
+export function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

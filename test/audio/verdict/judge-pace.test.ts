@@ -35,7 +35,8 @@ describe('a pace', () => {
     ['above it', { timesRealTime: 1.06 }, [sends(1.06)]],
     ['of wide samples in real time', { timesRealTime: 2, sizes: 2 }, []],
     ['of wide samples in real time of bytes', { timesRealTime: 1, sizes: 2 }, []],
-    ['of wide samples that is too fast', { timesRealTime: 2.5, sizes: 2 }, [sends(2.5)]],
+    ['of wide samples that is too fast', { timesRealTime: 2.5, sizes: 2 }, [sends(1.25)]],
+    ['of wide samples that is too slow', { timesRealTime: 1.2, sizes: 2, lateMs: 300 }, [sends(0.6)]],
     ['of wide samples at 48 kHz', { timesRealTime: 6, sizes: 2 }, [looksLike(6, '48 kHz')]],
   ])('%s', (_what, measured, told) => {
     expect(judge(measured)).toEqual(told);
