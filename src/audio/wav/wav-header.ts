@@ -13,9 +13,9 @@ export function makeWavHeader(format: SampleFormat, dataBytes: number): Buffer {
   const { encoding, sampleRate, channels, bitsPerSample } = format;
   const blockBytes = (channels * bitsPerSample) / 8;
   const header = Buffer.alloc(wavHeaderBytes);
-  header.write('RIFF', 0, 'latin1');
+  header.write('RIFF', 0);
   header.writeUInt32LE(Math.min(dataBytes + wavHeaderBytes - 8, 0xffffffff), 4);
-  header.write('WAVEfmt ', 8, 'latin1');
+  header.write('WAVEfmt ', 8);
   header.writeUInt32LE(16, 16);
   header.writeUInt16LE(tags[encoding], 20);
   header.writeUInt16LE(channels, 22);
@@ -23,7 +23,7 @@ export function makeWavHeader(format: SampleFormat, dataBytes: number): Buffer {
   header.writeUInt32LE(Math.min(sampleRate * blockBytes, 0xffffffff), 28);
   header.writeUInt16LE(blockBytes, 32);
   header.writeUInt16LE(bitsPerSample, 34);
-  header.write('data', 36, 'latin1');
+  header.write('data', 36);
   header.writeUInt32LE(Math.min(dataBytes, 0xffffffff), 40);
   return header;
 }

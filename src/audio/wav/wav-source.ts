@@ -69,7 +69,7 @@ async function planWav(input: ByteInput, options: WavSourceOptions): Promise<Rea
     durationMs:
       dataBytes === undefined ? undefined : (dataBytes / format.blockBytes / format.sampleRate) * 1000,
     pcm(opened) {
-      const audio = readThroughWav(layout, opened.chunks(dataOffset, dataBytes ?? Number.POSITIVE_INFINITY));
+      const audio = readThroughWav(format, opened.chunks(dataOffset, dataBytes ?? Number.POSITIVE_INFINITY));
       return description.converted ? convert(audio, format) : wholeSamples(audio);
     },
   };
