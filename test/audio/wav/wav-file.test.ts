@@ -1,9 +1,20 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createWavFile } from '../../../src/audio/wav/wav-file.ts';
 import { makeWavHeader } from '../../../src/audio/wav/wav-header.ts';
 import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
-import { setUpTempFolder } from '../files.ts';
+import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+import { hasTools, setUpTempFolder } from '../files.ts';
 
 const files = setUpTempFolder();
 const audio = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7) % 251));
@@ -49,6 +60,14 @@ describe('a recording', () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  test('that is discarded may be gone already', async () => {
+    const path = files.path();
+    const file = await createWavFile(path);
+    rmSync(path);
+    await file.discard();
+    expect(existsSync(path)).toBe(false);
+  });
+
   test('drops half a sample at its end', async () => {
     const path = files.path();
     const file = await createWavFile(path);
@@ -76,10 +95,29 @@ describe('a recording', () => {
     await file.close();
   });
 
+  test('has a header of all but the last second after one large write', async () => {
+    const path = files.path();
+    const file = await createWavFile(path);
+    await file.write(audio);
+    expect(declaredBytes(path)).toBeGreaterThan(audio.length - 32_000);
+    await file.close();
+  });
+
+  test('that is private is for the user alone, and replaces nothing', async () => {
+    const path = files.path();
+    await (await createWavFile(path, { isPrivate: true })).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    await expect(createWavFile(path, { isPrivate: true })).rejects.toMatchObject({ code: 'input-output' });
+    await (await createWavFile(path)).close();
+  });
+
   test('can be closed twice, and not written after', async () => {
     const file = await createWavFile(files.path());
     await Promise.all([file.close(), file.close()]);
-    await expect(file.write(audio)).rejects.toMatchObject({ code: 'internal' });
+    await expect(file.write(audio)).rejects.toMatchObject({
+      code: 'internal',
+      message: `${file.path} is closed already`,
+    });
   });
 
   test('refuses more than two minutes of audio that nobody waits for', async () => {
@@ -87,7 +125,65 @@ describe('a recording', () => {
     const results = await Promise.allSettled(Array.from({ length: 60 }, () => file.write(audio)));
     expect(results.at(0)?.status).toBe('fulfilled');
     expect(results.at(-1)).toMatchObject({ status: 'rejected', reason: { code: 'input-output' } });
-    await expect(file.close()).rejects.toMatchObject({ code: 'input-output' });
+    await expect(file.close()).rejects.toMatchObject({
+      code: 'input-output',
+      message: `Cannot write ${file.path}: the disk is slower than the audio`,
+    });
+  });
+
+  test('takes more than two minutes if each write is awaited', async () => {
+    const file = await createWavFile(files.path());
+    await file.write(Buffer.alloc(bytesForMs(120_000) + 2));
+    await file.write(audio);
+    await file.close();
+  });
+});
+
+describe.skipIf(!hasTools('mkfifo'))('a named pipe', () => {
+  /** A pipe and its only reader, which does not block. */
+  function makePipe() {
+    const path = files.path();
+    execFileSync('mkfifo', [path]);
+    const openReader = () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return { path, openReader };
+  }
+  const received = (reader: number) => {
+    const bytes = Buffer.alloc(10_000);
+    return bytes.subarray(0, readSync(reader, bytes));
+  };
+
+  test('gets one header for a stream of any length', async () => {
+    const { path, openReader } = makePipe();
+    const reader = openReader();
+    const file = await createWavFile(path);
+    await file.write(audio.subarray(0, 640));
+    await file.close();
+    const bytes = received(reader);
+    expect([bytes.length, bytes.readUInt32LE(40)]).toEqual([44 + 640, 0xffffffff]);
+    closeSync(reader);
+  });
+
+  test('stays where a recording is discarded', async () => {
+    const { path, openReader } = makePipe();
+    const reader = openReader();
+    await (await createWavFile(path)).discard();
+    expect(existsSync(path)).toBe(true);
+    closeSync(reader);
+  });
+
+  test('whose reader went away gets nothing more, though another one comes', async () => {
+    const { path, openReader } = makePipe();
+    const first = openReader();
+    const file = await createWavFile(path);
+    closeSync(first);
+    const failure = { code: 'input-output', message: expect.stringMatching(/nobody reads/) };
+    await expect(file.write(audio.subarray(0, 640))).rejects.toMatchObject(failure);
+    const second = openReader();
+    await expect(file.write(audio.subarray(0, 640))).rejects.toMatchObject(failure);
+    await expect(file.close()).rejects.toMatchObject(failure);
+    // The header alone, which nobody had read.
+    expect(received(second).length).toBe(44);
+    closeSync(second);
   });
 });
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { probeWav } from '../../../src/audio/wav/wav-probe.ts';
 import { openWavFile, openWavStream } from '../../../src/audio/wav/wav-source.ts';
-import { createStreamInput } from '../../../src/files/byte-input.ts';
+import { type ByteInput, createStreamInput } from '../../../src/files/byte-input.ts';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { collect, cut, setUpTempFolder } from '../files.ts';
 import { createRandom } from '../tone.ts';
@@ -122,7 +122,7 @@ const damaged: [string, Buffer, RegExp][] = [
   ['a format chunk of 0 bytes', riff([chunk('fmt ', none), data]), /0 bytes; 16 are needed/],
   ['0 channels', format({ channels: 0 }), /0 channels/],
   ['a rate of 0', format({ rate: 0 }), /says 0 Hz/],
-  ['a rate of 999 Hz', format({ rate: 999 }), /999 Hz/],
+  ['a rate of 999 Hz', format({ rate: 999 }), /999 Hz; 1,000 to 384,000 Hz can be read/],
   ['a rate of 4 GHz', format({ rate: 4_000_000_000 }), /4,000,000,000 Hz/],
   ['blocks of the wrong size', format({ channels: 2, blockBytes: 2 }), /contradicts itself/],
   ['blocks of 0 bytes', format({ blockBytes: 0 }), /contradicts itself/],
@@ -176,6 +176,88 @@ describe.each(damaged)('a file of %s', (_name, bytes, reason) => {
   test('is refused as a stream too', async () => {
     const failure = await openWavStream(Readable.from(cut(bytes, 5))).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'bad-input', message: expect.stringMatching(reason) });
+  });
+});
+
+/** A file of so many bytes that begins like this, and the places that were read. */
+function fileOf(start: Buffer, sizeBytes: number) {
+  const reads: { offset: number; length: number }[] = [];
+  const input: ByteInput = {
+    name: 'large.wav',
+    sizeBytes,
+    async read(offset, length) {
+      reads.push({ offset, length });
+      return start.subarray(offset, offset + length);
+    },
+    async *chunks() {},
+    async close() {},
+  };
+  return { input, reads };
+}
+
+const giB = 2 ** 30;
+const sizedData = (size: number) => chunk('data', none, { size });
+
+test.each([
+  [0x7fff_efff, 0x7fff_effe],
+  [0x7fff_f000, 'the rest'],
+  [0x8000_0000, 'the rest'],
+  [0x8000_0002, 0x8000_0002],
+  [0xffff_fefe, 0xffff_fefe],
+  [0xffff_ff00, 'the rest'],
+  [0xffff_ffff, 'the rest'],
+])('a declared size of %d bytes in a file of 8 GiB means %s', async (size, wanted) => {
+  const { input } = fileOf(riff([fmt, sizedData(size)]), 8 * giB);
+  const { dataBytes, dataOffset } = await probeWav(input);
+  expect(dataBytes).toBe(wanted === 'the rest' ? 8 * giB - dataOffset : wanted);
+});
+
+describe('the 64-bit size of RF64', () => {
+  const longSize = (bytes: bigint, length = 28) => chunk('ds64', ds64(bytes).subarray(8, 8 + length));
+
+  test.each<[string, Buffer, number, number | 'the rest']>([
+    ['counts where the other says so', longSize(5n * BigInt(giB)), 0xffffffff, 5 * giB],
+    ['needs no more than its 16 bytes', longSize(5n * BigInt(giB), 16), 0xffffffff, 5 * giB],
+    ['does not count where the other has one', longSize(5n * BigInt(giB)), 640, 640],
+    ['is not taken from fewer bytes', longSize(5n * BigInt(giB), 14), 0xffffffff, 'the rest'],
+    ['may be missing', none, 0xffffffff, 'the rest'],
+    ['of 0 is none', longSize(0n), 0xffffffff, 'the rest'],
+    ['beyond what can be counted is none', longSize(2n ** 60n), 0xffffffff, 'the rest'],
+  ])('%s', async (_name, before, size, wanted) => {
+    const { input } = fileOf(riff([before, fmt, sizedData(size)], { form: 'RF64' }), 8 * giB);
+    const { dataBytes, dataOffset } = await probeWav(input);
+    expect(dataBytes).toBe(wanted === 'the rest' ? 8 * giB - dataOffset : wanted);
+  });
+});
+
+test('no more of a chunk is read than matters, whatever size it claims', async () => {
+  const huge = Buffer.from(ds64(640n));
+  huge.writeUInt32LE(100_000_000, 4);
+  const { input, reads } = fileOf(riff([fmt, huge]), 200_000_000);
+  await expect(probeWav(input)).rejects.toThrow(/no audio/);
+  expect(Math.max(...reads.map(({ length }) => length))).toBeLessThanOrEqual(40);
+});
+
+test('nothing is read from behind the audio once the format is known', async () => {
+  const { input, reads } = fileOf(wav(audio), 1_000_000);
+  await probeWav(input);
+  expect(Math.max(...reads.map(({ offset }) => offset))).toBeLessThanOrEqual(44);
+});
+
+test('a row of empty chunks is not followed for ever', async () => {
+  const { input, reads } = fileOf(riff([]), 8 * giB);
+  const read = input.read;
+  input.read = async (offset, length) => {
+    if (reads.length > 10_000) throw new Error('it is');
+    const bytes = await read(offset, length);
+    return offset < 12 ? bytes : chunk('what', none);
+  };
+  await expect(probeWav(input)).rejects.toThrow(/ends within its header/);
+});
+
+test('what is no known file gets a hint for samples without a header', async () => {
+  await expect(openWavFile(files.write(Buffer.from('neither text nor audio')))).rejects.toMatchObject({
+    hint: expect.stringMatching(/--raw/),
   });
 });
 

@@ -1,11 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { createWriteStream, existsSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import {
+  closeSync,
+  createWriteStream,
+  existsSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { loadPcm, openWavFile, openWavStream } from '../../../src/audio/wav/wav-source.ts';
 import { collect, cut, hasTools, setUpTempFolder } from '../files.ts';
 import { fitTone, fromPcm, interleave, makeTone, middleRms, toDb } from '../tone.ts';
-import { chunk, encode, extensibleBody, riff, tags, wav } from './wav-bytes.ts';
+import { chunk, encode, extensibleBody, formatBody, riff, tags, wav } from './wav-bytes.ts';
 
 const files = setUpTempFolder();
 const second = encode(makeTone({ hz: 440, rate: 16_000, seconds: 1 }), tags.pcm, 16);
@@ -117,6 +125,21 @@ describe('what comes out', () => {
   });
 });
 
+test.each([
+  ['resampled', { rate: 48_000 }],
+  ['mixed to mono', { channels: 2 }],
+  ['neither', {}],
+])('no chunk is empty where the audio is %s', async (_what, format) => {
+  const source = await openWavStream(Readable.from(cut(wav(second.subarray(0, 960), format), 7)));
+  for await (const pcm of source.read()) expect(pcm.length).toBeGreaterThan(0);
+});
+
+test('a stream whose header gives no length has no duration', async () => {
+  const endless = riff([chunk('fmt ', formatBody()), chunk('data', second, { size: 0xffffffff })]);
+  const source = await openWavStream(Readable.from([endless]));
+  expect(source.durationMs).toBeUndefined();
+});
+
 describe('what is refused', () => {
   test.each([
     ['48 kHz', wav(second, { rate: 48_000 })],
@@ -147,6 +170,14 @@ describe('what is refused', () => {
       code: 'bad-input',
       message: expect.stringMatching(reason),
     });
+  });
+
+  test.each([
+    ['standard input', {}],
+    ['the pipe', { name: 'the pipe' }],
+  ])('a stream that is no WAV, by its name: %s', async (name, options) => {
+    const opening = openWavStream(Readable.from([Buffer.from('text')]), options);
+    await expect(opening).rejects.toThrow(`${name}`);
   });
 
   test('a second reading of a stream', async () => {
@@ -270,5 +301,17 @@ describe('how it ends', () => {
     const source = await opening;
     expect(source.repeatable).toBe(false);
     expect((await collect(source.read())).equals(second)).toBe(true);
+  });
+
+  test.skipIf(!hasTools('mkfifo'))('loading a pipe into which nobody writes can be aborted', async () => {
+    const pipe = files.path('silent');
+    execFileSync('mkfifo', [pipe]);
+    const writer = openSync(pipe, 'r+');
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const loading = loadPcm(pipe, { signal: controller.signal });
+    controller.abort(reason);
+    await expect(loading).rejects.toBe(reason);
+    closeSync(writer);
   });
 });
