@@ -20,7 +20,7 @@ const alsa = [
   '--buffer-time=80000',
   '--period-time=20000',
 ];
-const sox = ['-q', '--buffer', '640', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', '16000', '-c', '1'];
+const sox = ['-q', '--buffer', '320', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', '16000', '-c', '1'];
 /** The programs that voicectl starts, with its flags. @type {Record<string, { play: string[], hear: string[] }>} */
 export const barePrograms = {
   pulse: {

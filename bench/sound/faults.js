@@ -10,7 +10,7 @@ import { now } from './time.js';
 /** @typedef {Awaited<ReturnType<typeof openScene>>} Scene */
 
 /** Programs that record and play, for the wrappers. */
-const programs = ['parec', 'pacat', 'arecord', 'aplay', 'rec', 'play', 'ffmpeg', 'ffplay'];
+const programs = ['parec', 'pacat', 'arecord', 'aplay', 'sox', 'play', 'ffmpeg', 'ffplay'];
 const patienceMs = 25_000;
 
 /**

@@ -59,7 +59,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   };
   const watchdog = createWatchdog(clock, () => lose('no audio came from the device', { stalled: true }));
   watchdog.expect(firstAudioMs);
-  let convert = createConverter({ sampleRate, channels });
+  let convert = createConverter({ sampleRate, channels: captureChannels(backend) });
   if (child.control !== undefined) {
     readHostMessages(child.control, (message) => {
       if (message.type === 'ready') {
@@ -120,6 +120,10 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
     if (waitingBytes === 0 && lost !== undefined) throw lost;
     return capture;
   });
+}
+
+function captureChannels(backend: Backend): number {
+  return (backend.kind === 'program' ? backend.captureChannels : undefined) ?? channels;
 }
 
 /** Converts the audio of a device to 16 kHz s16le mono. */

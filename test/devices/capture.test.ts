@@ -47,6 +47,20 @@ describe('a program that captures', () => {
     for (let i = 0; i < 16_000; i += 1) expect(pcm.readInt16LE(i * 2)).toBe(i % 20_000);
   });
 
+  test('in several channels that are alike gives one of them, sample for sample', async () => {
+    const sox = backends.find(({ name }) => name === 'sox')!;
+    const inEight = `
+      const pcm = Buffer.alloc(16 * 5000);
+      for (let i = 0; i < 8 * 5000; i += 1) pcm.writeInt16LE(((i >> 3) - 2500) * 13, i * 2);
+      process.stdout.write(pcm);
+      setInterval(() => {}, 1000);`;
+    const { common } = fakes({ sox: inEight });
+    const capture = await openCapture(sox, { ...common, onOverrun: () => {} });
+    const pcm = await take(capture, 10_000);
+    await capture.stop();
+    for (let i = 0; i < 5_000; i += 1) expect(pcm.readInt16LE(i * 2)).toBe((i - 2_500) * 13);
+  });
+
   test('that ends, with 0 as well, is a device that was lost; its last words are the reason', async () => {
     const program = `process.stdout.write(Buffer.alloc(640)); console.error('some chatter\\nNo such device\\n');`;
     const capture = await open(fakes({ parec: program }).common);
@@ -155,7 +169,7 @@ describe('the first backend that can', () => {
   });
 
   test('is the one that is asked for', async () => {
-    const capture = await choose({ parec: counting, rec: counting }, 'sox');
+    const capture = await choose({ parec: counting, sox: counting }, 'sox');
     expect(capture.backend).toBe('sox');
     await capture.stop();
     await expect(choose({ parec: counting }, 'alsa')).rejects.toMatchObject({ code: 'audio-device' });
@@ -168,7 +182,7 @@ describe('the first backend that can', () => {
       const [, , verb, what] = process.argv;
       if (verb === 'info') console.log('Default Source: usb');
       else if (what === 'sources') console.log('Source #0\\n\\tName: usb\\nSource #1\\n\\tName: hw:1');`;
-    const programs = { pactl: pulseList, parec: failing, arecord: refusing, aplay: refusing, rec: counting };
+    const programs = { pactl: pulseList, parec: failing, arecord: refusing, aplay: refusing, sox: counting };
 
     test('by its number is the one of the list that is shown, and no other', async () => {
       await expect(choose(programs, undefined, '1')).rejects.toMatchObject({
@@ -199,7 +213,7 @@ describe('the first backend that can', () => {
   });
 
   test('is passed by where the system will not even begin to start it', async () => {
-    await expect(choose({ rec: counting }, undefined, 'a\0b')).rejects.toMatchObject({
+    await expect(choose({ sox: counting }, undefined, 'a\0b')).rejects.toMatchObject({
       code: 'audio-device',
       message: expect.stringMatching(/sox: cannot be started: .*null bytes/),
     });

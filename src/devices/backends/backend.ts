@@ -48,6 +48,13 @@ export interface ProgramBackend extends BackendFacts {
   readonly witness?: ProgramLine;
   /** Opens its device only when it receives audio. */
   readonly startsWithAudio?: true;
+  /**
+   * Silence that it receives before audio that follows a pause. Needed for a player that starts with the first sample
+   * that it has: each frame would come too late for the one before.
+   */
+  readonly cushionMs?: number;
+  /** Channels of what it captures, all alike. 1 by default. */
+  readonly captureChannels?: number;
   /** Undefined if the backend cannot do this. */
   line(options: LineOptions): ProgramLine | undefined;
 }
@@ -187,19 +194,43 @@ function ffmpegInput(platform: NodeJS.Platform, device: string | undefined): str
   return ['-f', 'pulse', ...format, '-i', device ?? 'default'];
 }
 
+/** sox passes audio on in blocks of 4,096 bytes: 128 ms of one channel, 16 ms of eight. Measured with sox 14.4.2. */
+const soxChannels = 8;
+
 const sox: ProgramBackend = {
   kind: 'program',
   name: 'sox',
-  playbackMs: 280,
+  playbackMs: 50,
   hosts: ['linux', 'darwin', 'win32', 'freebsd'],
-  install: 'sox (rec and play)',
-  programs: { capture: 'rec', playback: 'play' },
-  line: ({ role, device }) => ({
-    command: role === 'capture' ? 'rec' : 'play',
-    args: ['-q', '--buffer', '640', '-t', 'raw', '-e', 'signed', '-b', '16', '-r', rate, '-c', '1', '-'],
-    // Without this PulseAudio delivers the second chunk to sox after 2 s.
-    env: { PULSE_LATENCY_MSEC: '20', ...(device === undefined ? {} : { AUDIODEV: device }) },
-  }),
+  install: 'sox (with play)',
+  programs: { capture: 'sox', playback: 'play' },
+  cushionMs: 40,
+  captureChannels: soxChannels,
+  line({ role, device }) {
+    const format = ['-r', rate, '-c', '1'];
+    const raw = ['-t', 'raw', '-e', 'signed', '-b', '16'];
+    return {
+      // With larger buffers it loses samples.
+      ...(role === 'capture'
+        ? {
+            command: 'sox',
+            args: [
+              '-q',
+              '--buffer',
+              '320',
+              ...format,
+              '-d',
+              ...raw,
+              '-',
+              'remix',
+              ...Array(soxChannels).fill('1'),
+            ],
+          }
+        : { command: 'play', args: ['-q', '--buffer', '320', ...raw, ...format, '-'] }),
+      // Without this PulseAudio delivers the second chunk to sox after 2 s.
+      env: { PULSE_LATENCY_MSEC: '20', ...(device === undefined ? {} : { AUDIODEV: device }) },
+    };
+  },
 };
 
 /** Every way to a sound device. */

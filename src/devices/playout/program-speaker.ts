@@ -43,6 +43,8 @@ export async function openProgram(
 ): Promise<Speaker> {
   const { signal, lost, lose } = createLoss(child);
   const input = child.pcm as Writable;
+  const { cushionMs = 0 } = backend;
+  const cushion = Buffer.alloc(bytesForMs(cushionMs));
   let nextAt = Number.NEGATIVE_INFINITY;
   let writtenMs = backend.startsWithAudio ? firstSilenceMs : 0;
   let delayMs = backend.playbackMs;
@@ -115,6 +117,8 @@ export async function openProgram(
         nextAt = now;
         advancedAt = now;
         lag = createLag();
+        input.write(cushion);
+        writtenMs += cushionMs;
       } else if (backend.status !== undefined && now - advancedAt > stallMs) {
         lose('the program plays nothing', { stalled: true });
       }

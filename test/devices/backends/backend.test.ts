@@ -56,8 +56,8 @@ describe('the backends', () => {
     ],
     [
       'sox',
-      'rec -q --buffer 640 -t raw -e signed -b 16 -r 16000 -c 1 -',
-      'play -q --buffer 640 -t raw -e signed -b 16 -r 16000 -c 1 -',
+      'sox -q --buffer 320 -r 16000 -c 1 -d -t raw -e signed -b 16 - remix 1 1 1 1 1 1 1 1',
+      'play -q --buffer 320 -t raw -e signed -b 16 -r 16000 -c 1 -',
     ],
     [
       'pipewire',

@@ -19,19 +19,20 @@ const keeping = `
   process.stdin.on('end', () => process.exit(0));`;
 
 const aplay = backends.find(({ name }) => name === 'alsa')!;
+const sox = backends.find(({ name }) => name === 'sox')!;
 
-async function openOn(program: string) {
-  const { dir, common } = fakes({ aplay: program });
+async function openOn(program: string, backend = aplay) {
+  const { dir, common } = fakes({ aplay: program, play: program });
   const clock = createCountedClock();
-  const opening = openSpeaker(aplay, { ...common, clock });
+  const opening = openSpeaker(backend, { ...common, clock });
   opening.catch(() => {});
   const played = () => readFileSync(join(dir, 'played'));
   return { clock, opening, played };
 }
 
 /** Opens one that ends a quarter of a second without a failure. */
-async function openSettled(program: string) {
-  const { clock, opening, played } = await openOn(program);
+async function openSettled(program: string, backend = aplay) {
+  const { clock, opening, played } = await openOn(program, backend);
   await clock.timer(250);
   clock.advance(250);
   return { clock, speaker: await opening, played };
@@ -79,6 +80,25 @@ describe('a program that plays', () => {
     expect(given).toBe(1);
     await clock.run(200);
     await giving;
+    await speaker.finish();
+  });
+
+  test('is given silence before audio that follows a pause, if it starts with the first sample', async () => {
+    const { clock, speaker, played } = await openSettled(keeping, sox);
+    const give = async (value: number) => {
+      const isReady = speaker.ready();
+      await clock.run(20);
+      await isReady;
+      speaker.write(frame(value));
+    };
+    const cushion = Buffer.alloc(1_280);
+    await give(1);
+    await give(2);
+    clock.advance(5_000);
+    await give(3);
+    const wanted = [cushion, frame(1), frame(2), cushion, frame(3)];
+    await eventually(() => played().length).toBe(Buffer.concat(wanted).length);
+    expect(played()).toEqual(Buffer.concat(wanted));
     await speaker.finish();
   });
 
