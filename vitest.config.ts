@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { nameSecondTries } from './test/helpers/second-tries.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
@@ -49,6 +50,9 @@ export default defineConfig({
     maxWorkers: 4,
     // The built program is loaded as it is.
     server: { deps: { external: [/\/dist\//] } },
+    // Only .ci/run asks for it: a machine that others keep busy may stall for seconds.
+    retry: Number(process.env.SECOND_TRIES ?? 0),
+    reporters: ['default', nameSecondTries],
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
