@@ -2,7 +2,8 @@ import { msForBytes } from '../../protocol/audio-format.ts';
 
 /** How regularly audio arrives, and how far it is ahead of real time. Times are monotonic milliseconds. */
 export interface Arrivals {
-  note(bytes: number, now: number): void;
+  /** `isDelayedByUs`: it was read late. That says nothing about when it came. */
+  note(bytes: number, now: number, isDelayedByUs?: boolean): void;
   /** How much later than the earliest a recent message came: the jitter that a buffer must absorb. */
   readonly latenessMs: number;
   /** Length of the longest recent message. */
@@ -43,7 +44,7 @@ export function createArrivals(): Arrivals {
   const aheadAt = (now: number) =>
     Math.max(furthestBehindMs, ahead + lastMs - realTimeFactor * (now - lastAt));
   return {
-    note(bytes, now) {
+    note(bytes, now, isDelayedByUs = false) {
       if (startedAt === undefined) {
         startedAt = now;
         stretchAt = now;
@@ -58,7 +59,7 @@ export function createArrivals(): Arrivals {
       }
       const transit = now - startedAt - audioMs;
       earliest[0] = Math.min(earliest[0], transit);
-      latest[0] = Math.max(latest[0], transit - Math.min(...earliest));
+      if (!isDelayedByUs) latest[0] = Math.max(latest[0], transit - Math.min(...earliest));
       lastAt = now;
       lastMs = msForBytes(bytes);
       longest[0] = Math.max(longest[0], lastMs);

@@ -33,8 +33,11 @@ export interface JitterStats {
  * service may send faster than real time; then its audio waits for up to minutes.
  */
 export interface JitterBuffer {
-  /** Takes 16 kHz s16le mono of any length. Audio beyond five minutes is dropped and counted. */
-  push(pcm: Buffer, now: number): void;
+  /**
+   * Takes 16 kHz s16le mono of any length. Audio beyond five minutes is dropped and counted. `isDelayedByUs`: this
+   * process was held up and read it late; playback does not get later because of that.
+   */
+  push(pcm: Buffer, now: number, isDelayedByUs?: boolean): void;
   /** The next 20 ms: audio, concealment of a gap, or silence. Undefined while there is nothing to play. */
   pull(now: number): Buffer | undefined;
   /** Skips this much waiting audio if the service sends in real time: it is too late. */
@@ -175,12 +178,12 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   };
 
   return {
-    push(pcm, now) {
+    push(pcm, now, isDelayedByUs) {
       if (pcm.length === 0) return;
       const room = Math.max(0, maxWaitingBytes - queue.bytes);
       const fitting = pcm.length <= room ? pcm : pcm.subarray(0, room - (room % bytesPerSample));
       stats.overflowMs += msForBytes(pcm.length - fitting.length);
-      arrivals.note(pcm.length, now);
+      arrivals.note(pcm.length, now, isDelayedByUs);
       queue.push(fitting, now);
       holes.ended(now);
       if (state === 'gap' || state === 'idle') fill(pcm, now);

@@ -3,6 +3,7 @@ import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import type { Notices } from '../notices.ts';
 import { createRecovery } from '../process/recovery.ts';
 import { createHold } from './hold.ts';
+import { createHoldUp } from './hold-up.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import { createRenewal } from './renewal.ts';
 import type { Speaker } from './speaker.ts';
@@ -52,6 +53,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   let speaker = await open(signal);
   const buffer = createJitterBuffer({ volume, ...(settleMs === undefined ? {} : { settleMs }) });
   const hold = createHold();
+  const holdUp = createHoldUp(clock);
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
   const recover = createRecovery({ ...options, what: 'loudspeaker', signal: until });
@@ -169,7 +171,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     async write(pcm) {
       if (failure !== undefined) throw failure;
       if (isAway || hold.covers(pcm, clock.now())) return;
-      buffer.push(pcm, clock.now());
+      buffer.push(pcm, clock.now(), holdUp.hasJustEnded());
       wake();
       if (buffer.stats.overflowMs === 0 || isOverflowTold) return;
       isOverflowTold = true;
@@ -188,6 +190,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     },
     async close(reason) {
       isClosing = true;
+      holdUp.stop();
       buffer.end();
       const isUrgent = reason !== undefined || signal.aborted || isAway;
       if (isUrgent) cut();

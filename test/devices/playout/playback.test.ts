@@ -101,6 +101,30 @@ describe('playback', () => {
     expect(playback.underruns).toBe(0);
   });
 
+  test('is in time again three seconds after this process was stopped for half a second', async () => {
+    const counted = createCountedClock();
+    let stoppedMs = 0;
+    // No timer fires while the process is stopped.
+    const clock = { ...counted, now: () => counted.now() + stoppedMs };
+    const fake = createFakeSpeaker(clock);
+    const { playback } = await open({ clock, open: async () => fake.speaker });
+    const hear = async (ms: number) => {
+      for (let t = 0; t < ms; t += 20) {
+        await playback.write(speech(20));
+        await clock.run(20);
+      }
+    };
+    await hear(1_000);
+    const before = playback.delayMs!;
+    stoppedMs = 500;
+    for (let t = 0; t < 500; t += 20) await playback.write(speech(20));
+    await hear(3_000);
+    expect(playback.delayMs! - before).toBeLessThanOrEqual(20);
+    expect(playback.stats.skippedMs).toBeGreaterThan(400);
+    await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+    expect(clock.pending).toEqual([]);
+  });
+
   test('gives the device nothing while there is nothing to play', async () => {
     const { clock, fake, playback } = await open();
     await clock.run(1_000);
