@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals';
+import { pageData } from '../../../protocol/control-paths.ts';
+import { ask } from './api.ts';
 import { tellOf } from './notice.ts';
 
 /** The session that is heard. */
@@ -17,9 +19,10 @@ export function listenTo(stream: number): void {
   const mine = new AbortController();
   current = mine;
   listening.value = stream;
+  const asked = ask('GET', `${pageData}listen`, { query: { stream }, signal: mine.signal });
   void tellOf(
-    import('./play.ts')
-      .then(({ play }) => play(stream, mine.signal))
+    Promise.all([asked, import('./play.ts')])
+      .then(([{ body }, { play }]) => body && play(body))
       .catch((thrown) => {
         if (!mine.signal.aborted) throw thrown;
       })

@@ -1,15 +1,11 @@
 import { sampleRate } from '../../../protocol/audio-format.ts';
-import { pageData } from '../../../protocol/control-paths.ts';
-import { ask } from './api.ts';
 
 /** What is heard comes this much later: messages come unevenly. */
 const cushionS = 0.15;
 const headerBytes = 3;
 
 /** Plays both voices of a stream as they come, until it ends. */
-export async function play(stream: number, signal: AbortSignal): Promise<void> {
-  const { body } = await ask('GET', `${pageData}listen`, { query: { stream }, signal });
-  if (body === null) return;
+export async function play(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
   const context = new AudioContext({ sampleRate });
   const voices = [createVoice(context, -0.4), createVoice(context, 0.4)];
   try {
