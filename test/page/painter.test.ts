@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPainter } from '../../src/page/app/picture/painter.ts';
 
-test('a frame paints as long as it has time, and the next one what is left, each once', () => {
+test('a frame paints two pictures if it has time, and the next one what is left, each once', () => {
   const frames: (() => void)[] = [];
   let now = 0;
   const paintSoon = createPainter((paint) => frames.push(paint), { now: () => now });
@@ -11,12 +11,15 @@ test('a frame paints as long as it has time, and the next one what is left, each
     now += ms;
   };
   const picture = paint('picture', 3);
-  for (const one of [picture, paint('a', 3), picture, paint('b', 3), paint('c', 3)]) paintSoon(one);
+  for (const one of [paint('slow', 8), picture, paint('b', 3), picture, paint('c', 3)]) paintSoon(one);
   expect(frames).toHaveLength(1);
   frames.shift()?.();
-  expect(painted.splice(0)).toEqual(['picture', 'a', 'b']);
+  expect(painted.splice(0)).toEqual(['slow']);
   paintSoon(picture);
   expect(frames).toHaveLength(1);
+  frames.shift()?.();
+  expect(painted.splice(0)).toEqual(['picture', 'b']);
+  paintSoon(picture);
   frames.shift()?.();
   expect(painted).toEqual(['c', 'picture']);
   expect(frames).toHaveLength(0);

@@ -1,4 +1,8 @@
-import { render } from 'preact';
+import { options, render } from 'preact';
+import { systemClock } from '../../kernel/clock.ts';
 import { LivePage } from './live/LivePage.tsx';
 
-render(<LivePage />, document.body);
+// To take a message, to render what it changed and to lay it out are three short tasks, not a long one.
+options.debounceRendering = (work) => systemClock.after(0, work);
+
+systemClock.after(0, () => render(<LivePage />, document.body));

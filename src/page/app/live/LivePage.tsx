@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Clock } from './Clock.tsx';
 import { Devices } from './Devices.tsx';
@@ -25,32 +26,47 @@ export function LivePage() {
   useEffect(() => {
     document.title = `voicectl ${place()}`;
   }, [hello.value]);
+  const made = panels.value;
+  const isConnecting = link.value === 'connecting';
+  useEffect(() => {
+    if (!isConnecting) makePanels();
+  }, [isConnecting]);
   if (link.value === 'no-token' || link.value === 'refused') return <NoToken />;
   return (
     <>
       <Head />
       {opened.value !== undefined && <OpenedRecording id={opened.value} />}
       <main class="board" hidden={opened.value !== undefined}>
-        <SessionList />
+        {made > 0 && <SessionList />}
         <div class="middle">
-          {shown.value === undefined ? (
-            <Nobody />
-          ) : (
-            <SessionPanel key={shown.value.stream} session={shown.value} />
-          )}
-          <Events />
+          {made > 1 &&
+            (shown.value === undefined ? (
+              <Nobody />
+            ) : (
+              <SessionPanel key={shown.value.stream} session={shown.value} />
+            ))}
+          {made > 2 && <Events />}
         </div>
         <div class="side">
-          <Devices />
-          <Clock />
-          <Faults />
-          <Recordings />
+          {made > 3 && <Devices />}
+          {made > 4 && <Clock />}
+          {made > 5 && <Faults />}
+          {made > 6 && <Recordings />}
         </div>
       </main>
       <Notice />
       <Help />
     </>
   );
+}
+
+const allPanels = 7;
+/** Panels that are made: one more with each frame, so that no task of the page is long while it opens. */
+const panels = signal(0);
+
+function makePanels(): void {
+  panels.value += 1;
+  if (panels.value < allPanels) requestAnimationFrame(makePanels);
 }
 
 /** What a stranger can try. */
