@@ -62,10 +62,9 @@ function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
   const feed = createFeed({
     stage,
     recordings: recordings.list,
-    async hello() {
+    hello() {
       const { baseUrl, isDefault, curl, target } = facts();
-      const { aheadMs } = await stage.control.time();
-      const hello = { type: 'hello', version, curl, aheadMs, paths, faults: forms } as const;
+      const hello = { type: 'hello', version, curl, paths, faults: forms } as const;
       const where = { baseUrl: isDefault ? undefined : baseUrl, target: target?.baseUrl };
       return { ...hello, ...where, instance: stage.instance };
     },

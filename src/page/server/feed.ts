@@ -32,7 +32,7 @@ export interface Feed {
 
 export interface FeedOptions {
   stage: Stage;
-  hello: () => Promise<Hello>;
+  hello: () => Omit<Hello, 'aheadMs'>;
   recordings: () => RecordingState[];
 }
 
@@ -110,6 +110,17 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
     }
     timer = clock.after(everyMs, tick, { background: true });
   };
+  /** The events after `since`, and how far the clock was ahead before them. */
+  const readPast = async (since: number) => {
+    for (;;) {
+      const before = await control.time();
+      const past = await control.journal.read({ since }, maxPast);
+      const { aheadMs } = await control.time();
+      // The clock may have been moved meanwhile.
+      if (aheadMs === before.aheadMs)
+        return { past, aheadMs: aheadMs - past.reduce((sum, entry) => sum + movedBy(entry), 0) };
+    }
+  };
   const leave = (viewer: Viewer) => {
     if (!viewers.delete(viewer) || viewers.size > 0) return;
     timer?.cancel();
@@ -130,19 +141,15 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
       viewers.add(viewer);
       if (viewers.size === 1) timer = clock.after(everyMs, tick, { background: true });
       try {
-        const [first, past, state] = [
-          await hello(),
-          await control.journal.read({ since }, maxPast),
-          await control.state(),
-        ];
+        const { past, aheadMs } = await readPast(since);
+        const state = await control.state();
         if (!viewers.has(viewer)) return;
         response.writeHead(200, {
           'Content-Type': 'application/x-ndjson',
           'Cache-Control': cacheControl,
           'X-Content-Type-Options': 'nosniff',
         });
-        const aheadMs = first.aheadMs - past.reduce((sum, entry) => sum + movedBy(entry), 0);
-        response.write(`${JSON.stringify({ ...first, aheadMs })}\n`);
+        response.write(`${JSON.stringify({ ...hello(), aheadMs })}\n`);
         for (let at = 0; at < past.length; at += pastAtOnce) {
           const entries = past.slice(at, at + pastAtOnce);
           response.write(`${JSON.stringify({ type: 'events', entries })}\n`);

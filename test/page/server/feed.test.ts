@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { CreatePage } from '../../../src/emulator/control/page-handler.ts';
 import type { AudioMessage, Hello, StateMessage } from '../../../src/page/messages.ts';
 import { createPage } from '../../../src/page/server/create-page.ts';
 import { setUpBundles } from '../../helpers/bundles.ts';
@@ -101,6 +102,38 @@ describe('what a tab is told', () => {
     await second.until(() => second.state());
     expect(second.seen[0]).toMatchObject({ aheadMs: 61_000 });
     second.leave();
+  });
+
+  test('tells it also if the clock is moved while the events are read', async () => {
+    let reads = 0;
+    const page: CreatePage = (stage) => {
+      const { control } = stage;
+      const journal: typeof control.journal = {
+        ...control.journal,
+        async read(filter, limit) {
+          reads += 1;
+          if (reads === 1) await control.advance(61_000);
+          return control.journal.read(filter, limit);
+        },
+      };
+      return createPage(() => facts, { token })({ ...stage, control: { ...control, journal } });
+    };
+    const emulator = await start({ page });
+    const tab = await look(emulator);
+    const moved = await tab.until(() => tab.events().find(({ type }) => type === 'control'));
+    expect(moved).toMatchObject({ byMs: 61_000 });
+    expect(tab.seen[0]).toMatchObject({ aheadMs: 0 });
+    expect(reads).toBe(2);
+    tab.leave();
+  });
+
+  test('has one recording of a stream, however often it is asked for', async () => {
+    const emulator = await start();
+    await emulator.connect('kitchen-1');
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => post(emulator.baseUrl, 'recordings/start', { stream: 1 })),
+    );
+    expect(answers.filter(({ id }) => id !== undefined)).toHaveLength(1);
   });
 
   test('has the recording that is replayed among the others', async () => {
