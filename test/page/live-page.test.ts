@@ -329,6 +329,28 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect(troubles).toEqual([]);
   });
 
+  test('a recording that was stopped can be started again at once', async () => {
+    const { emulator, page, troubles, open } = await start();
+    await open();
+    await emulator.connect('kitchen-1');
+    // What the button says when the page has told what was done.
+    const press = (told: string) =>
+      page.evaluate(`new Promise((resolve) => {
+        const button = document.querySelector('#record');
+        new MutationObserver((_, observer) => {
+          if (!document.querySelector('.notice').textContent.startsWith('${told}')) return;
+          observer.disconnect();
+          resolve(button.textContent.trim());
+        }).observe(document.body, { subtree: true, childList: true, characterData: true });
+        button.click();
+      })`);
+    await page.locator('#record').waitFor();
+    expect(await press('Recording session 1')).toContain('Stop');
+    expect(await press('Recorded')).toContain('Record');
+    expect(await press('Recording session 1')).toContain('Stop');
+    expect(troubles).toEqual([]);
+  });
+
   test('text of devices and services stays text', async () => {
     const { emulator, page, troubles, open } = await start();
     await open();

@@ -54,6 +54,8 @@ export interface RecordingsOptions {
 export function createRecordings({ stage, service, replayed }: RecordingsOptions): Recordings {
   const { control, clock, elapsedMs, observe } = stage;
   const all = new Map<number, Kept>();
+  /** Streams whose recording is about to start. */
+  const starting = new Set<number>();
   // Without it the emulator has not started.
   if (replayed !== undefined) void keepReplayed(replayed).then((kept) => all.set(0, kept), noop);
   let home: Promise<string> | undefined;
@@ -139,12 +141,18 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
       const running = [...all.values()].some(
         ({ state }) => state.stream === stream && state.end === undefined,
       );
-      if (running) throw new VoicectlError('usage', `Stream ${stream} is recorded already`);
+      if (running || starting.has(stream))
+        throw new VoicectlError('usage', `Stream ${stream} is recorded already`);
       if (all.size >= maxRecordings)
         throw new VoicectlError('usage', `There are ${maxRecordings} recordings, the most that are kept`);
-      const kept = await begin(stream);
-      all.set(kept.state.id, kept);
-      return describe(kept);
+      starting.add(stream);
+      try {
+        const kept = await begin(stream);
+        all.set(kept.state.id, kept);
+        return describe(kept);
+      } finally {
+        starting.delete(stream);
+      }
     },
     async stop(id) {
       const kept = find(id);

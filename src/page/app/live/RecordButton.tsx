@@ -4,8 +4,13 @@ import { askJson } from './api.ts';
 import { tellOf } from './notice.ts';
 import { recordings } from './store.ts';
 
-const post = (path: string, body: unknown) =>
-  askJson<RecordingState>('POST', `${pageData}recordings/${path}`, { body });
+/** Shows the answer at once: until the next state comes, the button would do the same again. */
+async function post(path: string, body: unknown): Promise<RecordingState> {
+  const state = await askJson<RecordingState>('POST', `${pageData}recordings/${path}`, { body });
+  const others = recordings.value.filter(({ id }) => id !== state.id);
+  recordings.value = [...others, state].sort((a, b) => a.id - b.id);
+  return state;
+}
 
 export function startRecording(stream: number): Promise<void> {
   return tellOf(post('start', { stream }).then(() => `Recording session ${stream}`));
