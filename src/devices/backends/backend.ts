@@ -66,7 +66,7 @@ const rate = '16000';
 const naudiodon: NativeBackend = {
   kind: 'native',
   name: 'naudiodon',
-  playbackMs: 90,
+  playbackMs: 80,
   library: 'naudiodon',
   // The platforms that it ships PortAudio for. On macOS that is Intel only.
   hosts: ['linux-x64', 'linux-arm', 'darwin-x64', 'win32-x64'],

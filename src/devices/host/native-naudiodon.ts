@@ -20,11 +20,11 @@ interface Naudiodon {
   AudioIO(options: Record<string, object>): (Readable & Writable) & { start(): void; quit(): Promise<void> };
 }
 
-/** What the library queues before the device: pieces of 10 ms for playback, frames of 20 ms for capture. */
-const outputQueue = 2;
+/** What the library queues before the device: pieces of 5 ms for playback, frames of 20 ms for capture. */
+const outputQueue = 4;
 const inputQueue = 8;
-/** With pieces of 10 ms audio is heard 50 ms after the write, with 20 ms after 100. Measured with naudiodon 2.3.6. */
-const piecesPerFrame = 2;
+/** With pieces of 10 ms audio is heard 30 ms later, with 20 ms another 50. Measured with naudiodon 2.3.6. */
+const piecesPerFrame = 4;
 
 /** naudiodon (PortAudio), without its crash handler: that is tied to one Node ABI and writes files. */
 export function openNaudiodon(require: NodeJS.Require): NativeDevices {
