@@ -10,7 +10,8 @@ export interface Reference {
 }
 
 /** Audio is held back for this long, so that frames that come a little late leave no gap. */
-const holdSamples = bytesForMs(20) / bytesPerSample;
+export const referenceHoldMs = 20;
+const holdSamples = bytesForMs(referenceHoldMs) / bytesPerSample;
 /** If more than the hold always waits for this many samples, the microphone has skipped some: the rest is dropped. */
 const judgeSamples = bytesForMs(1_000) / bytesPerSample;
 /** Most that waits. A device that takes audio faster than it plays it exceeds this: the oldest is dropped. */

@@ -1,4 +1,4 @@
-import { createReference } from '../audio/reference.ts';
+import { createReference, referenceHoldMs } from '../audio/reference.ts';
 import { createBlockJoiner } from '../audio/whole-samples.ts';
 import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { findSamples } from './find-sound.ts';
@@ -17,6 +17,8 @@ const everySample = 8;
 const stepMs = msForBytes(everySample * bytesPerSample);
 const windowSamples = 2_000 / stepMs;
 const longestDelaySamples = 600 / stepMs;
+/** What was played comes so much late here: an echo by a shorter path comes before it. */
+const heldSamples = referenceHoldMs / stepMs;
 /** Below −50 dBFS nothing that is played can be found again. */
 const leastLevel = 0.003;
 /** More than chance. A room changes the sound, and others speak too. */
@@ -34,7 +36,7 @@ export function createEchoWatch({ tell }: Notices): EchoWatch {
   let isTold = false;
 
   const judge = () => {
-    const wanted = Float64Array.from(played.slice(0, -longestDelaySamples));
+    const wanted = Float64Array.from(played.slice(heldSamples, -longestDelaySamples));
     const found = levelOf(wanted) < leastLevel ? undefined : findSamples(wanted, Float64Array.from(heard));
     const echo = found !== undefined && found.likeness >= leastLikeness ? found : undefined;
     [played, heard] = [[], []];

@@ -37,10 +37,16 @@ test('an AI that hears itself is told once, with delay and level', () => {
   expect(notice(hello, heard)).toEqual([
     {
       code: 'echo',
-      // What is played is held back for 20 ms.
-      message: expect.stringMatching(/^The AI hears itself: .* loudspeaker 160 ms later, 20 dB quieter$/),
+      message: expect.stringMatching(/^The AI hears itself: .* loudspeaker 180 ms later, 20 dB quieter$/),
       hint: expect.stringContaining('--aec'),
     },
+  ]);
+});
+
+test.each([0, 5, 10, 19, 25])('an echo by a path of %d ms is found', (pathMs) => {
+  const heard = Buffer.concat([silence(pathMs), quieter(hello, 0.1)]);
+  expect(notice(hello, heard)).toMatchObject([
+    { message: expect.stringContaining(`the loudspeaker ${pathMs} ms later`) },
   ]);
 });
 
