@@ -138,12 +138,15 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   };
   /** Skips it. Returns its first samples, to join the seam. */
   const catchUp = (now: number): Float32Array | undefined => {
+    const isMadeUpFor = lateMs > 0;
     const overMs = Math.min(excessMs(now), queue.ms - frameMs);
     lateMs = 0;
     if (overMs <= 0) return undefined;
     const seam = queue.peek(seamSamples);
     queue.skip(Math.round((bytesForMs(1) / bytesPerSample) * overMs));
     stats.skippedMs += overMs;
+    // Audio that is skipped because the device waited so long leaves the rest as old as before.
+    if (isMadeUpFor) return seam;
     age.clear();
     recentAge.clear();
     return seam;

@@ -248,6 +248,28 @@ describe('audio that came late', () => {
     },
   );
 
+  test('is left out within 1.5 s also while the device is corrected again and again', () => {
+    const buffer = createJitterBuffer();
+    const arrivals = inTime(6_000);
+    // The device opens 400 ms after the first audio has come.
+    for (const { at, pcm } of arrivals) if (at < 400) buffer.push(pcm, at);
+    const waiting: number[] = [];
+    let nextAt = 400;
+    for (const { at, pcm } of arrivals.slice(20)) {
+      buffer.push(pcm, at);
+      if (at < nextAt) continue;
+      buffer.pull(at);
+      waiting.push(buffer.waitingMs);
+      nextAt += 20;
+      // It waits for 100 ms every second, and says so.
+      if (waiting.length % 50 !== 49) continue;
+      nextAt += 100;
+      buffer.leaveOut(100);
+    }
+    expect(waiting[10]).toBeGreaterThan(350);
+    expect(waiting[80]).toBeLessThan(80);
+  });
+
   test('is played in full by a service that is ahead of real time: its audio is meant to wait', () => {
     const buffer = createJitterBuffer();
     for (const { pcm } of inTime(10_000)) buffer.push(pcm, 0);
