@@ -25,7 +25,7 @@ export interface Hello {
   aheadMs: number;
   /** Paths of the control API, by operation. */
   paths: Record<string, string>;
-  faults: FaultForm[];
+  faults: readonly FaultForm[];
 }
 
 /** New events, each with its number. A number that is left out was lost. `entries`: of the journal. */

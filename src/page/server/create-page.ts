@@ -53,7 +53,6 @@ interface OpenedPage {
 }
 
 function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
-  const forms = faultForms();
   const service = () => {
     const { target, baseUrl, wsUrl } = facts();
     return target === undefined ? { baseUrl, wsUrl, what: 'emulator' } : { ...target, what: 'proxy' };
@@ -64,7 +63,7 @@ function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
     recordings: recordings.list,
     hello() {
       const { baseUrl, isDefault, curl, target } = facts();
-      const hello = { type: 'hello', version, curl, paths, faults: forms } as const;
+      const hello = { type: 'hello', version, curl, paths, faults: faultForms() } as const;
       const where = { baseUrl: isDefault ? undefined : baseUrl, target: target?.baseUrl };
       return { ...hello, ...where, instance: stage.instance };
     },

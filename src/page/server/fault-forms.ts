@@ -3,8 +3,15 @@ import { faultCatalogue, faultNames, schemaOfFault } from '../../protocol/faults
 import { createSchemaPlaces } from '../../protocol/schema-places.ts';
 import type { FaultField, FaultForm } from '../messages.ts';
 
-/** The catalogue of faults with all their parameters, read from their schemas. */
-export function faultForms(): FaultForm[] {
+let forms: FaultForm[] | undefined;
+
+/** The catalogue of faults with all their parameters. Reading their schemas takes as long as starting the emulator. */
+export function faultForms(): readonly FaultForm[] {
+  forms ??= readForms();
+  return forms;
+}
+
+function readForms(): FaultForm[] {
   return faultNames.map((name) => {
     const { at, summary } = faultCatalogue[name];
     const schema = schemaOfFault(name);
