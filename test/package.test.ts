@@ -63,7 +63,7 @@ async function checkTypes(...files: string[]): Promise<string> {
   const types = join(elsewhere, 'node_modules', '@types');
   await mkdir(types, { recursive: true });
   await symlink(join(root, 'node_modules', '@types', 'node'), join(types, 'node')).catch(() => {});
-  const settings = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023'];
+  const settings = ['--noEmit', '--singleThreaded', '--strict', '--module', 'nodenext', '--target', 'es2023'];
   const args = [...settings, '--typeRoots', types, '--types', 'node', ...files];
   const { stdout } = await run(tsc, args, { cwd: elsewhere }).catch((failed: { stdout: string }) => failed);
   return stdout;
