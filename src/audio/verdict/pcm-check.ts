@@ -107,7 +107,7 @@ export class PcmCheck {
     this.windows += 1;
     this.windowSince = now;
     Object.assign(window, openWindow());
-    return format.length === 0 ? findings : [...format, ...findings];
+    return [...format, ...findings];
   }
 
   /** Tests the format of one message, until enough results agree. */
