@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DeviceCheck } from '../../../src/audio/verdict/device-verdict.ts';
 import { recogniseFormat } from '../../../src/audio/verdict/recognise-format.ts';
 import { encodings, speechPcm } from '../../helpers/device-audio.ts';
+import { createRandom } from '../tone.ts';
 
 /** What is found in audio that comes in real time, 20 ms a message. */
 function judge(audio: Buffer, bytesPerSample: number) {
@@ -45,6 +46,22 @@ const tone = (peak: number, samples = 1_024, hz = 440, offset = 0) => {
     pcm.writeInt16LE(offset + Math.round(peak * Math.sin((2 * Math.PI * hz * at) / 16_000)), 2 * at);
   return pcm;
 };
+/** 1,024 samples: 500 Hz with steep edges. */
+const square = (peak: number, offset: number) => {
+  const pcm = Buffer.alloc(2_048);
+  for (let at = 0; at < 1_024; at += 1) pcm.writeInt16LE(offset + (at % 32 < 16 ? peak : -peak), 2 * at);
+  return pcm;
+};
+/** A tone of 512 floats, of which so many, spread evenly, are another value. */
+const floats = (others = 0, value = 0) => {
+  const bytes = Buffer.alloc(2_048);
+  for (let at = 0; at < 512; at += 1) bytes.writeFloatLE(0.5 * Math.sin(at / 7 + 0.1), 4 * at);
+  for (let at = 0; at < others; at += 1) bytes.writeFloatLE(value, 4 * Math.floor((at * 512) / others));
+  return bytes;
+};
+const random = createRandom(3);
+const noiseAbove = Buffer.alloc(2_048);
+for (let at = 0; at < 2_048; at += 2) noiseAbove.writeInt16LE(Math.round(3_000 + random() * 4_000), at);
 const noise = Buffer.from(Array.from({ length: 2_048 }, (_, at) => (at * at * 7_919 + at * 31) % 251));
 
 describe('of one message', () => {
@@ -54,6 +71,13 @@ describe('of one message', () => {
     ['a tone that is just loud enough', tone(1_000), 'pcm'],
     ['a softer one', tone(999), 'unclear'],
     ['a soft one beside a constant', tone(400, 1_024, 440, 9_000), 'unclear'],
+    ['a soft one that is never positive', tone(499, 1_024, 440, -499), 'unclear'],
+    ['one that is never positive', tone(700, 1_024, 440, -700), 'pcm'],
+    ['one that is never negative', tone(700, 1_024, 440, 700), 'pcm'],
+    ['soft edges beside a constant', square(499, 9_000), 'unclear'],
+    ['louder ones', square(501, 9_000), 'pcm'],
+    ['the ends of the scale in turn', square(32_767, 0), 'unclear'],
+    ['noise above a constant', noiseAbove, 'noise'],
     ['a constant', Buffer.alloc(2_048, 0x22), 'unclear'],
     ['silence', Buffer.alloc(2_048), 'unclear'],
     ['64 samples', tone(10_000, 64), 'pcm'],
@@ -63,6 +87,36 @@ describe('of one message', () => {
     ['more than is looked at', Buffer.concat([tone(10_000), noise, noise, noise]), 'pcm'],
   ])('%s is told', (_what, message, format) => {
     expect(recogniseFormat(message, 0)).toBe(format);
+  });
+
+  test.each<[string, Buffer, boolean]>([
+    ['a tone', floats(), true],
+    ['a tone and nearly as many zeros', floats(255), true],
+    ['as many zeros', floats(256), false],
+    ['a tone and 25 numbers beyond all scales', floats(25, 1e30), true],
+    ['a tone and 26 numbers beyond all scales', floats(26, 1e30), false],
+    ['a tone and 26 twice the full scale', floats(26, -2), false],
+    ['a tone and 26 that are far too small', floats(26, 1e-9), false],
+  ])('%s as floats', (_what, message, isFound) => {
+    expect(recogniseFormat(message, 0) === 'float32').toBe(isFound);
+  });
+
+  test.each([
+    ['swapped-bytes', encodings.swapped, 49],
+    ['byte-shift', encodings.shifted, 49],
+    ['unsigned-16', encodings.unsigned16, 49],
+    ['unsigned-8', encodings.unsigned8, 26],
+    ['signed-8', encodings.signed8, 26],
+    ['int32', encodings.int32, 97],
+    ['half-empty', encodings.halfEmpty, 94],
+    ['int24', encodings.paddedTo24, 83],
+  ])('most of %s are told, and none as another format', (format, encode, least) => {
+    const bytes = encode();
+    const told = Array.from({ length: Math.floor(bytes.length / 2_048) }, (_, at) =>
+      recogniseFormat(bytes.subarray(2_048 * at, 2_048 * (at + 1)), 0),
+    );
+    expect(told.filter((found) => found === format).length).toBeGreaterThanOrEqual(least);
+    expect(told.filter((found) => ![format, 'noise', 'unclear'].includes(found))).toEqual([]);
   });
 
   test('a stream that is cut within a sample goes on in the next message', () => {
