@@ -6,9 +6,8 @@ import { Job } from 'kubernetes-models/batch/v1/Job';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { parse } from 'yaml';
 import { startEmulatorFor } from './helpers/emulators.ts';
-import { setUpSandbox } from './helpers/voicectl.ts';
+import { type Sandbox, sandboxFor } from './helpers/voicectl.ts';
 
-const sandbox = setUpSandbox();
 const folder = join(import.meta.dirname, '..', 'examples', 'load');
 const locustfile = join(folder, 'locustfile.py');
 
@@ -25,6 +24,7 @@ async function freePort(): Promise<number> {
 
 /** Starts a master and two workers of Locust; both are processes of their own, as on three machines. */
 async function startLocust(context: TestContext, load: string) {
+  const sandbox = sandboxFor(context);
   const { baseUrl } = await startEmulatorFor(context, { reply: 'silence' });
   const port = await freePort();
   const env = {
@@ -40,34 +40,34 @@ async function startLocust(context: TestContext, load: string) {
     `--headless --only-summary -u 1 --master --master-bind-port ${port} --expect-workers 2`,
   );
   const workers = [1, 2].map(() => locust(`--worker --master-port ${port}`));
-  return { master, workers };
+  return { master, workers, sandbox };
 }
 
-const merged = () => JSON.parse(sandbox.read('merged.json'));
+const mergedOf = (sandbox: Sandbox) => JSON.parse(sandbox.read('merged.json'));
 
-describe.skipIf(!hasLocust)('the Locust file', { timeout: 120_000 }, () => {
+describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, () => {
   test('fits on a page', () => {
     expect(readFileSync(locustfile, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(100);
   });
 
   test('starts both workers at one moment, and ends with the exit code of the merged result', async (context) => {
-    const { master } = await startLocust(context, '--sessions 6 --task tokens --seed 1');
+    const { master, sandbox } = await startLocust(context, '--sessions 6 --task tokens --seed 1');
     const { code, stdout } = await master.ended;
     expect(stdout).toContain('6 arrived, 6 confirmed, 6 done');
-    expect(merged()).toMatchObject({ shards: { has: [1, 2], of: 2 }, counts: { arrived: 6 } });
+    expect(mergedOf(sandbox)).toMatchObject({ shards: { has: [1, 2], of: 2 }, counts: { arrived: 6 } });
     // On a busy machine six requests are enough to be late: then the result says so.
     expect(code).toBe(stdout.includes('INVALID') ? 9 : 0);
   });
 
   test('tells a lost worker, keeps the rest, and ends with 9', async (context) => {
-    const { master, workers } = await startLocust(context, '--sessions 6 --task listen --hold 8s');
+    const { master, workers, sandbox } = await startLocust(context, '--sessions 6 --task listen --hold 8s');
     await workers[0]?.line(/load {5}http/);
     workers[0]?.signal('SIGKILL');
     const { code, stdout } = await master.ended;
     expect(stdout).toMatch(/Worker \S+ was lost with shard \d\/2/);
-    expect(merged().shards.has).toHaveLength(1);
+    expect(mergedOf(sandbox).shards.has).toHaveLength(1);
     // On a busy machine one may be too late to be sent: that is counted too.
-    const { arrived, confirmed, dropped } = merged().counts;
+    const { arrived, confirmed, dropped } = mergedOf(sandbox).counts;
     expect(arrived + dropped).toBe(3);
     expect(confirmed).toBe(arrived);
     expect(code).toBe(9);
@@ -98,6 +98,7 @@ describe('the Job of Kubernetes', () => {
   });
 
   test('runs a line whose result stands in the log, also if the load was not valid', async (context) => {
+    const sandbox = sandboxFor(context);
     const { baseUrl } = await startEmulatorFor(context, { reply: 'silence' });
     const line = container.args[0]
       .replace(
