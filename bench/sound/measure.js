@@ -195,19 +195,19 @@ function silenceAfter(ear, at, until) {
   return found === undefined ? undefined : found.at - at;
 }
 
-/** The delay before and after the player and the server were held up. @param {string} backend */
+/** The delay before and after the server, the player and voicectl itself were held up. @param {string} backend */
 export async function measureStalls(backend) {
   /** @type {Record<string, string>} */
   const row = {};
-  for (const who of /** @type {const} */ (['server', 'player'])) {
+  for (const who of /** @type {const} */ (['server', 'player', 'program'])) {
     const scene = await openScene(backend);
     try {
       await sleep(withinMs + 1_500);
       const before = await collectDelays(scene.service, scene.ear, 6);
-      const player = playerOf(scene.pid);
-      if (who === 'player' && player === undefined) continue;
-      if (who === 'server') await scene.server.stall(500);
-      else await stallProcess(/** @type {number} */ (player), 500);
+      const { server, pid } = scene;
+      const stopped = { server: server.pid, player: playerOf(pid), program: pid }[who];
+      if (stopped === undefined) continue;
+      await stallProcess(stopped, 500);
       await sleep(3_000 + withinMs);
       const after = await collectDelays(scene.service, scene.ear, 6);
       row[`${who} held up 500`] = `${describe(before)} → ${describe(after, scene.problem())}`;
