@@ -11,6 +11,7 @@ import { holdSession } from './hold-session.ts';
 import { type LoadOrder, planLoad, type Share, sessionsOf } from './plan.ts';
 import { Tally } from './tally.ts';
 import type { LoadTick } from './tick.ts';
+import { warmUp } from './warm-up.ts';
 
 /** What one generator does. */
 export interface LoadJob {
@@ -41,6 +42,8 @@ export interface LoadReporting {
 /** Streams are spread over this many moments of a frame. */
 const slotsPerFrame = 10;
 const secondMs = 1_000;
+/** Between the end of the warm-up and the first arrival. */
+const restMs = 50;
 
 /** Runs a part of a plan, and resolves when its last session has ended. An aborted signal ends it; it does not throw. */
 export async function generate(job: LoadJob, reporting: LoadReporting): Promise<void> {
@@ -63,6 +66,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
     signal,
     onFailure: reporting.onFailure,
   };
+  if (clock === systemClock) await warmUp(context, startedAt - restMs);
   await waitUntil(clock, startedAt, signal).catch(() => {});
   const reports = startReports(tally, { ...reporting, startedAt, generator: job.generator });
   try {

@@ -26,7 +26,7 @@ export interface LoadStream {
  * when the session is given up.
  */
 export async function fetchToken(
-  context: LoadContext,
+  context: Pick<LoadContext, 'clock' | 'target' | 'signal' | 'tally' | 'times'>,
   { due, device }: PlannedSession,
   redactor: Redactor,
 ): Promise<Pick<TokenGrant, 'token' | 'at'>> {
