@@ -9,5 +9,6 @@ const clock = {
 const { server, log } = createKnownService(JSON.parse(process.argv[2] ?? '{}'), clock);
 process.on('message', (/** @type {{ ask?: string }} */ { ask }) => {
   if (ask === 'log') process.send?.({ log });
+  if (ask === 'forget') for (const times of Object.values(log)) times.length = 0;
 });
 server.listen(0, '127.0.0.1', () => announce(server));
