@@ -24,6 +24,23 @@ export const systemClock: Clock = {
   },
 };
 
+/** Calls every `everyMs` until it is cancelled. It does not keep the process alive. */
+export function repeat(clock: Clock, everyMs: number, call: () => void): ClockTimer {
+  let isCancelled = false;
+  const arm = () => clock.after(everyMs, beat, { background: true });
+  const beat = () => {
+    call();
+    if (!isCancelled) timer = arm();
+  };
+  let timer = arm();
+  return {
+    cancel() {
+      isCancelled = true;
+      timer.cancel();
+    },
+  };
+}
+
 /**
  * Calls once, with `subject`, after the current callback: before the event loop goes on to the next socket or
  * timer. This takes no time, so no clock moves it.

@@ -5,9 +5,11 @@ import {
   atTurnEnd,
   type Clock,
   createMovableClock,
+  repeat,
   systemClock,
   waitUntil,
 } from '../../src/kernel/clock.ts';
+import { createCountedClock } from '../helpers/counted-clock.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
 describe('a movable clock', () => {
@@ -179,6 +181,21 @@ test('a wait ends at its deadline, whatever the clock shows at its start', async
   expect(isOver).toBe(false);
   await clock.run(1);
   expect(isOver).toBe(true);
+});
+
+test('what is repeated is called at each interval, until it is cancelled, also by the call itself', () => {
+  const clock = createCountedClock();
+  const calls: number[] = [];
+  const timer = repeat(clock, 20, () => {
+    calls.push(clock.now());
+    if (clock.now() === 60) timer.cancel();
+  });
+  const other = repeat(clock, 50, () => calls.push(-clock.now()));
+  clock.advance(59);
+  other.cancel();
+  clock.advance(1_000);
+  expect(calls).toEqual([20, 40, -50, 60]);
+  expect(clock.pending).toEqual([]);
 });
 
 test('a shorter delay of the machine comes before a longer one', async () => {

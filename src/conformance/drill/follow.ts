@@ -1,4 +1,4 @@
-import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
+import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
 import type { Device, StartDevice } from './device.ts';
 import type { Situation } from './situation.ts';
 import type { Stage } from './stage.ts';
@@ -120,12 +120,8 @@ export async function follow(options: FollowOptions): Promise<Followed> {
     )
       launch().catch((thrown) => settle(Promise.reject(thrown)));
   };
-  const tick = () => {
-    look();
-    timer = clock.after(lookEveryMs, tick);
-  };
   const onAbort = () => settle(Promise.reject(signal.reason));
-  let timer = clock.after(lookEveryMs, tick);
+  const timer = repeat(clock, lookEveryMs, look);
   signal.addEventListener('abort', onAbort, { once: true });
   options.onReady(look);
   try {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { watchLateness } from '../../kernel/lateness.ts';
 
 /** Notices when this process was held up: stopped, or busy. */
 export interface HoldUp {
@@ -7,31 +8,21 @@ export interface HoldUp {
   stop(): void;
 }
 
-const beatMs = 50;
 /** A shorter delay is usual on a busy machine. */
-const lateMs = 50;
+const toleratedMs = 50;
 /** What has come in the meantime is read within this time. */
 const recentMs = 50;
 
 export function createHoldUp(clock: Clock): HoldUp {
-  let beatAt = clock.now();
   let endedAt = Number.NEGATIVE_INFINITY;
-  const look = () => {
-    const now = clock.now();
-    if (now - beatAt > beatMs + lateMs) endedAt = now;
-    beatAt = now;
-  };
-  const beat = () => {
-    look();
-    timer = clock.after(beatMs, beat, { background: true });
-  };
-  let timer = clock.after(beatMs, beat, { background: true });
+  const lateness = watchLateness(clock, (lateMs) => {
+    if (lateMs > toleratedMs) endedAt = clock.now();
+  });
   return {
     hasJustEnded() {
-      // Sockets may be read before the timer.
-      look();
+      lateness.look();
       return clock.now() - endedAt < recentMs;
     },
-    stop: () => timer.cancel(),
+    stop: () => lateness.stop(),
   };
 }

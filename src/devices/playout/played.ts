@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, repeat } from '../../kernel/clock.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 
@@ -32,13 +32,11 @@ export function toldPlayed(child: DeviceProcess): Played {
  */
 export function readPlayed(child: DeviceProcess, clock: Clock): Played {
   return (listener) => {
-    const ask = () => {
+    const timer = repeat(clock, askEveryMs, () => {
       const bytes = readBytes(child.pid);
-      if (bytes === undefined) return;
-      listener({ playedMs: msForBytes(bytes) });
-      timer = clock.after(askEveryMs, ask, { background: true });
-    };
-    let timer = clock.after(askEveryMs, ask, { background: true });
+      if (bytes === undefined) timer.cancel();
+      else listener({ playedMs: msForBytes(bytes) });
+    });
     void child.ended.then(() => timer.cancel());
   };
 }

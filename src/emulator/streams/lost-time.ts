@@ -1,8 +1,8 @@
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
-import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
 
-/** Interval at which lateness is measured, and a lateness that any timer may have. */
-const everyMs = 50;
+/** A lateness that any timer may have. */
 const toleratedMs = 5;
 
 /** Measures the time in which this process did not run, while at least one stream is open. */
@@ -15,17 +15,7 @@ export interface OwnLateness extends LostTime {
 export function createOwnLateness(clock: Clock): OwnLateness {
   let lostMs = 0;
   let watchers = 0;
-  let timer: ClockTimer | undefined;
-
-  const arm = () => {
-    const due = clock.now() + everyMs;
-    const measure = () => {
-      const late = clock.now() - due;
-      if (late > toleratedMs) lostMs += late;
-      arm();
-    };
-    timer = clock.after(everyMs, measure, { background: true });
-  };
+  let lateness: Lateness | undefined;
 
   return {
     get lostMs() {
@@ -33,10 +23,14 @@ export function createOwnLateness(clock: Clock): OwnLateness {
     },
     watch() {
       watchers += 1;
-      if (watchers === 1) arm();
+      lateness ??= watchLateness(clock, (lateMs) => {
+        if (lateMs > toleratedMs) lostMs += lateMs;
+      });
       return () => {
         watchers -= 1;
-        if (watchers === 0) timer?.cancel();
+        if (watchers > 0) return;
+        lateness?.stop();
+        lateness = undefined;
       };
     },
   };

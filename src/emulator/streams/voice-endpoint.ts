@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { writeGiven } from '../../protocol/messages.ts';
 import { streamPath } from '../../protocol/paths.ts';
@@ -139,7 +139,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     },
     observe: observers.add,
     async close() {
-      heartbeat.stop();
+      heartbeat.cancel();
       const gone = [...connections].map(
         ({ socket }) => new Promise((resolve) => socket.once('close', resolve)),
       );
@@ -225,11 +225,8 @@ function findToken({ headers, url = '' }: IncomingMessage): string | undefined {
 }
 
 /** Pings every peer, so that peers which vanished without closing free their slots. */
-function startHeartbeat(connections: ReadonlySet<Connection>, clock: Clock) {
-  const beat = () => {
+function startHeartbeat(connections: ReadonlySet<Connection>, clock: Clock): ClockTimer {
+  return repeat(clock, pingEveryMs, () => {
     for (const connection of connections) connection.probe();
-    timer = clock.after(pingEveryMs, beat, { background: true });
-  };
-  let timer = clock.after(pingEveryMs, beat, { background: true });
-  return { stop: () => timer.cancel() };
+  });
 }

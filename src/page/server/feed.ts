@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Stage } from '../../emulator/control/page-handler.ts';
 import type { EmulatorEvent } from '../../emulator/events.ts';
 import { isUnavailable } from '../../emulator/state/unavailable.ts';
-import type { ClockTimer } from '../../kernel/clock.ts';
+import { type ClockTimer, repeat } from '../../kernel/clock.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import type { AudioMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
@@ -108,7 +108,6 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
         isAsking = false;
       });
     }
-    timer = clock.after(everyMs, tick, { background: true });
   };
   /** The events after `since`, and how far the clock was ahead before them. */
   const readPast = async (since: number) => {
@@ -139,7 +138,7 @@ export function createFeed({ stage, hello, recordings }: FeedOptions): Feed {
       const viewer: Viewer = { response, isBehind: false, held: [] };
       response.on('close', () => leave(viewer));
       viewers.add(viewer);
-      if (viewers.size === 1) timer = clock.after(everyMs, tick, { background: true });
+      if (viewers.size === 1) timer = repeat(clock, everyMs, tick);
       try {
         const { past, aheadMs } = await readPast(since);
         const state = await control.state();

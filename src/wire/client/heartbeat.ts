@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, repeat } from '../../kernel/clock.ts';
 
 const pingEveryMs = 15_000;
 
@@ -22,16 +22,15 @@ export function startHeartbeat(socket: WebSocket, { clock, ping, onDead }: Heart
     isAlive = true;
   };
   for (const event of ['pong', 'ping', 'message']) socket.on(event, beat);
-  const look = () => {
+  const timer = repeat(clock, pingEveryMs, () => {
     // While reading is paused, no answer can arrive.
     if (!isAlive && !socket.isPaused) {
+      timer.cancel();
       onDead();
       return;
     }
     isAlive = false;
     if (socket.readyState === WebSocket.OPEN) ping();
-    timer = clock.after(pingEveryMs, look, { background: true });
-  };
-  let timer = clock.after(pingEveryMs, look, { background: true });
+  });
   return { beat, stop: () => timer.cancel() };
 }

@@ -5,6 +5,7 @@ import {
   type ClockTimer,
   createMovableClock,
   type MovableClock,
+  repeat,
   systemClock,
 } from '../../../kernel/clock.ts';
 import type { TokenClaims } from '../../../protocol/claims.ts';
@@ -227,9 +228,7 @@ export async function openSharedService({
     await time.measure(made);
   };
   const beat = () => {
-    if (closed) return;
     if (link.isUp) pulse().catch(ignoreAway);
-    timer = systemClock.after(pulseEveryMs, beat, { background: true });
   };
   /** Waits until all emulators have handled the earlier messages. */
   const settle = () => bus.ask('settle', null);
@@ -274,7 +273,9 @@ export async function openSharedService({
       member = to;
       for (const why of warnings) to.emit({ type: 'shared-warning', why });
       await bus.join(connection);
+      if (closed) return;
       beat();
+      timer = repeat(systemClock, pulseEveryMs, beat);
     },
     async close() {
       closed = true;

@@ -1,0 +1,27 @@
+import { type Clock, repeat } from './clock.ts';
+
+const everyMs = 50;
+
+/** Notices that this process did not run for a while: it was stopped, or the machine was busy. */
+export interface Lateness {
+  /** Looks now. After a pause sockets may be read before timers run. */
+  look(): void;
+  stop(): void;
+}
+
+/** Looks at the clock every 50 ms, and calls `onLate` with the milliseconds by which a look came late. */
+export function watchLateness(clock: Clock, onLate: (lateMs: number) => void): Lateness {
+  let due = clock.now() + everyMs;
+  const look = () => {
+    const now = clock.now();
+    if (now <= due) return;
+    const lateMs = now - due;
+    due = now + everyMs;
+    onLate(lateMs);
+  };
+  const timer = repeat(clock, everyMs, () => {
+    look();
+    due = clock.now() + everyMs;
+  });
+  return { look, stop: () => timer.cancel() };
+}

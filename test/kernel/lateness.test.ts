@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { watchLateness } from '../../src/kernel/lateness.ts';
+import { createCountedClock } from '../helpers/counted-clock.ts';
+
+/** `stop`: this process does not run for so long, and no timer with it. */
+function lateProcess() {
+  const clock = createCountedClock();
+  let stoppedMs = 0;
+  const told: number[] = [];
+  const lateness = watchLateness({ ...clock, now: () => clock.now() + stoppedMs }, (ms) => told.push(ms));
+  return { clock, told, lateness, stop: (ms: number) => (stoppedMs += ms) };
+}
+
+test('timers that are in time tell nothing, nor does a look between them', async () => {
+  const { clock, told, lateness } = lateProcess();
+  for (let turn = 0; turn < 100; turn += 1) {
+    await clock.run(30);
+    lateness.look();
+  }
+  expect(told).toEqual([]);
+});
+
+test('a pause is told once: by the next timer, or by a look before it', async () => {
+  const { clock, told, lateness, stop } = lateProcess();
+  stop(300);
+  await clock.run(50);
+  expect(told).toEqual([300]);
+  await clock.run(20);
+  stop(300);
+  lateness.look();
+  expect(told).toEqual([300, 270]);
+  await clock.run(1_000);
+  expect(told).toEqual([300, 270]);
+});
+
+test('nothing is told after the end, and no timer is left', async () => {
+  const { clock, told, lateness, stop } = lateProcess();
+  lateness.stop();
+  stop(300);
+  await clock.run(1_000);
+  expect([told, clock.pending]).toEqual([[], []]);
+});
