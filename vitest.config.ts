@@ -19,7 +19,7 @@ const programs = [
   'test/{bench,chaos,cli,foreign}/**/*.test.ts',
   'test/{examples,examples-load,package}.test.ts',
   'test/contract/{binary,cluster,foreign}.test.ts',
-  'test/ui/{golden,terminal*}.test.ts',
+  'test/ui/terminal*.test.ts',
   'test/page/*-page.test.ts',
   'test/conformance/{,drill/}mutants.test.ts',
   'test/conformance/learn/round-trip.test.ts',

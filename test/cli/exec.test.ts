@@ -163,13 +163,14 @@ test('with -v what the emulator does is told on standard error', async () => {
 test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be shown escaped', async () => {
   const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
   const command = `${process.execPath} ${bin} exec -v -- sh -c '${process.execPath} ${bin} token >token'`;
-  const terminal = terminals.start(`${command}; echo it" is over"`, {
+  const terminal = await terminals.start(`${command}; echo it" is over"`, {
     columns: 150,
     rows: 30,
     cwd: sandbox.dir,
     env: { HOME: sandbox.dir, CI: '', NO_COLOR: '' },
   });
-  const shown = await terminal.settled('it is over');
+  await eventually(terminal.screen).toContain('it is over');
+  const shown = await terminal.screen();
   expect(shown).toContain('token for');
   expect(shown).not.toContain('u001b');
 });

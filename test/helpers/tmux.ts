@@ -1,6 +1,8 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { afterEach, type TestContext } from 'vitest';
-import { eventually } from './eventually.ts';
+import { createWatch } from './watch.ts';
 
 /** Whether there is a tmux to run terminals in; says so loudly where there is none. */
 export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
@@ -16,18 +18,16 @@ export interface TerminalOptions {
 /** A real pseudo-terminal with a program in it. */
 export interface PseudoTerminal {
   /** What is on it, line by line. */
-  screen(): string;
+  screen(): Promise<string>;
   /** Presses keys by the names that tmux gives them, such as `Enter`, `C-c` or `Up`. */
   press(...keys: string[]): void;
   /** Types text. */
   type(text: string): void;
   resize(columns: number, rows: number): void;
   /** Whether the cursor is to be seen, and whether the alternate screen is shown. */
-  flags(): { cursor: boolean; alternate: boolean };
-  /** Resolves with the screen when this stands on it, and nothing moves any more. */
-  settled(text: string | RegExp): Promise<string>;
+  flags(): Promise<{ cursor: boolean; alternate: boolean }>;
   /** Closes the terminal under the program. */
-  close(): void;
+  close(): Promise<void>;
   /** The process that the terminal was started with. */
   readonly pid: number;
 }
@@ -49,67 +49,105 @@ export function terminalsFor({ onTestFinished }: Pick<TestContext, 'onTestFinish
 }
 
 function createTerminals() {
-  const servers: string[] = [];
-  const run = (server: string, ...args: string[]) =>
-    execFileSync('tmux', ['-u', '-L', server, '-f', '/dev/null', ...args], {
-      encoding: 'utf8',
-      env: { ...process.env, LC_ALL: 'C.UTF-8', TMUX: '' },
-    });
+  const started: PseudoTerminal[] = [];
   return {
-    close() {
-      for (const server of servers.splice(0)) spawnSync('tmux', ['-L', server, 'kill-server']);
+    async close() {
+      await Promise.all(started.splice(0).map((terminal) => terminal.close()));
     },
     /** Runs `sh` with this script in a terminal of its own. */
-    start(script: string, { columns, rows, cwd = '/', env = {} }: TerminalOptions): PseudoTerminal {
-      count += 1;
-      const target = `terminal${count}:`;
-      // A server each: one that is ending does not take another terminal.
-      const server = `voicectl-test-${process.pid}-${count}`;
-      servers.push(server);
-      const tmux = (...args: string[]) => run(server, ...args);
-      const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-      const size = ['-x', String(columns), '-y', String(rows)];
-      const begin = ['new-session', '-d', '-s', `terminal${count}`, ...size, '-c', cwd, ...variables, 'sh'];
-      // Each call starts a process.
-      const pid = tmux(...begin, ';', 'display-message', '-p', '-t', target, '#{pane_pid}');
-      const screen = () =>
-        tmux('capture-pane', '-p', '-t', target)
-          .split('\n')
-          .map((line) => line.trimEnd())
-          .join('\n')
-          .trimEnd();
-      const ask = (format: string) => tmux('display-message', '-p', '-t', target, format).trim();
-      const type = (text: string) => void tmux('send-keys', '-t', target, '-l', text);
-      const press = (...keys: string[]) => void tmux('send-keys', '-t', target, ...keys);
-      // What is typed before the shell has its prompt stands in front of it.
-      while (screen() === '');
-      tmux('send-keys', '-t', target, '-l', script, ';', 'send-keys', '-t', target, 'Enter');
-      return {
-        screen,
-        press,
-        type,
-        resize: (width, height) =>
-          void tmux('resize-window', '-t', target, '-x', String(width), '-y', String(height)),
-        flags() {
-          const [cursor, alternate] = ask('#{cursor_flag} #{alternate_on}').split(' ');
-          return { cursor: cursor === '1', alternate: alternate === '1' };
-        },
-        async settled(text) {
-          let before: string[] = [];
-          const look = () => {
-            const now = screen();
-            before = [now, ...before].slice(0, 3);
-            const isThere = typeof text === 'string' ? now.includes(text) : text.test(now);
-            const isStill = before.length === 3 && before.every((one) => one === now);
-            return isThere && isStill ? 'settled' : `${text} is not there, or it still moves:\n${now}`;
-          };
-          // Each look starts a process.
-          await eventually(look, { interval: 50 }).toBe('settled');
-          return before[0] ?? '';
-        },
-        close: () => void tmux('kill-session', '-t', target),
-        pid: Number(pid.trim()),
-      };
+    async start(script: string, options: TerminalOptions): Promise<PseudoTerminal> {
+      const terminal = await startTerminal(script, options);
+      started.push(terminal);
+      return terminal;
     },
   };
 }
+
+async function startTerminal(
+  script: string,
+  { columns, rows, cwd = '/', env = {} }: TerminalOptions,
+): Promise<PseudoTerminal> {
+  const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  const tmux = startTmux('new-session', '-c', cwd, ...variables, 'sh');
+  // The prompt: what is typed before it stands in front of it.
+  await tmux.output;
+  // Nothing is left where the tests end without a word.
+  void tmux.ask('set-option destroy-unattached on');
+  const resize = (width: number, height: number) => void tmux.ask(`refresh-client -C ${width}x${height}`);
+  resize(columns, rows);
+  const type = (text: string) => void tmux.ask(`send-keys -l ${quote(text)}`);
+  const press = (...keys: string[]) => void tmux.ask(`send-keys ${keys.map(quote).join(' ')}`);
+  const pid = Number(await tmux.ask(`display-message -p '#{pane_pid}'`));
+  type(script);
+  press('Enter');
+  return {
+    press,
+    type,
+    resize,
+    async screen() {
+      const lines = (await tmux.ask('capture-pane -p')).split('\n');
+      return lines
+        .map((line) => line.trimEnd())
+        .join('\n')
+        .trimEnd();
+    },
+    async flags() {
+      const flags = await tmux.ask(`display-message -p '#{cursor_flag} #{alternate_on}'`);
+      const [cursor, alternate] = flags.split(' ');
+      return { cursor: cursor === '1', alternate: alternate === '1' };
+    },
+    close: tmux.close,
+    pid,
+  };
+}
+
+/**
+ * Starts a server of tmux and one client of it that takes commands on standard input (CONTROL MODE in its manual): a
+ * process for each look would take most of the time of a test.
+ */
+function startTmux(...command: string[]) {
+  count += 1;
+  const server = `voicectl-test-${process.pid}-${count}`;
+  const client = spawn('tmux', ['-u', '-L', server, '-f', '/dev/null', '-C', ...command], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, LC_ALL: 'C.UTF-8', TMUX: '' },
+  });
+  const ended = once(client, 'close');
+  // It may end before it has read everything.
+  client.stdin.on('error', () => {});
+  const watch = createWatch();
+  let hasOutput = false;
+  const waiting: ((answer: { ok: boolean; text: string }) => void)[] = [];
+  const next = () => new Promise<{ ok: boolean; text: string }>((resolve) => waiting.push(resolve));
+  let block: { id: string; lines: string[] } | undefined;
+  createInterface(client.stdout).on('line', (line) => {
+    const [, kind, id = ''] = /^%(begin|end|error) (\d+ \d+ \d+)$/.exec(line) ?? [];
+    if (block === undefined) {
+      if (kind === 'begin') block = { id, lines: [] };
+      hasOutput ||= line.startsWith('%output');
+      watch.changed();
+    } else if (kind !== 'begin' && id === block.id) {
+      waiting.shift()?.({ ok: kind === 'end', text: block.lines.join('\n') });
+      block = undefined;
+    } else block.lines.push(line);
+  });
+  // The first answer is to the command that it was started with.
+  void next();
+  return {
+    async ask(line: string): Promise<string> {
+      client.stdin.write(`${line}\n`);
+      const { ok, text } = await next();
+      if (!ok) throw new Error(`tmux ${line}: ${text}`);
+      return text;
+    },
+    /** Resolves when the program in it has written something. */
+    output: watch.until(() => hasOutput),
+    async close() {
+      client.stdin.end();
+      await ended;
+    },
+  };
+}
+
+/** A word for the command language of tmux, in which nothing in single quotes has a meaning. */
+const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -16,12 +16,12 @@ export function programsFor(context: TestContext) {
   // Ended in the reverse order: the terminals before the folder that they work in.
   const sandbox = sandboxFor(context);
   const terminals = terminalsFor(context);
-  /** On a machine that does much else, a first frame may take its time. To look at a terminal starts a process. */
+  /** On a machine that does much else, a first frame may take its time. */
   const eventually = <Value>(read: () => Value) =>
-    context.expect.poll(read, { timeout: 60_000, interval: 150 });
+    context.expect.poll(read, { timeout: 60_000, interval: 50 });
 
   /** Runs voicectl between two looks at the settings of the terminal, and notes its exit code. */
-  function run(words: string, variables = ''): PseudoTerminal {
+  function run(words: string, variables = ''): Promise<PseudoTerminal> {
     const bin = join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js');
     const node = `${variables} ${process.execPath} --import "${breaking}" ${bin}`;
     return terminals.start(
@@ -35,7 +35,9 @@ export function programsFor(context: TestContext) {
     const emulator = await createEmulator();
     sandbox.defer(emulator.close);
     const file = fixture('two-turns.wav');
-    const terminal = run(`stream --file ${file} --base-url ${emulator.baseUrl} --loop --expect-close 1000`);
+    const terminal = await run(
+      `stream --file ${file} --base-url ${emulator.baseUrl} --loop --expect-close 1000`,
+    );
     return { terminal, end: () => emulator.control.close({}, 1000, '') };
   }
 
@@ -46,7 +48,7 @@ export function programsFor(context: TestContext) {
   }
 
   /** A session in plain lines, with a program in place of the microphone. */
-  function runWithMicrophone(): PseudoTerminal {
+  function runWithMicrophone(): Promise<PseudoTerminal> {
     const capture = 'setInterval(() => process.stdout.write(Buffer.alloc(640)), 20)';
     sandbox.write('bin/parec', `#!${process.execPath}\n${capture}\n`, 0o755);
     const flags = '--mic --no-play --audio-backend pulse --local --output plain';
@@ -54,12 +56,12 @@ export function programsFor(context: TestContext) {
   }
 
   async function expectRestored(terminal: PseudoTerminal, code: number) {
-    await eventually(() => terminal.screen()).toContain('it is over');
-    expect(terminal.flags()).toEqual({ cursor: true, alternate: false });
+    await eventually(terminal.screen).toContain('it is over');
+    expect(await terminal.flags()).toEqual({ cursor: true, alternate: false });
     expect(sandbox.read('after')).toBe(sandbox.read('before'));
     expect(sandbox.read('code').trim()).toBe(String(code));
   }
-  const live = (terminal: PseudoTerminal) => eventually(() => terminal.screen()).toMatch(/● (live|draining)/);
+  const live = (terminal: PseudoTerminal) => eventually(terminal.screen).toMatch(/● (live|draining)/);
 
   return {
     ...{ eventually, sandbox, terminals, stream },

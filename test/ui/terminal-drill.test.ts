@@ -8,11 +8,11 @@ const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'dev
 describe.skipIf(!hasTmux)('a drill on a real terminal', { timeout: 120_000 }, () => {
   test('q in the middle leaves at once, with the verdicts so far', async (context) => {
     const { eventually, run, expectRestored } = programsFor(context);
-    const terminal = run(`drill --drill D1 --drill D5 -- '${process.execPath}' '${device}'`);
-    await eventually(() => terminal.screen()).toContain('✓ D1');
+    const terminal = await run(`drill --drill D1 --drill D5 -- '${process.execPath}' '${device}'`);
+    await eventually(terminal.screen).toContain('✓ D1');
     terminal.press('q');
     await expectRestored(terminal, 130);
-    expect(terminal.screen()).toMatch(/^D1 +pass /m);
-    expect(terminal.screen()).toContain('Interrupted');
+    expect(await terminal.screen()).toMatch(/^D1 +pass /m);
+    expect(await terminal.screen()).toContain('Interrupted');
   });
 });

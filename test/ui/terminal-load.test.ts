@@ -14,11 +14,11 @@ describe.skipIf(!hasTmux).concurrent('a load run on a real terminal', { timeout:
       const emulator = await createEmulator({ onEvent: (event) => events.push(event) });
       sandbox.defer(emulator.close);
       const flags = '--sessions 30 --arrival constant:5/s --task listen --hold 100s --out result.json';
-      const terminal = run(`load --base-url ${emulator.baseUrl} ${flags}`);
-      await eventually(() => terminal.screen()).toMatch(/^ confirmed +\d/m);
+      const terminal = await run(`load --base-url ${emulator.baseUrl} ${flags}`);
+      await eventually(terminal.screen).toMatch(/^ confirmed +\d/m);
       terminal.press(key);
       await expectRestored(terminal, 130);
-      expect(terminal.screen()).toContain('Interrupted');
+      expect(await terminal.screen()).toContain('Interrupted');
       const { counts, stopped }: LoadResult = JSON.parse(sandbox.read('result.json'));
       expect(stopped).toBe('Interrupted');
       expect(counts.confirmed).toBeGreaterThan(0);
