@@ -193,6 +193,12 @@ static int write_next(struct lws *socket, struct stream *stream) {
   return 0;
 }
 
+/* Wakes lws_service, which else sleeps on after a connection that a timer has ended. */
+static void end(struct lws *socket, struct stream *stream) {
+  stream->ended = 1;
+  lws_cancel_service(lws_get_context(socket));
+}
+
 static int on_event(struct lws *socket, enum lws_callback_reasons reason, void *user, void *in, size_t length) {
   struct stream *stream = user;
   switch (reason) {
@@ -207,10 +213,10 @@ static int on_event(struct lws *socket, enum lws_callback_reasons reason, void *
       return write_next(socket, stream);
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
       fprintf(stderr, "No connection: %s\n", in == NULL ? "it failed" : (const char *)in);
-      stream->ended = 1;
+      end(socket, stream);
       break;
     case LWS_CALLBACK_CLIENT_CLOSED:
-      stream->ended = 1;
+      end(socket, stream);
       break;
     default:
       break;
