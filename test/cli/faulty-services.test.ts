@@ -4,7 +4,6 @@ import { createEmulator } from '../../src/emulator/emulator.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { exitCodesOf, type FailureKind } from '../../src/kernel/failure-kind.ts';
 import { readFault } from '../../src/protocol/read-fault.ts';
-import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 import { setUpServices } from '../helpers/services.ts';
@@ -49,9 +48,9 @@ const table: Promised[] = /<!-- faults: begin -->([\s\S]*)<!-- faults: end -->/
 
 /** The WebSocket library waits for the answer to a close by the clock of the machine. */
 const isRealTime = ({ fault }: Promised) => fault === 'stall:for=8s';
-/** The first of each exit code, and what needs real time. */
+/** The first of each exit code. */
 const byProgram = table.filter(
-  (row, index) => isRealTime(row) || table.findIndex((other) => other.exitCode === row.exitCode) === index,
+  (row, index) => table.findIndex((other) => other.exitCode === row.exitCode) === index,
 );
 
 type Run = (args: readonly string[]) => Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>>;
@@ -115,10 +114,7 @@ function expectFailure(
 
 describe('the smoke test', () => {
   test('passes where nothing is wrong', async () => {
-    const { code, summary, junit } = await smokeTest(sandbox, await startFaulty(sandbox), [
-      '--max-audio',
-      '1200ms',
-    ]);
+    const { code, summary, junit } = await smokeTestFast(undefined, ['--max-audio', '1200ms']);
     expect({ code, ok: summary.ok, failure: summary.failure }).toEqual({ code: 0, ok: true, failure: null });
     expect(junit).toContain('failures="0" errors="0"');
   });
@@ -139,6 +135,15 @@ describe('the smoke test', () => {
     'of a service with $fault and $flags ends with $exitCode, $kind',
     async (promised) => {
       expectFailure(await smokeTestFast(promised.fault, promised.flags), promised);
+    },
+  );
+
+  test.concurrent.for(table.filter(isRealTime))(
+    'of a service with $fault and $flags ends in real time with $exitCode, $kind',
+    async (promised, context) => {
+      const sandbox = sandboxFor(context);
+      const baseUrl = await startFaulty(sandbox, promised.fault);
+      expectFailure(await smokeTest(sandbox, baseUrl, promised.flags, runInProcess), promised);
     },
   );
 
@@ -185,30 +190,3 @@ describe('the smoke test of a service that is not there', () => {
     expectFailure(result, { exitCode: 6, kind: 'protocol' });
   });
 });
-
-describe.runIf(hasForeignService).concurrent('the smoke test of a service of another make', () => {
-  test.for<[string[], string[], number, FailureKind]>([
-    [['--token-error', '401:html'], [], 3, 'token-refused'],
-    [['--token-error', '429:other:0'], ['--retries', '0'], 5, 'rate-limited'],
-    [['--reply', 'redirect:308'], [], 6, 'redirected'],
-    [['--reply', 'upgrade-status:502'], [], 4, 'handshake'],
-    [['--reply', 'reject-token:4401:expired'], [], 3, 'stream-refused'],
-    [['--reply', 'reject-token:4429:too many connections'], [], 5, 'too-many-connections'],
-    [['--reply', 'reject-token:1011'], [], 6, 'stream-broken'],
-    [['--reply', 'error-event'], [], 1, 'forbidden-event'],
-    [['--reply', 'none'], ['--wait', '2s'], 1, 'too-little-audio'],
-    [['--reply', 'stall'], ['--timeout', '4s'], 7, 'timeout'],
-  ])('with %j and %j ends with %i, %s', async ([service, flags, exitCode, kind], context) => {
-    const sandbox = sandboxFor(context);
-    const { baseUrl } = await startForeignService(sandbox, service);
-    expectFailure(await smokeTest(sandbox, baseUrl, flags, runInProcess), { exitCode, kind });
-  });
-});
-
-test.runIf(hasForeignService)(
-  'the smoke test of a service of another make passes where nothing is wrong',
-  async () => {
-    const { baseUrl } = await startForeignService(sandbox, ['--reply', `fixed:${fixture('answer.wav')}`]);
-    expect((await smokeTest(sandbox, baseUrl, [])).code).toBe(0);
-  },
-);

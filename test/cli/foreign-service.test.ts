@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { FailureKind } from '../../src/kernel/failure-kind.ts';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { runInProcess } from '../helpers/in-process.ts';
 import {
@@ -138,14 +139,15 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
     expect(summary?.firstAudioMs).toEqual(expect.any(Number));
   });
 
-  test.for<[what: string, error: string, exitCode: number, why: string]>([
-    ['no words', '401:empty', 3, '401'],
-    ['a web page', '403:html', 3, '403'],
-    ['a body of another shape', '400:other', 3, '400'],
-    ['the specification’s body', '401:spec', 3, 'UNAUTHORIZED: The foreign service refused this request.'],
-    ['trouble of its own', '503:spec', 3, '503'],
-    ['a rate limit', '429:spec:0', 5, 'RATE_LIMITED: The foreign service refused this request.'],
-  ])('it refuses the key with %s (%s): exit %i, and why', async ([_what, error, exitCode, why], context) => {
+  test.for<[what: string, error: string, exitCode: number, kind: FailureKind, why: string]>([
+    ['no words', '401:empty', 3, 'token-refused', '401'],
+    ['a web page', '403:html', 3, 'token-refused', '403'],
+    ['a body of another shape', '400:other', 3, 'token-refused', '400'],
+    ['the specification’s body', '401:spec', 3, 'token-refused', 'UNAUTHORIZED: The foreign service refused'],
+    ['trouble of its own', '503:spec', 3, 'token-refused', '503'],
+    ['a rate limit', '429:spec:0', 5, 'rate-limited', 'RATE_LIMITED: The foreign service refused this'],
+  ])('it refuses the key with %s (%s): exit %i, %s, and why', async (row, context) => {
+    const [_what, error, exitCode, kind, why] = row;
     const sandbox = sandboxFor(context);
     const { code, stderr, stdout, recorded } = await stream(
       sandbox,
@@ -154,25 +156,26 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
     );
     expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringMatching(message) });
     expect(stderr).toContain(why);
-    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', exitCode });
+    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', kind, exitCode });
     expect(recorded().filter(({ what }) => what === 'token-request')).toHaveLength(1);
     expect(recorded().filter(({ what }) => what === 'upgrade')).toHaveLength(0);
   });
 
-  test.for<[what: string, reply: string, exitCode: number, why: string]>([
-    ['closes with 4401 at the token', 'reject-token', 3, '4401'],
-    ['closes with 1008 and a reason', 'reject-token:1008:not today', 3, 'not today'],
-    ['closes without a code', 'reject-token:1005', 3, '1005'],
-    ['cuts the connection at the token', 'reject-token:1006', 6, ''],
-    ['closes with 4429', 'reject-token:4429:too many connections', 5, 'too many connections'],
-    ['answers the upgrade with 401', 'upgrade-status:401', 3, '401'],
-    ['answers the upgrade with 429', 'upgrade-status:429', 5, '429'],
-    ['answers the upgrade with 503', 'upgrade-status:503', 4, '503'],
-    ['answers the upgrade with a redirect', 'upgrade-status:302', 6, '302'],
-    ['redirects the token request', 'redirect:307', 6, '307'],
-    ['fails, and closes with 1011', 'error-event:1011', 6, 'The foreign service is unwell.'],
-    ['cuts the connection in the middle of a frame', 'abnormal', 6, ''],
-  ])('it %s (%s): exit %i', async ([_what, reply, exitCode, why], context) => {
+  test.for<[what: string, reply: string, exitCode: number, kind: FailureKind, why: string]>([
+    ['closes with 4401 at the token', 'reject-token', 3, 'stream-refused', '4401'],
+    ['closes with 1008 and a reason', 'reject-token:1008:not today', 3, 'stream-refused', 'not today'],
+    ['closes with 1011 at the token', 'reject-token:1011', 6, 'stream-broken', '1011'],
+    ['closes without a code', 'reject-token:1005', 3, 'stream-refused', '1005'],
+    ['cuts the connection at the token', 'reject-token:1006', 6, 'stream-broken', ''],
+    ['closes with 4429', 'reject-token:4429:too many', 5, 'too-many-connections', 'too many'],
+    ['answers the upgrade with 401', 'upgrade-status:401', 3, 'stream-refused', '401'],
+    ['answers the upgrade with 429', 'upgrade-status:429', 5, 'too-many-connections', '429'],
+    ['answers the upgrade with 503', 'upgrade-status:503', 4, 'handshake', '503'],
+    ['answers the upgrade with a redirect', 'upgrade-status:302', 6, 'redirected', '302'],
+    ['redirects the token request', 'redirect:307', 6, 'redirected', '307'],
+    ['fails, and closes with 1011', 'error-event:1011', 6, 'service-error', 'The foreign service is unwell.'],
+    ['cuts the connection in the middle of a frame', 'abnormal', 6, 'protocol', ''],
+  ])('it %s (%s): exit %i, %s', async ([_what, reply, exitCode, kind, why], context) => {
     const sandbox = sandboxFor(context);
     const { code, stderr, stdout, recorded } = await stream(
       sandbox,
@@ -181,8 +184,8 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
     );
     expect({ code, stderr }).toEqual({ code: exitCode, stderr: expect.stringMatching(message) });
     expect(stderr).toContain(why);
-    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', exitCode });
-    expect(jsonLines(stdout).at(-2)?.type).toBe('summary');
+    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', kind, exitCode });
+    expect(jsonLines(stdout).at(-2)).toMatchObject({ type: 'summary', failure: { kind, exitCode } });
     expect(recorded().filter(({ what }) => what === 'stray-request')).toEqual([]);
     // What came before it broke is in a valid file.
     const wav = readFileSync(sandbox.path('o.wav'));
@@ -196,6 +199,15 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
     expect(summary?.events).toEqual({ service_voice_connected: 1, error: 3 });
     expect(jsonLines(stdout).filter(({ category }) => category === 'error')).toHaveLength(3);
     expect(heard().subarray(0, pcm.length).equals(pcm)).toBe(true);
+  });
+
+  test.for<[what: string, reply: string, flags: string[], kind: FailureKind]>([
+    ['says nothing', 'none', ['--wait', '1s', '--expect-audible', '900ms'], 'too-little-audio'],
+    ['sends errors', 'error-event', ['--forbid-event', 'error'], 'forbidden-event'],
+  ])('it %s (%s) where %j was asked for: exit 1, %s', async ([_what, reply, flags, kind], context) => {
+    const { code, stdout } = await stream(sandboxFor(context), ['--reply', reply], flags);
+    expect(code).toBe(1);
+    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: 'error', kind, exitCode: 1 });
   });
 
   test('--expect-close makes of its end what was wanted', async (context) => {

@@ -1,6 +1,7 @@
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
@@ -13,19 +14,24 @@ const root = join(import.meta.dirname, '..', '..');
  * any program that reaches a sound device.
  */
 describe('without any way to sound', () => {
-  const env = () => ({ PATH: sandbox.path('only') });
+  const installed = mkdtempSync(join(tmpdir(), 'voicectl-lean-'));
+  const only = join(installed, 'only');
   const run = (...args: string[]) =>
-    sandbox.shell(`node ${sandbox.path('package/bin/voicectl.js')} ${args.join(' ')}`, { env: env() });
+    sandbox.shell(`node ${join(installed, 'bin', 'voicectl.js')} ${args.join(' ')}`, { env: { PATH: only } });
 
-  beforeEach(() => {
+  beforeAll(() => {
     for (const folder of ['bin', 'dist']) {
-      cpSync(join(root, folder), sandbox.path(`package/${folder}`), { recursive: true });
+      cpSync(join(root, folder), join(installed, folder), {
+        recursive: true,
+        filter: (path) => !path.endsWith(join('dist', 'types')),
+      });
     }
-    sandbox.write('package/package.json', '{"type":"module"}');
-    mkdirSync(sandbox.path('only'));
-    symlinkSync(process.execPath, sandbox.path('only/node'));
-    symlinkSync('/bin/sh', sandbox.path('only/sh'));
+    writeFileSync(join(installed, 'package.json'), '{"type":"module"}');
+    mkdirSync(only);
+    symlinkSync(process.execPath, join(only, 'node'));
+    symlinkSync('/bin/sh', join(only, 'sh'));
   });
+  afterAll(() => rmSync(installed, { recursive: true, force: true }));
 
   test('--mic ends with 8 and names what to install', async () => {
     const { code, stdout, stderr } = await run('stream', '--mic', '--local');

@@ -32,8 +32,8 @@ async function contentOf(name: string) {
   };
 }
 
-async function startReplay(args: readonly string[]) {
-  const replay = sandbox.start(['replay', ...args, '--port', '0', '--json']);
+async function startReplay(name: string, ...flags: string[]) {
+  const replay = await sandbox.startHere(['replay', sandbox.path(name), ...flags, '--port', '0', '--json']);
   const { baseUrl } = JSON.parse(await replay.line(/"type":"listening"/));
   return { baseUrl: baseUrl as string };
 }
@@ -65,7 +65,7 @@ describe('a recorded session, replayed as the service and recorded again', () =>
       sandbox.write('awkward.mjs', awkward);
       const stream = ['stream', '--file', fixture('barge-in.wav'), '--settle', '1s', ...flags];
       expect((await sandbox.runHere([...stream, ...service, '--record', 'first'])).code).toBe(code);
-      const { baseUrl } = await startReplay(['first']);
+      const { baseUrl } = await startReplay('first');
       expect((await sandbox.runHere([...stream, '--base-url', baseUrl, '--record', 'second'])).code).toBe(
         code,
       );
@@ -83,7 +83,7 @@ describe('a recorded session, replayed as the service and recorded again', () =>
     const stream = ['stream', '--settle', '1s', '--wait', '2s'];
     const first = [...stream, '--file', fixture('barge-in.wav'), '--local', '--record', 'first'];
     expect((await sandbox.runHere(first)).code).toBe(0);
-    const { baseUrl } = await startReplay(['first']);
+    const { baseUrl } = await startReplay('first');
     const again = [...stream, '--replay', 'first', '--base-url', baseUrl, '--record', 'second'];
     expect((await sandbox.runHere(again)).code).toBe(0);
     const { said, heard } = await contentOf('first');
@@ -97,7 +97,7 @@ describe('a recorded session, replayed as the service and recorded again', () =>
     expect((await sandbox.runHere([...stream, '--reply', 'replay:first', '--record', 'second'])).code).toBe(
       0,
     );
-    const { baseUrl } = await startReplay(['first', '--speed', '8']);
+    const { baseUrl } = await startReplay('first', '--speed', '8');
     const faster = ['stream', '--replay', 'first', '--pace', '8', '--settle', '1s', '--base-url', baseUrl];
     expect((await sandbox.runHere([...faster, '--record', 'third'])).code).toBe(0);
     const { heard } = await contentOf('first');

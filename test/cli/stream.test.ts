@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { runInProcess } from '../helpers/in-process.ts';
+import { voicectlCalls } from '../helpers/shell-words.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import {
   type Ended,
@@ -133,16 +134,19 @@ describe('what stream prints', () => {
   });
 
   test('a terminal sees colours, and none with NO_COLOR, TERM=dumb or --no-color', async () => {
-    const onTerminal = async (variables: string, flags = '') => {
-      const command = `voicectl stream --file ${fixture('barge-in.wav')} ${quick.join(' ')} ${flags}`;
+    const onTerminal = async (variables: string) => {
+      const command = `voicectl stream --file ${fixture('barge-in.wav')} ${quick.join(' ')}`;
       const script = `${variables} timeout --foreground 20 script -qec '${command}' /dev/null`;
       return (await sandbox.shell(script)).stdout;
     };
+    const asIfOnTerminal = async (env: Record<string, string>, ...flags: string[]) =>
+      (await sandbox.runHere(['stream', ...file, ...quick, ...flags], { env, isTTY: true })).stdout;
     expect(await onTerminal('TERM=xterm')).toContain('\u001b[');
+    expect(await asIfOnTerminal({ TERM: 'xterm' })).toContain('\u001b[');
     for (const plain of [
       await onTerminal('NO_COLOR=1'),
-      await onTerminal('TERM=dumb'),
-      await onTerminal('TERM=xterm', '--no-color'),
+      await asIfOnTerminal({ TERM: 'dumb' }),
+      await asIfOnTerminal({ TERM: 'xterm' }, '--no-color'),
     ]) {
       expect(plain).toMatch(/result +ok/);
       expect(plain).not.toContain('\u001b');
@@ -371,7 +375,8 @@ describe('what is received', () => {
 test('the command that the help begins with works as it stands, in an empty folder', async () => {
   const { stdout: help } = await sandbox.runHere(['--help']);
   const [, command = ''] = /Start here:\n {2}(.+)/.exec(help) ?? [];
-  const { code, stdout } = await sandbox.shell(`${command} --no-play`);
+  const [words = []] = voicectlCalls(command);
+  const { code, stdout } = await sandbox.runHere([...words, '--no-play']);
   expect(code).toBe(0);
   expect(stdout).toContain('  hello.wav (16,000 Hz');
 });
@@ -622,7 +627,7 @@ describe('how it ends', () => {
 
   test('the service ends: what came is told, and exit 6', async () => {
     const serve = await sandbox.serveHere(['--reply', 'echo']);
-    const running = sandbox.start([
+    const running = await sandbox.startHere([
       'stream',
       '--file',
       fixture('question.wav'),
@@ -636,6 +641,7 @@ describe('how it ends', () => {
     const ended = await running.ended;
     failed(ended, 6);
     expect(summaryOf(ended.stdout).close).toMatchObject({ code: 1001 });
+    await serve.ended;
   });
 });
 

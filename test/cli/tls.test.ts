@@ -9,9 +9,10 @@ const message = /^voicectl: .+\n( {2}.+\n){0,2}$/;
 
 describe('serve --tls', () => {
   test('says https and wss, and with --cert-out a curl line that works as it stands', async () => {
-    const serve = sandbox.start(['serve', '--tls', '--port', '0', '--cert-out', 'my cert.pem']);
+    const cert = sandbox.path('my cert.pem');
+    const serve = await sandbox.startHere(['serve', '--tls', '--port', '0', '--cert-out', cert]);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
-    expect(line).toContain(`--cacert 'my cert.pem'`);
+    expect(line).toContain(`--cacert '${cert}'`);
     expect(await serve.line(/token {3}/)).toMatch(
       / https:\/\/127\.0\.0\.1:\d+\/api\/websocket-voice\/token$/,
     );
@@ -25,7 +26,7 @@ describe('serve --tls', () => {
   });
 
   test('without --cert-out the curl line checks nothing, says so, and works too', async () => {
-    const serve = sandbox.start(['serve', '--tls', '--port', '0']);
+    const serve = await sandbox.startHere(['serve', '--tls', '--port', '0']);
     const line = (await serve.line(/curl -sS/)).replace(/^\s*try\s+/, '');
     expect(line).toContain('curl -sS -k ');
     expect(await serve.line(/trust/)).toContain('--cert-out FILE');
@@ -44,19 +45,17 @@ describe('serve --tls', () => {
 
   test('takes a certificate of one’s own, and --cert and --key ask for TLS by themselves', async () => {
     const { cert, key } = await createCertificate(['127.0.0.1']);
-    sandbox.write('cert.pem', cert);
-    sandbox.write('key.pem', key, 0o600);
-    const serve = sandbox.start(['serve', '--port', '0', '--cert', 'cert.pem', '--key', 'key.pem']);
+    const files = [sandbox.write('cert.pem', cert), sandbox.write('key.pem', key, 0o600)] as const;
+    const serve = await sandbox.startHere(['serve', '--port', '0', '--cert', files[0], '--key', files[1]]);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
-    expect(line).toContain(`--cacert 'cert.pem'`);
+    expect(line).toContain(`--cacert '${files[0]}'`);
     expect(JSON.parse((await sandbox.shell(line)).stdout)).toEqual({ token: expect.any(String) });
   });
 
   test('whose certificate is for other names, has a curl line that does not check it', async () => {
     const { cert, key } = await createCertificate(['voice.example']);
-    sandbox.write('cert.pem', cert);
-    sandbox.write('key.pem', key, 0o600);
-    const serve = sandbox.start(['serve', '--port', '0', '--cert', 'cert.pem', '--key', 'key.pem']);
+    const files = [sandbox.write('cert.pem', cert), sandbox.write('key.pem', key, 0o600)] as const;
+    const serve = await sandbox.startHere(['serve', '--port', '0', '--cert', files[0], '--key', files[1]]);
     expect(await serve.line(/curl -sS/)).toContain('curl -sS -k ');
   });
 

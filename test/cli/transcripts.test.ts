@@ -21,8 +21,8 @@ interface Outcome {
 
 const outcomes = new Map<string, Outcome>();
 
-/** Holds a session with the transcript's service: `run` is the real program, `runHere` the same in this process. */
-async function stream(transcript: Transcript, how: 'run' | 'runHere'): Promise<Outcome> {
+/** Holds a session with the transcript's service. */
+async function stream(transcript: Transcript): Promise<Outcome> {
   const service = await startTranscriptService(transcript);
   const version = /\/api\/(v\d+)\//.exec(transcript.http.request.path)?.[1];
   // Long enough for the pause between the two replies of the one session that has two.
@@ -31,7 +31,7 @@ async function stream(transcript: Transcript, how: 'run' | 'runHere'): Promise<O
   const target = ['--base-url', service.baseUrl, '--device', 'fixture-device'];
   if (version !== undefined) target.push('--api-version', version);
   try {
-    const json = await sandbox[how](
+    const json = await sandbox.runHere(
       ['stream', '--file', fixture('barge-in.wav'), '--json', ...flags, ...target],
       { env: { VOICECTL_API_KEY: key } },
     );
@@ -44,14 +44,9 @@ async function stream(transcript: Transcript, how: 'run' | 'runHere'): Promise<O
 /** Four at a time: they wait more than they compute. */
 beforeAll(async () => {
   const queue = [...transcripts];
-  const shown = new Set<number>();
   const work = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const { exitCode } = next.transcript.expect;
-      // The real program shows each exit code once; all else is the same in this process.
-      const how = shown.has(exitCode) ? 'runHere' : 'run';
-      shown.add(exitCode);
-      outcomes.set(next.name, await stream(next.transcript, how));
+      outcomes.set(next.name, await stream(next.transcript));
     }
   };
   await Promise.all(Array.from({ length: 4 }, work));
@@ -130,7 +125,7 @@ test('a message nested too deeply to be written again does not end the program',
   const known = transcripts.find(({ name }) => name === 'messages-nested-deep')?.transcript as Transcript;
   const deep = `{"type":"status","deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   const steps = known.stream.map((step) => (step.text?.includes('"deep"') ? { ...step, text: deep } : step));
-  const { json } = await stream({ ...known, stream: steps }, 'run');
+  const { json } = await stream({ ...known, stream: steps });
   expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 0, stderr: '' });
   expect(jsonLines(json.stdout)).toContainEqual(
     expect.objectContaining({ type: 'message', kind: 'status', body: '(nested too deeply)' }),

@@ -16,6 +16,8 @@ export interface InProcessOptions {
   env?: Record<string, string>;
   /** What stands on standard input. Default: nothing, and it ends. */
   input?: string | Buffer;
+  /** Whether the program takes its output for a terminal. */
+  isTTY?: boolean;
 }
 
 /** Runs a command line in this process, in its working folder, to its end. */
@@ -27,12 +29,12 @@ export function runInProcess(argv: readonly string[], options: InProcessOptions 
 /** Starts a command line in this process. Signals are told to the program, which ends by itself. */
 export function startInProcess(
   argv: readonly string[],
-  { clock, env = {}, input }: InProcessOptions = {},
+  { clock, env = {}, input, isTTY = false }: InProcessOptions = {},
 ): Program {
   const said = createSaid();
   const listeners = new Set<(signal: EndSignal) => void>();
   const output = (stream: 'stdout' | 'stderr'): OutputStream => ({
-    isTTY: false,
+    isTTY,
     write: async (data) => said.note(stream, Buffer.from(data)),
   });
   const io: Io = {

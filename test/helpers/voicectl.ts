@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, type TestContext } from 'vitest';
-import { runInProcess, startInProcess } from './in-process.ts';
+import { type InProcessOptions, runInProcess, startInProcess } from './in-process.ts';
 import { createManualClock } from './manual-clock.ts';
 import { createSaid, type Ended, type Program } from './said.ts';
 
@@ -23,10 +23,7 @@ export interface RunOptions {
   input?: string | Buffer | 'open';
 }
 
-export interface HereOptions {
-  env?: Record<string, string>;
-  input?: string | Buffer;
-}
+export type HereOptions = Omit<InProcessOptions, 'clock'>;
 
 export interface Running extends Program {
   readonly child: ChildProcess;
@@ -147,12 +144,9 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     }
   };
   const start: Sandbox['start'] = (args, options) => launch(process.execPath, [program, ...args], options);
-  const startHere: Sandbox['startHere'] = (args, { env = {}, input } = {}) =>
+  const startHere: Sandbox['startHere'] = (args, { env = {}, ...options } = {}) =>
     inFolder(async () => {
-      const running = startInProcess(args, {
-        env: { ...surroundings(), ...env },
-        ...(input !== undefined && { input }),
-      });
+      const running = startInProcess(args, { ...options, env: { ...surroundings(), ...env } });
       deferred.push(async () => {
         running.signal('SIGTERM');
         await running.ended;
@@ -173,11 +167,11 @@ function createSandbox(): Sandbox & { close(): Promise<void> } {
     read: (name) => readFileSync(join(folder(), name), 'utf8'),
     start,
     run: (args, options) => start(args, options).ended,
-    runHere: (args, { env = {}, input } = {}) =>
+    runHere: (args, { env = {}, ...options } = {}) =>
       inFolder(() =>
         runInProcess(args, {
+          ...options,
           env: { ...surroundings(), ...env },
-          ...(input !== undefined && { input }),
           ...(hasOneClock(args) && { clock: createManualClock(Date.now()) }),
         }),
       ),
