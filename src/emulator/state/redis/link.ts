@@ -34,7 +34,7 @@ export interface RedisLink {
   begin(connection: RedisConnection, life: string): void;
   /** Sets the life in which scripts run from now on. */
   setLife(life: string): void;
-  /** Gives the connection up, and begins to try again. */
+  /** Gives the connection up, and begins to try again. Does nothing where there is no connection. */
   lost(why: string): void;
   close(): void;
 }
@@ -51,8 +51,8 @@ export function createRedisLink(options: LinkOptions): RedisLink {
     return current;
   };
   const lost = (reason: string) => {
-    if (closed || awaySince !== undefined) return;
-    current?.close();
+    if (closed || current === undefined) return;
+    current.close();
     current = undefined;
     why = reason;
     awaySince = systemClock.now();

@@ -210,10 +210,11 @@ export async function openSharedService({
   const instance = String(itsName);
   life = String(itsLife);
   faults = String(itsFaults);
-  link.begin(connection, life);
-  await time.measure(connection);
-  applyOffset(Number(itsOffset));
   const policy = await evictionPolicy(connection);
+  await time.measure(connection);
+  // Nothing that can fail follows: a link that has begun tries again for ever.
+  link.begin(connection, life);
+  applyOffset(Number(itsOffset));
   if (policy !== undefined && policy !== 'noeviction')
     warnings.push(`Redis may drop keys when it is full: its maxmemory-policy is ${policy}; set noeviction`);
 
