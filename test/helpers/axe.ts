@@ -1,10 +1,19 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe finds wrong with what is shown. */
-export async function wrongWith(page: Page): Promise<unknown> {
+/** What axe finds wrong with what is shown in light, and with its colours in dark. */
+export async function wrongWith(page: Page): Promise<unknown[]> {
   await page.evaluate(axe.source);
-  return page.evaluate(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
-  );
+  const found: unknown[] = [];
+  for (const [colorScheme, rules] of [
+    ['light', {}],
+    ['dark', { runOnly: ['color-contrast', 'link-in-text-block'] }],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const wrong = await page.evaluate<unknown[]>(
+      `axe.run(${JSON.stringify(rules)}).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`,
+    );
+    found.push(...wrong.map((one) => [colorScheme, one]));
+  }
+  return found;
 }

@@ -13,6 +13,8 @@ if (!hasBrowser) console.warn('No /usr/bin/chromium: tests in a real browser are
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
+  // No process for a tab that nobody has opened yet.
+  '--renderer-process-limit=1',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',

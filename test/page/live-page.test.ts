@@ -398,9 +398,9 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     expect((await client.closed).code).toBe(1012);
   });
 
-  test.each(['light', 'dark'] as const)('axe finds nothing wrong with it (%s)', async (colorScheme) => {
+  test('axe finds nothing wrong with it', async () => {
     const { emulator, page, open } = await start({ width: 1280 });
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.emulateMedia({ reducedMotion: 'reduce' });
     await open();
     await emulator.connect('kitchen-1');
     emulator.control.faults.add({ name: 'drop' });
@@ -435,124 +435,115 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.waitForURL((url) => url.hash === '');
   });
 
-  test.each(['light', 'dark'] as const)(
-    'that of a recording is in order too, at any width (%s)',
-    async (colorScheme) => {
-      const { emulator, page, open, troubles } = await start({ reply: 'echo' });
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await open();
-      const client = await emulator.connect('kitchen-1');
-      await page.locator('#record').click();
-      await page.getByRole('button', { name: /^Stop, / }).waitFor();
-      for (const frame of framesOf(speech(300))) await client.send(frame);
-      emulator.control.send({}, { json: { type: 'transcript', role: 'user', text: hostile } });
-      await client.until(() => client.audio.length > 0);
-      client.socket.close(4000, hostile);
-      await page.getByRole('button', { name: /^Open recording/ }).click();
-      await page.locator('#play').waitFor();
-      expect(await page.locator('#transcript').innerText()).toContain(`you\t${hostile}`);
-      expect(await wrongWith(page)).toEqual([]);
-      for (const width of [400, 2_560]) {
-        await page.setViewportSize({ width, height: 900 });
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-      }
-      expect(await page.evaluate('window.hacked')).toBeUndefined();
-      expect(troubles).toEqual([]);
-    },
-  );
+  test('that of a recording is in order too, at any width', async () => {
+    const { emulator, page, open, troubles } = await start({ reply: 'echo' });
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await open();
+    const client = await emulator.connect('kitchen-1');
+    await page.locator('#record').click();
+    await page.getByRole('button', { name: /^Stop, / }).waitFor();
+    for (const frame of framesOf(speech(300))) await client.send(frame);
+    emulator.control.send({}, { json: { type: 'transcript', role: 'user', text: hostile } });
+    await client.until(() => client.audio.length > 0);
+    client.socket.close(4000, hostile);
+    await page.getByRole('button', { name: /^Open recording/ }).click();
+    await page.locator('#play').waitFor();
+    expect(await page.locator('#transcript').innerText()).toContain(`you\t${hostile}`);
+    expect(await wrongWith(page)).toEqual([]);
+    for (const width of [400, 2_560]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(troubles).toEqual([]);
+  });
 });
 
 describe.skipIf(!hasBrowser)('the page of a proxy, in a real browser', () => {
-  test.each(['light', 'dark'] as const)(
-    'has both sides, what each is judged for, and recordings (%s)',
-    async (colorScheme) => {
-      const emulator = await startEmulator({ reply: 'echo' });
-      const target = { baseUrl: emulator.baseUrl, wsUrl: emulator.wsUrl };
-      const proxy = await startProxy(target, {
-        page: createPage(() => ({ ...facts, target }), { token }),
-      });
-      const url = `${proxy.baseUrl}/__voicectl/#${token}`;
-      const { page, troubles } = await openTab(url);
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.goto(url);
-      await page.getByText(`proxy to ${emulator.baseUrl}`).waitFor();
-      expect(await page.locator('#advance').count()).toBe(0);
-      const { token: granted } = (await (
-        await fetch(`${proxy.baseUrl}${tokenPath()}`, {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify({ apiKey: 'k', deviceId: hostile }),
-        })
-      ).json()) as { token: string };
-      const client = openStream(proxy.wsUrl);
-      await client.opened;
-      await client.send(granted);
-      // A device may not speak before the confirmation.
-      await client.send(speech(20));
-      await client.connected;
-      await page.getByRole('heading', { name: /session 1$/ }).waitFor();
-      await page.locator('#record').click();
-      await page.getByRole('button', { name: /^Stop, / }).waitFor();
-      for (const frame of framesOf(speech(300))) await client.send(frame);
-      await client.until(() => client.audio.length > 640);
-      expect(await page.getByRole('list', { name: 'What is wrong' }).innerText()).toMatch(/device .* D4/);
-      expect(await page.locator('.row', { hasText: 'device D4' }).count()).toBe(1);
-      expect(await wrongWith(page)).toEqual([]);
-      await tab(page, 'Close');
-      await page.getByLabel('Code', { exact: true }).fill('4000');
-      await page.getByRole('button', { name: 'Close', exact: true }).last().click();
-      expect((await client.closed).code).toBe(4000);
-      await page.getByRole('button', { name: /^Open recording/ }).click();
-      await page.locator('#play').waitFor();
-      expect(await page.locator('.opened h1').innerText()).toContain('stream 1 of the proxy');
-      expect(await page.evaluate('window.hacked')).toBeUndefined();
-      expect(troubles).toEqual([]);
-    },
-  );
+  test('has both sides, what each is judged for, and recordings', async () => {
+    const emulator = await startEmulator({ reply: 'echo' });
+    const target = { baseUrl: emulator.baseUrl, wsUrl: emulator.wsUrl };
+    const proxy = await startProxy(target, {
+      page: createPage(() => ({ ...facts, target }), { token }),
+    });
+    const url = `${proxy.baseUrl}/__voicectl/#${token}`;
+    const { page, troubles } = await openTab(url);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.goto(url);
+    await page.getByText(`proxy to ${emulator.baseUrl}`).waitFor();
+    expect(await page.locator('#advance').count()).toBe(0);
+    const { token: granted } = (await (
+      await fetch(`${proxy.baseUrl}${tokenPath()}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ apiKey: 'k', deviceId: hostile }),
+      })
+    ).json()) as { token: string };
+    const client = openStream(proxy.wsUrl);
+    await client.opened;
+    await client.send(granted);
+    // A device may not speak before the confirmation.
+    await client.send(speech(20));
+    await client.connected;
+    await page.getByRole('heading', { name: /session 1$/ }).waitFor();
+    await page.locator('#record').click();
+    await page.getByRole('button', { name: /^Stop, / }).waitFor();
+    for (const frame of framesOf(speech(300))) await client.send(frame);
+    await client.until(() => client.audio.length > 640);
+    expect(await page.getByRole('list', { name: 'What is wrong' }).innerText()).toMatch(/device .* D4/);
+    expect(await page.locator('.row', { hasText: 'device D4' }).count()).toBe(1);
+    expect(await wrongWith(page)).toEqual([]);
+    await tab(page, 'Close');
+    await page.getByLabel('Code', { exact: true }).fill('4000');
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+    expect((await client.closed).code).toBe(4000);
+    await page.getByRole('button', { name: /^Open recording/ }).click();
+    await page.locator('#play').waitFor();
+    expect(await page.locator('.opened h1').innerText()).toContain('stream 1 of the proxy');
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(troubles).toEqual([]);
+  });
 });
 
 describe.skipIf(!hasBrowser)('the page of verdicts, in a real browser', () => {
-  test.each(['light', 'dark'] as const)(
-    'fills up, filters, opens what was seen, and stays (%s)',
-    async (colorScheme) => {
-      const served = await serveVerdicts({
-        ...{ command: 'check', subject: hostile, version: '1', clock: systemClock },
-      });
-      const { page, troubles } = await openTab(served.url);
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.goto(served.url);
-      const items = Array.from({ length: 44 }, (_, at) => ({ id: `R${at + 1}`, title: `rule ${at + 1}` }));
-      served.show({ type: 'planned', what: 'rules', items });
-      served.show({ type: 'used', amounts: [{ name: 'requests', used: 3, of: 70 }] });
-      served.show({ type: 'doing', text: 'waiting', forMs: 30_000 });
-      for (const [index, { id, title }] of items.entries()) {
-        const verdict = index === 3 ? 'fail' : 'pass';
-        const item = { id, title, verdict, message: hostile, isFinal: true } as const;
-        served.show({ type: 'judged', item, lines: [hostile, 'curl'], body: { id, hostile } });
-      }
-      await page.getByText('44/44 rules judged').waitFor();
-      await page.getByText('3/70 requests').waitFor();
-      expect(await page.locator('.doing').innerText()).toMatch(/^waiting \d+ s$/);
-      await page.getByRole('button', { name: '1 fail' }).click();
-      await until(page, `document.querySelectorAll('.verdict-row').length === 1`);
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('/');
-      await page.keyboard.type('R44');
-      await until(page, `document.querySelectorAll('.verdict-row').length === 1`);
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('Enter');
-      expect(await page.locator('.detail pre').innerText()).toContain('<img src=x');
-      served.show({ type: 'ended', ok: false, text: 'done, failed' });
-      await served.close(true, new AbortController().signal);
-      await page.locator('.link', { hasText: 'done, failed' }).waitFor();
-      expect(await wrongWith(page)).toEqual([]);
-      await page.setViewportSize({ width: 400, height: 800 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
-      expect(await page.evaluate('window.hacked')).toBeUndefined();
-      expect(troubles).toEqual([]);
-    },
-  );
+  test('fills up, filters, opens what was seen, and stays', async () => {
+    const served = await serveVerdicts({
+      ...{ command: 'check', subject: hostile, version: '1', clock: systemClock },
+    });
+    const { page, troubles } = await openTab(served.url);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.goto(served.url);
+    const items = Array.from({ length: 44 }, (_, at) => ({ id: `R${at + 1}`, title: `rule ${at + 1}` }));
+    served.show({ type: 'planned', what: 'rules', items });
+    served.show({ type: 'used', amounts: [{ name: 'requests', used: 3, of: 70 }] });
+    served.show({ type: 'doing', text: 'waiting', forMs: 30_000 });
+    for (const [index, { id, title }] of items.entries()) {
+      const verdict = index === 3 ? 'fail' : 'pass';
+      const item = { id, title, verdict, message: hostile, isFinal: true } as const;
+      served.show({ type: 'judged', item, lines: [hostile, 'curl'], body: { id, hostile } });
+    }
+    await page.getByText('44/44 rules judged').waitFor();
+    await page.getByText('3/70 requests').waitFor();
+    expect(await page.locator('.doing').innerText()).toMatch(/^waiting \d+ s$/);
+    await page.getByRole('button', { name: '1 fail' }).click();
+    await until(page, `document.querySelectorAll('.verdict-row').length === 1`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    await page.keyboard.type('R44');
+    await until(page, `document.querySelectorAll('.verdict-row').length === 1`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('.detail pre').innerText()).toContain('<img src=x');
+    served.show({ type: 'ended', ok: false, text: 'done, failed' });
+    await served.close(true, new AbortController().signal);
+    await page.locator('.link', { hasText: 'done, failed' }).waitFor();
+    expect(await wrongWith(page)).toEqual([]);
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(troubles).toEqual([]);
+  });
 });
 
 /** 16 kHz s16le mono as a WAV. */

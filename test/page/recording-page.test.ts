@@ -42,11 +42,13 @@ async function makePage(fill = converse) {
 }
 
 /** Opens the page; `troubles` is whatever a browser complains of, and what it asks of anyone. */
-async function open(url: string, scheme: 'light' | 'dark' = 'light') {
+async function open(url: string) {
   const page = await openTab();
-  await page.emulateMedia({ colorScheme: scheme });
   const troubles: string[] = [];
-  page.on('console', (entry) => troubles.push(entry.text()));
+  page.on('console', (entry) => {
+    // Chromium remarks on this test, which reads what is drawn.
+    if (!entry.text().includes('willReadFrequently')) troubles.push(entry.text());
+  });
   page.on('pageerror', (error) => troubles.push(error.message));
   page.on('request', (request) => {
     if (request.url() !== url && !/^(data|blob):/.test(request.url())) troubles.push(request.url());
@@ -79,21 +81,24 @@ const positionMs = async (page: Page) =>
   Number(await page.locator('#timeline').getAttribute('aria-valuenow'));
 
 describe.skipIf(!hasBrowser)('the page of a recording, in a real browser', () => {
-  test.each(['light', 'dark'] as const)(
-    'shows both voices, and asks nothing of anyone (%s)',
-    async (scheme) => {
-      const { url } = await makePage();
-      const { page, troubles } = await open(url, scheme);
-      const [you = 0, ai = 0, gap = 0] = await countPixels(page, ['you', 'ai', 'bad']);
-      expect(you).toBeGreaterThan(5_000);
+  test('shows both voices, in light and in dark, and asks nothing of anyone', async () => {
+    const { url } = await makePage();
+    const { page, troubles } = await open(url);
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    for (const [colorScheme, colour] of [
+      ['light', 'rgb(246, 246, 243)'],
+      ['dark', 'rgb(16, 18, 21)'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await background()).toBe(colour);
+      await expect.poll(async () => (await countPixels(page, ['you']))[0]).toBeGreaterThan(5_000);
+      const [ai = 0, gap = 0] = await countPixels(page, ['ai', 'bad']);
       expect(ai).toBeGreaterThan(5_000);
       expect(gap).toBeGreaterThan(50);
-      const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-      expect(background).toBe(scheme === 'light' ? 'rgb(246, 246, 243)' : 'rgb(16, 18, 21)');
-      expect(await wrongWith(page)).toEqual([]);
-      expect(troubles).toEqual([]);
-    },
-  );
+    }
+    expect(await wrongWith(page)).toEqual([]);
+    expect(troubles).toEqual([]);
+  });
 
   test('plays, pauses and moves by keyboard alone', async () => {
     const { url } = await makePage();
