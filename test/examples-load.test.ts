@@ -60,7 +60,7 @@ describe.skipIf(!hasLocust).concurrent('the Locust file', { timeout: 120_000 }, 
   });
 
   test('tells a lost worker, keeps the rest, and ends with 9', async (context) => {
-    const { master, workers, sandbox } = await startLocust(context, '--sessions 6 --task listen --hold 8s');
+    const { master, workers, sandbox } = await startLocust(context, '--sessions 6 --task listen --hold 2s');
     await workers[0]?.line(/load {5}http/);
     workers[0]?.signal('SIGKILL');
     const { code, stdout } = await master.ended;
