@@ -53,6 +53,38 @@ function shortOf(sandbox: Sandbox, reply: string): string[] {
 }
 
 describe.runIf(hasForeignService).concurrent('a service of another make, without a flag that says so', () => {
+  // The longest of them: it begins first.
+  test('it takes nothing more: exit 7, and memory does not grow', async (context) => {
+    const sandbox = sandboxFor(context);
+    const { baseUrl } = await startForeignService(sandbox, ['--reply', 'stall']);
+    const running = sandbox.start([
+      'stream',
+      '--raw',
+      '/dev/zero',
+      '--pace',
+      'max',
+      '--base-url',
+      baseUrl,
+      '--json',
+      '--timeout',
+      '50s',
+    ]);
+    await running.line(/"state":"live"/);
+    let peak = 0;
+    const usage = setInterval(() => {
+      // Only Linux says it here.
+      const file = `/proc/${running.child.pid}/status`;
+      const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
+      peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0));
+    }, 200);
+    sandbox.defer(() => clearInterval(usage));
+    running.ended.finally(() => clearInterval(usage));
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringMatching(message) });
+    expect(stderr).toContain('The service has read none of');
+    expect(peak).toBeLessThan(250_000);
+  });
+
   test.for<[what: string, service: string[]]>([
     ['as the specification shows it', []],
     ['with 201 for a token, and more in the body', ['--token-status', '201']],
@@ -219,36 +251,5 @@ describe.runIf(hasForeignService).concurrent('a service of another make, without
       ['--expect-close', '1011', ...shortOf(sandbox, reply)],
     );
     expect(code).toBe(0);
-  });
-
-  test('it takes nothing more: exit 7, and memory does not grow', async (context) => {
-    const sandbox = sandboxFor(context);
-    const { baseUrl } = await startForeignService(sandbox, ['--reply', 'stall']);
-    const running = sandbox.start([
-      'stream',
-      '--raw',
-      '/dev/zero',
-      '--pace',
-      'max',
-      '--base-url',
-      baseUrl,
-      '--json',
-      '--timeout',
-      '50s',
-    ]);
-    await running.line(/"state":"live"/);
-    let peak = 0;
-    const usage = setInterval(() => {
-      // Only Linux says it here.
-      const file = `/proc/${running.child.pid}/status`;
-      const status = existsSync(file) ? readFileSync(file, 'utf8') : '';
-      peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0));
-    }, 200);
-    sandbox.defer(() => clearInterval(usage));
-    running.ended.finally(() => clearInterval(usage));
-    const { code, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringMatching(message) });
-    expect(stderr).toContain('The service has read none of');
-    expect(peak).toBeLessThan(250_000);
   });
 });

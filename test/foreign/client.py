@@ -216,6 +216,8 @@ class Stream:
             self.note_close()
         except asyncio.TimeoutError:
             self.report["error"] = f"the service took nothing for {SEND_STALL_SECONDS} s"
+            # A close would wait as well.
+            self.socket.transport.abort()
         return False
 
     async def wait_connected(self):
