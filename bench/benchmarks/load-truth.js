@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ahead } from '../../test/helpers/ahead.js';
 import { bytesPerSecond, frameMs } from '../load/audio.js';
 import { wavOf } from '../load/wav.js';
 import { program, startKnown } from '../measure/subject.js';
@@ -50,9 +51,21 @@ export const loadTruth = {
     const service = await startKnown(known);
     try {
       const args = ['--base-url', `http://127.0.0.1:${service.port}`, '--file', file, '--json'];
+      const [command = '', ...ownArgs] = [...ahead, process.execPath];
       const { stdout } = await run(
-        process.execPath,
-        [program, 'load', ...args, '--sessions', `${sessions}`, '--arrival', 'poisson:50/s', '--seed', '1'],
+        command,
+        [
+          ...ownArgs,
+          program,
+          'load',
+          ...args,
+          '--sessions',
+          `${sessions}`,
+          '--arrival',
+          'poisson:50/s',
+          '--seed',
+          '1',
+        ],
         { maxBuffer: 1e8 },
       ).catch((thrown) => thrown);
       const summary = JSON.parse(stdout.trim().split('\n').at(-2) ?? '');

@@ -1,7 +1,7 @@
 /** Notes when each chunk of a recorder came, whatever else its parent does. */
 import { spawn } from 'node:child_process';
 import { parentPort, workerData } from 'node:worker_threads';
-import { ahead } from '../../test/helpers/sound-server.js';
+import { ahead } from '../../test/helpers/ahead.js';
 import { now } from './time.js';
 
 const { device, env } = workerData;

@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { ahead } from '../../test/helpers/ahead.js';
 import { makeMurmur } from '../../test/helpers/murmur.js';
-import { ahead, stallProcess, startSoundServer } from '../../test/helpers/sound-server.js';
+import { stallProcess, startSoundServer } from '../../test/helpers/sound-server.js';
 import { openEar } from './ear.js';
 import { startService, toSamples } from './service.js';
 import { now } from './time.js';

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { ahead } from '../../test/helpers/ahead.js';
 import { makeMurmur } from '../../test/helpers/murmur.js';
-import { ahead } from '../../test/helpers/sound-server.js';
 import { frameBytes, frameMs } from '../load/audio.js';
 
 const floor = fileURLToPath(new URL('../floors/voice.js', import.meta.url));

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
+import { ahead } from '../helpers/ahead.js';
 import { startEmulatorFor } from '../helpers/emulators.ts';
 import { comparePieces, isOver, longestSilenceMs } from '../helpers/likeness.ts';
 import { makeMurmur } from '../helpers/murmur.js';
-import { ahead, hasSoundServer, startSoundServer } from '../helpers/sound-server.js';
+import { hasSoundServer, startSoundServer } from '../helpers/sound-server.js';
 import { jsonLines, program, sandboxFor, summaryOf } from '../helpers/voicectl.ts';
 
 const spokenSeconds = 2;

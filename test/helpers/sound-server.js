@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ahead, putFirst } from './ahead.js';
 
 const modules = [
   'module-native-protocol-unix',
@@ -14,9 +15,6 @@ const modules = [
 const patienceMs = 20_000;
 
 /** @typedef {Awaited<ReturnType<typeof startSoundServer>>} SoundServer */
-
-/** Starts a program ahead of whatever else the machine does, where that is allowed. */
-export const ahead = spawnSync('chrt', ['-r', '10', 'true']).status === 0 ? ['chrt', '-r', '10'] : [];
 
 /** Whether there is a sound server to test with; says loudly when there is none. */
 export function hasSoundServer() {
@@ -48,7 +46,7 @@ export async function startSoundServer() {
     execFileSync('pactl', ['set-default-sink', 'spk'], { env });
     execFileSync('pactl', ['set-default-source', 'mic'], { env });
     // It gives its own priority up when it starts.
-    if (ahead.length > 0) spawnSync('chrt', ['-a', '-r', '-p', '20', String(child.pid)]);
+    putFirst(child);
     return child;
   };
   let server = await launchServer();
