@@ -25,6 +25,7 @@ export function createFrameLimiter({ clock, draw }: FrameLimiterOptions): FrameL
   let timer: ClockTimer | undefined;
   let isWanted = true;
   let isUrgent = true;
+  let isFirst = true;
   let isDrawing = false;
   let isClosed = false;
   let earliest = clock.now();
@@ -43,7 +44,9 @@ export function createFrameLimiter({ clock, draw }: FrameLimiterOptions): FrameL
     const startedAt = clock.now();
     const tookMs = await draw();
     soonest = startedAt + 1000 / maxFramesPerSecond;
-    earliest = Math.max(soonest, startedAt + tookMs * shareOfCore);
+    // The first frame takes many times as long as those after it: it loads what they are drawn with.
+    earliest = isFirst ? soonest : Math.max(soonest, startedAt + tookMs * shareOfCore);
+    isFirst = false;
     isDrawing = false;
     arm();
   };

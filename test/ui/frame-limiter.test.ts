@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { createFrameLimiter } from '../../src/ui/frame-limiter.ts';
 import { createManualClock } from '../helpers/manual-clock.ts';
 
-function start(tookMs = 1) {
+function start(tookMs = 1, firstTookMs = tookMs) {
   const clock = createManualClock();
   const frames: number[] = [];
   const limiter = createFrameLimiter({
     clock,
     draw: async () => {
       frames.push(clock.now());
-      return tookMs;
+      return frames.length === 1 ? firstTookMs : tookMs;
     },
   });
   return { clock, frames, limiter };
@@ -34,6 +34,18 @@ describe('frames', () => {
     }
     expect(frames.length).toBeGreaterThanOrEqual(7);
     expect(frames.length).toBeLessThanOrEqual(9);
+  });
+
+  test('come soon after the first, which takes longer than the others', async () => {
+    const { clock, frames, limiter } = start(50, 1_000);
+    await clock.run(10);
+    limiter.request();
+    await clock.run(100);
+    limiter.request();
+    await clock.run(450);
+    expect(frames).toHaveLength(2);
+    await clock.run(100);
+    expect(frames).toHaveLength(3);
   });
 
   test('come soon where a person waits for them', async () => {
