@@ -25,16 +25,22 @@ const holdSeconds = 90;
 
 const perSecond = 100;
 
-/** @type {Client} */
-const ours = {
+/**
+ * `processes`: `none` where processor time is measured, which is that of the process of the command.
+ *
+ * @param {'1' | 'none'} processes
+ * @returns {Client}
+ */
+const ours = (processes) => ({
   file: program,
   args: (port, sessions, seconds) => [
     ...['load', '--base-url', `http://127.0.0.1:${port}`, '--task', 'listen', '--json'],
     ...['--sessions', `${sessions}`, '--arrival', `constant:${perSecond}/s`, '--hold', `${seconds}s`],
+    ...['--processes', processes],
   ],
   read: ({ type, open, counts, late }) =>
     type === 'progress' ? { open, frames: counts.framesOut, lateP99: late?.p99 ?? 0 } : undefined,
-};
+});
 
 /** @param {string} kind @returns {Client} */
 const bare = (kind) => ({
@@ -132,7 +138,7 @@ export const loadLateness = {
   goal: { of: 'value', atMost: 5, text: '≤ 5 ms' },
   floorName: 'bare `socket.write`',
   program: async () => {
-    const held = await hold(ours, many);
+    const held = await hold(ours('1'), many);
     return { value: held.lateP99, details: details(held), ...limit(held) };
   },
   floor: async () => {
@@ -153,7 +159,7 @@ function costBesideWs(name, figure, options) {
     goal: { of: 'ratio', atMost: 0.7, text: '≤ 0.7 ×' },
     program: async () => {
       const least = await hold(bare('write'), options);
-      const held = await hold(ours, options);
+      const held = await hold(ours('none'), options);
       return {
         value: held.microseconds,
         details: { 'bare socket.write µs': least.microseconds, ...details(held) },

@@ -77,3 +77,11 @@ test('Ctrl-C closes the streams with 1000 and writes the partial result', async 
   // One that was being opened has nothing to close yet.
   await eventually(async () => (await closes()).length).toBeGreaterThanOrEqual(confirmed);
 });
+
+test('a signal to the whole group of processes ends a run as one to the program does', async () => {
+  const { load } = await startLoad([]);
+  process.kill(-(load.child.pid ?? Number.NaN), 'SIGTERM');
+  expect((await load.ended).code).toBe(143);
+  const { stopped, generators } = resultOf('result.json');
+  expect({ stopped, generators }).toMatchObject({ stopped: 'Terminated', generators: [{ lost: null }] });
+});

@@ -120,7 +120,8 @@ function openCrew(
     // Another run has other devices: those of the last one may still be limited.
     devicePrefix: settings.devicePrefix ?? `load-${Math.floor(startAt / 1000).toString(36)}`,
   };
-  const processes = settings.loadProcesses === 'auto' ? availableParallelism() : settings.loadProcesses;
-  if (processes === 1) return createOwnCrew(job, io.clock);
+  const { loadProcesses } = settings;
+  if (loadProcesses === 'none') return createOwnCrew(job, io.clock);
+  const processes = loadProcesses === 'auto' ? availableParallelism() : loadProcesses;
   return createProcessCrew(job, { worker: fileURLToPath(loadWorker), processes, env: io.env, signal });
 }

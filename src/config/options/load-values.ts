@@ -1,8 +1,8 @@
-import { type Parse, parseInteger } from '../parse.ts';
+import { type Parse, parseProcesses } from '../parse.ts';
 
-/** A number of processes, or one for each core. */
-export const parseProcesses: Parse<number | 'auto'> = (text) =>
-  text === 'auto' ? 'auto' : parseInteger(1, 256)(text);
+/** Processes that generate the load; `none`: that of the command does. */
+export const parseGenerators: Parse<number | 'auto' | 'none'> = (text) =>
+  text === 'none' ? text : parseProcesses(text);
 
 /** Part `number` of `of`, from 1. */
 export interface Shard {

@@ -3,7 +3,7 @@ import { loadTaskNames } from '../load-tasks.ts';
 import { parseChoice, parseDuration, parseInteger, parseText } from '../parse.ts';
 import { parseThreshold } from '../threshold.ts';
 import { define } from './define.ts';
-import { parseProcesses, parseShard, parseStart } from './load-values.ts';
+import { parseGenerators, parseShard, parseStart } from './load-values.ts';
 
 /** `load`. */
 export const loadSettings = {
@@ -72,8 +72,8 @@ export const loadSettings = {
     flag: '--processes <N>',
     key: 'processes',
     default: '1',
-    parse: parseProcesses,
-    help: 'generate the load in this many processes; auto: one for each core',
+    parse: parseGenerators,
+    help: 'generate the load in this many processes; auto: one for each core; none: in this one',
   }),
   shard: define({
     flag: '--shard <I/N>',

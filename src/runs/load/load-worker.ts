@@ -17,8 +17,8 @@ process.on('message', (message: ToWorker) => {
   } else if (message.type === 'start') void run(message.startAt);
   else stop();
 });
-// The parent decides when a run ends: Ctrl-C reaches all processes of a terminal.
-for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+// The parent decides when a run ends: Ctrl-C reaches all processes of a terminal, and timeout(1) ends a group.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', stop);
 
 async function run(startAt: number): Promise<void> {

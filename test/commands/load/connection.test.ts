@@ -7,7 +7,7 @@ import { setUpSandbox } from '../../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 const startEmulator = setUpEmulators();
-const listen = ['--sessions', '2', '--task', 'listen', '--hold', '200ms', '--json'];
+const listen = ['--sessions', '2', '--task', 'listen', '--hold', '200ms', '--json', '--processes', 'none'];
 
 test('neither the key nor a token is in any output of load', async () => {
   const key = 'canary-key-of-the-user';

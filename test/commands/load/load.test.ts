@@ -25,11 +25,14 @@ const linesOf = (stdout: string) =>
 const summaryOf = (stdout: string) => linesOf(stdout).find(({ type }) => type === 'summary');
 const resultAt = (name: string): LoadResult => JSON.parse(sandbox.read(name));
 
+/** `load` in the process of the test: others do not have its clock. */
+const command = ['load', '--processes', 'none', '--base-url'];
+
 /** Runs `load` against an emulator on the same clock, which is moved. */
 async function load(args: readonly string[], options: Parameters<typeof startEmulator>[0] = {}) {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock, reply: 'tone', ...options });
-  const ended = await runInProcess(['load', '--base-url', emulator.baseUrl, ...args], { clock });
+  const ended = await runInProcess([...command, emulator.baseUrl, ...args], { clock });
   return { ...ended, emulator };
 }
 
@@ -207,18 +210,7 @@ describe('what is measured', () => {
       clock,
     );
     const { stdout } = await runInProcess(
-      [
-        'load',
-        '--base-url',
-        baseUrl,
-        '--sessions',
-        '100',
-        '--arrival',
-        'poisson:60/s',
-        '--seed',
-        '3',
-        '--json',
-      ],
+      [...command, baseUrl, '--sessions', '100', '--arrival', 'poisson:60/s', '--seed', '3', '--json'],
       { clock },
     );
     const { counts, failures, metrics } = summaryOf(stdout);
@@ -261,18 +253,7 @@ describe('what is measured', () => {
       else handle?.(...args);
     });
     const { stdout } = await runInProcess(
-      [
-        'load',
-        '--base-url',
-        baseUrl,
-        '--sessions',
-        '200',
-        '--arrival',
-        'constant:20/s',
-        '--task',
-        'tokens',
-        '--json',
-      ],
+      [...command, baseUrl, '--sessions', '200', '--arrival', 'constant:20/s', '--task', 'tokens', '--json'],
       { clock },
     );
     const { counts, metrics } = summaryOf(stdout);
@@ -289,18 +270,7 @@ describe('what is measured', () => {
     const clock = createManualClock();
     const { baseUrl } = await startKnown({ tokenMs: 60_000 }, clock);
     const { code, stdout } = await runInProcess(
-      [
-        'load',
-        '--base-url',
-        baseUrl,
-        '--sessions',
-        '5',
-        '--give-up',
-        '2s',
-        '--threshold',
-        'token:p50<5s',
-        '--json',
-      ],
+      [...command, baseUrl, '--sessions', '5', '--give-up', '2s', '--threshold', 'token:p50<5s', '--json'],
       { clock },
     );
     const { metrics, failures, thresholds } = summaryOf(stdout);
@@ -318,7 +288,7 @@ test('--abort-on ends the run as soon as its threshold is crossed', async () => 
   const clock = createManualClock();
   const { baseUrl } = await startKnown({ refused: 1 }, clock);
   const { code, stdout } = await runInProcess(
-    ['load', '--base-url', baseUrl, '--sessions', '500', '--abort-on', 'failed<50%', '--json'],
+    [...command, baseUrl, '--sessions', '500', '--abort-on', 'failed<50%', '--json'],
     { clock },
   );
   const { counts, stopped, thresholds } = summaryOf(stdout);
@@ -333,7 +303,7 @@ describe('shards that start at the same time', () => {
   async function runShards(numbers: readonly number[]) {
     const emulator = await startEmulator();
     const args = [
-      '--base-url',
+      ...command,
       emulator.baseUrl,
       '--task',
       'tokens',
@@ -353,7 +323,7 @@ describe('shards that start at the same time', () => {
         '--out',
         sandbox.path(`${number}.json`),
       ];
-      const { code } = await runInProcess(['load', ...args, ...shard], { clock });
+      const { code } = await runInProcess([...args, ...shard], { clock });
       expect(code).toBe(0);
     }
     const paths = numbers.map((number) => sandbox.path(`${number}.json`));
