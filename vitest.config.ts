@@ -53,6 +53,8 @@ export default defineConfig({
     // Only .ci/run asks for it: a machine that others keep busy may stall for seconds.
     retry: Number(process.env.SECOND_TRIES ?? 0),
     reporters: ['default', nameSecondTries],
+    // Most of what is waited for takes a few milliseconds; on a busy machine, seconds.
+    expect: { poll: { interval: 10, timeout: 20_000 } },
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },
