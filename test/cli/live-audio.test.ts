@@ -141,6 +141,15 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     expect(result.loopMs).toBeGreaterThan(0);
     expect(result.loopMs).toBeLessThan(1_000);
   });
+});
+
+/** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
+describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry: 2, timeout: 60_000 }, () => {
+  /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */
+  const echo = async (context: TestContext) => {
+    const { baseUrl } = await startEmulatorFor(context, { reply: 'echo' });
+    return ['--base-url', baseUrl];
+  };
 
   test('doctor says by which way sound is reached, and why the others would not be', async (context) => {
     const { start } = await setUp(context);
@@ -157,15 +166,6 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     });
     expect(check('naudiodon')).toMatchObject({ state: 'ok' });
   });
-});
-
-/** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
-describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry: 2, timeout: 60_000 }, () => {
-  /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */
-  const echo = async (context: TestContext) => {
-    const { baseUrl } = await startEmulatorFor(context, { reply: 'echo' });
-    return ['--base-url', baseUrl];
-  };
 
   test.for(['naudiodon', 'pulse'])(
     'a sound server that dies ends the session with 8 and a hint, by way of %s; the files are whole',
