@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
-import type { Sandbox } from '../helpers/voicectl.ts';
 import { describeService } from './service-contract.ts';
 
 const choices: Record<string, string[]> = {
@@ -28,26 +27,10 @@ describe.skipIf(!hasForeignService)('a service of another make', () => {
       `the foreign service ${name}`,
       async () => {
         const dir = mkdtempSync(join(tmpdir(), 'voicectl-contract-'));
-        let stop = async () => {};
-        const close = async () => {
-          await stop();
-          // The service may write its last file meanwhile.
-          rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
-        };
-        // It runs for the whole suite, and a sandbox only for a test.
-        const place: Pick<Sandbox, 'path' | 'defer'> = {
-          path: (name) => join(dir, name),
-          defer: (call) => {
-            stop = async () => void (await call());
-          },
-        };
-        try {
-          const { baseUrl, wsUrl } = await startForeignService(place, args);
-          return { baseUrl, wsUrl, apiKey: 'contract-key', close };
-        } catch (thrown) {
-          await close();
-          throw thrown;
-        }
+        // It runs for the whole suite, and a sandbox only for a test. The folder goes with that of the run.
+        const place = { path: (name: string) => join(dir, name), defer() {} };
+        const { baseUrl, wsUrl, stop } = await startForeignService(place, args);
+        return { baseUrl, wsUrl, apiKey: 'contract-key', close: stop };
       },
       'real',
     );
