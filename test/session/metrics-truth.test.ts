@@ -212,11 +212,8 @@ describe('over real sockets', () => {
       const { least, most } = bounds[name]!;
       // A figure has one decimal, and the histogram of the jitter three digits.
       const rounding = 0.1 + least / 500;
-      expect({ name, ms, isRight: ms! >= least - rounding && ms! <= most + rounding }).toEqual({
-        name,
-        ms,
-        isRight: true,
-      });
+      const isRight = ms! >= least - rounding && ms! <= most + rounding;
+      expect(isRight, `${name} ${ms}, from ${least} to ${most}; pauses ${JSON.stringify(pauses)}`).toBe(true);
     }
     expect(summary.firstAudioMs).toBeGreaterThanOrEqual(truth.saidAt - truth.heardLastAt - 0.1);
   });
