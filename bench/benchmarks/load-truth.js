@@ -50,15 +50,12 @@ export const loadTruth = {
     writeFileSync(file, speech());
     const service = await startKnown(known);
     try {
-      const args = ['--base-url', `http://127.0.0.1:${service.port}`, '--file', file, '--json'];
-      const [command = '', ...ownArgs] = [...ahead, process.execPath];
-      const { stdout } = await run(
-        command,
-        [
-          ...ownArgs,
-          program,
-          'load',
-          ...args,
+      const [command = '', ...args] = [
+        ...[...ahead, process.execPath, program, 'load', '--base-url', `http://127.0.0.1:${service.port}`],
+        ...[
+          '--file',
+          file,
+          '--json',
           '--sessions',
           `${sessions}`,
           '--arrival',
@@ -66,8 +63,8 @@ export const loadTruth = {
           '--seed',
           '1',
         ],
-        { maxBuffer: 1e8 },
-      ).catch((thrown) => thrown);
+      ];
+      const { stdout } = await run(command, args, { maxBuffer: 1e8 }).catch((thrown) => thrown);
       const summary = JSON.parse(stdout.trim().split('\n').at(-2) ?? '');
       const { counts, failures, metrics, invalid } =
         summary.type === 'summary' ? summary : JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
