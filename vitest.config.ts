@@ -4,6 +4,8 @@ import { nameSecondTries } from './test/helpers/second-tries.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
+const { SECOND_TRIES: secondTries } = process.env;
+
 const all = 'test/**/*.test.ts';
 /** They replace modules, or count what their process has open: each file has a process of its own. */
 const alone = [
@@ -50,9 +52,10 @@ export default defineConfig({
     maxWorkers: 4,
     // The built program is loaded as it is.
     server: { deps: { external: [/\/dist\//] } },
-    // Only .ci/run asks for it: a machine that others keep busy may stall for seconds.
-    retry: Number(process.env.SECOND_TRIES ?? 0),
-    reporters: ['default', nameSecondTries],
+    // Only .ci/run asks for second tries: a machine that others keep busy may stall for seconds. It tells what failed, and
+    // no more: among 7,000 lines nobody finds it.
+    retry: Number(secondTries ?? 0),
+    reporters: [secondTries === undefined ? 'default' : ['minimal', { silent: false }], nameSecondTries],
     // Most of what is waited for takes a few milliseconds; on a busy machine, seconds.
     expect: { poll: { interval: 10, timeout: 20_000 } },
     testTimeout: 60_000,

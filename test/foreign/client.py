@@ -16,6 +16,7 @@ import hashlib
 import http.client
 import itertools
 import json
+import logging
 import multiprocessing
 import os
 import ssl
@@ -33,6 +34,9 @@ ODD_SIZES = [1, 641, 0, 3, 1279, 2, 639, 0, 0, 5]
 CONNECTED = "service_voice_connected"
 KIND_FIELDS = ("type", "kind", "event", "name")
 SEND_STALL_SECONDS = 5
+
+# websockets gives up a ping of its own when a stream breaks, and asyncio would print a trace of that.
+logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
 # --- the token --------------------------------------------------------------------------------------------------
