@@ -48,9 +48,17 @@ export async function startBrowser(): Promise<StartedBrowser> {
   };
 }
 
-/** Waits until a condition holds: looks every 20 ms. Allowed under any policy of the page. */
+/** Waits until a condition holds, 20 s at most: looks every 20 ms. Allowed under any policy of the page. */
 export function until(page: Page, condition: string): Promise<void> {
   return page.evaluate(
-    `new Promise((resolve) => { const look = () => (${condition} ? resolve() : setTimeout(look, 20)); look(); })`,
+    `new Promise((resolve, reject) => {
+      const end = performance.now() + 20_000;
+      const look = () => {
+        if (${condition}) resolve();
+        else if (performance.now() > end) reject(new Error(${JSON.stringify(`Never: ${condition}`)}));
+        else setTimeout(look, 20);
+      };
+      look();
+    })`,
   );
 }

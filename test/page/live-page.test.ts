@@ -165,6 +165,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.evaluate('window.heldAt = performance.now()');
     await until(page, 'performance.now() > window.heldAt + 500');
     await page.mouse.up();
+    await page.getByText('Said what you said').waitFor();
     await emulator.until(() => saidAloud().length > before);
 
     await page.locator('#advance').click();
@@ -211,6 +212,15 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     expect(await page.evaluate('window.copied')).toContain('"type"');
     await page.locator('.detail').getByRole('button', { name: 'Close' }).click();
+    await tab(page, 'Close');
+    await page.getByLabel('Code', { exact: true }).fill('4000');
+    await page.getByLabel('Reason', { exact: true }).fill(`it's over`);
+    await note();
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+    expect(await client.closed).toEqual({ code: 4000, reason: `it's over` });
+
+    // The axis of a session that goes on grows while it is measured.
+    await page.getByText('Ended after').waitFor();
     const axisPx = () => page.evaluate<number>(`document.querySelector('.timeline').scrollWidth`);
     const zoom = async (name: string, holds: string) => {
       await page.evaluate(`window.before = ${await axisPx()}`);
@@ -233,12 +243,6 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
       `(({ scrollLeft, clientWidth, scrollWidth }) => scrollLeft + clientWidth >= scrollWidth - 24)(document.querySelector('.timeline'))`,
     );
 
-    await tab(page, 'Close');
-    await page.getByLabel('Code', { exact: true }).fill('4000');
-    await page.getByLabel('Reason', { exact: true }).fill(`it's over`);
-    await note();
-    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
-    expect(await client.closed).toEqual({ code: 4000, reason: `it's over` });
     await page.locator('#reset').click();
     await told('the emulator is reset');
     expect(troubles).toEqual([]);
