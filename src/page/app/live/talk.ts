@@ -2,6 +2,8 @@ import { sampleRate } from '../../../protocol/audio-format.ts';
 
 const wavType = 'audio/wav';
 const pcmType = 'application/octet-stream';
+/** The recorder gives what it has heard this often. */
+const pieceMs = 100;
 
 /** What a person says while a button is held. */
 export interface Take {
@@ -13,12 +15,12 @@ export interface Take {
 
 /** Records the microphone until `finish`. */
 export function recordMicrophone(): Take {
-  const begun = begin();
-  begun.catch(() => {});
+  const begins = begin();
+  begins.catch(() => {});
   return {
-    begun,
+    begun: begins.then(({ heard }) => heard),
     async finish() {
-      const { recorder, pieces, tracks } = await begun;
+      const { recorder, pieces, tracks } = await begins;
       await new Promise((resolve) => {
         recorder.onstop = resolve;
         recorder.stop();
@@ -33,9 +35,14 @@ async function begin() {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } });
   const recorder = new MediaRecorder(stream);
   const pieces: Blob[] = [];
-  recorder.ondataavailable = ({ data }) => pieces.push(data);
-  recorder.start();
-  return { recorder, pieces, tracks: stream.getTracks() };
+  const heard = new Promise<void>((resolve) => {
+    recorder.ondataavailable = ({ data }) => {
+      pieces.push(data);
+      if (data.size > 0) resolve();
+    };
+  });
+  recorder.start(pieceMs);
+  return { heard, recorder, pieces, tracks: stream.getTracks() };
 }
 
 /** A WAV as it is; any other sound that the browser can read as 16 kHz s16le mono. */
