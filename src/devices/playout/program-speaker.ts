@@ -60,6 +60,8 @@ export async function openProgram(
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
+  /** It had nothing to play: pacing starts with the next frame. */
+  const isPaused = (now: number) => now - nextAt > maxLateMs;
   const countHole = (now: number) => {
     if (now - holeAt >= sameHoleMs) holes += 1;
     holeAt = now;
@@ -112,14 +114,7 @@ export async function openProgram(
     async ready() {
       if (input.writableLength > maxStuckBytes) lose('the program takes no audio');
       const now = clock.now();
-      // After a pause it had nothing to play.
-      if (now - nextAt > maxLateMs) {
-        nextAt = now;
-        advancedAt = now;
-        lag = createLag();
-        input.write(cushion);
-        writtenMs += cushionMs;
-      } else if (backend.status !== undefined && now - advancedAt > stallMs) {
+      if (backend.status !== undefined && !isPaused(now) && now - advancedAt > stallMs) {
         lose('the program plays nothing', { stalled: true });
       }
       signal.throwIfAborted();
@@ -131,6 +126,13 @@ export async function openProgram(
       // It ran dry in the middle of our audio.
       if (now - dryAt < maxLateMs) countHole(now);
       dryAt = Number.NEGATIVE_INFINITY;
+      if (isPaused(now)) {
+        nextAt = now;
+        advancedAt = now;
+        lag = createLag();
+        input.write(cushion);
+        writtenMs += cushionMs;
+      }
       nextAt += frameMs * (1 + lag.easing);
       writtenMs += frameMs;
       input.write(frame);

@@ -83,6 +83,22 @@ describe('a program that plays', () => {
     await speaker.finish();
   });
 
+  test('gets no burst of frames to make up for the time before the first one', async () => {
+    const { clock, speaker } = await openSettled(keeping);
+    await speaker.ready();
+    clock.advance(50);
+    speaker.write(frame(1));
+    let isReady = false;
+    const waiting = speaker.ready().then(() => {
+      isReady = true;
+    });
+    await clock.run(19);
+    expect(isReady).toBe(false);
+    await clock.run(1);
+    await waiting;
+    await speaker.finish();
+  });
+
   test('is given silence before audio that follows a pause, if it starts with the first sample', async () => {
     const { clock, speaker, played } = await openSettled(keeping, sox);
     const give = async (value: number) => {
