@@ -30,6 +30,16 @@ describe('how many frames a device takes at once', () => {
     expect(measure([...before, ...bursts(1, 8, 0, 580), ...after.slice(0, 3)])).toBe(1);
   });
 
+  test('is not changed by a device that catches up in many small bursts', () => {
+    const intervals = Array.from({ length: 24 }, (_, i) => (i % 3 === 2 ? 6 : 4));
+    let at = 700;
+    const catchingUp = intervals.map((ms) => {
+      at += ms;
+      return at;
+    });
+    expect(measure([...bursts(20, 1, 20), ...catchingUp])).toBe(1);
+  });
+
   test('follows a device that changes', () => {
     expect(measure([...bursts(20, 1, 20), ...bursts(10, 5, 100, 400)])).toBe(5);
     expect(measure([...bursts(10, 5, 100), ...bursts(20, 1, 20, 1_000)])).toBe(1);
