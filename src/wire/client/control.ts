@@ -1,6 +1,5 @@
-import type { Dispatcher } from 'undici';
-import request from 'undici/lib/api/api-request.js';
-import Client from 'undici/lib/dispatcher/client.js';
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import {
@@ -17,7 +16,7 @@ import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { connectionError } from './connection-error.ts';
 import { isSuccess } from './http.ts';
-import { trusting } from './trusting.ts';
+import { startRequest } from './start-request.ts';
 
 export interface ControlTarget {
   baseUrl: string;
@@ -49,12 +48,12 @@ export async function callControl<Name extends keyof ControlAnswers>(
     throw redactor.thrown(thrown);
   });
   try {
-    return redactor.value(parseControlAnswer(name, await body.json()));
+    return redactor.value(parseControlAnswer(name, await json(body)));
   } catch (cause) {
     target.signal.throwIfAborted();
     throw redactor.thrown(noEmulator(target, cause));
   } finally {
-    await end();
+    end();
   }
 }
 
@@ -91,7 +90,7 @@ export async function* followJournal(
       }
     }
   } finally {
-    await end();
+    end();
   }
 }
 
@@ -111,9 +110,9 @@ async function* untilCut(body: AsyncIterable<Uint8Array>, signal: AbortSignal): 
 }
 
 interface Answer {
-  body: Dispatcher.ResponseData['body'];
+  body: IncomingMessage;
   /** Ends the connection, even if the body was not read. */
-  end(): Promise<void>;
+  end(): void;
 }
 
 async function send(
@@ -136,27 +135,25 @@ async function send(
     );
   }
   const isBytes = body instanceof Uint8Array;
-  // A followed journal is silent while nothing happens.
-  const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
-  const end = () => client.destroy();
+  signal.throwIfAborted();
+  const { answer, end } = await startRequest({
+    ...{ method, url, ca, signal },
+    headers: [
+      ...(secret === undefined ? [] : [['Authorization', `Bearer ${secret}`] as const]),
+      ...(body === undefined
+        ? []
+        : [['Content-Type', isBytes ? 'application/octet-stream' : jsonMediaType] as const]),
+    ],
+    body: body === undefined || isBytes ? body : JSON.stringify(body),
+  });
   try {
-    const response = await request.call(client, {
-      method,
-      path: url.pathname + url.search,
-      signal,
-      headers: {
-        ...(secret === undefined ? {} : { Authorization: `Bearer ${secret}` }),
-        ...(body === undefined
-          ? {}
-          : { 'Content-Type': isBytes ? 'application/octet-stream' : jsonMediaType }),
-      },
-      ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
-    });
-    if (isSuccess(response.statusCode)) return { body: response.body, end };
-    throw refused(response.statusCode, await response.body.json().catch(() => undefined), baseUrl);
+    const response = await answer;
+    const status = response.statusCode ?? 0;
+    if (isSuccess(status)) return { body: response, end };
+    throw refused(status, await json(response).catch(() => undefined), baseUrl);
   } catch (thrown) {
-    await end();
-    if (signal.aborted) throw signal.reason;
+    end();
+    signal.throwIfAborted();
     throw thrown instanceof VoicectlError ? thrown : connectionError(thrown, url.host);
   }
 }

@@ -209,11 +209,11 @@ describe('an answer other than 2xx', () => {
       response.writeHead(403, { 'Content-Length': '100' });
       response.write('{"error"');
     });
-    // undici tells when the head has arrived: the status is known from then on.
+    // Node tells when the head has arrived: the status is known from then on.
     const onHead = () => setImmediate(() => clock.advance(15_000));
-    subscribe('undici:request:headers', onHead);
+    subscribe('http.client.response.finish', onHead);
     expect((await failure({ baseUrl, clock })).code).toBe('auth-refused');
-    unsubscribe('undici:request:headers', onHead);
+    unsubscribe('http.client.response.finish', onHead);
     expect(clock.pending).toEqual([]);
   });
 
