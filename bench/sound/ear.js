@@ -6,7 +6,9 @@ const memorySamples = 16_000 * 20;
 const rate = 16;
 const audible = 60;
 /** A shorter pause belongs to the sound. */
-const holeMs = 15;
+const holeMs = 5;
+/** Holes within this time count once, as the program counts them. */
+const sameHoleMs = 1_000;
 
 /**
  * Listens to a monitor of the sound server, and knows when each sample came.
@@ -22,6 +24,7 @@ export async function openEar(device, env) {
   let count = 0;
   let odd = Buffer.alloc(0);
   let holes = 0;
+  let countedAt = 0;
   let quietSamples = 0;
   thread.on('message', (/** @type {{ data: Uint8Array, at: number }} */ { data, at }) => {
     const bytes = Buffer.concat([odd, data]);
@@ -31,7 +34,10 @@ export async function openEar(device, env) {
       ring[(count + i) % memorySamples] = sample;
       if (Math.abs(sample) <= audible) quietSamples += 1;
       else {
-        if (quietSamples >= holeMs * rate) holes += 1;
+        if (quietSamples >= holeMs * rate && count + i - countedAt >= sameHoleMs * rate) {
+          holes += 1;
+          countedAt = count + i;
+        }
         quietSamples = 0;
       }
     }

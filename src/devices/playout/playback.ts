@@ -21,6 +21,7 @@ export interface Playback {
   close(failure?: VoicectlError): Promise<void>;
   /** Resolves with the error when the loudspeaker is lost. */
   readonly failed: Promise<VoicectlError>;
+  /** Holes in replies, of the network and of the device. */
   readonly underruns: number;
   /** Estimated time from the arrival of audio to the ear. Undefined until something was played. */
   readonly delayMs: number | undefined;
@@ -46,6 +47,8 @@ export interface PlaybackOptions {
 
 /** This long after the last frame nothing is audible any more. */
 const audibleTailMs = 400;
+/** Holes within this time count once: a device that has run dry stutters until it has caught up. */
+const sameHoleMs = 1_000;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
@@ -67,6 +70,9 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   let silenced: Speaker | undefined;
   let wroteAt = Number.NEGATIVE_INFINITY;
   let holesBefore = 0;
+  let holesSeen = 0;
+  let underruns = 0;
+  let countedAt = Number.NEGATIVE_INFINITY;
   /** Under-runs before this loudspeaker was opened. A device that had nothing to play may be late too. */
   let underrunsBefore = 0;
   let delayMs: number | undefined;
@@ -110,6 +116,14 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       wake = resolve;
       void speaker.lost.catch(resolve);
     });
+  const countHoles = (now: number) => {
+    const holes = buffer.stats.underruns + holesBefore + speaker.holes;
+    if (holes > holesSeen && now - countedAt >= sameHoleMs) {
+      underruns += 1;
+      countedAt = now;
+    }
+    holesSeen = holes;
+  };
   const renew = (frame: Buffer | undefined) => {
     if (isClosing || silenced !== undefined) return;
     const isSuspect = speaker.holes > 0 || buffer.stats.underruns > underrunsBefore;
@@ -131,6 +145,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       const now = clock.now();
       buffer.leaveOut(speaker.takeLateMs());
       const frame = buffer.pull(now);
+      countHoles(now);
       renew(frame);
       if (frame !== undefined) {
         speaker.write(frame);
@@ -206,7 +221,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       ]);
     },
     get underruns() {
-      return buffer.stats.underruns + holesBefore + speaker.holes;
+      return underruns;
     },
     get delayMs() {
       return delayMs;

@@ -23,8 +23,6 @@ const maxStuckBytes = bytesForMs(1_000);
 const maxLateMs = 60;
 /** A program may play for this long after its input has ended. */
 const programTailMs = 1_000;
-/** Reports within this time are about one hole. */
-const sameHoleMs = 1_000;
 /** After this long without audio a program has played everything: its reports then mean nothing. */
 const busyMs = 40;
 
@@ -52,7 +50,6 @@ export async function openProgram(
   let lateMs = 0;
   let lag = createLag();
   let dryAt = Number.NEGATIVE_INFINITY;
-  let holeAt = Number.NEGATIVE_INFINITY;
   let playedBefore = 0;
   let advancedAt = Number.POSITIVE_INFINITY;
   const listen: Played = backend.status === undefined ? readPlayed(child, clock) : toldPlayed(child);
@@ -62,10 +59,6 @@ export async function openProgram(
   });
   /** It had nothing to play: pacing starts with the next frame. */
   const isPaused = (now: number) => now - nextAt > maxLateMs;
-  const countHole = (now: number) => {
-    if (now - holeAt >= sameHoleMs) holes += 1;
-    holeAt = now;
-  };
   listen((report) => {
     open();
     const now = clock.now();
@@ -85,7 +78,7 @@ export async function openProgram(
     const behindMs = writtenMs - (nextAt - now) - playedMs;
     const overMs = lag.note({ behindMs, heldMs }, now);
     if (overMs === 0) return;
-    countHole(now);
+    holes += 1;
     lateMs += overMs;
     nextAt += overMs;
   });
@@ -124,7 +117,7 @@ export async function openProgram(
     write(frame) {
       const now = clock.now();
       // It ran dry in the middle of our audio.
-      if (now - dryAt < maxLateMs) countHole(now);
+      if (now - dryAt < maxLateMs) holes += 1;
       dryAt = Number.NEGATIVE_INFINITY;
       if (isPaused(now)) {
         nextAt = now;

@@ -260,6 +260,20 @@ describe('playback', () => {
       expect(fresh.calls).toContain('stop');
     });
 
+    test('counts its holes within a second as one', async () => {
+      const { playback, clock, late } = await heldUp(() => Promise.reject(new Error('busy')));
+      await playback.write(speech(5_000));
+      late.holdUp();
+      await clock.run(900);
+      late.holdUp();
+      await clock.run(60);
+      expect(playback.underruns).toBe(1);
+      late.holdUp();
+      await clock.run(60);
+      expect(playback.underruns).toBe(2);
+      await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+    });
+
     test('does not wait for a pause longer than two seconds', async () => {
       const fresh = createFakeSpeaker(createCountedClock());
       const { playback, clock, late } = await heldUp(async () => fresh.speaker);
