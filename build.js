@@ -10,6 +10,26 @@ import { build } from 'esbuild';
 const root = import.meta.dirname;
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
+/**
+ * What undici's client asks for and a request of ours never reaches, but would be loaded with it: HTTP/2, which brings
+ * Node's http2, tls and crypto along at each start, and the bodies of fetch. Whoever gets there is told. Where fetch
+ * itself is part of the bundle, it keeps its own.
+ */
+const leaveOut = {
+  name: 'leave-out',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/(client-h2|fetch\/body)\.js$/ }, ({ path, importer }) =>
+      /undici\/lib\/dispatcher\/client(-h1)?\.js$/.test(importer)
+        ? { path: basename(path), namespace: 'left-out' }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+      contents: `module.exports = () => { throw new Error('${path} is left out of the bundle') };
+        module.exports.extractBody = module.exports;`,
+    }));
+  },
+};
+
 /** The layout of screens loads nothing: asking for `fetch` would load Node's undici into each thread that draws. */
 const layoutWithoutFetch = {
   name: 'layout-without-fetch',
@@ -59,7 +79,7 @@ const { metafile } = await build({
   // Packages that are CommonJS ask for Node's own modules with require.
   banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
   metafile: true,
-  plugins: [layoutWithoutFetch],
+  plugins: [leaveOut, layoutWithoutFetch],
 });
 // The library for require(): Node 20 and Jest cannot load an ES module from CommonJS.
 await build({

@@ -302,5 +302,6 @@ test('an installation from git without install scripts says what is missing', as
 
 test('the licences of everything in the bundle come with it', async () => {
   const text = await readFile(join(elsewhere, 'node_modules', 'voicectl', 'dist', 'LICENSES.txt'), 'utf8');
-  for (const name of ['commander', 'ws', 'jose', 'wav', 'zod', 'yaml']) expect(text).toContain(`${name} `);
+  for (const name of ['commander', 'ws', 'undici', 'jose', 'wav', 'zod', 'yaml'])
+    expect(text).toContain(`${name} `);
 });

@@ -15,7 +15,7 @@ export function describeMachine() {
       node: process.versions.node,
       voicectl: versionOf('../../package.json'),
       ...Object.fromEntries(
-        ['ws', 'jose', 'zod', 'commander'].map((name) => [
+        ['ws', 'jose', 'undici', 'zod', 'commander'].map((name) => [
           name,
           versionOf(`../../node_modules/${name}/package.json`),
         ]),

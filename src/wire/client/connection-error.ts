@@ -10,6 +10,8 @@ const reasons: Record<string, string> = {
   ETIMEDOUT: 'no answer',
   EHOSTUNREACH: 'host unreachable',
   ENETUNREACH: 'network unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer',
+  UND_ERR_SOCKET: 'connection closed before an answer',
 };
 
 /** Codes of Node's TLS and of OpenSSL's verification of certificates. */
@@ -29,7 +31,7 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
     });
   }
   const code = systemCode(thrown);
-  const why = isHangUp(thrown) ? 'connection closed before an answer' : (reasons[code] ?? messageOf(thrown));
+  const why = reasons[code] ?? messageOf(thrown);
   return new VoicectlError('connect-failed', `Cannot connect to ${host}: ${why}`, {
     retryable: true,
     cause: thrown,
@@ -39,11 +41,6 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
         }
       : {}),
   });
-}
-
-/** Node gives a connection that was closed the code of one that was reset, but then no call to the system failed. */
-function isHangUp(thrown: unknown): boolean {
-  return systemCode(thrown) === 'ECONNRESET' && !(thrown instanceof Error && 'syscall' in thrown);
 }
 
 /** The code of the failure if it was TLS that failed. */

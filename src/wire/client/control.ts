@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
+import Client from 'undici/lib/dispatcher/client.js';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import {
@@ -16,7 +17,7 @@ import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { connectionError } from './connection-error.ts';
 import { isSuccess } from './http.ts';
-import { startRequest } from './start-request.ts';
+import { trusting } from './trusting.ts';
 
 export interface ControlTarget {
   baseUrl: string;
@@ -48,12 +49,12 @@ export async function callControl<Name extends keyof ControlAnswers>(
     throw redactor.thrown(thrown);
   });
   try {
-    return redactor.value(parseControlAnswer(name, await json(body)));
+    return redactor.value(parseControlAnswer(name, await body.json()));
   } catch (cause) {
     target.signal.throwIfAborted();
     throw redactor.thrown(noEmulator(target, cause));
   } finally {
-    end();
+    await end();
   }
 }
 
@@ -90,7 +91,7 @@ export async function* followJournal(
       }
     }
   } finally {
-    end();
+    await end();
   }
 }
 
@@ -110,9 +111,9 @@ async function* untilCut(body: AsyncIterable<Uint8Array>, signal: AbortSignal): 
 }
 
 interface Answer {
-  body: IncomingMessage;
+  body: Dispatcher.ResponseData['body'];
   /** Ends the connection, even if the body was not read. */
-  end(): void;
+  end(): Promise<void>;
 }
 
 async function send(
@@ -135,25 +136,27 @@ async function send(
     );
   }
   const isBytes = body instanceof Uint8Array;
-  signal.throwIfAborted();
-  const { answer, end } = await startRequest({
-    ...{ method, url, ca, signal },
-    headers: [
-      ...(secret === undefined ? [] : [['Authorization', `Bearer ${secret}`] as const]),
-      ...(body === undefined
-        ? []
-        : [['Content-Type', isBytes ? 'application/octet-stream' : jsonMediaType] as const]),
-    ],
-    body: body === undefined || isBytes ? body : JSON.stringify(body),
-  });
+  // A followed journal is silent while nothing happens.
+  const client = new Client(url.origin, { connect: trusting(ca), bodyTimeout: 0 });
+  const end = () => client.destroy();
   try {
-    const response = await answer;
-    const status = response.statusCode ?? 0;
-    if (isSuccess(status)) return { body: response, end };
-    throw refused(status, await json(response).catch(() => undefined), baseUrl);
+    const response = await request.call(client, {
+      method,
+      path: url.pathname + url.search,
+      signal,
+      headers: {
+        ...(secret === undefined ? {} : { Authorization: `Bearer ${secret}` }),
+        ...(body === undefined
+          ? {}
+          : { 'Content-Type': isBytes ? 'application/octet-stream' : jsonMediaType }),
+      },
+      ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
+    });
+    if (isSuccess(response.statusCode)) return { body: response.body, end };
+    throw refused(response.statusCode, await response.body.json().catch(() => undefined), baseUrl);
   } catch (thrown) {
-    end();
-    signal.throwIfAborted();
+    await end();
+    if (signal.aborted) throw signal.reason;
     throw thrown instanceof VoicectlError ? thrown : connectionError(thrown, url.host);
   }
 }

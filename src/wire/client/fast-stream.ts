@@ -6,7 +6,7 @@ import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
 import { clientFrame, closeFrame, opcodes } from './client-frame.ts';
 import { connectionError } from './connection-error.ts';
 import { FrameReader } from './frame-reader.ts';
-import { servername, trusting } from './trusting.ts';
+import { trusting } from './trusting.ts';
 import { createUpgradeRequest, type UpgradeRequest } from './upgrade.ts';
 
 export interface FastStreamTarget {
@@ -191,4 +191,9 @@ export class FastStream {
       failure: this.#failure,
     });
   }
+}
+
+/** The host name for TLS (SNI); empty for an address. */
+function servername(host: string): string {
+  return /^[\d.]+$|:/.test(host) ? '' : host;
 }

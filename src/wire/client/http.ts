@@ -1,9 +1,13 @@
-import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import type { Dispatcher } from 'undici';
+import request from 'undici/lib/api/api-request.js';
+import errors from 'undici/lib/core/errors.js';
+import Client from 'undici/lib/dispatcher/client.js';
+import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Header, HttpAnswer, HttpRequest } from '../exchange.ts';
 import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
-import { type StartedRequest, startRequest } from './start-request.ts';
+import { trusting } from './trusting.ts';
 
 /** How a leg reaches the service, and how long it waits. */
 export interface HttpLeg {
@@ -40,49 +44,42 @@ export function isSuccess(status: number): boolean {
 export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<HttpOutcome> {
   const { clock, signal, ca, timeoutMs = answerTimeoutMs } = leg;
   signal.throwIfAborted();
-  const url = new URL(sent.url);
-  const { host } = url;
+  const { origin, pathname, search, host } = new URL(sent.url);
+  // The deadline below replaces undici's own timers, which do not follow our clock.
+  const client = new Client(origin, {
+    connect: { timeout: connectTimeoutMs, ...trusting(ca) },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const deadline = new AbortController();
+  const timer = clock.after(timeoutMs, () => deadline.abort(notAnswered(host, timeoutMs)));
+  const ending = AbortSignal.any([signal, deadline.signal]);
   const [at, wallAt] = [clock.now(), clock.wall()];
-  let ended: VoicectlError | undefined;
   const outcome = (answer?: HttpAnswer, thrown?: unknown): HttpOutcome => {
-    const totalMs = clock.now() - at;
     signal.throwIfAborted();
-    const failure = thrown === undefined ? undefined : (ended ?? toFailure(thrown, host));
-    return { at, wallAt, answer, failure, totalMs };
-  };
-  let started: StartedRequest | undefined;
-  const timers: ClockTimer[] = [];
-  const endAfter = (ms: number, why: () => VoicectlError) => {
-    const timer = clock.after(ms, () => {
-      ended ??= why();
-      started?.end();
-    });
-    timers.push(timer);
-    return timer;
+    const failure =
+      thrown === undefined ? undefined : toFailure(ending.aborted ? ending.reason : thrown, host);
+    return { at, wallAt, answer, failure, totalMs: clock.now() - at };
   };
   try {
-    const connecting = endAfter(connectTimeoutMs, () => notConnected(host));
-    endAfter(timeoutMs, () => notAnswered(host, timeoutMs));
-    started = await startRequest({
-      ...{ method: sent.method, url, headers: sent.headers, ca, signal },
-      body: sent.body === '' ? undefined : sent.body,
-      onConnect: () => connecting.cancel(),
+    const response = await request.call(client, {
+      method: sent.method as Dispatcher.HttpMethod,
+      path: pathname + search,
+      headers: sent.headers.flat(),
+      ...(sent.body === '' ? {} : { body: sent.body }),
+      signal: ending,
+      responseHeaders: 'raw',
     });
-    const response = await started.answer;
     const firstByteMs = clock.now() - at;
-    const { text, failure } = await readBody(response, host);
-    const status = response.statusCode ?? 0;
-    return outcome({ status, headers: pairs(response.rawHeaders), body: text, firstByteMs }, failure);
+    const { text, failure } = await readBody(response.body, host);
+    const { statusCode: status } = response;
+    return outcome({ status, headers: pairs(response.headers), body: text, firstByteMs }, failure);
   } catch (thrown) {
     return outcome(undefined, thrown);
   } finally {
-    for (const timer of timers) timer.cancel();
-    started?.end();
+    timer.cancel();
+    await client.destroy();
   }
-}
-
-function notConnected(host: string): VoicectlError {
-  return connectionError(Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' }), host);
 }
 
 function notAnswered(host: string, ms: number): VoicectlError {
@@ -91,19 +88,15 @@ function notAnswered(host: string, ms: number): VoicectlError {
 
 function toFailure(thrown: unknown, host: string): VoicectlError {
   if (thrown instanceof VoicectlError) return thrown;
-  if (isOfParser(thrown)) {
+  if (thrown instanceof errors.HTTPParserError || thrown instanceof errors.HeadersOverflowError) {
     const text = `${host} did not answer in HTTP: ${thrown.message}`;
     return new VoicectlError('protocol-violation', text, { cause: thrown });
   }
   return connectionError(thrown, host);
 }
 
-/** Node's parser tells what it cannot read with codes of its own. */
-function isOfParser(thrown: unknown): thrown is Error {
-  return thrown instanceof Error && 'code' in thrown && String(thrown.code).startsWith('HPE_');
-}
-
-/** Node's raw headers are a flat list of names and values. */
-function pairs(flat: readonly string[]): Header[] {
+/** undici's raw headers: a flat list of names and values, which its types do not include. */
+function pairs(raw: unknown): Header[] {
+  const flat = (raw as (string | Buffer)[]).map(String);
   return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []));
 }

@@ -2,8 +2,3 @@
 export function trusting(ca: string | undefined): { ca?: string } {
   return ca === undefined ? {} : { ca };
 }
-
-/** The host name for TLS (SNI); empty for an address. */
-export function servername(host: string): string {
-  return /^[\d.]+$|:/.test(host) ? '' : host;
-}

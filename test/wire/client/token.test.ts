@@ -209,11 +209,11 @@ describe('an answer other than 2xx', () => {
       response.writeHead(403, { 'Content-Length': '100' });
       response.write('{"error"');
     });
-    // Node tells when the head has arrived: the status is known from then on.
+    // undici tells when the head has arrived: the status is known from then on.
     const onHead = () => setImmediate(() => clock.advance(15_000));
-    subscribe('http.client.response.finish', onHead);
+    subscribe('undici:request:headers', onHead);
     expect((await failure({ baseUrl, clock })).code).toBe('auth-refused');
-    unsubscribe('http.client.response.finish', onHead);
+    unsubscribe('undici:request:headers', onHead);
     expect(clock.pending).toEqual([]);
   });
 
