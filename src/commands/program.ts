@@ -4,7 +4,7 @@ import type { Flags } from '../config/settings.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
-import type { Command as CommandEntry, CommandGroup } from './command.ts';
+import type { Command as CommandEntry, CommandGroup, CommandSpec } from './command.ts';
 import { commands, headingOf } from './commands.ts';
 import { completionSpec } from './completion/spec.ts';
 import { helpHint } from './help-hint.ts';
@@ -15,8 +15,15 @@ export type UsedCommand = CommandEntry & { name: string };
 /** Runs a command with its parsed flags and arguments. */
 export type RunCommand = (command: UsedCommand, flags: Flags, args: readonly string[]) => Promise<number>;
 
-/** The command tree. The help goes to `write`. */
-export function buildProgram(write: (text: string) => void, run: RunCommand): Command {
+/**
+ * The command tree. The help goes to `write`. With `argv`, only commands that it names have their options: the others are
+ * only listed.
+ */
+export function buildProgram(
+  write: (text: string) => void,
+  run: RunCommand,
+  argv?: readonly string[],
+): Command {
   const program = new Command('voicectl')
     .description('Local emulator, client and smoke test for real-time voice streaming services')
     .version(version, '-V, --version', 'print the version')
@@ -25,8 +32,9 @@ export function buildProgram(write: (text: string) => void, run: RunCommand): Co
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: () => {} })
     .addHelpText('after', '\nStart here:\n  voicectl stream --file hello.wav --local\n');
+  const tree: Tree = { program, run, isNamed: (name) => argv === undefined || argv.includes(name) };
   for (const one of commands) {
-    const command = 'subcommands' in one ? buildGroup(one, program, run) : buildCommand(one, program, run);
+    const command = 'subcommands' in one ? buildGroup(one, tree) : buildCommand(one, tree);
     program.addCommand(command.helpGroup(headingOf(command.name())));
   }
   const completion = buildCompletion(program);
@@ -36,6 +44,12 @@ export function buildProgram(write: (text: string) => void, run: RunCommand): Co
   return program;
 }
 
+interface Tree {
+  program: Command;
+  run: RunCommand;
+  isNamed(command: string): boolean;
+}
+
 function buildCompletion(program: Command): Command {
   const { name, summary, args } = completionSpec;
   const command = program.createCommand(name).copyInheritedSettings(program).description(summary);
@@ -43,31 +57,27 @@ function buildCompletion(program: Command): Command {
   return command;
 }
 
-function buildGroup(
-  { name, summary, own, subcommands }: CommandGroup,
-  program: Command,
-  run: RunCommand,
-): Command {
+function buildGroup({ name, summary, own, subcommands }: CommandGroup, tree: Tree): Command {
   if (own !== undefined) {
-    const command = buildCommand(own, program, run);
-    for (const one of subcommands) command.addCommand(buildCommand(one, program, run, name));
+    const command = buildCommand(own, tree);
+    for (const one of subcommands) command.addCommand(buildCommand(one, tree, name));
     return command;
   }
   const names = subcommands.map(({ spec }) => spec.name);
-  const group = program
+  const group = tree.program
     .createCommand(name)
-    .copyInheritedSettings(program)
+    .copyInheritedSettings(tree.program)
     .description(summary)
     .exitOverride((thrown) => {
       throw thrown.exitCode !== 0 && thrown.code === 'commander.help' ? missingCommand(name, names) : thrown;
     });
-  for (const one of subcommands) group.addCommand(buildCommand(one, program, run, name));
+  for (const one of subcommands) group.addCommand(buildCommand(one, tree, name));
   return group;
 }
 
-function buildCommand(entry: CommandEntry, program: Command, run: RunCommand, group?: string): Command {
+function buildCommand(entry: CommandEntry, { program, run, isNamed }: Tree, group?: string): Command {
   const { spec } = entry;
-  const { args = [], options, headings = {} } = spec;
+  const { args = [] } = spec;
   const name = group === undefined ? spec.name : `${group} ${spec.name}`;
   const command = program
     .createCommand(spec.name)
@@ -80,6 +90,16 @@ function buildCommand(entry: CommandEntry, program: Command, run: RunCommand, gr
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
   for (const [arg, help] of args) command.argument(arg, help);
   if (spec.passThrough) command.passThroughOptions();
+  if (isNamed(spec.name)) addOptions(command, spec);
+  // The list of commands says whether they have options.
+  else addOption(command, 'quiet');
+  command.addHelpOption(new Option('-h, --help', 'show this help'));
+  return command.action(async () => {
+    exitCodes.set(program, await run({ ...entry, name }, command.opts(), command.args));
+  });
+}
+
+function addOptions(command: Command, { options, headings = {} }: CommandSpec): void {
   for (const option of options) {
     const heading = headings[option];
     if (heading !== undefined) command.optionsGroup(heading);
@@ -87,10 +107,6 @@ function buildCommand(entry: CommandEntry, program: Command, run: RunCommand, gr
   }
   command.optionsGroup('General:');
   for (const option of generalOptions) addOption(command, option);
-  command.addHelpOption(new Option('-h, --help', 'show this help'));
-  return command.action(async () => {
-    exitCodes.set(program, await run({ ...entry, name }, command.opts(), command.args));
-  });
 }
 
 function addOption(command: Command, name: OptionName): void {
@@ -120,9 +136,10 @@ function buildOpposite(name: OptionName): Option {
 /** Parses the command line and runs the command. Throws `usage` if it is invalid. */
 export async function runProgram(argv: readonly string[], io: Io, run: RunCommand): Promise<number> {
   let help = '';
-  const program = buildProgram((text) => {
+  const write = (text: string) => {
     help += text;
-  }, run);
+  };
+  const program = buildProgram(write, run, argv);
   if (argv.length === 0) help = program.helpInformation();
   try {
     if (argv.length > 0) await program.parseAsync([...argv], { from: 'user' });
