@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { VoicectlError } from '../kernel/errors.ts';
-import { describeIssue, noSuchSetting } from '../protocol/schema-problem.ts';
+import { describeIssue, noSuchSetting, readOnce } from '../protocol/schema-problem.ts';
 import type { EmulatorOptions } from './options.ts';
 
 const texts = z.array(z.string()).readonly();
@@ -40,7 +40,7 @@ const secrets = new Set(['acceptKeys', 'controlSecret', 'tls']);
 
 /** Throws `usage` naming every option that does not exist or has a wrong value. */
 export function checkOptions(options: unknown): void {
-  const { error } = optionsSchema.safeParse(options, { reportInput: true });
+  const { error } = optionsSchema.safeParse(options, readOnce);
   if (error === undefined) return;
   const problems = error.issues.map((issue) => describeIssue(issue, secrets));
   const texts = problems.map(({ path, value, expected }) =>

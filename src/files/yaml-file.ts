@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
 import { messageOf } from '../kernel/thrown.ts';
 import { createSchemaPlaces } from '../protocol/schema-places.ts';
-import type { SecretNames } from '../protocol/schema-problem.ts';
+import { readOnce, type SecretNames } from '../protocol/schema-problem.ts';
 import { inOrder, placeText, problemsText } from './problem-text.ts';
 import { readText, type Stdin } from './read-text.ts';
 import { findProblems } from './schema-problems.ts';
@@ -59,7 +59,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
     });
   }
   const input = toValue(document, file, code);
-  const result = schema.safeParse(input, { reportInput: true });
+  const result = schema.safeParse(input, readOnce);
   const found = findProblems(result.error?.issues ?? [], input, {
     places: createSchemaPlaces(schema),
     secrets,

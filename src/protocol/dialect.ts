@@ -3,7 +3,7 @@ import { rateLimitSchema } from './dialect/rate-limit.ts';
 import { refusalsSchema } from './dialect/refusals.ts';
 import { streamSchema } from './dialect/stream.ts';
 import { tokenSchema } from './dialect/token.ts';
-import { describeIssue, type SchemaProblem, type SecretNames } from './schema-problem.ts';
+import { describeIssue, readOnce, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
 export type { CloseCause } from './dialect/closes.ts';
 export type { InvalidCase, RefusalCause } from './dialect/refusals.ts';
@@ -33,14 +33,14 @@ export type ParsedDialect = { ok: true; dialect: Dialect } | { ok: false; proble
 
 /** Validates a dialect as read from a file or given to the library. */
 export function parseDialect(input: unknown): ParsedDialect {
-  const result = dialectSchema.safeParse(input, { reportInput: true });
+  const result = dialectSchema.safeParse(input, readOnce);
   if (result.success) return { ok: true, dialect: result.data };
   return { ok: false, problems: result.error.issues.map((issue) => describeIssue(issue, dialectSecrets)) };
 }
 
 /** The dialect with the default of every setting. */
 export function defaultDialect(): Dialect {
-  return dialectSchema.parse({});
+  return dialectSchema.parse({}, readOnce);
 }
 
 /** Settings whose values are never shown. */

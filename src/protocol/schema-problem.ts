@@ -15,7 +15,13 @@ const hidden = '(hidden)';
 export const noSuchSetting = 'no such setting';
 const noSecrets: SecretNames = new Set();
 
-/** What a schema found, in our words. Call the schema with `reportInput`, so that the value is known. */
+/**
+ * How to call a schema for a value that is read once: what was wrong is known, and no code is compiled for the schema,
+ * which takes longer than to read it.
+ */
+export const readOnce = { reportInput: true, jitless: true } as const;
+
+/** What a schema found, in our words. Call the schema with `readOnce`, so that the value is known. */
 export function describeIssue(issue: z.core.$ZodIssue, secrets: SecretNames = noSecrets): SchemaProblem {
   const inner = nearestIssue(issue);
   const path = pathText(issuePath(inner));

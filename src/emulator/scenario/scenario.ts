@@ -1,6 +1,6 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Fault } from '../../protocol/faults.ts';
-import { describeIssue, noSuchSetting } from '../../protocol/schema-problem.ts';
+import { describeIssue, noSuchSetting, readOnce } from '../../protocol/schema-problem.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { CreateReply, ReplyMode } from '../replies/reply.ts';
 import { prepareClips } from './clips.ts';
@@ -19,7 +19,7 @@ export interface Scenario {
  * scenario and for a WAV that cannot be read; `details.path` names the place.
  */
 export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<Scenario> {
-  const checked = scenarioSchema.safeParse(input, { reportInput: true });
+  const checked = scenarioSchema.safeParse(input, readOnce);
   if (!checked.success) {
     const [issue] = checked.error.issues;
     const { path, expected } = issue === undefined ? { path: '', expected: '' } : describeIssue(issue);
