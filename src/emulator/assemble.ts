@@ -2,7 +2,7 @@ import type { Clock, MovableClock } from '../kernel/clock.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { createPulse } from '../wire/pulse.ts';
 import type { Tap } from '../wire/tap.ts';
-import { type ControlApiOptions, createControlApi } from './control/control-api.ts';
+import type { ControlApi, ControlApiOptions } from './control/control-api.ts';
 import { createEventWatch } from './event-watch.ts';
 import { createEmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
@@ -102,7 +102,7 @@ export function assemble(parts: ServiceParts): AssembledService {
         ...{ dialect, events, token, voice, tls, clock },
         admission: { ...settled, boundAddresses: true, links: true },
         faults: upgradeFaults,
-        control: createControlApi({ ...control, isSecure: tls !== undefined }),
+        control: loadControlApi({ ...control, isSecure: tls !== undefined }),
         hasPage: control.page !== undefined,
         controlHosts: allowHosts ?? [],
         tap: options.tap,
@@ -127,5 +127,13 @@ export function assemble(parts: ServiceParts): AssembledService {
       });
       return { ...opened, ...watch };
     },
+  };
+}
+
+/** The control API, loaded for its first request: most emulators are never asked. */
+function loadControlApi(options: ControlApiOptions): ControlApi {
+  return async (request, response) => {
+    const { createControlApi } = await import('./control/control-api.ts');
+    return createControlApi(options)(request, response);
   };
 }

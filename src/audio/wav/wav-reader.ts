@@ -1,4 +1,4 @@
-import wav from 'wav';
+import type { Reader } from 'wav';
 import type { SampleFormat } from '../source.ts';
 import { makeWavHeader } from './wav-header.ts';
 
@@ -12,6 +12,8 @@ export async function* readThroughWav(
   format: SampleFormat,
   data: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
+  // What it needs is much, and most emulators read no file.
+  const { default: wav } = await import('wav');
   const reader = new wav.Reader();
   const write = (bytes: Buffer) =>
     new Promise<void>((resolve, reject) => {
@@ -26,7 +28,7 @@ export async function* readThroughWav(
   }
 }
 
-function take(reader: wav.Reader): Buffer | undefined {
+function take(reader: Reader): Buffer | undefined {
   const audio: unknown = reader.read();
   return Buffer.isBuffer(audio) ? audio : undefined;
 }

@@ -7,9 +7,13 @@ const durationMs = 1_000;
 const peak = 0.25 * 0x7fff;
 
 /** Answers each turn with one second of a 440 Hz tone at −12 dBFS. */
-export const tone = takeTurns(() => playPcm(tonePcm));
+export const tone = takeTurns(() => {
+  tonePcm ??= makeTone(frequencyHz, durationMs);
+  return playPcm(tonePcm);
+});
 
-const tonePcm = makeTone(frequencyHz, durationMs);
+/** Made for the first turn: most emulators never play it. */
+let tonePcm: Buffer | undefined;
 
 /** A tone at −12 dBFS, as 16 kHz s16le mono. */
 export function makeTone(frequencyHz: number, durationMs: number): Buffer {
