@@ -54,7 +54,12 @@ const common = {
     '@jest/globals',
     'react-devtools-core',
   ],
-  define: { __VERSION__: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
+  define: {
+    __VERSION__: JSON.stringify(version),
+    'process.env.NODE_ENV': '"production"',
+    // ws would look for a package that only the user may have.
+    'process.env.WS_NO_BUFFER_UTIL': '"1"',
+  },
   legalComments: 'none',
 };
 
@@ -76,8 +81,8 @@ const { metafile } = await build({
   splitting: true,
   format: 'esm',
   jsx: 'automatic',
-  // Packages that are CommonJS ask for Node's own modules with require.
-  banner: { js: "import{createRequire as _r}from'node:module';const require=_r(import.meta.url);" },
+  // Packages that are CommonJS ask with require for Node's own modules, and for nothing else.
+  banner: { js: 'const require=process.getBuiltinModule;' },
   metafile: true,
   plugins: [leaveOut, layoutWithoutFetch],
 });
