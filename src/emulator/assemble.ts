@@ -2,7 +2,8 @@ import type { Clock, MovableClock } from '../kernel/clock.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import { createPulse } from '../wire/pulse.ts';
 import type { Tap } from '../wire/tap.ts';
-import type { ControlApi, ControlApiOptions } from './control/control-api.ts';
+import type { ControlApiOptions } from './control/control-api.ts';
+import { loadControlApi } from './control/load-control-api.ts';
 import { createEventWatch } from './event-watch.ts';
 import { createEmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
@@ -127,13 +128,5 @@ export function assemble(parts: ServiceParts): AssembledService {
       });
       return { ...opened, ...watch };
     },
-  };
-}
-
-/** The control API, loaded for its first request: most emulators are never asked. */
-function loadControlApi(options: ControlApiOptions): ControlApi {
-  return async (request, response) => {
-    const { createControlApi } = await import('./control/control-api.ts');
-    return createControlApi(options)(request, response);
   };
 }

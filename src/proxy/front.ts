@@ -6,7 +6,7 @@ import { loopbackOnly } from '../emulator/http/http-server.ts';
 import { refusal } from '../emulator/http/refusal.ts';
 import { addressOf, malformed, turnAway } from '../emulator/http/rejections.ts';
 import { createServiceServer } from '../emulator/http/service-server.ts';
-import { controlPrefix } from '../protocol/control.ts';
+import { controlPrefix } from '../protocol/control-paths.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { type AdmissionOptions, admit } from '../wire/server/admission.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createControl } from '../emulator/control/control.ts';
-import { createControlApi } from '../emulator/control/control-api.ts';
 import type { EmulatorControl } from '../emulator/control/emulator-control.ts';
+import { loadControlApi } from '../emulator/control/load-control-api.ts';
 import { createStreamActions } from '../emulator/control/stream-actions.ts';
 import { createEmulatorEvents } from '../emulator/events.ts';
 import { createFaults } from '../emulator/faults/faults.ts';
@@ -104,7 +104,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const server = createFront({
     ...{ target, dialect, events, tls, pass, streams, faults: upgradeFaults },
     admission: { ...settled, boundAddresses: true, links: true },
-    control: createControlApi({
+    control: loadControlApi({
       control,
       secret,
       page,

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { shortText } from '../../kernel/short-text.ts';
-import { controlPrefix, pagePath } from '../../protocol/control.ts';
+import { controlPrefix, pagePath } from '../../protocol/control-paths.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
 import { rateLimitHeaderNames, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
@@ -24,7 +24,6 @@ import { invalidRequest, refusal } from './refusal.ts';
 import { addressOf, malformed, turnAway } from './rejections.ts';
 import { createServiceServer } from './service-server.ts';
 import { type WatchedRequest, watchTokenRequest } from './tap-token-request.ts';
-import { welcome } from './welcome.ts';
 
 export interface HttpServerOptions {
   dialect: Dialect;
@@ -170,8 +169,10 @@ async function answer(
   const refuse = (cause: RefusalCause) => refusal(cause, about);
   if (path === streamPath)
     return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
-  if (path === '/' && (request.method === 'GET' || request.method === 'HEAD'))
+  if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
+    const { welcome } = await import('./welcome.ts');
     return welcome(request.headers.accept, options.hasPage);
+  }
   if (path === controlPrefix && request.method === 'GET' && options.hasPage)
     return { status: 308, body: '', headers: [['Location', pagePath]] };
   if (!tokenPaths.includes(path)) return { ...refuse('notFound'), hangUp: true };
