@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { nameSecondTries } from './test/helpers/second-tries.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 const { SECOND_TRIES: secondTries } = process.env;
 
-const all = 'test/**/*.test.ts';
 /** They replace modules, or count what their process has open: each file has a process of its own. */
 const alone = [
   'test/jest.test.ts',
@@ -16,37 +17,64 @@ const alone = [
   'test/session/session-live.test.ts',
   'test/wire/client/voice-stream.test.ts',
 ];
-/** They run programs or many services, and take long: they begin before the others. */
-const programs = [
-  'test/{bench,chaos,cli,foreign}/**/*.test.ts',
-  'test/{examples,examples-load,package}.test.ts',
-  'test/contract/{binary,cluster,foreign}.test.ts',
-  'test/ui/terminal*.test.ts',
-  'test/page/*-page.test.ts',
-  'test/conformance/{,drill/}mutants.test.ts',
+/** They take longest, or wait longest for others: begun last, one would go on alone. The longest is first. */
+const long = [
+  'test/cli/live-audio.test.ts',
+  'test/foreign/example-devices.test.ts',
+  'test/page/live-page.test.ts',
+  'test/cli/faulty-services.test.ts',
+  'test/ui/terminal-keys.test.ts',
+  'test/package.test.ts',
+  'test/ui/terminal.test.ts',
+  'test/ui/terminal-signals.test.ts',
+  'test/examples-load.test.ts',
+  'test/cli/stream.test.ts',
+  'test/chaos/cluster.test.ts',
+  'test/examples.test.ts',
+  'test/cli/foreign-service.test.ts',
+  'test/emulator/faults/faults-foreign.test.ts',
+  'test/conformance/mutants.test.ts',
+  'test/conformance/drill/mutants.test.ts',
   'test/conformance/learn/round-trip.test.ts',
+  'test/contract/emulator.test.ts',
+  'test/contract/foreign.test.ts',
+  'test/proxy/faults.test.ts',
+  'test/proxy/judge.test.ts',
 ];
+
+/** The files in the order that a fresh clone needs too, where vitest knows no durations. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const rank = ({ moduleId, project }: TestSpecification) => {
+      if (project.config.isolate) return -1;
+      const place = long.indexOf(relative(import.meta.dirname, moduleId));
+      return place < 0 ? long.length : place;
+    };
+    return sorted.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   define: { __VERSION__: JSON.stringify(version) },
   oxc: { jsx: { development: false } },
   test: {
     projects: [
-      // In the order of their names. A new process and what it loads take longer than most files: the others share some.
+      // A new process and what it loads take longer than most files: the others share some.
       { extends: true, test: { name: 'own process', include: alone } },
-      { extends: true, test: { name: 'programs', include: programs, isolate: false } },
       {
         extends: true,
         test: {
           name: 'shared process',
-          include: [all],
-          exclude: [...alone, ...programs],
+          include: ['test/**/*.test.ts'],
+          exclude: alone,
           isolate: false,
           // The React that the program has: the one for developers takes longer.
           env: { NODE_ENV: 'production' },
         },
       },
     ],
+    sequence: { sequencer: LongFirst },
     globalSetup: ['test/helpers/own-temporary-folder.ts', 'test/helpers/build-once.ts'],
     // Tests wait on sockets, children and audio in real time more than they compute; on two cores vitest would use one.
     maxWorkers: 4,

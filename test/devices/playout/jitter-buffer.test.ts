@@ -369,14 +369,14 @@ describe('a message that comes while nothing is pulled', () => {
   });
 });
 
-describe('five minutes of playback, and clocks that differ by 0.1 %', () => {
+describe('minutes of playback, and clocks that differ by 0.2 %', () => {
   test.each([
-    ['the service is fast', 1.001],
-    ['the service is slow', 0.999],
+    ['the service is fast', 1.002],
+    ['the service is slow', 0.998],
   ])('%s: the delay does not grow, and nothing is dropped', (_, speed) => {
     const buffer = createJitterBuffer();
     // The clocks part by 300 ms: the delay of 150 ms would have grown, or run out, twice.
-    const totalMs = 300_000;
+    const totalMs = 150_000;
     const second = tone(0, 1_000);
     let [least, most, loudest] = [Number.POSITIVE_INFINITY, 0, 0];
     let [sent, step, before] = [0, 0, 0];
@@ -403,7 +403,7 @@ describe('five minutes of playback, and clocks that differ by 0.1 %', () => {
     expect(buffer.stats).toEqual({ underruns: 0, flushedMs: 0, overflowMs: 0, skippedMs: 0 });
     expect(least).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(150);
-    // Not one of 14,500 frames has a hole, and no sample is further from the next than in the tone itself.
+    // Not one of 7,000 frames has a hole, and no sample is further from the next than in the tone itself.
     expect({ silent, loudest }).toEqual({ silent: 0, loudest: expect.closeTo(8_000, -2) });
     expect(step).toBeLessThanOrEqual(1_300);
   });
