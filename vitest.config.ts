@@ -17,7 +17,7 @@ const alone = [
   'test/session/session-live.test.ts',
   'test/wire/client/voice-stream.test.ts',
 ];
-/** They take longest, or wait longest for others: begun last, one would go on alone. The longest is first. */
+/** They take longest. Begun last, one of them would run alone at the end. The longest is first. */
 const long = [
   'test/cli/live-audio.test.ts',
   'test/foreign/example-devices.test.ts',
@@ -42,7 +42,7 @@ const long = [
   'test/proxy/judge.test.ts',
 ];
 
-/** The files in the order that a fresh clone needs too, where vitest knows no durations. */
+/** Begins with the long files. In a fresh clone vitest knows no durations. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
