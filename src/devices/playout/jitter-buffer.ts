@@ -42,8 +42,10 @@ export interface JitterBuffer {
   pull(now: number): Buffer | undefined;
   /** Skips this much waiting audio if the service sends in real time: it is too late. */
   leaveOut(ms: number): void;
-  /** Drops waiting audio: the user interrupts. */
+  /** Drops waiting audio. */
   flush(): void;
+  /** Drops waiting audio: the user interrupts. Returns a last frame that fades, so that the end does not click. */
+  fadeOut(now: number): Buffer | undefined;
   /** No more audio will come: the rest is played without waiting for more. */
   end(): void;
   /** Waiting audio. */
@@ -82,6 +84,8 @@ const lateFrames = 60;
 /** A frame is late if it is this much later than needed. */
 const catchUpMs = 30;
 const seamSamples = 80;
+/** 10 ms: a listener hears neither a click nor more of the reply. */
+const fadeOutSamples = 160;
 
 type State = 'idle' | 'filling' | 'playing' | 'gap';
 
@@ -179,6 +183,24 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     }
     return stretcher.stretch(concealer.conceal(stretcher.needed(frameSamples, 1)), frameSamples, 1);
   };
+  const next = (now: number) => {
+    if (state === 'idle') return undefined;
+    if (state === 'filling' && isFilled(now)) state = 'playing';
+    return state === 'playing' ? play(now) : wait(now);
+  };
+  const write = (samples: Float32Array | undefined) => {
+    if (samples === undefined) return undefined;
+    return encodeS16le(volume === 1 ? samples : samples.map((sample) => sample * volume));
+  };
+  const flush = () => {
+    lateMs = 0;
+    stats.flushedMs += queue.ms;
+    queue.clear();
+    arrivals.restart();
+    holes.forget();
+    concealer.hush();
+    state = 'idle';
+  };
 
   return {
     push(pcm, now, isDelayedByUs) {
@@ -191,25 +213,15 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       holes.ended(now);
       if (state === 'gap' || state === 'idle') fill(pcm, now);
     },
-    pull(now) {
-      if (state === 'idle') return undefined;
-      if (state === 'filling' && isFilled(now)) state = 'playing';
-      const samples = state === 'playing' ? play(now) : wait(now);
-      if (samples === undefined) return undefined;
-      if (volume !== 1) for (let i = 0; i < samples.length; i += 1) samples[i] = (samples[i] ?? 0) * volume;
-      return encodeS16le(samples);
-    },
+    pull: (now) => write(next(now)),
     leaveOut(ms) {
       lateMs += ms;
     },
-    flush() {
-      lateMs = 0;
-      stats.flushedMs += queue.ms;
-      queue.clear();
-      arrivals.restart();
-      holes.forget();
-      concealer.hush();
-      state = 'idle';
+    flush,
+    fadeOut(now) {
+      const samples = next(now);
+      flush();
+      return write(samples?.map((sample, index) => sample * Math.max(0, 1 - index / fadeOutSamples)));
     },
     end() {
       isEnded = true;

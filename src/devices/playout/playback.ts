@@ -13,7 +13,7 @@ export interface Playback {
   readonly backend: string;
   /** Rejects with `audio-device` only after the loudspeaker is lost. */
   write(pcm: Buffer): Promise<void>;
-  /** Drops waiting audio: the service reports an interruption. */
+  /** Drops waiting audio and fades what is played: the service reports an interruption. */
   flush(): void;
   /** Drops waiting audio and the rest of the reply: the user begins to speak. */
   hold(): void;
@@ -49,6 +49,8 @@ export interface PlaybackOptions {
 const audibleTailMs = 400;
 /** Holes within this time count once: a device that has run dry stutters until it has caught up. */
 const sameHoleMs = 1_000;
+/** If a loudspeaker holds more audio than this, it is ended to be silent, although that clicks. */
+const longestRestMs = 150;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
@@ -124,6 +126,11 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     }
     holesSeen = holes;
   };
+  const give = (frame: Buffer, now: number) => {
+    speaker.write(frame);
+    onPlayed?.(frame);
+    wroteAt = now;
+  };
   const renew = (frame: Buffer | undefined) => {
     if (isClosing || silenced !== undefined) return;
     const isSuspect = speaker.holes > 0 || buffer.stats.underruns > underrunsBefore;
@@ -148,9 +155,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       countHoles(now);
       renew(frame);
       if (frame !== undefined) {
-        speaker.write(frame);
-        onPlayed?.(frame);
-        wroteAt = now;
+        give(frame, now);
         delayMs = buffer.heldMs + speaker.delayMs;
       } else if (isClosing) return;
       else await rest();
@@ -172,11 +177,16 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     fail(failure);
   });
   const silence = () => {
-    buffer.flush();
-    const isHeard = clock.now() - wroteAt < audibleTailMs;
-    if (!isHeard || isAway || isClosing || silenced !== undefined) return;
-    silenced = speaker;
-    void speaker.stop();
+    const now = clock.now();
+    const last = buffer.fadeOut(now);
+    if (isAway || silenced !== undefined) return;
+    // A device that was held up may hold more than is known.
+    if (speaker.delayMs <= longestRestMs && speaker.holes === 0) {
+      if (last !== undefined) give(last, now);
+    } else if (!isClosing && now - wroteAt < audibleTailMs) {
+      silenced = speaker;
+      void speaker.stop();
+    }
   };
 
   let isOverflowTold = false;

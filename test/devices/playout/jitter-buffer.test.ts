@@ -326,18 +326,37 @@ describe('a device that was held up and then wants much at once', () => {
 });
 
 describe('an interruption', () => {
-  test('leaves nothing to pull, not even the fading of what was played, and what comes after it is played', () => {
+  const interrupt = (onInterruption: (buffer: JitterBuffer, now: number) => void) => {
     const buffer = createJitterBuffer();
-    buffer.push(tone(0, 10_000), 0);
+    // At 1 s, and 10 ms later, it is far from zero.
+    buffer.push(tone(0, 10_000, 445), 0);
     const { pcm } = listen(buffer, [{ at: 2_000, pcm: tone(0, 500) }], {
       untilMs: 3_000,
       at: (now) => {
-        if (now === 1_000) buffer.flush();
+        if (now === 1_000) onInterruption(buffer, now);
       },
     });
+    return { buffer, pcm };
+  };
+
+  test('leaves nothing to pull, not even the fading of what was played, and what comes after it is played', () => {
+    const { buffer, pcm } = interrupt(({ flush }) => flush());
     expect(buffer.stats).toMatchObject({ underruns: 0, flushedMs: expect.closeTo(9_060, -2) });
     expect(pcm.subarray(1_000 * 32, 2_000 * 32).every((byte) => byte === 0)).toBe(true);
     expect(share(pcm.subarray(2_100 * 32, 2_400 * 32), 400)).toBeGreaterThan(0.99);
+  });
+
+  test('can end in a last frame that goes on where the audio was, and is silent after 10 ms', () => {
+    let last: Buffer = Buffer.alloc(0);
+    const { buffer, pcm } = interrupt(({ fadeOut }, now) => {
+      last = fadeOut(now)!;
+    });
+    expect(last.length).toBe(640);
+    expect(largestStep(Buffer.concat([pcm.subarray(900 * 32, 1_000 * 32), last]))).toBeLessThan(1_450);
+    expect(largestStep(last)).toBeGreaterThan(1_000);
+    expect(last.subarray(10 * 32).every((byte) => byte === 0)).toBe(true);
+    expect(pcm.subarray(1_000 * 32, 2_000 * 32).every((byte) => byte === 0)).toBe(true);
+    expect(buffer.fadeOut(10_000)).toBeUndefined();
   });
 });
 

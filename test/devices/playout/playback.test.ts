@@ -7,7 +7,7 @@ import { createCountedClock } from '../../helpers/counted-clock.ts';
 import { speech } from '../../helpers/pcm.ts';
 
 /** A loudspeaker that takes a frame every 20 ms of the test's clock. */
-function createFakeSpeaker(clock: ReturnType<typeof createCountedClock>) {
+function createFakeSpeaker(clock: ReturnType<typeof createCountedClock>, delayMs = 0) {
   const frames: Buffer[] = [];
   const calls: string[] = [];
   let lose: (thrown: VoicectlError) => void = () => {};
@@ -21,7 +21,7 @@ function createFakeSpeaker(clock: ReturnType<typeof createCountedClock>) {
   const speaker: Speaker = {
     backend: 'fake',
     lost,
-    delayMs: 0,
+    delayMs,
     get holes() {
       return holes;
     },
@@ -165,15 +165,19 @@ describe('playback', () => {
     expect(aborted.fake.calls).toEqual(['stop']);
   });
 
-  test('is silent soon after a flush', async () => {
+  test('ends in a fade after a flush, and keeps its device', async () => {
     const { clock, fake, playback } = await open();
     await playback.write(speech(5_000));
     await clock.run(500);
+    const count = fake.frames.length;
     playback.flush();
-    await clock.run(60);
-    const count = fake.audible;
+    expect(fake.frames.length).toBe(count + 1);
+    const samples = Array.from({ length: 320 }, (_, i) => Math.abs(fake.frames[count]!.readInt16LE(i * 2)));
+    expect(Math.max(...samples.slice(0, 80))).toBeGreaterThan(3_000);
+    expect(Math.max(...samples.slice(160))).toBe(0);
     await clock.run(1_000);
-    expect(fake.audible).toBe(count);
+    expect(fake.frames.length).toBe(count + 1);
+    expect(fake.calls).toEqual([]);
     expect(playback.stats.flushedMs).toBeGreaterThan(4_000);
   });
 
@@ -182,7 +186,6 @@ describe('playback', () => {
     await playback.write(speech(200));
     await clock.run(200);
     playback.hold();
-    await clock.run(40);
     const count = fake.audible;
     for (let i = 0; i < 50; i += 1) {
       await playback.write(speech(20));
@@ -196,9 +199,9 @@ describe('playback', () => {
     expect(playback.underruns).toBe(0);
   });
 
-  test('opens a device again that was ended to be silent, without a word', async () => {
+  test('ends a device that holds much audio to be silent, and opens it again without a word', async () => {
     const clock = createCountedClock();
-    const speakers = [createFakeSpeaker(clock), createFakeSpeaker(clock)];
+    const speakers = [createFakeSpeaker(clock, 400), createFakeSpeaker(clock, 400)];
     let attempts = 0;
     const { playback, told } = await open({ clock, open: async () => speakers[attempts++]!.speaker });
     await playback.write(speech(1_000));
