@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { type RunOptions, setUpSandbox } from '../helpers/voicectl.ts';
+import { program, type RunOptions, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
 
@@ -71,4 +72,16 @@ test('token loads the parts of undici that send a request, and no schema, YAML, 
   for (const name of ['http2', 'tls', 'crypto', 'zlib', 'worker_threads']) {
     expect([name, hasBuiltin(name)]).toEqual([name, false]);
   }
+});
+
+test('token does not have the parser of its answer optimised, which takes longer than all else', async () => {
+  const { baseUrl } = await sandbox.serve();
+  const args = [program, 'token', '--device', 'd1', '--base-url', baseUrl, '--api-key', 'any'];
+  const trace = execFileSync(process.execPath, ['--trace-wasm-compilation-times', ...args], {
+    cwd: sandbox.dir,
+    encoding: 'utf8',
+    env: { HOME: sandbox.dir },
+  });
+  expect(trace).toContain('Compiled ');
+  expect(trace).not.toContain('using TurboFan');
 });
