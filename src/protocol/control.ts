@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
-import { faultSchema } from './faults.ts';
+import { faultSchema } from './fault-schema.ts';
 
 export { controlPrefix, pageAssets, pageData, pagePath, pageTokenHeader } from './control-paths.ts';
 

@@ -51,12 +51,6 @@ export function schemaOfFault(name: FaultName): z.ZodObject {
   return z.strictObject({ name: z.literal(name), ...parameters, ...faultScopes[at] });
 }
 
-/** The schema of any fault. */
-export const faultSchema = z.discriminatedUnion(
-  'name',
-  faultNames.map(schemaOfFault) as [z.ZodObject, ...z.ZodObject[]],
-) as unknown as z.ZodType<Fault, FaultInput>;
-
 /**
  * The fault for one stream, or where it is about requests and connections to come, for its device; as far as its
  * point knows them, and unless it says otherwise itself.

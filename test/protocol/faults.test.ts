@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { describeCatalogue } from '../../src/protocol/describe-faults.ts';
-import { aimFault, faultNames, faultSchema, strikesAt } from '../../src/protocol/faults.ts';
+import { faultSchema } from '../../src/protocol/fault-schema.ts';
+import { aimFault, faultNames, strikesAt } from '../../src/protocol/faults.ts';
 import { parseFault, readFault } from '../../src/protocol/read-fault.ts';
 
 describe('a fault is read', () => {

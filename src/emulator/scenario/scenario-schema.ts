@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { closeCodeSchema, closeReasonSchema } from '../../protocol/close-code-schema.ts';
 import { durationSchema } from '../../protocol/duration.ts';
-import { type Fault, faultSchema } from '../../protocol/faults.ts';
+import { faultSchema } from '../../protocol/fault-schema.ts';
+import type { Fault } from '../../protocol/faults.ts';
 import { readFault } from '../../protocol/read-fault.ts';
 
 /**
