@@ -10,6 +10,8 @@ export interface Stretcher {
   needed(count: number, speed: number): number;
   /** The next `count` samples. Takes exactly `needed(count, speed)` new ones. */
   stretch(samples: Float32Array, count: number, speed: number): Float32Array;
+  /** Forgets the samples that it still holds. */
+  clear(): void;
 }
 
 /** Half the length of the filter in samples: at 16 kHz flat up to 6.5 kHz. */
@@ -41,6 +43,9 @@ export function createStretcher(): Stretcher {
       part = end - Math.floor(end);
       history = window.slice(-taps);
       return output;
+    },
+    clear() {
+      history = new Float32Array(taps);
     },
   };
 }

@@ -199,6 +199,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     arrivals.restart();
     holes.forget();
     concealer.hush();
+    stretcher.clear();
     state = 'idle';
   };
 
