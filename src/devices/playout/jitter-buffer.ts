@@ -38,8 +38,11 @@ export interface JitterBuffer {
    * process was held up and read it late; playback does not get later because of that.
    */
   push(pcm: Buffer, now: number, isDelayedByUs?: boolean): void;
-  /** The next 20 ms: audio, concealment of a gap, or silence. Undefined while there is nothing to play. */
-  pull(now: number): Buffer | undefined;
+  /**
+   * The next 20 ms: audio, concealment of a gap, or silence. Undefined while there is nothing to play. `isDeviceDry`:
+   * the device is silent, so the frame rises from silence.
+   */
+  pull(now: number, isDeviceDry?: boolean): Buffer | undefined;
   /** Skips this much waiting audio if the service sends in real time: it is too late. */
   leaveOut(ms: number): void;
   /** Drops waiting audio. */
@@ -86,6 +89,7 @@ const catchUpMs = 30;
 const seamSamples = 80;
 /** 10 ms: a listener hears neither a click nor more of the reply. */
 const fadeOutSamples = 160;
+const riseSamples = 80;
 
 type State = 'idle' | 'filling' | 'playing' | 'gap';
 
@@ -214,7 +218,10 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       holes.ended(now);
       if (state === 'gap' || state === 'idle') fill(pcm, now);
     },
-    pull: (now) => write(next(now)),
+    pull(now, isDeviceDry = false) {
+      const samples = next(now);
+      return write(isDeviceDry ? samples?.map(rise) : samples);
+    },
     leaveOut(ms) {
       lateMs += ms;
     },
@@ -222,7 +229,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     fadeOut(now) {
       const samples = next(now);
       flush();
-      return write(samples?.map((sample, index) => sample * Math.max(0, 1 - index / fadeOutSamples)));
+      return write(samples?.map(fall));
     },
     end() {
       isEnded = true;
@@ -240,6 +247,14 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       return { ...stats, underruns: holes.count };
     },
   };
+}
+
+function fall(sample: number, index: number): number {
+  return sample * Math.max(0, 1 - index / fadeOutSamples);
+}
+
+function rise(sample: number, index: number): number {
+  return sample * Math.min(1, index / riseSamples);
 }
 
 /** Change of speed for this deviation of the delay. */

@@ -51,6 +51,8 @@ const audibleTailMs = 400;
 const sameHoleMs = 1_000;
 /** If a loudspeaker holds more audio than this, it is ended to be silent, although that clicks. */
 const longestRestMs = 150;
+/** If this process was held up for longer than this, players have run dry. */
+const dryMs = 100;
 
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
@@ -151,7 +153,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       if (isCut) return;
       const now = clock.now();
       buffer.leaveOut(speaker.takeLateMs());
-      const frame = buffer.pull(now);
+      const frame = buffer.pull(now, now - wroteAt > dryMs && holdUp.hasJustEnded());
       countHoles(now);
       renew(frame);
       if (frame !== undefined) {

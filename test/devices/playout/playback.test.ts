@@ -118,7 +118,12 @@ describe('playback', () => {
     const before = playback.delayMs!;
     stoppedMs = 500;
     for (let t = 0; t < 500; t += 20) await playback.write(speech(20));
+    const count = fake.frames.length;
     await hear(3_000);
+    // The device was silent in the meantime: at a third of a period a tone is loud, and this is not yet.
+    const start = Array.from({ length: 12 }, (_, i) => Math.abs(fake.frames[count]!.readInt16LE(i * 2)));
+    expect(Math.max(...start)).toBeGreaterThan(0);
+    expect(Math.max(...start)).toBeLessThan(1_400);
     expect(playback.delayMs! - before).toBeLessThanOrEqual(20);
     expect(playback.stats.skippedMs).toBeGreaterThan(400);
     await playback.close(new VoicectlError('interrupted', 'Interrupted'));
