@@ -34,6 +34,17 @@ test('an arrival that is rare is neither early nor as late as a timer', async ()
   expect(clock.timers.length).toBeLessThanOrEqual(3);
 });
 
+test('an arrival that comes soon after another is waited for alike, where most are rare', async () => {
+  const clock = createCoarseClock();
+  const arrival = createArrivals(clock, new AbortController().signal);
+  for (const due of [20, 40, 60, 62.5, 64.9]) {
+    expect(await arrival(due)).toBe(true);
+    const lateMs = clock.now() - due;
+    expect(lateMs).toBeGreaterThanOrEqual(0);
+    expect(lateMs).toBeLessThan(0.3);
+  }
+});
+
 test('arrivals that are close wait for timers alone, and are not early either', async () => {
   const clock = createCoarseClock();
   const arrival = createArrivals(clock, new AbortController().signal);
