@@ -23,12 +23,17 @@ export function parseInteger(min: number, max: number): Parse<number> {
   };
 }
 
-/** How many processes; `auto`: one for each processor. */
-export const parseProcesses: Parse<number | 'auto'> = (text) => {
-  const value = text === 'auto' ? text : Number(/^\d{1,3}$/.test(text) ? text : Number.NaN);
-  if (value === 'auto' || (value >= 1 && value <= maxProcesses)) return value;
-  return expected(`auto or a whole number from 1 to ${maxProcesses}`);
-};
+/** How many processes, or one of these words for it. */
+export function parseProcesses<const Word extends string>(...words: Word[]): Parse<number | Word> {
+  return (text) => {
+    const word = words.find((one) => one === text);
+    if (word !== undefined) return word;
+    const value = Number(/^\d{1,3}$/.test(text) ? text : Number.NaN);
+    if (value >= 1 && value <= maxProcesses) return value;
+    return expected(`${words.join(', ')} or a whole number from 1 to ${maxProcesses}`);
+  };
+}
+
 const maxProcesses = 256;
 
 /** `1500ms`, `10s`, `2m`, or 0: any other number needs its unit. */

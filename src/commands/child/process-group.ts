@@ -44,8 +44,7 @@ export async function startGroup(
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 0));
   });
   const killAll = () => void signalTo(-pid, 'SIGKILL');
-  // If this process is killed, nothing can wait for the command.
-  process.once('exit', killAll);
+  const forget = killAtExit(killAll);
   let killing: Promise<void> | undefined;
 
   const kill = async () => {
@@ -54,7 +53,7 @@ export async function startGroup(
     killAll();
     for (const left of await findMarked(`${mark}=${id}`)) signalTo(left, 'SIGKILL');
     await until(() => !isThere(-pid), goneMs);
-    process.off('exit', killAll);
+    forget();
     output.close();
   };
   return {
@@ -66,6 +65,23 @@ export async function startGroup(
     },
     output: output.lines,
   };
+}
+
+const atExit = new Set<() => void>();
+
+/** Calls at the exit of this process, when nothing can wait for commands any more, unless the result was called before. */
+function killAtExit(kill: () => void): () => void {
+  // One listener for all: there are as many commands as situations at the same time.
+  if (atExit.size === 0) process.once('exit', killLeft);
+  atExit.add(kill);
+  return () => {
+    atExit.delete(kill);
+    if (atExit.size === 0) process.off('exit', killLeft);
+  };
+}
+
+function killLeft(): void {
+  for (const kill of atExit) kill();
 }
 
 /** Whether a process, or for a negative number one of a group, is there. */

@@ -149,7 +149,7 @@ export const emulatorSettings = {
   processes: define({
     flag: '--processes <N>',
     defaultText: '1',
-    parse: parseProcesses,
+    parse: parseProcesses('auto'),
     help: 'run this many emulators on the port, as one service through --shared; auto: one for each processor',
   }),
 };

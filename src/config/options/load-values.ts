@@ -1,8 +1,4 @@
-import { type Parse, parseProcesses } from '../parse.ts';
-
-/** Processes that generate the load; `none`: that of the command does. */
-export const parseGenerators: Parse<number | 'auto' | 'none'> = (text) =>
-  text === 'none' ? text : parseProcesses(text);
+import type { Parse } from '../parse.ts';
 
 /** Part `number` of `of`, from 1. */
 export interface Shard {

@@ -1,9 +1,9 @@
 import { parseArrival } from '../arrival.ts';
 import { loadTaskNames } from '../load-tasks.ts';
-import { parseChoice, parseDuration, parseInteger, parseText } from '../parse.ts';
+import { parseChoice, parseDuration, parseInteger, parseProcesses, parseText } from '../parse.ts';
 import { parseThreshold } from '../threshold.ts';
 import { define } from './define.ts';
-import { parseGenerators, parseShard, parseStart } from './load-values.ts';
+import { parseShard, parseStart } from './load-values.ts';
 
 /** `load`. */
 export const loadSettings = {
@@ -72,7 +72,7 @@ export const loadSettings = {
     flag: '--processes <N>',
     key: 'processes',
     default: '1',
-    parse: parseGenerators,
+    parse: parseProcesses('auto', 'none'),
     help: 'generate the load in this many processes; auto: one for each core; none: in this one',
   }),
   shard: define({
