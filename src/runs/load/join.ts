@@ -31,24 +31,19 @@ export async function fetchToken(
   redactor: Redactor,
 ): Promise<Pick<TokenGrant, 'token' | 'at'>> {
   const { clock, target, signal, tally, times } = context;
-  const limit = new AbortController();
-  const timer = clock.after(due + times.giveUpMs - clock.now(), () => limit.abort(givenUp(times.giveUpMs)));
   try {
     const { token, at } = await requestToken({
       ...target,
       deviceId: device,
       retries: 0,
-      clock,
-      signal: AbortSignal.any([signal, limit.signal]),
-      redactor,
+      timeoutMs: times.giveUpMs,
+      ...{ clock, signal, redactor },
     });
     tally.finished('token', at - due);
     return { token, at };
   } catch (thrown) {
     tally.unfinished('token', clock.now() - due);
-    throw limit.signal.aborted && !signal.aborted ? limit.signal.reason : thrown;
-  } finally {
-    timer.cancel();
+    throw thrown;
   }
 }
 

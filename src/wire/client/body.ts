@@ -11,21 +11,38 @@ export interface ReadBody {
   failure: unknown;
 }
 
-/** Reads as much of a body as arrives. Never throws. */
-export async function readBody(body: AsyncIterable<Buffer>, host: string): Promise<ReadBody> {
+/** A body that is received. */
+export interface BodyParts {
+  /** Throws `protocol-violation` where the body is too long. */
+  add(chunk: Buffer): void;
+  /** What was received so far. */
+  text(): string;
+}
+
+/** Collects a body of `host`. */
+export function collectBody(host: string): BodyParts {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let failure: unknown;
-  try {
-    for await (const chunk of body) {
+  return {
+    add(chunk) {
       bytes += chunk.length;
       chunks.push(chunk);
       if (bytes > maxBodyBytes) throw tooLong(host);
-    }
+    },
+    text: () => new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBodyBytes)),
+  };
+}
+
+/** Reads as much of a body as arrives. Never throws. */
+export async function readBody(body: AsyncIterable<Buffer>, host: string): Promise<ReadBody> {
+  const parts = collectBody(host);
+  let failure: unknown;
+  try {
+    for await (const chunk of body) parts.add(chunk);
   } catch (thrown) {
     failure = thrown;
   }
-  return { text: new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBodyBytes)), failure };
+  return { text: parts.text(), failure };
 }
 
 function tooLong(host: string): VoicectlError {

@@ -21,6 +21,8 @@ export interface TokenOptions extends TokenRequest {
   ca?: string | undefined;
   clock: Clock;
   signal: AbortSignal;
+  /** For each attempt, until its answer is complete. Default 15 s. */
+  timeoutMs?: number | undefined;
   /** Observes each attempt. */
   tap?: Tap | undefined;
   /** Learns the key and the token, and removes them from all reports. Default: a new one. */
