@@ -6,6 +6,7 @@ import {
   parseFlag,
   parseInteger,
   parsePace,
+  parseProcesses,
   parseText,
   parseUrl,
 } from '../../src/config/parse.ts';
@@ -64,6 +65,8 @@ describe('values that are refused, and what was expected', () => {
     ['another base', parseInteger(1, 20), '0x10', 'a whole number'],
     ['an exponent', parseInteger(1, 20), '1e1', 'a whole number'],
     ['no number', parseInteger(1, 10), '', 'a whole number'],
+    ['no process', parseProcesses('auto'), '0', 'auto or a whole number from 1 to 256'],
+    ['no generator', parseProcesses('auto', 'none'), '0', 'auto, none or a whole number from 1 to 256'],
     ['a pace of nothing', parsePace, '0', 'realtime, max, or a factor'],
     ['a negative pace', parsePace, '-1', 'realtime, max, or a factor'],
     ['a word', parseFlag, 'yes', 'true or false'],
