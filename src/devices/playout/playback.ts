@@ -49,8 +49,11 @@ export interface PlaybackOptions {
 const audibleTailMs = 400;
 /** Holes within this time count once: a device that has run dry stutters until it has caught up. */
 const sameHoleMs = 1_000;
-/** If a loudspeaker holds more audio than this, it is ended to be silent, although that clicks. */
-const longestRestMs = 150;
+/**
+ * If a loudspeaker holds more audio than this, it is ended, although that clicks: the voice of the user is noticed after
+ * 80 ms, and the reply is to be silent within 120 ms.
+ */
+const longestRestMs = 60;
 /** If this process was held up for longer than this, players have run dry. */
 const dryMs = 100;
 
