@@ -126,6 +126,7 @@ const alsa: ProgramBackend = {
   hosts: ['linux'],
   install: 'alsa-utils (arecord and aplay)',
   programs: { capture: 'arecord', playback: 'aplay' },
+  cushionMs: 40,
   line: ({ role, device }) => ({
     command: role === 'capture' ? 'arecord' : 'aplay',
     args: [

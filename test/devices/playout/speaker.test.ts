@@ -10,6 +10,8 @@ import { setUpFakePrograms } from '../fake-program.ts';
 const fakes = setUpFakePrograms();
 const pulse = backends.find(({ name }) => name === 'pulse')!;
 const frame = (value: number) => Buffer.alloc(640, value);
+/** 40 ms of silence. */
+const cushion = Buffer.alloc(1_280);
 /** Keeps all that it is given to play. */
 const keeping = `
   const { appendFileSync, writeFileSync } = require('node:fs');
@@ -59,8 +61,8 @@ describe('a program that plays', () => {
     await clock.run(200);
     await giving;
     expect(wanted).toEqual([0, 20, 40, 60]);
-    await eventually(() => played().length).toBe(4 * 640);
-    expect(played()).toEqual(Buffer.concat([1, 2, 3, 4].map(frame)));
+    await eventually(() => played().length).toBe(cushion.length + 4 * 640);
+    expect(played()).toEqual(Buffer.concat([cushion, ...[1, 2, 3, 4].map(frame)]));
     await speaker.finish();
   });
 
@@ -107,7 +109,6 @@ describe('a program that plays', () => {
       await isReady;
       speaker.write(frame(value));
     };
-    const cushion = Buffer.alloc(1_280);
     await give(1);
     await give(2);
     clock.advance(5_000);
