@@ -235,6 +235,7 @@ class Voice:
         self.size = next(self.sizes)
         self.queue = asyncio.Queue()
         self.waiting = b""
+        self.flush = None
         self.bytes_out = 0
 
     def say(self, pcm, paced):
@@ -242,7 +243,7 @@ class Voice:
 
     async def run(self):
         while True:
-            pcm, paced = await self.next_piece()
+            pcm, paced = await self.queue.get()
             if not paced:
                 await self.send(pcm)
                 continue
@@ -251,17 +252,14 @@ class Voice:
                 await asyncio.sleep(max(0, start + offset / BYTES_PER_SECOND - time.monotonic()))
                 await self.send(pcm[offset : offset + 640])
 
-    async def next_piece(self):
-        """The next thing to say. When there is none for a while, what waits for a message of an odd size goes out."""
-        if self.waiting:
-            with contextlib.suppress(asyncio.TimeoutError):
-                return await asyncio.wait_for(self.queue.get(), 0.1)
-            await self.send_now(self.waiting)
-            self.waiting = b""
-        return await self.queue.get()
-
     async def send(self, pcm):
         if not self.odd:
+            await self.send_now(pcm)
+            return
+        if self.flush:
+            self.flush.cancel()
+        if pcm is None:
+            pcm, self.waiting = self.waiting, b""
             await self.send_now(pcm)
             return
         self.waiting += pcm
@@ -269,6 +267,9 @@ class Voice:
             await self.send_now(self.waiting[: self.size])
             self.waiting = self.waiting[self.size :]
             self.size = next(self.sizes)
+        if self.waiting:
+            # What waits for a message of an odd size goes out when nothing else has come for a while.
+            self.flush = asyncio.get_running_loop().call_later(0.1, self.say, None, False)
 
     async def send_now(self, pcm):
         await self.socket.send_bytes(pcm)
