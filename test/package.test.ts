@@ -31,26 +31,10 @@ beforeAll(async () => {
   // The types are part of the package; no script of the package runs with --ignore-scripts.
   if (!isBuilt('types/index.d.ts'))
     await run(tsc, ['-p', 'tsconfig.build.json', '--singleThreaded'], { cwd: root });
-  const { stdout } = await run(
-    'npm',
-    ['pack', '--json', '--ignore-scripts', '--pack-destination', elsewhere],
-    { cwd: root },
-  );
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
   await writeFile(join(elsewhere, 'package.json'), '{"private":true,"type":"module"}');
-  await run(
-    'npm',
-    [
-      'install',
-      '--ignore-scripts',
-      '--omit=optional',
-      '--no-audit',
-      '--no-fund',
-      '--prefer-offline',
-      join(elsewhere, filename),
-    ],
-    { cwd: elsewhere },
-  );
+  // With --install-links npm packs the folder, and installs what it has packed.
+  const flags = ['--install-links', '--ignore-scripts', '--omit=optional', '--prefer-offline'];
+  await run('npm', ['install', ...flags, '--no-audit', '--no-fund', root], { cwd: elsewhere });
   await cp(join(elsewhere, 'node_modules', 'voicectl', 'fixtures'), join(elsewhere, 'fixtures'), {
     recursive: true,
   });
