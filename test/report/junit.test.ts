@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
 import { junitXml } from '../../src/report/junit.ts';
@@ -17,16 +18,28 @@ interface Element {
   children: Element[];
 }
 
-/** Read by a parser that is not of the library that wrote it, and that takes nothing but well-formed XML. */
-function read(xml: string): Element {
+let read: (xml: string) => Promise<Element>;
+let close: () => void;
+
+/** Starts a parser that is not of the library that wrote it, and that takes nothing but well-formed XML. */
+function startParser(python: string): void {
   const script = `
 import json, sys, xml.etree.ElementTree as tree
 def plain(e):
     return {"tag": e.tag, "attributes": e.attrib, "text": e.text or "", "children": [plain(c) for c in e]}
-print(json.dumps(plain(tree.fromstring(sys.stdin.buffer.read()))))`;
-  const { stdout, stderr, status } = spawnSync(python ?? 'python3', ['-c', script], { input: xml });
-  if (status !== 0) throw new Error(`${stderr}\n${xml}`);
-  return JSON.parse(stdout.toString()) as Element;
+for line in sys.stdin:
+    try: answer = plain(tree.fromstring(json.loads(line)))
+    except tree.ParseError as error: answer = {"error": str(error)}
+    print(json.dumps(answer), flush=True)`;
+  const parser = spawn(python, ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const answers = createInterface(parser.stdout)[Symbol.asyncIterator]();
+  read = async (xml) => {
+    parser.stdin.write(`${JSON.stringify(xml)}\n`);
+    const answer = JSON.parse((await answers.next()).value) as Element & { error?: string };
+    if (answer.error !== undefined) throw new Error(`${answer.error}\n${xml}`);
+    return answer;
+  };
+  close = () => parser.stdin.end();
 }
 
 const report = (...runs: RunResult[]) => read(junitXml({ name: 'stream a.wav', command: 'stream', runs }));
@@ -44,15 +57,18 @@ const fail = {
 const late = makeRun({ summary: makeSummary({ ok: false, verdicts: [pass, fail] }), failure: lateAudio() });
 
 describe.runIf(python)('JUnit of', () => {
-  test('a run without a session skips what could not be seen', () => {
+  beforeAll(() => startParser(python ?? ''));
+  afterAll(() => close());
+
+  test('a run without a session skips what could not be seen', async () => {
     const skipped = { ...pass, name: 'forbid-event', skipped: true as const };
-    const root = report(makeRun({ summary: makeSummary({ verdicts: [skipped] }) }));
+    const root = await report(makeRun({ summary: makeSummary({ verdicts: [skipped] }) }));
     expect(root.children[0]?.attributes).toMatchObject({ failures: '0', skipped: '1' });
     expect(all(root, 'skipped')).toHaveLength(1);
   });
 
-  test('a run that passed has a case for the session and for each expectation', () => {
-    const root = report(makeRun({ summary: makeSummary({ verdicts: [pass] }) }));
+  test('a run that passed has a case for the session and for each expectation', async () => {
+    const root = await report(makeRun({ summary: makeSummary({ verdicts: [pass] }) }));
     expect(root).toMatchObject({
       tag: 'testsuites',
       attributes: { name: 'voicectl', tests: '2', failures: '0', errors: '0', time: '4.000' },
@@ -81,9 +97,9 @@ describe.runIf(python)('JUnit of', () => {
     expect([...all(root, 'failure'), ...all(root, 'error')]).toEqual([]);
   });
 
-  test('a run has what was measured as properties', () => {
+  test('a run has what was measured as properties', async () => {
     const properties = Object.fromEntries(
-      all(report(makeRun()), 'property').map(({ attributes: { name, value } }) => [name, value]),
+      all(await report(makeRun()), 'property').map(({ attributes: { name, value } }) => [name, value]),
     );
     expect(properties).toMatchObject({
       device: 'device-1',
@@ -96,8 +112,8 @@ describe.runIf(python)('JUnit of', () => {
     });
   });
 
-  test('an expectation that failed is a failure of its kind, and no error of the session', () => {
-    const root = report(late);
+  test('an expectation that failed is a failure of its kind, and no error of the session', async () => {
+    const root = await report(late);
     expect(root.attributes).toMatchObject({ tests: '3', failures: '1', errors: '0' });
     expect(all(root, 'testcase')[2]?.children[0]).toEqual({
       tag: 'failure',
@@ -107,9 +123,9 @@ describe.runIf(python)('JUnit of', () => {
     });
   });
 
-  test('a session that failed is an error of its kind', () => {
+  test('a session that failed is an error of its kind', async () => {
     const error = new VoicectlError('stream-broken', 'The stream broke: close 1006');
-    const root = report(makeRun({ failure: describeFailure(error) }));
+    const root = await report(makeRun({ failure: describeFailure(error) }));
     expect(root.attributes).toMatchObject({ tests: '1', failures: '0', errors: '1' });
     expect(all(root, 'error')[0]?.attributes).toEqual({
       type: 'stream-broken',
@@ -117,14 +133,14 @@ describe.runIf(python)('JUnit of', () => {
     });
   });
 
-  test('a session that could not begin is an error too', () => {
+  test('a session that could not begin is an error too', async () => {
     const failure = describeFailure(new VoicectlError('bad-input', 'Cannot read a.wav'));
-    const root = report(makeRun({ summary: undefined, failure }));
+    const root = await report(makeRun({ summary: undefined, failure }));
     expect(all(root, 'error')[0]?.attributes.type).toBe('usage');
   });
 
-  test('several runs has a suite for each, whose cases can be told apart', () => {
-    const root = report(makeRun(), { ...late, run: 2 });
+  test('several runs has a suite for each, whose cases can be told apart', async () => {
+    const root = await report(makeRun(), { ...late, run: 2 });
     expect(root.attributes).toMatchObject({ tests: '4', failures: '1', time: '8.000' });
     expect(root.children.map(({ attributes: { name } }) => name)).toEqual([
       'stream a.wav, run 1',
@@ -134,7 +150,7 @@ describe.runIf(python)('JUnit of', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test('anything a service may say is well-formed, and obeyed by no terminal', () => {
+  test('anything a service may say is well-formed, and obeyed by no terminal', async () => {
     const evil = 'a\u0000\u0001\u001b]0;x\u0007\u009b\u202e\r\n\t<&>"\'\ud800\udfff\ud800 ]]> \ufffe\uffff b';
     const summary = makeSummary({
       device: evil,
@@ -145,7 +161,7 @@ describe.runIf(python)('JUnit of', () => {
     const failure = { ...lateAudio(), code: 'service-error' as const, message: evil };
     const xml = junitXml({ name: evil, command: 'stream', runs: [makeRun({ summary, failure })] });
     expect(xml).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f\u202e\ufffe\uffff\r]/);
-    const root = read(xml);
+    const root = await read(xml);
     expect(all(root, 'failure')[0]?.attributes.message).toContain('<&>"\'');
     expect(all(root, 'failure')[0]?.attributes.message).toContain('\\u001b]0;x\\u0007');
   });
