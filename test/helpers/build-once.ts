@@ -4,11 +4,12 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Whether a file of dist/ is newer than every source. */
+/** Whether a file of dist/ is newer than every source, and than what it is built by. */
 export function isBuilt(file: string): boolean {
   const built = join(root, 'dist', file);
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-  const newest = Math.max(...sources.map((source) => statSync(join(root, 'src', source)).mtimeMs));
+  const files = ['build.js', 'package.json', ...sources.map((source) => join('src', source))];
+  const newest = Math.max(...files.map((source) => statSync(join(root, source)).mtimeMs));
   return existsSync(built) && statSync(built).mtimeMs > newest;
 }
 
