@@ -54,7 +54,7 @@ function askFor(port: number, kind: string, headers: Headers) {
   return ask(port, request.line, { Connection: 'close', ...headers, ...request.headers }, request.body);
 }
 
-const ourHosts = ['127.0.0.1:1', 'LOCALHOST', 'app.localhost:80', '[::1]:80', 'localhost:'];
+const ourHosts = ['localhost', '127.0.0.1:1', 'LOCALHOST', 'app.localhost:80', '[::1]:80', 'localhost:'];
 const foreignHosts = [
   'evil.example',
   '::1]',
@@ -79,23 +79,30 @@ const foreignOrigins = ['https://evil.example', 'null'];
 const ownSites = [undefined, 'none', 'same-origin'];
 const otherSites = ['same-site', 'cross-site', 'none, cross-site', 'None', ''];
 
+type Asker = [host: string, origin: string | undefined, site: string | undefined];
+const hosts = [...ourHosts, ...foreignHosts];
+const origins = [undefined, ...ourOrigins, ...foreignOrigins];
+const sites = [...ownSites, ...otherSites];
+/** Each host with each origin and with each site, and each origin with each site. */
+const everyTwo: Asker[] = [
+  ...hosts.flatMap((host) => origins.map((origin): Asker => [host, origin, undefined])),
+  ...hosts.flatMap((host) => sites.map((site): Asker => [host, undefined, site])),
+  ...origins.flatMap((origin) => sites.map((site): Asker => ['localhost', origin, site])),
+];
+
 describe.each(Object.keys(requests))('a request for the %s', (kind) => {
   test('is served to each of our hosts, for our pages and programs, and to nobody else', async () => {
     const { port } = await startEmulator({ rateLimit: 10_000, reply: 'silence' });
     const wrong: unknown[] = [];
-    for (const host of [...ourHosts, ...foreignHosts]) {
-      for (const origin of [undefined, ...ourOrigins, ...foreignOrigins]) {
-        for (const site of [...ownSites, ...otherSites]) {
-          const isOwnSite = ownSites.includes(site);
-          const isOurOrigin = origin !== undefined && ourOrigins.includes(origin);
-          // The control API does not talk to pages of other sites, whatever their Origin is.
-          const isOurPage = isOurOrigin ? kind !== 'control' || isOwnSite : origin === undefined && isOwnSite;
-          const expected = ourHosts.includes(host) && isOurPage ? requests[kind]!.served : 403;
-          const headers = { Host: host, Origin: origin, 'Sec-Fetch-Site': site };
-          const { status } = await askFor(port, kind, headers);
-          if (status !== expected) wrong.push({ ...headers, status, expected });
-        }
-      }
+    for (const [host, origin, site] of everyTwo) {
+      const isOwnSite = ownSites.includes(site);
+      const isOurOrigin = origin !== undefined && ourOrigins.includes(origin);
+      // The control API does not talk to pages of other sites, whatever their Origin is.
+      const isOurPage = isOurOrigin ? kind !== 'control' || isOwnSite : origin === undefined && isOwnSite;
+      const expected = ourHosts.includes(host) && isOurPage ? requests[kind]!.served : 403;
+      const headers = { Host: host, Origin: origin, 'Sec-Fetch-Site': site };
+      const { status } = await askFor(port, kind, headers);
+      if (status !== expected) wrong.push({ ...headers, status, expected });
     }
     expect(wrong).toEqual([]);
   }, 60_000);
