@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runChild } from '../../src/commands/exec/run-child.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { hasTmux, setUpTerminals } from '../helpers/tmux.ts';
 import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -142,7 +141,7 @@ describe('how it ends', () => {
     running.signal('SIGINT');
     const { code } = await running.ended;
     expect([130, 143]).toContain(code);
-    await eventually(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   test('a request to end that comes before the command runs keeps it from running', async () => {
@@ -168,7 +167,7 @@ test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be 
     cwd: sandbox.dir,
     env: { HOME: sandbox.dir, CI: '', NO_COLOR: '' },
   });
-  await eventually(terminal.screen).toContain('it is over');
+  await expect.poll(terminal.screen).toContain('it is over');
   const shown = await terminal.screen();
   expect(shown).toContain('token for');
   expect(shown).not.toContain('u001b');

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createTimes } from '../../src/runs/load/histogram.ts';
 import type { LoadResult } from '../../src/runs/load/result.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
@@ -75,7 +74,7 @@ test('Ctrl-C closes the streams with 1000 and writes the partial result', async 
     return ((await answer.json()) as { code: number }[]).filter(({ code }) => code === 1000);
   };
   // One that was being opened has nothing to close yet.
-  await eventually(async () => (await closes()).length).toBeGreaterThanOrEqual(confirmed);
+  await expect.poll(async () => (await closes()).length).toBeGreaterThanOrEqual(confirmed);
 });
 
 test('a signal to the whole group of processes ends a run as one to the program does', async () => {

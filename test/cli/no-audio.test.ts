@@ -2,7 +2,6 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../helpers/eventually.ts';
 import { grant, startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, setUpSandbox, summaryOf } from '../helpers/voicectl.ts';
 
@@ -166,7 +165,7 @@ describe('while a sound server hangs', () => {
     const hung = hang(name);
     if (command === 'devices') sandbox.write('only/parec', '', 0o755);
     const running = sandbox.start([command], hung);
-    await eventually(() => existsSync(sandbox.path('hangs'))).toBe(true);
+    await expect.poll(() => existsSync(sandbox.path('hangs'))).toBe(true);
     running.signal('SIGINT');
     const { code, stdout } = await running.ended;
     expect(code).toBe(130);

@@ -6,7 +6,6 @@ import { createOpener, openFirst } from '../../src/devices/backends/open-first.t
 import { type Capture, openCapture } from '../../src/devices/capture.ts';
 import type { VoicectlError } from '../../src/kernel/errors.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { setUpFakePrograms } from './fake-program.ts';
 
 const fakes = setUpFakePrograms();
@@ -128,7 +127,7 @@ describe('a program that captures', () => {
     const { dir, common } = fakes({ parec: flooding });
     const lost: number[] = [];
     const capture = await open(common, (ms) => lost.push(ms));
-    await eventually(() => existsSync(join(dir, 'before'))).toBe(true);
+    await expect.poll(() => existsSync(join(dir, 'before'))).toBe(true);
     expect(lost).toEqual([]);
     const pcm = await take(capture, 64_000);
     await capture.stop();
@@ -140,11 +139,11 @@ describe('a program that captures', () => {
     const clock = createCountedClock();
     const lost: number[] = [];
     const capture = await open({ ...common, clock }, (ms) => lost.push(ms));
-    await eventually(() => existsSync(join(dir, 'before'))).toBe(true);
+    await expect.poll(() => existsSync(join(dir, 'before'))).toBe(true);
     const reading = capture.read();
     await reading.next();
     writeFileSync(join(dir, 'more'), '');
-    await eventually(() => existsSync(join(dir, 'after'))).toBe(true);
+    await expect.poll(() => existsSync(join(dir, 'after'))).toBe(true);
     expect(lost).toHaveLength(1);
     const stopping = capture.stop();
     expect(lost).toHaveLength(2);

@@ -8,7 +8,6 @@ import { emulatorLines } from '../../src/report/emulator-lines.ts';
 import { createStyle } from '../../src/report/style.ts';
 import { encodings, speechPcm, wavFile } from '../helpers/device-audio.ts';
 import { type RunningEmulator, setUpEmulators } from '../helpers/emulators.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { createManualClock, type ManualClock } from '../helpers/manual-clock.ts';
 import { httpRequest, rawHttp } from '../helpers/raw-http.ts';
 
@@ -262,7 +261,7 @@ describe('a device mistake', () => {
     const lines = () => emulator.events.flatMap((event) => emulatorLines(event, plain));
     const wanted = pattern(line);
     await make({ emulator, clock });
-    await eventually(lines).toContainEqual(expect.stringMatching(wanted));
+    await expect.poll(lines).toContainEqual(expect.stringMatching(wanted));
     const told = emulator.events.filter((event) =>
       emulatorLines(event, plain).some((text) => wanted.test(text)),
     );

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import type { SharedOptions } from '../../src/emulator/shared-emulator.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { hasRedis, type Redis, startRedis } from '../helpers/redis.ts';
 import { fates, setUpSharedEmulators } from '../helpers/shared-emulators.ts';
 
@@ -63,12 +62,12 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     await redis.restart();
     await Promise.all([one.event('shared-back'), two.event('shared-back')]);
     // Nothing is granted until all have told what they know.
-    await eventually(async () => (await two.request('later')).status).toBe(200);
+    await expect.poll(async () => (await two.request('later')).status).toBe(200);
     expect((await one.request()).status).toBe(429);
     expect((await two.request()).status).toBe(429);
-    await eventually(async () =>
-      (await one.control.state()).devices.find(({ device }) => device === 'd'),
-    ).toMatchObject({ connections: 2, requests: 5 });
+    await expect
+      .poll(async () => (await one.control.state()).devices.find(({ device }) => device === 'd'))
+      .toMatchObject({ connections: 2, requests: 5 });
     expect(await one.control.time()).toMatchObject({ aheadMs: 30_000 });
     expect(await one.control.faults.list()).toMatchObject([{ fault: { name: 'mute', device: 'other' } }]);
     for (const token of [first, second, unused]) {
@@ -76,9 +75,9 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
       expect(fate).not.toBe(0);
     }
     streams[0]?.socket.close();
-    await eventually(
-      async () => (await two.control.state()).devices.find(({ device }) => device === 'd')?.connections,
-    ).toBe(1);
+    await expect
+      .poll(async () => (await two.control.state()).devices.find(({ device }) => device === 'd')?.connections)
+      .toBe(1);
     expect(await fates([await one.present(unused)])).toEqual([1013]);
     expect(await fates([await one.present((await two.request('e')).token)])).toEqual([0]);
   });
@@ -89,7 +88,7 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await two.present((await one.request()).token)])).toEqual([0]);
     await redis.restart();
     await Promise.all([one.event('shared-back'), two.event('shared-back')]);
-    await eventually(async () => (await one.request()).status).toBe(200);
+    await expect.poll(async () => (await one.request()).status).toBe(200);
     expect(await fates([await two.present((await one.request()).token)])).toEqual([0]);
   });
 
@@ -132,10 +131,10 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await emulator.event('shared-away')).toMatchObject({ down: 'local' });
     redis.signal('SIGCONT');
     await emulator.event('shared-back');
-    await eventually(async () => (await emulator.control.state()).devices).toMatchObject([
-      { connections: 1 },
-    ]);
-    await eventually(async () => (await fates([await emulator.present(token)]))[0]).toBe(4401);
+    await expect
+      .poll(async () => (await emulator.control.state()).devices)
+      .toMatchObject([{ connections: 1 }]);
+    await expect.poll(async () => (await fates([await emulator.present(token)]))[0]).toBe(4401);
   });
 
   test('that is full refuses like one that is gone, until it has room', async () => {

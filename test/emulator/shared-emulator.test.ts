@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { hasRedis, setUpRedis } from '../helpers/redis.ts';
 import { fates, setUpSharedEmulators } from '../helpers/shared-emulators.ts';
 
@@ -57,10 +56,12 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     const refused = await two.present((await two.request()).token);
     expect((await refused.closed).code).toBe(4429);
     first.socket.close();
-    await eventually(async () => {
-      const next = await two.present((await two.request()).token);
-      return (await fates([next]))[0];
-    }).toBe(0);
+    await expect
+      .poll(async () => {
+        const next = await two.present((await two.request()).token);
+        return (await fates([next]))[0];
+      })
+      .toBe(0);
   });
 
   test('one of them controls all: clock, streams, faults, journal and reset', async () => {
@@ -77,12 +78,12 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect(devices).toMatchObject([{ device: 'd', connections: 1, requests: 1 }]);
     const id = streams[0]?.stream ?? 0;
     expect(await control.send({ stream: id }, { json: { hello: 'all' } })).toEqual([id]);
-    await eventually(() => client.messages).toContainEqual({ hello: 'all' });
+    await expect.poll(() => client.messages).toContainEqual({ hello: 'all' });
 
     const { id: fault } = await control.faults.add('token-error:status=418,times=1');
     expect(await three.control.faults.list()).toMatchObject([{ id: fault, struck: 0 }]);
     expect((await three.request()).status).toBe(418);
-    await eventually(async () => (await control.faults.list())[0]?.struck).toBe(1);
+    await expect.poll(async () => (await control.faults.list())[0]?.struck).toBe(1);
     expect((await one.request()).status).toBe(200);
     await two.control.faults.clear();
     expect(await control.faults.list()).toEqual([]);
@@ -107,7 +108,7 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     one.control.journal.follow({ type: 'token-issued' }, (entry) => heard.push(entry.instance ?? ''));
     await one.control.state();
     await two.request();
-    await eventually(() => heard).toEqual([two.instance]);
+    await expect.poll(() => heard).toEqual([two.instance]);
   });
 
   test('each request to the control API needs the secret, which is the same for all', async () => {

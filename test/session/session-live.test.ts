@@ -8,7 +8,6 @@ import { runSession } from '../../src/session/session.ts';
 import type { SessionSummary } from '../../src/session/summary.ts';
 import { requestToken } from '../../src/wire/client/token.ts';
 import { openVoiceStream } from '../../src/wire/client/voice-stream.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { speech } from '../helpers/pcm.ts';
 import { defaultOptions, sourceOf } from '../helpers/scripted-session.ts';
 import { setUpServices } from '../helpers/services.ts';
@@ -82,7 +81,7 @@ describe('a session over the network', () => {
     expect(summary.firstAudioMs).not.toBeNull();
     expect(summary).toMatchObject({ ok: true, close: { code: 1000, name: 'normal' } });
     expect(events.map(({ t }) => t)).toEqual(events.map(({ t }) => t).toSorted((a, b) => a - b));
-    await eventually(() => closedWith).toBe(1000);
+    await expect.poll(() => closedWith).toBe(1000);
   });
 
   test('fails as the service closes it', async () => {
@@ -114,8 +113,8 @@ describe('a session over the network', () => {
       { source: sourceOf(), sinks: [sink], waitMs: 10_000, settleMs: 3_000 },
     );
     const collecting = collect(session);
-    await eventually(() => handed).toBeGreaterThan(4 * mebibyte);
-    await eventually(() => peer?.bufferedAmount).toBeGreaterThan(8 * mebibyte);
+    await expect.poll(() => handed).toBeGreaterThan(4 * mebibyte);
+    await expect.poll(() => peer?.bufferedAmount).toBeGreaterThan(8 * mebibyte);
     expect(handed).toBeLessThanOrEqual(6 * mebibyte);
     isBlocked = false;
     for (const resume of blocked) resume();
@@ -129,7 +128,7 @@ describe('a session over the network', () => {
     const before = count();
     const session = await talkTo(() => {}, { source: sourceOf(speech(10_000)) });
     for await (const event of session) if (event.type === 'audio') break;
-    await eventually(count).toBeLessThanOrEqual(before);
+    await expect.poll(count).toBeLessThanOrEqual(before);
   });
 
   test('takes a source as fast as the service does at pace "max", and loses nothing', async () => {

@@ -9,7 +9,6 @@ import type { SessionEvent } from '../../src/session/events.ts';
 import { foldSessionEvents } from '../../src/ui/pending-events.ts';
 import type { Action } from '../../src/ui/port.ts';
 import { openScreen, type ScreenEnd } from '../../src/ui/screen.ts';
-import { eventually } from '../helpers/eventually.ts';
 import { conversation, streamStart } from './screens.ts';
 
 const built = pathToFileURL(join(import.meta.dirname, '..', '..', 'dist', 'draw-worker.js'));
@@ -98,7 +97,7 @@ describe('a screen', () => {
     const { terminal, screen } = open();
     expect(terminal.state).toMatchObject({ raw: false, written: '' });
     for (const event of conversation()) screen.show(event);
-    await eventually(() => terminal.state.written).toContain('QUOTA');
+    await expect.poll(() => terminal.state.written).toContain('QUOTA');
     expect(terminal.state.raw).toBe(true);
     expect(terminal.isRestored).toBe(false);
     await screen.close();
@@ -116,36 +115,36 @@ describe('a screen', () => {
     const { terminal, actions, screen } = open();
     expect(screen.isTouched).toBe(false);
     terminal.handlers.onInput('r');
-    await eventually(() => actions).toEqual([{ type: 'reconnect' }]);
+    await expect.poll(() => actions).toEqual([{ type: 'reconnect' }]);
     expect(screen.isTouched).toBe(true);
   });
 
   test('takes Ctrl-C and Ctrl-Z itself, and draws all of it again afterwards', async () => {
     const { terminal, screen } = open();
-    await eventually(() => terminal.state.raw).toBe(true);
+    await expect.poll(() => terminal.state.raw).toBe(true);
     terminal.handlers.onInput('\u0003');
     expect(terminal.state.signals).toEqual(['SIGINT']);
     terminal.state.written = '';
     terminal.handlers.onInput('\u001a');
     expect(terminal.state.signals).toEqual(['SIGINT', 'SIGTSTP to the job']);
     expect(terminal.state.written).toContain('\u001b[?1049l');
-    await eventually(() => terminal.state.written).toMatch(/\[\?1049h.*voicectl stream/s);
+    await expect.poll(() => terminal.state.written).toMatch(/\[\?1049h.*voicectl stream/s);
     expect(screen.isTouched).toBe(false);
   });
 
   test('gives the terminal back when the process ends in any other way', async () => {
     const { terminal } = open();
-    await eventually(() => terminal.state.raw).toBe(true);
+    await expect.poll(() => terminal.state.raw).toBe(true);
     terminal.handlers.onExit();
     expect(terminal.isRestored).toBe(true);
   });
 
   test('says when the terminal is gone', async () => {
     const { terminal, ends } = open();
-    await eventually(() => terminal.state.raw).toBe(true);
+    await expect.poll(() => terminal.state.raw).toBe(true);
     terminal.state.failing = true;
     terminal.handlers.onInput('?');
-    await eventually(() => ends).toEqual([{ cause: 'terminal', error: expect.any(Error) }]);
+    await expect.poll(() => ends).toEqual([{ cause: 'terminal', error: expect.any(Error) }]);
   });
 
   test.each([
@@ -158,7 +157,7 @@ describe('a screen', () => {
     ],
   ])('whose thread %s gives the terminal back, and says so once', async (_how, code) => {
     const { terminal, ends, screen } = open(otherWorker(code));
-    await eventually(() => ends).toHaveLength(1);
+    await expect.poll(() => ends).toHaveLength(1);
     expect(ends[0]?.cause).toBe('drawing');
     expect(terminal.state.written === '' || terminal.isRestored).toBe(true);
     screen.show({ t: 0, type: 'state', state: 'live' });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../helpers/eventually.ts';
 import { hasTmux, type PseudoTerminal, setUpTerminals } from '../helpers/tmux.ts';
 import { goldenPath, keyPictures, type SceneName, sceneNames, scenes, sizes } from './golden.ts';
 import type { Play } from './player.ts';
@@ -37,7 +36,7 @@ describe.skipIf(!hasTmux)('in a real terminal', { timeout: 120_000 }, () => {
     return terminals.start(script, { columns: 80, rows: 24 });
   }
   const expectPicture = (terminal: PseudoTerminal, name: string) =>
-    eventually(async () => `${await terminal.screen()}\n`).toBe(readFileSync(goldenPath(name), 'utf8'));
+    expect.poll(async () => `${await terminal.screen()}\n`).toBe(readFileSync(goldenPath(name), 'utf8'));
 
   test('each screen follows the size of the terminal, without a trace', async () => {
     const terminal = await play(...sceneNames);
@@ -49,7 +48,7 @@ describe.skipIf(!hasTmux)('in a real terminal', { timeout: 120_000 }, () => {
       }
       terminal.press('q');
     }
-    await eventually(terminal.screen).toContain('it is over');
+    await expect.poll(terminal.screen).toContain('it is over');
   });
 
   test('keys open the help, an event and a filter, and q gives the terminal back', async () => {
@@ -60,7 +59,7 @@ describe.skipIf(!hasTmux)('in a real terminal', { timeout: 120_000 }, () => {
       await expectPicture(terminal, name);
     }
     terminal.press('Escape', 'q');
-    await eventually(terminal.screen).toContain('it is over');
+    await expect.poll(terminal.screen).toContain('it is over');
     expect(await terminal.flags()).toEqual({ cursor: true, alternate: false });
   });
 });

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { backends } from '../../../src/devices/backends/backend.ts';
 import { openSpeaker } from '../../../src/devices/playout/open-speaker.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
-import { eventually } from '../../helpers/eventually.ts';
 import { setUpFakePrograms } from '../fake-program.ts';
 
 const fakes = setUpFakePrograms();
@@ -48,7 +47,7 @@ describe('ffplay', () => {
     const { dir, common } = fakes({ ffplay: playing, pactl: server });
     const clock = createCountedClock();
     const speaker = await openSpeaker(ffmpeg, { ...common, clock });
-    await eventually(() => existsSync(join(dir, 'watched'))).toBe(true);
+    await expect.poll(() => existsSync(join(dir, 'watched'))).toBe(true);
     clock.advance(1_000);
     writeFileSync(join(dir, 'dead'), '');
     await expect(speaker.lost).rejects.toMatchObject({ code: 'audio-device' });

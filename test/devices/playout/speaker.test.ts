@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { backends } from '../../../src/devices/backends/backend.ts';
 import { openSpeaker } from '../../../src/devices/playout/open-speaker.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
-import { eventually } from '../../helpers/eventually.ts';
 import { setUpFakePrograms } from '../fake-program.ts';
 
 const fakes = setUpFakePrograms();
@@ -61,7 +60,7 @@ describe('a program that plays', () => {
     await clock.run(200);
     await giving;
     expect(wanted).toEqual([0, 20, 40, 60]);
-    await eventually(() => played().length).toBe(cushion.length + 4 * 640);
+    await expect.poll(() => played().length).toBe(cushion.length + 4 * 640);
     expect(played()).toEqual(Buffer.concat([cushion, ...[1, 2, 3, 4].map(frame)]));
     await speaker.finish();
   });
@@ -114,7 +113,7 @@ describe('a program that plays', () => {
     clock.advance(5_000);
     await give(3);
     const wanted = [cushion, frame(1), frame(2), cushion, frame(3)];
-    await eventually(() => played().length).toBe(Buffer.concat(wanted).length);
+    await expect.poll(() => played().length).toBe(Buffer.concat(wanted).length);
     expect(played()).toEqual(Buffer.concat(wanted));
     await speaker.finish();
   });
@@ -174,7 +173,7 @@ describe('a program that tells what it has played', () => {
       isOdd = !isOdd;
       const told = playedMs + (isOdd ? 1 : 0);
       tellPlayed(told);
-      await eventually(() => speaker.delayMs).toBeCloseTo(writtenMs - told, 0);
+      await expect.poll(() => speaker.delayMs).toBeCloseTo(writtenMs - told, 0);
     };
     return { clock, speaker, pass, written: () => writtenMs };
   };
@@ -257,7 +256,7 @@ describe('a device host that plays', () => {
         }
       })();
       giving.catch(() => {});
-      await eventually(() => readFileSync(join(dir, 'given'), 'utf8')).toBe('2');
+      await expect.poll(() => readFileSync(join(dir, 'given'), 'utf8')).toBe('2');
       await speaker.stop();
     },
   );

@@ -5,7 +5,6 @@ import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startDeviceProcess } from '../../../src/devices/process/device-process.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { eventually } from '../../helpers/eventually.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -41,8 +40,8 @@ describe.skipIf(process.platform === 'win32')('a device process that is a script
     const inner = pid();
     expect(isAlive(inner)).toBe(true);
     await child.stop();
-    await eventually(() => isAlive(inner)).toBe(false);
-    await eventually(() => (child.pcm as Readable).destroyed).toBe(true);
+    await expect.poll(() => isAlive(inner)).toBe(false);
+    await expect.poll(() => (child.pcm as Readable).destroyed).toBe(true);
   });
 
   test('that is killed itself leaves nothing behind either', async () => {
@@ -51,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('a device process that is a script
     const inner = pid();
     process.kill(child.pid!, 'SIGKILL');
     expect(await child.ended).toBe('was ended by SIGKILL');
-    await eventually(() => isAlive(inner)).toBe(false);
-    await eventually(() => (child.pcm as Readable).destroyed).toBe(true);
+    await expect.poll(() => isAlive(inner)).toBe(false);
+    await expect.poll(() => (child.pcm as Readable).destroyed).toBe(true);
   });
 });

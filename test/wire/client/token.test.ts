@@ -5,7 +5,6 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { requestToken, type TokenOptions, type TokenRetry } from '../../../src/wire/client/token.ts';
 import { type CountedClock, createCountedClock } from '../../helpers/counted-clock.ts';
-import { eventually } from '../../helpers/eventually.ts';
 import { setUpServices } from '../../helpers/services.ts';
 
 const services = setUpServices();
@@ -303,7 +302,7 @@ describe('a request that may be repeated', () => {
     let delay = 0;
     const asking = ask({ baseUrl, clock, retries: 1, onRetry: ({ delayMs }) => (delay = delayMs) });
     await clock.timer(15_000);
-    await eventually(() => delay).toBeGreaterThanOrEqual(asked);
+    await expect.poll(() => delay).toBeGreaterThanOrEqual(asked);
     expect(delay).toBeLessThanOrEqual(asked + 50);
     await clock.run(asked - 1, 1_000);
     expect([requests.length, clock.pending]).toEqual([1, [delay]]);
@@ -409,7 +408,7 @@ describe('a service that does not answer', () => {
     const clock = createCountedClock();
     const { baseUrl, requests } = await services.http(silence);
     const failing = failure({ baseUrl, clock, retries: 3 });
-    await eventually(() => requests.length).toBe(1);
+    await expect.poll(() => requests.length).toBe(1);
     clock.advance(14_999);
     expect(clock.pending).toEqual([15_000]);
     clock.advance(1);
@@ -462,7 +461,7 @@ describe('a request that is abandoned', () => {
       setImmediate(() => ending.abort(reason));
     });
     await expect(ask({ baseUrl, clock, retries: 3, signal: ending.signal })).rejects.toBe(reason);
-    await eventually(() => hungUp).toBe(true);
+    await expect.poll(() => hungUp).toBe(true);
     expect(clock.pending).toEqual([]);
   });
 

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { closeCodes } from '../../../src/protocol/close-codes.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
-import { eventually } from '../../helpers/eventually.ts';
 import { setUpServices, textFrame, upgradeByHand } from '../../helpers/services.ts';
 import { setUpVoiceStreams } from '../../helpers/voice-streams.ts';
 
@@ -337,7 +336,7 @@ describe('the end of a stream', () => {
     peer.send(Buffer.alloc(640));
     expect(await stream.close()).toEqual({ code: 1000, reason: '' });
     expect(stream.audio).toHaveLength(1);
-    await eventually(() => seen).toBe(1000);
+    await expect.poll(() => seen).toBe(1000);
   });
 
   test('by us while reading is paused gives up the audio that waits, and gets its answer', async () => {
@@ -378,7 +377,7 @@ describe('the end of a stream', () => {
     await stream.drained(0);
     await stream.close();
     expect(stream.clock.pending).toEqual([]);
-    await eventually(count).toBe(before);
+    await expect.poll(count).toBe(before);
   });
 
   test('makes sending and waiting do nothing', async () => {
@@ -447,7 +446,7 @@ describe('a service that does not read', () => {
       const { socket, counts } = await sendUntilStall(limit, frameBytes);
       const before = counts.sent;
       socket.resume();
-      await eventually(() => counts.sent).toBeGreaterThan(before + 100);
+      await expect.poll(() => counts.sent).toBeGreaterThan(before + 100);
     },
   );
 
