@@ -49,11 +49,13 @@ export interface PlaybackOptions {
 const audibleTailMs = 400;
 /** Holes within this time count once: a device that has run dry stutters until it has caught up. */
 const sameHoleMs = 1_000;
-/**
- * If a loudspeaker holds more audio than this, it is ended, although that clicks: the voice of the user is noticed after
- * 80 ms, and the reply is to be silent within 120 ms.
- */
-const longestRestMs = 60;
+/** If a loudspeaker holds more audio than this, it is ended, although that clicks. */
+const longestRestMs = {
+  /** When the service reports an interruption. */
+  interrupted: 150,
+  /** When the user begins to speak: it is noticed after 80 ms, and the reply is to be silent within 120 ms. */
+  spokenOver: 30,
+};
 /** If this process was held up for longer than this, players have run dry. */
 const dryMs = 100;
 
@@ -181,12 +183,12 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     failure = toVoicectlError(thrown);
     fail(failure);
   });
-  const silence = () => {
+  const silence = (restMs: number) => {
     const now = clock.now();
     const last = buffer.fadeOut(now);
     if (isAway || silenced !== undefined) return;
     // A device that was held up may hold more than is known.
-    if (speaker.delayMs <= longestRestMs && speaker.holes === 0) {
+    if (speaker.delayMs <= restMs && speaker.holes === 0) {
       if (last !== undefined) give(last, now);
     } else if (!isClosing && now - wroteAt < audibleTailMs) {
       silenced = speaker;
@@ -212,11 +214,11 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     },
     flush() {
       hold.end();
-      silence();
+      silence(longestRestMs.interrupted);
     },
     hold() {
       hold.start(clock.now());
-      silence();
+      silence(longestRestMs.spokenOver);
     },
     async close(reason) {
       isClosing = true;

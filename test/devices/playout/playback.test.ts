@@ -171,7 +171,9 @@ describe('playback', () => {
   });
 
   test('ends in a fade after a flush, and keeps its device', async () => {
-    const { clock, fake, playback } = await open();
+    const clock = createCountedClock();
+    const fake = createFakeSpeaker(clock, 100);
+    const { playback } = await open({ clock, open: async () => fake.speaker });
     await playback.write(speech(5_000));
     await clock.run(500);
     const count = fake.frames.length;
@@ -204,25 +206,33 @@ describe('playback', () => {
     expect(playback.underruns).toBe(0);
   });
 
-  test('ends a device that holds much audio to be silent, and opens it again without a word', async () => {
-    const clock = createCountedClock();
-    const speakers = [createFakeSpeaker(clock, 400), createFakeSpeaker(clock, 400)];
-    let attempts = 0;
-    const { playback, told } = await open({ clock, open: async () => speakers[attempts++]!.speaker });
-    await playback.write(speech(1_000));
-    await clock.run(200);
-    playback.flush();
-    expect(speakers[0]!.calls).toEqual(['stop']);
-    speakers[0]!.lose('ended with 0');
-    await clock.run(60);
-    // Nor with the fading of what was interrupted: it would be heard after the silence.
-    expect(speakers[1]!.frames).toEqual([]);
-    await playback.write(speech(400));
-    await clock.run(600);
-    expect(speakers[1]!.audible).toBeGreaterThan(15);
-    expect({ told, attempts }).toEqual({ told: [], attempts: 2 });
-    await playback.close(new VoicectlError('interrupted', 'Interrupted'));
-  });
+  test.for([
+    ['an interruption', 'flush', 400],
+    ['the voice of the user', 'hold', 50],
+  ] as const)(
+    'at %s ends a device that holds too much audio, and opens it again without a word',
+    async ([_what, silence, heldMs]) => {
+      const clock = createCountedClock();
+      const speakers = [createFakeSpeaker(clock, heldMs), createFakeSpeaker(clock, heldMs)];
+      let attempts = 0;
+      const { playback, told } = await open({ clock, open: async () => speakers[attempts++]!.speaker });
+      await playback.write(speech(1_000));
+      await clock.run(200);
+      playback[silence]();
+      expect(speakers[0]!.calls).toEqual(['stop']);
+      speakers[0]!.lose('ended with 0');
+      await clock.run(60);
+      // Nor with the fading of what was interrupted: it would be heard after the silence.
+      expect(speakers[1]!.frames).toEqual([]);
+      // By then the reply of before has ended.
+      await clock.run(600);
+      await playback.write(speech(400));
+      await clock.run(600);
+      expect(speakers[1]!.audible).toBeGreaterThan(15);
+      expect({ told, attempts }).toEqual({ told: [], attempts: 2 });
+      await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+    },
+  );
 
   describe('on a device that was held up', () => {
     async function heldUp(reopened: (attempt: number) => Promise<Speaker>) {
