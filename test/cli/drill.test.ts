@@ -43,11 +43,3 @@ test('a device that connects by itself is told the addresses, and goes from one 
   });
   expect(stderr).toContain('D2: presents the JWT first, as it is…');
 });
-
-test('twelve commands at the same time are no reason for a warning', async () => {
-  const only = Array.from({ length: 12 }, (_, index) => ['--drill', `D${index + 1}`]).flat();
-  const drill = sandbox.start(['drill', '--parallel', '12', ...only, '--', ...command]);
-  const { code, stderr } = await drill.ended;
-  expect(stderr).not.toContain('Warning');
-  expect(code).toBe(0);
-});
