@@ -1,7 +1,8 @@
-import { createHmac, KeyObject } from 'node:crypto';
+import { KeyObject } from 'node:crypto';
 import { type CryptoKey, SignJWT } from 'jose';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
+import { createMac, type MacHash } from './mac.ts';
 
 /** Makes the JWT of these claims. */
 export type SignToken = (claims: Omit<TokenClaims, 'jti'> & { jti?: string }) => string | Promise<string>;
@@ -13,7 +14,7 @@ export interface SignTokenOptions {
 }
 
 /** The hash of each symmetric algorithm (RFC 7518, section 3.2). */
-const hashes: Partial<Record<Dialect['token']['algorithm'], string>> = {
+const hashes: Partial<Record<Dialect['token']['algorithm'], MacHash>> = {
   HS256: 'sha256',
   HS384: 'sha384',
   HS512: 'sha512',
@@ -31,9 +32,10 @@ export function createSignToken({ settings, key }: SignTokenOptions): SignToken 
       new SignJWT({ ...settings.extraClaims, ...claims }).setProtectedHeader(header).sign(key);
   }
   const encodedHeader = encode(header);
+  const mac = createMac(hash, key.export());
   return (claims) => {
     const text = `${encodedHeader}.${encode({ ...settings.extraClaims, ...claims })}`;
-    return `${text}.${createHmac(hash, key).update(text).digest('base64url')}`;
+    return `${text}.${mac(text)}`;
   };
 }
 
