@@ -43,8 +43,12 @@ test('each example is drilled', () => {
 /** To start Node or Python takes longer than most situations: all of them with `npm run conformance`. */
 const isWhole = process.env.DEVICES === 'all';
 const ruleOf = ({ id }: { id: string }) => id.split('-')[0] ?? '';
+/** In each of the others too, a device that breaks one of these fails; some of those end a stream, as D3 needs it. */
+const judgedInAll = ['D1', 'D2', 'D3'];
 const oneOfEachRule = situations.filter(
-  (one, index) => situations.findIndex((other) => ruleOf(other) === ruleOf(one)) === index,
+  (one, index) =>
+    !judgedInAll.includes(ruleOf(one)) &&
+    situations.findIndex((other) => ruleOf(other) === ruleOf(one)) === index,
 );
 
 describe.concurrent('an example', () => {
