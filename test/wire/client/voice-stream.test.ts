@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { closeCodes } from '../../../src/protocol/close-codes.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
@@ -396,9 +396,15 @@ async function sendUntilStall(limit: number, frameBytes = 32_000) {
   const { stream, socket } = await openRaw();
   socket.pause();
   const counts = { sent: 0, bytes: 0 };
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  onTestFinished(end);
+  void stream.closed.then(end);
   const sending = (async () => {
     const frame = Buffer.alloc(frameBytes);
-    for (;;) {
+    while (!isOver) {
       await stream.drained(limit);
       stream.sendAudio(frame);
       counts.sent += 1;
