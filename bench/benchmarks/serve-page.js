@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { chromium } from 'playwright-core';
 import { startLoad } from '../measure/load.js';
 import { program } from '../measure/subject.js';
 
@@ -40,6 +39,8 @@ export const servePage = {
     const url = await pageOf(serve);
     const port = Number(new URL(url).port);
     const load = startLoad({ port, needsToken: true });
+    // All benchmarks are loaded for each: this takes longer than all the others.
+    const { chromium } = await import('playwright-core');
     const browser = await chromium.launch({ executablePath, args: flags });
     const messages = sendMessages(port);
     try {
