@@ -72,8 +72,8 @@ export function describeService(
     describe.each(tokenPaths)('POST %s', (path) => {
       describeClaims(client, path);
       describeInvalidRequests(client, path);
-      describeRateLimit(client, path);
     });
+    describeRateLimit(client);
     describe('the voice stream', () => describeStream(client));
   });
 }
@@ -144,19 +144,20 @@ function describeInvalidRequests({ post }: Client, path: string): void {
   });
 }
 
-function describeRateLimit({ request }: Client, path: string): void {
-  test('a device has 60 requests a minute, counted down; one more is an error, and no other device notices', async () => {
+function describeRateLimit({ request }: Client): void {
+  test('a device has 60 requests a minute on both paths together, counted down; one more is an error on either, and no other device notices', async () => {
     const [deviceId, other] = [newDevice(), newDevice()];
+    const [path = ''] = tokenPaths;
     await request(path, { deviceId: other });
     for (let left = 59; left >= 0; left -= 1) {
-      const { status, headers, text } = await request(path, { deviceId });
+      const { status, headers, text } = await request(tokenPaths[left % 2] ?? '', { deviceId });
       expect(status, `with ${left} left after it: ${text}`).toBe(200);
       expect(headers['x-ratelimit-remaining']).toBe(String(left));
     }
-    const tooMany = await request(path, { deviceId });
-    expect(errorOf(tooMany)).toMatchObject({
-      error: { code: expect.stringMatching(/./), message: expect.stringMatching(/./) },
-    });
+    for (const either of tokenPaths)
+      expect(errorOf(await request(either, { deviceId }))).toMatchObject({
+        error: { code: expect.stringMatching(/./), message: expect.stringMatching(/./) },
+      });
     const { status, headers } = await request(path, { deviceId: other });
     expect(status).toBe(200);
     expect(headers['x-ratelimit-remaining']).toBe('58');
