@@ -188,8 +188,12 @@ static int write_next(struct lws *socket, struct stream *stream) {
     if (lws_write(socket, buffer + LWS_PRE, frame_bytes, LWS_WRITE_BINARY) < 0) return -1;
     due += frame_us / 1e6;
   }
-  /* After a delay it catches up, a frame at a time. */
-  lws_sul_schedule(lws_get_context(socket), 0, &stream->next, tick, due > 0 ? (lws_usec_t)(due * 1e6) : 1);
+  /*
+   * After a delay it catches up, a frame at a time. lws_service sleeps for whole milliseconds and spins for the rest: the
+   * 100 us are over when the sleep is.
+   */
+  lws_usec_t wait_us = due > 0 ? (lws_usec_t)ceil(due * 1e3) * 1000 + 100 : 1;
+  lws_sul_schedule(lws_get_context(socket), 0, &stream->next, tick, wait_us);
   return 0;
 }
 
