@@ -292,7 +292,7 @@ int main(void) {
   struct lws_context_creation_info settings = {
       .port = CONTEXT_PORT_NO_LISTEN,
       .protocols = protocols,
-      .options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT,
+      .options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | (certificates ? LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS : 0),
       .client_ssl_ca_filepath = certificates,
       .timeout_secs = answer_within_s,
   };
