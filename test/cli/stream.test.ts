@@ -237,7 +237,7 @@ describe('what is streamed', () => {
       '--duration',
       '600ms',
       '--pace',
-      '10',
+      '40',
       '--json',
     ]);
     succeeded(ended);
