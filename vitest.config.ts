@@ -77,7 +77,7 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     globalSetup: ['test/helpers/own-temporary-folder.ts', 'test/helpers/build-once.ts'],
     // Tests wait on sockets, children and audio in real time more than they compute; on two cores vitest would use one.
-    maxWorkers: 4,
+    maxWorkers: 5,
     // The built program is loaded as it is.
     server: { deps: { external: [/\/dist\//] } },
     // Only .ci/run asks for second tries: a machine that others keep busy may stall for seconds. It tells what failed, and
