@@ -39,6 +39,7 @@ TURN_END_SECONDS = 0.7
 SPEECH_RMS = 32768 * 10 ** (-45 / 20)
 HELD_BYTES = 64 * 1024
 FAULT_AFTER_BYTES = 6_400
+SHUTDOWN_S = 1
 
 
 # --- tokens -----------------------------------------------------------------------------------------------------
@@ -119,6 +120,10 @@ class Recorder:
         if self.path:
             with open(self.path + ".pcm", "ab") as file:
                 file.write(pcm)
+
+    def close(self):
+        if self.lines:
+            self.lines.close()
 
 
 def header_list(request):
@@ -455,7 +460,8 @@ class VoiceStream:
 # --- putting it together ----------------------------------------------------------------------------------------
 
 
-def make_application(options, recorder):
+def make_application(options, recorder, streams):
+    """What answers requests; the tasks of its streams are in `streams` for as long as they run."""
     tokens = TokenEndpoint(options, recorder)
     numbers = itertools.count(1)
 
@@ -467,7 +473,12 @@ def make_application(options, recorder):
             return web.Response(status=int(argument or 503), headers={"Location": "/elsewhere"}, text="no\n")
         response = web.WebSocketResponse(max_msg_size=16 * 2**20)
         await response.prepare(request)
-        await VoiceStream(response, request, tokens, recorder, options, number).run()
+        task = asyncio.current_task()
+        streams.add(task)
+        try:
+            await VoiceStream(response, request, tokens, recorder, options, number).run()
+        finally:
+            streams.discard(task)
         return response
 
     async def elsewhere(request):
@@ -495,14 +506,27 @@ async def start(options):
     if options.cert:
         secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         secure.load_cert_chain(options.cert, options.key)
-    runner = web.AppRunner(make_application(options, Recorder(options.record)))
+    recorder = Recorder(options.record)
+    streams = set()
+    runner = web.AppRunner(make_application(options, recorder, streams))
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", options.port, ssl_context=secure, shutdown_timeout=1)
+    site = web.TCPSite(runner, "127.0.0.1", options.port, ssl_context=secure, shutdown_timeout=SHUTDOWN_S)
     await site.start()
+
+    async def stop():
+        await runner.cleanup()
+        # aiohttp knows nothing of a stream whose connection is gone: it may still have something to record.
+        if streams:
+            _, late = await asyncio.wait(set(streams), timeout=SHUTDOWN_S)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        recorder.close()
+
     port = site._server.sockets[0].getsockname()[1]
     mark = "s" if secure else ""
     host = f"127.0.0.1:{port}"
-    return runner.cleanup, {"port": port, "baseUrl": f"http{mark}://{host}", "wsUrl": f"ws{mark}://{host}"}
+    return stop, {"port": port, "baseUrl": f"http{mark}://{host}", "wsUrl": f"ws{mark}://{host}"}
 
 
 async def serve(options):
