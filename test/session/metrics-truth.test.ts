@@ -6,6 +6,7 @@ import type { SessionSummary } from '../../src/session/summary.ts';
 import type { ServiceClient } from '../../src/wire/client/join.ts';
 import { requestToken } from '../../src/wire/client/token.ts';
 import { openVoiceStream } from '../../src/wire/client/voice-stream.ts';
+import type { Tap } from '../../src/wire/tap.ts';
 import { framesOf, silence, speech } from '../helpers/pcm.ts';
 import { defaultOptions, sourceOf, startSession } from '../helpers/scripted-session.ts';
 import { setUpServices } from '../helpers/services.ts';
@@ -155,14 +156,16 @@ describe('over real sockets', () => {
     const client: ServiceClient = {
       requestToken,
       async openVoiceStream(options) {
-        const stream = await openVoiceStream({
-          ...options,
-          onAudio(pcm) {
+        const tap: Tap = {
+          ...options.tap,
+          message(message) {
             const least = performance.now();
-            options.onAudio(pcm);
-            came.push({ least, most: performance.now() });
+            options.tap?.message?.(message);
+            if (message.from === 'service' && 'data' in message)
+              came.push({ least, most: performance.now() });
           },
-        });
+        };
+        const stream = await openVoiceStream({ ...options, tap });
         return {
           ...stream,
           sendAudio(pcm) {
