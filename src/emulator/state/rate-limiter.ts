@@ -61,9 +61,10 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
     purge(limiting, now, Number.POSITIVE_INFINITY);
   };
 
-  /** The device's window, up to date. */
-  const windowOf = (device: string, now: number): Window => {
-    const window = open.get(device) ?? limiting.get(device) ?? { times: [], count: 0 };
+  const find = (device: string) => open.get(device) ?? limiting.get(device);
+  /** A known window up to date, or a new one. */
+  const upToDate = (known: Window | undefined, now: number): Window => {
+    const window = known ?? { count: 0, at: now };
     kind.update(window, now);
     return window;
   };
@@ -100,16 +101,17 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
     },
     look(device) {
       const now = clock.now();
-      const window = windowOf(device, now);
+      const window = upToDate(find(device), now);
       return describe(window, hasRoom(window), now);
     },
     take(device) {
       const now = clock.now();
       purgeSeldom(now);
-      const window = windowOf(device, now);
+      const known = find(device);
+      const window = upToDate(known, now);
       const allowed = hasRoom(window);
       if (allowed || settings.counts === 'all') kind.add(window, now);
-      if (!open.delete(device)) limiting.delete(device);
+      if (known !== undefined && !open.delete(device)) limiting.delete(device);
       if (window.count > 0) (hasRoom(window) ? open : limiting).set(device, window);
       return describe(window, allowed, now);
     },

@@ -2,10 +2,13 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 
-/** The requests of one device that count. Each kind of window uses `times` in its own way; all times are monotonic. */
+/** The requests of one device that count. All times are monotonic. There are many of these, so they are small. */
 export interface Window {
-  times: number[];
   count: number;
+  /** The start of a fixed window; the oldest request of a sliding one; when the `count` of a bucket was last updated. */
+  at: number;
+  /** Sliding: when each request came, oldest first. */
+  times?: number[];
 }
 
 /** How requests stop counting. Call `update` first; only `emptyAt` does not need that. */
@@ -40,19 +43,16 @@ export function createWindowKind(
   }
 }
 
-/** `times`: the start of the window. Its requests stop counting together. */
+/** Its requests stop counting together. */
 function fixedWindow(startOf: (now: number) => number): WindowKind {
-  const endOf = ({ times }: Window) => (times[0] ?? 0) + rateLimitWindowMs;
+  const endOf = ({ at }: Window) => at + rateLimitWindowMs;
   return {
     update(window, now) {
-      if (window.count === 0 || endOf(window) > now) return;
-      window.times = [];
-      window.count = 0;
+      if (endOf(window) <= now) window.count = 0;
     },
     add(window, now) {
+      if (window.count === 0) window.at = startOf(now);
       window.count += 1;
-      // A new array has room for one; an empty one that grows gets room for 17, and there are many devices.
-      if (window.times.length === 0) window.times = [startOf(now)];
     },
     resetAt: endOf,
     retryAt: endOf,
@@ -60,36 +60,34 @@ function fixedWindow(startOf: (now: number) => number): WindowKind {
   };
 }
 
-/** `times`: when each request came, oldest first. Only the last `limit` are kept: earlier ones decide nothing. */
+/** Only the last `limit` requests are kept: earlier ones decide nothing. */
 function slidingWindow(limit: number): WindowKind {
-  const oldestEndsAt = ({ times }: Window) => (times[0] ?? 0) + rateLimitWindowMs;
+  const oldestEndsAt = ({ at }: Window) => at + rateLimitWindowMs;
   return {
     update(window, now) {
-      window.times = window.times.filter((time) => time + rateLimitWindowMs > now);
-      window.count = window.times.length;
+      const times = window.times?.filter((time) => time + rateLimitWindowMs > now) ?? [];
+      Object.assign(window, { times, count: times.length, at: times[0] ?? now });
     },
     add(window, now) {
+      const { times = [] } = window;
       window.count += 1;
-      if (window.times.length === 0) window.times = [now];
-      else window.times.push(now);
-      if (window.times.length > Math.max(1, limit)) window.times.shift();
+      window.times = [...times, now].slice(-Math.max(1, limit));
+      window.at = window.times[0] ?? now;
     },
     resetAt: oldestEndsAt,
     retryAt: oldestEndsAt,
-    emptyAt: ({ times }) => (times.at(-1) ?? 0) + rateLimitWindowMs,
+    emptyAt: ({ at, times }) => (times?.at(-1) ?? at) + rateLimitWindowMs,
   };
 }
 
-/** `times`: when `count` was last updated. `count` has fractions: it falls continuously. */
+/** `count` has fractions: it falls continuously. */
 function tokenBucket(limit: number): WindowKind {
   const msPerRequest = rateLimitWindowMs / limit;
-  const atCount = ({ times, count }: Window, wanted: number) =>
-    (times[0] ?? 0) + (count - wanted) * msPerRequest;
+  const atCount = ({ at, count }: Window, wanted: number) => at + (count - wanted) * msPerRequest;
   return {
     update(window, now) {
-      const passed = now - (window.times[0] ?? now);
-      window.count = Math.max(0, window.count - passed / msPerRequest);
-      window.times = [now];
+      window.count = Math.max(0, window.count - (now - window.at) / msPerRequest);
+      window.at = now;
     },
     add(window) {
       window.count = Math.min(limit, window.count + 1);

@@ -5,7 +5,7 @@ import { createManualClock } from '../../helpers/manual-clock.ts';
 const minute = 60_000;
 
 function windowOf(kind: WindowKind, times: readonly number[]): Window {
-  const window: Window = { times: [], count: 0 };
+  const window: Window = { count: 0, at: times[0] ?? 0 };
   for (const time of times) {
     kind.update(window, time);
     kind.add(window, time);

@@ -80,7 +80,7 @@ function readSurvey(text: string, windows: SharedWindows): Survey {
   return {
     windows: devices
       .filter(([, count]) => Number(count) > 0)
-      .map(([device, count, first]) => windows.show(device, { count: Number(count), times: [first] })),
+      .map(([device, count, first]) => windows.show(device, { count: Number(count), at: first })),
     connections: new Map(
       devices.filter(([, , , count]) => count > 0).map(([device, , , count]) => [device, count]),
     ),

@@ -53,16 +53,16 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
     const whole = (at: number) => Math.ceil(at - rounding);
     return { allowed, limit, remaining, resetAtMs: whole(resetAt), retryAtMs: whole(retryAt) };
   };
-  const remember = (device: string, { count, times }: Window, now: number) => {
+  const remember = (device: string, { count, at }: Window, now: number) => {
     const before = settings.window === 'sliding' ? (seen.get(device)?.times ?? []) : [];
-    const kept = settings.window === 'sliding' ? [...before, now].slice(-Math.max(1, limit)) : times;
+    const kept = settings.window === 'sliding' ? [...before, now].slice(-Math.max(1, limit)) : [at];
     seen.delete(device);
     seen.set(device, { count, times: kept, at: now });
   };
   const ask = async (device: string, counts: 'all' | 'accepted' | 'none') => {
     const of = [keys.service, keys.window(device), keys.devices];
     const [, isAllowed, count, first, now] = await link.run(countScript, of, [...about, counts, device]);
-    const window = { count: Number(count), times: [Number(first)] };
+    const window = { count: Number(count), at: Number(first) };
     const allowed = isAllowed === 1;
     if (counts === 'all' || (counts === 'accepted' && allowed)) remember(device, window, Number(now));
     return describe(window, allowed, Number(now));
