@@ -7,6 +7,7 @@ import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '.
 import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/dialect.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
 import type { Random } from '../random.ts';
+import { type Eventual, whenKnown } from '../state/eventual.ts';
 import { createSignToken } from './sign-token.ts';
 import { formProblem, readUnverified, seconds, type TokenProblem, verifyProblem } from './token-problem.ts';
 
@@ -27,9 +28,14 @@ export interface RefusedToken extends TokenProblem {
 /** What is wrong with a token that a fault issues and `verify` refuses. */
 export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
 
+export interface IssuedToken {
+  token: string;
+  claims: TokenClaims;
+}
+
 export interface TokenAuthority {
   /** Issues a token for one device; with `wrong`, one that `verify` refuses for that reason. */
-  issue(deviceId: string, wrong?: WrongToken): Promise<{ token: string; claims: TokenClaims }>;
+  issue(deviceId: string, wrong?: WrongToken): Eventual<IssuedToken>;
   /** Checks signature, algorithm, lifetime and every claim. Does not use the token up: the state does. */
   verify(token: string): Promise<Verified>;
 }
@@ -69,14 +75,14 @@ function buildAuthority({ clock, random, settings, clockErrorMs = 0 }: TokenAuth
   return {
     /** A token for a check: it is never issued, and takes no `jti` from the sequence of a seed. */
     signTrial: async () => sign(claim('trial', 'trial')),
-    async issue(deviceId: string, wrong?: WrongToken) {
+    issue(deviceId: string, wrong?: WrongToken) {
       const right = claim(deviceId, settings.jti ? random.id() : '');
       const claims = wrong === undefined ? right : spoilClaims(right, wrong);
-      const signed = sign(settings.jti ? claims : withoutJti(claims));
-      const token = typeof signed === 'string' ? signed : await signed;
-      if (!settings.jti) claims.jti = hashOf(token);
-      issued.add(claims.jti);
-      return { token: wrong === 'bad-signature' ? spoilSignature(token) : token, claims };
+      return whenKnown(sign(settings.jti ? claims : withoutJti(claims)), (token) => {
+        if (!settings.jti) claims.jti = hashOf(token);
+        issued.add(claims.jti);
+        return { token: wrong === 'bad-signature' ? spoilSignature(token) : token, claims };
+      });
     },
     async verify(token: string): Promise<Verified> {
       // jose ignores white space in a signature.

@@ -43,7 +43,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const rate = counted instanceof Promise ? await reached(counted) : counted;
     if ('unreached' in rate) return unreached(asker, rate);
     if (!rate.allowed) return limited(asker, rate);
-    const { token, claims } = await authority.issue(device, wrong);
+    const issued = authority.issue(device, wrong);
+    const { token, claims } = issued instanceof Promise ? await issued : issued;
     const noted = state.noteIssued(claims);
     if (noted instanceof Promise) await noted;
     const { remaining, resetAtMs } = rate;
