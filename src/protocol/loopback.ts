@@ -9,6 +9,6 @@ export function isSafeTransport(url: string): boolean {
 /** Whether a host name or address means this machine only. Only there TLS is not required. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase();
-  if (name === '::1' || name === '[::1]' || /^(?:[\w-]+\.)*localhost$/.test(name)) return true;
-  return isIP(name) === 4 && name.startsWith('127.');
+  if (name.startsWith('127.') && isIP(name) === 4) return true;
+  return name === '::1' || name === '[::1]' || /^(?:[\w-]+\.)*localhost$/.test(name);
 }

@@ -51,6 +51,7 @@ export const loopbackOnly: AdmissionOptions = {
   boundAddresses: false,
   links: false,
 };
+const underControl = `${controlPrefix}/`;
 const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 
 /** The HTTP side of the service: admission, paths, methods and the shape of errors. */
@@ -151,7 +152,7 @@ async function answer(
 ): Promise<HttpAnswer | Unanswered | 'answered'> {
   const { dialect, events, admission, token } = options;
   const target = readTarget(request.url ?? '');
-  const isControl = target?.path.startsWith(`${controlPrefix}/`) === true;
+  const isControl = target?.path.startsWith(underControl) === true;
   const admitted = admit(
     request,
     target,

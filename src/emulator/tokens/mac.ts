@@ -19,7 +19,7 @@ export function createMac(hash: MacHash, secret: Buffer): (text: string) => stri
     const message = Buffer.allocUnsafe(block + text.length);
     message.set(inner);
     message.write(text, block, 'latin1');
-    outer.set(digest(hash, message, 'buffer'), block);
+    outer.write(digest(hash, message, 'binary'), block, 'latin1');
     return digest(hash, outer, 'base64url');
   };
 }
