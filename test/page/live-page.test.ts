@@ -27,8 +27,8 @@ const hostile = `"><img src=x onerror="window.hacked=1"><script>window.hacked=1<
 const newTab = setUpTabs();
 
 /** A tab of the browser. `troubles`: what it complains of, and requests to anybody but this address. */
-async function openTab(url: string, width = 1280) {
-  const page = await newTab();
+async function openTab(url: string, width = 1280, kind?: 'apart') {
+  const page = await newTab(kind);
   await page.bringToFront();
   page.setDefaultTimeout(20_000);
   await page.setViewportSize({ width, height: 1000 });
@@ -45,11 +45,17 @@ async function openTab(url: string, width = 1280) {
   return { page, troubles };
 }
 
+interface StartOptions {
+  reply?: string;
+  width?: number;
+  tab?: 'apart';
+}
+
 /** An emulator and its page. */
-async function start({ reply = 'silence', width = 1280 } = {}) {
+async function start({ reply = 'silence', width = 1280, tab: kind }: StartOptions = {}) {
   const emulator = await startEmulator({ reply, page: createPage(() => facts, { token }) });
   const url = `${emulator.baseUrl}/__voicectl/#${token}`;
-  const { page, troubles } = await openTab(url, width);
+  const { page, troubles } = await openTab(url, width, kind);
   const open = async () => {
     await page.goto(url);
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
@@ -262,7 +268,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
   }, 90_000);
 
   test('a hidden tab leaves after a while, and what happened meanwhile is a gap when it is back', async () => {
-    const { emulator, page, troubles, open } = await start();
+    const { emulator, page, troubles, open } = await start({ tab: 'apart' });
     await page.clock.install();
     await open();
     const client = await emulator.connect('kitchen-1');
