@@ -392,7 +392,16 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    await page.keyboard.press('/');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').waitFor();
+    // Until the next frame the focus stays in the dialog that was closed.
+    const focused = await page.evaluate(`(() => {
+      const button = document.activeElement;
+      document.querySelector('dialog').close();
+      button.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }));
+      return document.activeElement.id;
+    })()`);
+    expect(focused).toBe('filter');
     await page.keyboard.type('kind:authorised');
     await until(page, `document.querySelectorAll('.row').length === 1`);
     await page.keyboard.press('Escape');

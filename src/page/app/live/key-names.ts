@@ -18,7 +18,8 @@ export function keyName({ key }: KeyboardEvent): string {
 export function isTaken({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey) return true;
   if (!(target instanceof Element)) return false;
-  if (target.closest('dialog') !== null && key !== '?') return true;
+  // Until the next frame the focus stays in a dialog that was just closed.
+  if (target.closest('dialog[open]') !== null && key !== '?') return true;
   if (target.closest('input, select, textarea') !== null) return key !== 'Escape';
   const isPlain = key === 'Enter' || key === ' ';
   if (target.closest('button, a, summary, label') !== null) return isPlain;
