@@ -70,7 +70,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   };
 
   /** As wall-clock time in whole milliseconds; rounded up, so that a client that waits for it is never early. */
-  const wallAt = (at: number, now: number) => Math.ceil(clock.wall() + at - now - rounding);
+  const wallAt = (at: number, now: number) => Math.ceil(clock.wall() + (at - now));
 
   const describe = (window: Window, allowed: boolean, now: number): CountedRequest => {
     const remaining = Math.max(0, Math.floor(limit - window.count + rounding));

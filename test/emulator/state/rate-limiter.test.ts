@@ -101,14 +101,49 @@ describe('requests over the limit', () => {
   });
 });
 
-test('a limit of 0 lets nobody in', () => {
-  const { clock, limiter } = start({}, 0);
-  expect(limiter.take('d')).toEqual({
+describe.each(['first-request', 'sliding', 'calendar-minute', 'token-bucket'] as const)('%s', (window) => {
+  test('a limit of 0 lets nobody in, and says to come back in a minute', () => {
+    const { clock, limiter } = start({ window }, 0);
+    const inAMinute = clock.wall() + 60_000;
+    expect(limiter.take('d')).toEqual({
+      allowed: false,
+      limit: 0,
+      remaining: 0,
+      resetAtMs: inAMinute,
+      retryAtMs: inAMinute,
+    });
+    expect(limiter.windows()).toEqual([]);
+  });
+
+  test('a window that is over, and not yet forgotten, resets in a minute like a new one', () => {
+    const { clock, limiter } = start({ window }, 2);
+    limiter.take('d');
+    clock.advance(90_000);
+    const inAMinute = clock.wall() + 60_000;
+    expect(limiter.look('d')).toMatchObject({ allowed: true, resetAtMs: inAMinute, retryAtMs: inAMinute });
+  });
+
+  test('a device is listed once, on whichever side of its limit it is', () => {
+    const { clock, limiter, take } = start({ window }, 2);
+    take(2);
+    clock.advance(59_500);
+    // Forgets what is over, and then not again for a second.
+    take(1, 'other');
+    clock.advance(500);
+    expect(take(1)).toBe(1);
+    expect(limiter.windows().filter(({ device }) => device === 'd')).toMatchObject([{ requests: 1 }]);
+  });
+});
+
+test('a bucket of tokens says when it has one again, and when all', () => {
+  const { clock, limiter, take } = start({ window: 'token-bucket' }, 3);
+  take(3);
+  clock.advance(500);
+  const now = clock.wall();
+  expect(limiter.take('d')).toMatchObject({
     allowed: false,
-    limit: 0,
-    remaining: 0,
-    resetAtMs: clock.wall() + 60_000,
-    retryAtMs: clock.wall() + 60_000,
+    retryAtMs: now + 19_500,
+    resetAtMs: now + 59_500,
   });
 });
 
@@ -127,18 +162,32 @@ test.each([
   expect(take(1, 'limiting')).toBe(1);
 });
 
-test('200,000 devices cost at most 20 MB', () => {
+describe('memory', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const heapMb = () => {
     collectGarbage();
     return process.memoryUsage().heapUsed / 1e6;
   };
-  const { take } = start();
-  const before = heapMb();
-  for (let i = 0; i < 200_000; i += 1) take(1, `device-${i}`);
-  expect(heapMb() - before).toBeLessThan(20);
-  take(1);
+
+  test('200,000 devices cost at most 20 MB', () => {
+    const { take } = start();
+    const before = heapMb();
+    for (let i = 0; i < 200_000; i += 1) take(1, `device-${i}`);
+    expect(heapMb() - before).toBeLessThan(20);
+    take(1);
+  });
+
+  test('devices at their limit cost nothing once their windows are over', () => {
+    const { clock, take } = start({}, 1);
+    const before = heapMb();
+    for (let i = 0; i < 100_000; i += 1) take(1, `device-${i}`);
+    expect(heapMb() - before).toBeGreaterThan(5);
+    clock.advance(60_000);
+    take(1);
+    expect(heapMb() - before).toBeLessThan(5);
+    take(1);
+  });
 });
 
 test.each(['first-request', 'sliding'] as const)(
