@@ -42,7 +42,10 @@ export function createRenewal({ open, clock, signal }: RenewalOptions): Renewal 
     const waiting = { speaker, since: clock.now() };
     fresh = waiting;
     speaker.lost.catch(() => {
-      if (fresh === waiting) fresh = undefined;
+      // Once it plays, whoever plays ends it.
+      if (fresh !== waiting) return;
+      fresh = undefined;
+      void speaker.stop();
     });
   };
   return {

@@ -312,6 +312,18 @@ describe('playback', () => {
       await scene.playback.close(new VoicectlError('interrupted', 'Interrupted'));
     });
 
+    test('ends the new one where that is lost before it was used, and keeps the late one', async () => {
+      const fresh = createFakeSpeaker(createCountedClock());
+      const { playback, clock, late, told } = await heldUp(async () => fresh.speaker);
+      fresh.lose('the device takes no audio', { stalled: true });
+      await clock.run(3_000);
+      expect(fresh.calls).toEqual(['stop']);
+      expect(fresh.frames).toEqual([]);
+      expect(late.calls).toEqual([]);
+      expect(told).toEqual([]);
+      await playback.close(new VoicectlError('interrupted', 'Interrupted'));
+    });
+
     test('ends the new one too where the session ends before it was used', async () => {
       const fresh = createFakeSpeaker(createCountedClock());
       const { playback, late } = await heldUp(async () => fresh.speaker);
