@@ -15,9 +15,11 @@ const leadFrames = 2;
 const withheldFrames = 1;
 /** Limit, even if a device takes more at once. */
 const maxLeadFrames = 20;
-/** An idle sound server took 1.8 s to start. Until then only the library's queue takes frames. */
-const firstFrameMs = 3_000;
-const queueFrames = 10;
+/**
+ * An idle sound server sleeps for up to 2 s. Meanwhile only the queues before it take frames, some 30 of them or none. So
+ * a device is waited for this long in its first seconds, and then for `stallMs` only.
+ */
+const startingMs = 3_000;
 const stallMs = 800;
 /** Audio that a library and its device still hold after the last frame. */
 const hostedTailMs = 250;
@@ -31,7 +33,8 @@ export async function openHosted(
   clock: Clock,
 ): Promise<Speaker> {
   let inFlight = 0;
-  let taken = 0;
+  /** When the device took its first frame. */
+  let startedAt: number | undefined;
   let holes = 0;
   /** When the device took its last frame, and whether it was audio or silence. */
   let last = { at: Number.POSITIVE_INFINITY, isAudio: false };
@@ -46,12 +49,11 @@ export async function openHosted(
     open = resolve;
   });
   const watchdog = createWatchdog(clock, () => lose('the device takes no audio', { stalled: true }));
-  watchdog.expect(firstFrameMs);
+  watchdog.expect(startingMs);
   void child.ended.then(watchdog.stop);
   const { control } = child;
   if (control === undefined) throw new TypeError('a device host has a control stream');
-  const note = (frames: number, burst: number) => {
-    const now = clock.now();
+  const note = (frames: number, burst: number, now: number) => {
     const isHeldUp = last.isAudio && now - last.at > burst * frameMs + heldUpMs;
     if (isHeldUp) holes += 1;
     if (frames === 0 && last.isAudio) silenceAt = now;
@@ -59,18 +61,19 @@ export async function openHosted(
   };
   readHostMessages(control, (message) => {
     // Libraries also close a stream that was only held up.
-    if (message.type === 'failed') lose(message.message, { stalled: taken > 0 });
+    if (message.type === 'failed') lose(message.message, { stalled: startedAt !== undefined });
     if (message.type === 'ready') {
       convert = createConverter(message);
       ownLead = isWireFormat(message) ? leadFrames : leadFrames + withheldFrames;
       lead = ownLead;
-      watchdog.expect(firstFrameMs);
+      watchdog.expect(startingMs);
     }
     if (message.type !== 'took') return;
-    taken += 1;
-    watchdog.expect(taken <= queueFrames ? firstFrameMs : stallMs);
+    const now = clock.now();
+    startedAt ??= now;
+    watchdog.expect(now - startedAt < startingMs ? startingMs : stallMs);
     open();
-    note(message.frames, message.burst);
+    note(message.frames, message.burst, now);
     inFlight = Math.max(0, inFlight - message.frames);
     lead = Math.min(maxLeadFrames, ownLead - 1 + message.burst);
     wake();

@@ -204,15 +204,16 @@ describe('a program that tells what it has played', () => {
 });
 
 /**
- * A device host that opens in this format, and takes whole frames of 20 ms once a file lets it. It keeps what it took.
+ * A device host that opens in this format, takes so much silence at once, and whole frames of 20 ms once a file lets it.
+ * It keeps what it took.
  */
-const hosting = (sampleRate: number, channels: number) => `
+const hosting = (sampleRate: number, channels: number, atOnce: number) => `
   const { appendFileSync, existsSync, writeFileSync } = require('node:fs');
   const { Socket } = require('node:net');
   const [played, go] = ['/played', '/go'].map((name) => process.env.FAKE_DIR + name);
   writeFileSync(played, '');
   const control = new Socket({ fd: 4 });
-  const tell = (message) => control.write(JSON.stringify(message) + '\\n');
+  const tell = (...messages) => control.write(messages.map((one) => JSON.stringify(one) + '\\n').join(''));
   control.on('end', () => process.exit(0)).resume();
   const frameBytes = ${(sampleRate / 50) * channels * 2};
   let waiting = Buffer.alloc(0);
@@ -221,7 +222,7 @@ const hosting = (sampleRate: number, channels: number) => `
     writeFileSync(process.env.FAKE_DIR + '/given', String(Math.floor(waiting.length / frameBytes)));
   });
   tell({ type: 'ready', sampleRate: ${sampleRate}, channels: ${channels} });
-  tell({ type: 'took', frames: 0, burst: 1 });
+  tell(...Array(${atOnce}).fill({ type: 'took', frames: 0, burst: 1 }));
   setInterval(() => {
     if (!existsSync(go) || waiting.length < frameBytes) return;
     appendFileSync(played, waiting.subarray(0, frameBytes));
@@ -230,9 +231,9 @@ const hosting = (sampleRate: number, channels: number) => `
   }, 5);`;
 
 describe('a device host that plays', () => {
-  const openHosted = async (sampleRate: number, channels: number) => {
+  const openHosted = async (sampleRate: number, channels: number, atOnce = 1) => {
     const { dir, common } = fakes();
-    writeFileSync(common.surroundings.hostFile, hosting(sampleRate, channels));
+    writeFileSync(common.surroundings.hostFile, hosting(sampleRate, channels, atOnce));
     const clock = createCountedClock();
     const speaker = await openSpeaker(backends.find(({ name }) => name === 'naudiodon')!, {
       ...common,
@@ -280,6 +281,26 @@ describe('a device host that plays', () => {
       await finishing;
     },
   );
+
+  test('may fill its queues and sleep for seconds at first, and later for 0.8 s', async () => {
+    const { dir, clock, speaker } = await openHosted(16_000, 1, 30);
+    let isLost = false;
+    speaker.lost.catch(() => {
+      isLost = true;
+    });
+    writeFileSync(join(dir, 'go'), '');
+    clock.advance(2_900);
+    speaker.write(frame(1));
+    const atRest = speaker.delayMs - 20;
+    await expect.poll(() => speaker.delayMs).toBe(atRest);
+    expect(isLost).toBe(false);
+    clock.advance(100);
+    speaker.write(frame(1));
+    await clock.timer(800);
+    clock.advance(800);
+    await expect(speaker.lost).rejects.toThrow('the device takes no audio');
+    await speaker.stop();
+  });
 
   test('that is lost while it plays the rest is waited for no longer', async () => {
     const { clock, speaker } = await openHosted(16_000, 1);
