@@ -11,9 +11,9 @@ import { jsonLines, program, sandboxFor, summaryOf } from '../helpers/voicectl.t
 const spokenSeconds = 2;
 
 /** A folder and a sound server for one test, and what it does with them. */
-async function setUp(context: TestContext) {
+async function setUp(context: TestContext, options?: { isAwake: boolean }) {
   const sandbox = sandboxFor(context);
-  const server = await startSoundServer();
+  const server = await startSoundServer(options);
   sandbox.defer(server.close);
   /** Starts the program. */
   const start = (args: readonly string[]) => sandbox.start(args, { env: server.env });
@@ -145,6 +145,8 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
 
 /** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
 describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry: 2, timeout: 60_000 }, () => {
+  /** Their loudspeakers are not idle: on a busy machine one would sleep for 2 s after each under-run, which is a loss. */
+  const setUpAwake = (context: TestContext) => setUp(context, { isAwake: true });
   /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */
   const echo = async (context: TestContext) => {
     const { baseUrl } = await startEmulatorFor(context, { reply: 'echo' });
@@ -152,7 +154,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   };
 
   test('doctor says by which way sound is reached, and why the others would not be', async (context) => {
-    const { start } = await setUp(context);
+    const { start } = await setUpAwake(context);
     const { code, stdout } = await start(['doctor', '--json']).ended;
     expect(code).toBe(0);
     const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Record<string, string>[] };
@@ -170,7 +172,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   test.for(['naudiodon', 'pulse'])(
     'a sound server that dies ends the session with 8 and a hint, by way of %s; the files are whole',
     async (backend, context) => {
-      const { server, start, seconds } = await setUp(context);
+      const { server, start, seconds } = await setUpAwake(context);
       const running = start([
         ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--record-mic', 'mic.wav', '--out', 'reply.wav'],
@@ -190,7 +192,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   );
 
   test('a device process that is killed ends the session the same way', async (context) => {
-    const { start, seconds } = await setUp(context);
+    const { start, seconds } = await setUpAwake(context);
     const running = start([
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'naudiodon'],
       ...['--out', 'reply.wav'],
@@ -206,7 +208,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   });
 
   test('a sound server that comes back in time is gone on with', async (context) => {
-    const { server, start } = await setUp(context);
+    const { server, start } = await setUpAwake(context);
     const running = start([
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'pulse', '--json'],
       ...['--device-timeout', '30s'],
@@ -231,7 +233,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   test.for(['naudiodon', 'alsa'])(
     'nothing that %s prints comes to the terminal or into the audio of --out -',
     async (backend, context) => {
-      const { start } = await setUp(context);
+      const { start } = await setUpAwake(context);
       const running = start([
         ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--duration', '1500ms', '--out', '-', '--json'],
@@ -247,7 +249,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   );
 
   test('a microphone of digital silence, and the danger of feedback, are told of with what to do', async (context) => {
-    const { start } = await setUp(context);
+    const { start } = await setUpAwake(context);
     const { code, stdout } = await start(['stream', '--mic', '--local', '--duration', '5s', '--json']).ended;
     expect(code).toBe(0);
     const warnings = jsonLines(stdout).filter(({ type }) => type === 'warning');
@@ -259,7 +261,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   });
 
   test('devices lists inputs and outputs, the defaults marked', async (context) => {
-    const { start } = await setUp(context);
+    const { start } = await setUpAwake(context);
     const { code, stdout } = await start(['devices', '--audio-backend', 'pulse']).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\* +\d+ {2}.*\[mic\]$/m);
@@ -276,7 +278,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry:
   });
 
   test('a device is chosen by its number or by a part of its name', async (context) => {
-    const { start } = await setUp(context);
+    const { start } = await setUpAwake(context);
     const { stdout } = await start([
       ...['stream', '--mic', '--no-play', '--input-device', 'micsrc.mon', '--local', '--reply', 'silence'],
       ...['--duration', '500ms', '--json', '--audio-backend', 'pulse'],

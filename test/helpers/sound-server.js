@@ -1,19 +1,29 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { ahead, putFirst } from './ahead.js';
 
-const modules = [
-  'module-native-protocol-unix',
-  'module-null-sink sink_name=spk rate=48000',
-  // Until a program wants less, a null sink makes blocks of 2 s, without rewinds of 50 ms. Meanwhile PortAudio and sox poll without a pause.
-  'module-null-sink sink_name=micsrc rate=16000 channels=1 norewinds=1',
-  'module-virtual-source source_name=mic master=micsrc.monitor',
-];
+/**
+ * What it does when it starts. Until a program wants less, a null sink makes blocks of 2 s, as an idle loudspeaker does,
+ * and again after each under-run; without rewinds, of 50 ms. For the microphone's, PortAudio and sox poll without a pause
+ * meanwhile.
+ *
+ * @param {boolean} isAwake
+ */
+const scriptOf = (isAwake) => `
+load-module module-native-protocol-unix
+load-module module-null-sink sink_name=spk rate=48000 norewinds=${isAwake ? 1 : 0}
+load-module module-null-sink sink_name=micsrc rate=16000 channels=1 norewinds=1
+load-module module-virtual-source source_name=mic master=micsrc.monitor
+set-default-sink spk
+set-default-source mic
+`;
 const patienceMs = 20_000;
+const run = promisify(execFile);
 
 /** @typedef {Awaited<ReturnType<typeof startSoundServer>>} SoundServer */
 
@@ -27,10 +37,15 @@ export function hasSoundServer() {
   return missing.length === 0;
 }
 
-/** A PulseAudio server of its own, with a virtual loudspeaker and a virtual microphone. */
-export async function startSoundServer() {
+/**
+ * A PulseAudio server of its own, with a virtual loudspeaker and a virtual microphone.
+ *
+ * @param {{ isAwake?: boolean }} [options] `isAwake`: the loudspeaker never sleeps for long, as an idle one does
+ */
+export async function startSoundServer({ isAwake = false } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'voicectl-sound-'));
   const env = makeSurroundings(dir);
+  writeFileSync(join(dir, 'script.pa'), scriptOf(isAwake));
   /** @type {Set<import('node:child_process').ChildProcess>} */
   const children = new Set();
   /** @param {readonly string[]} words @param {'pipe' | 'ignore'} [output] */
@@ -42,10 +57,8 @@ export async function startSoundServer() {
   };
   const launchServer = async () => {
     const flags = ['--daemonize=no', '--exit-idle-time=-1', '--use-pid-file=no', '-n'];
-    const child = launch(['pulseaudio', ...flags, ...modules.flatMap((module) => ['-L', module])]);
+    const child = launch(['pulseaudio', ...flags, '-F', join(dir, 'script.pa')]);
     await answering(env);
-    execFileSync('pactl', ['set-default-sink', 'spk'], { env });
-    execFileSync('pactl', ['set-default-source', 'mic'], { env });
     // It gives its own priority up when it starts.
     putFirst(child);
     return child;
@@ -117,10 +130,16 @@ function makeSurroundings(dir) {
 
 /** Resolves when the server answers. @param {Record<string, string>} env */
 async function answering(env) {
-  for (const giveUpAt = performance.now() + patienceMs; ; await sleep(50)) {
-    const { status, stderr } = spawnSync('pactl', ['info'], { env, encoding: 'utf8' });
-    if (status === 0) return;
-    if (performance.now() > giveUpAt) throw new Error(`the sound server does not answer: ${stderr}`);
+  const giveUpAt = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      await run('pactl', ['info'], { env });
+      return;
+    } catch (thrown) {
+      if (performance.now() > giveUpAt)
+        throw new Error('the sound server does not answer', { cause: thrown });
+    }
+    await sleep(50);
   }
 }
 
