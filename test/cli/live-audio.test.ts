@@ -144,7 +144,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
 });
 
 /** They wait for sound more than they compute, and judge nothing that must be in time: several run at a time. */
-describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { retry: 2, timeout: 60_000 }, () => {
+describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeout: 60_000 }, () => {
   /** Their loudspeakers are not idle: on a busy machine one would sleep for 2 s after each under-run, which is a loss. */
   const setUpAwake = (context: TestContext) => setUp(context, { isAwake: true });
   /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */

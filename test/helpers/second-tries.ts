@@ -6,7 +6,7 @@ export const nameSecondTries: Reporter = {
     for (const one of modules) {
       for (const test of one.children.allTests()) {
         if (!test.diagnostic()?.flaky) continue;
-        const why = test.result().errors?.map(({ message }) => message) ?? [];
+        const why = test.result().errors?.flatMap(({ message, diff }) => [message, diff ?? []].flat()) ?? [];
         console.warn(
           `PASSED AT A SECOND TRY: ${one.relativeModuleId} > ${test.fullName}\n  ${why.join('\n  ')}`,
         );
