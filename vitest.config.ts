@@ -32,7 +32,7 @@ const long = [
   'test/chaos/cluster.test.ts',
   'test/examples.test.ts',
   'test/cli/foreign-service.test.ts',
-  'test/emulator/faults/faults-foreign.test.ts',
+  'test/service/faults/faults-foreign.test.ts',
   'test/conformance/mutants.test.ts',
   'test/conformance/drill/mutants.test.ts',
   'test/conformance/learn/round-trip.test.ts',

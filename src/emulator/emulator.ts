@@ -3,18 +3,18 @@ import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { StreamSelector } from '../protocol/control.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
+import { createControl } from '../service/control/control.ts';
+import type { EmulatorControl } from '../service/control/emulator-control.ts';
+import { createStreamActions } from '../service/control/stream-actions.ts';
+import { createFaults } from '../service/faults/faults.ts';
+import { createRandom } from '../service/random.ts';
+import { createMemoryState } from '../service/state/memory.ts';
 import { joinTaps } from '../wire/tap.ts';
 import { assemble, createEvents, initialFaults } from './assemble.ts';
-import { createControl } from './control/control.ts';
-import type { EmulatorControl } from './control/emulator-control.ts';
-import { createStreamActions } from './control/stream-actions.ts';
-import { createFaults } from './faults/faults.ts';
 import { createKeptAudio, type KeptAudio, type KeptStream } from './kept-audio.ts';
 import type { EmulatorOptions } from './options.ts';
-import { createRandom } from './random.ts';
 import type { RunningService } from './running-service.ts';
 import { settleOptions } from './settle-options.ts';
-import { createMemoryState } from './state/memory.ts';
 import { createTokenAuthority } from './tokens/token-authority.ts';
 
 /** A running emulator of the token endpoint and the voice stream. */

@@ -1,7 +1,7 @@
 import { VoicectlError } from '../kernel/errors.ts';
-import type { EmulatorEvent, EmulatorEvents } from './events.ts';
-import { whenKnown } from './state/eventual.ts';
-import type { StateJournal } from './state/journal.ts';
+import type { EmulatorEvent, EmulatorEvents } from '../service/events.ts';
+import { whenKnown } from '../service/state/eventual.ts';
+import type { StateJournal } from '../service/state/journal.ts';
 
 type EventOf<Type extends EmulatorEvent['type']> = Extract<EmulatorEvent, { type: Type }>;
 

@@ -4,8 +4,8 @@ import { makeWavHeader } from '../audio/wav/wav-header.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { StreamSelector } from '../protocol/control.ts';
+import type { EmulatorEvents } from '../service/events.ts';
 import type { Tap } from '../wire/tap.ts';
-import type { EmulatorEvents } from './events.ts';
 
 /**
  * What a device sent: its binary messages in order, except a token, taken as 16 kHz s16le mono. Audio that was sent before

@@ -1,10 +1,10 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { DialectInput } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
+import type { CreatePage } from '../service/control/page-handler.ts';
+import type { EmulatorListener } from '../service/events.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import type { Tap } from '../wire/tap.ts';
-import type { CreatePage } from './control/page-handler.ts';
-import type { EmulatorListener } from './events.ts';
 import type { CreateReply } from './replies/reply.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import type { ScenarioInput } from './scenario/scenario-schema.ts';

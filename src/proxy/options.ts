@@ -1,8 +1,8 @@
-import type { CreatePage } from '../emulator/control/page-handler.ts';
-import type { EmulatorListener } from '../emulator/events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { DialectInput } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
+import type { CreatePage } from '../service/control/page-handler.ts';
+import type { EmulatorListener } from '../service/events.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import type { Tap } from '../wire/tap.ts';
 

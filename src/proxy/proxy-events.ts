@@ -1,4 +1,4 @@
-import type { EmulatorEventBody, EmulatorEvents } from '../emulator/events.ts';
+import type { EmulatorEventBody, EmulatorEvents } from '../service/events.ts';
 import type { Side } from '../wire/exchange.ts';
 
 /** The events of a proxy: each says which side it comes from, or is about. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describeFormat, wireFormat } from '../audio/source-format.ts';
-import type { Judgement } from '../emulator/events.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { version } from '../kernel/version.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
+import type { Judgement } from '../service/events.ts';
 import { createEventQueue } from '../session/event-queue.ts';
 import type { SessionEventBody } from '../session/events.ts';
 import type { Verdict } from '../session/expectations.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
-import type { EmulatorEvent } from '../emulator/events.ts';
 import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { EmulatorEvent } from '../service/events.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';

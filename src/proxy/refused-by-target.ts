@@ -1,8 +1,8 @@
-import type { EmulatorEventBody } from '../emulator/events.ts';
 import { shortText } from '../kernel/short-text.ts';
 import type { RefusalCause } from '../protocol/dialect.ts';
 import { readError } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
+import type { EmulatorEventBody } from '../service/events.ts';
 
 const causes: Readonly<Record<number, RefusalCause>> = {
   401: 'unauthorized',

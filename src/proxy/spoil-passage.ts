@@ -1,8 +1,8 @@
-import type { FaultSubject, Faults } from '../emulator/faults/faults.ts';
-import { createFaultyAudio, type FaultyAudio } from '../emulator/faults/faulty-audio.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { readServiceMessage, writeMessage } from '../protocol/messages.ts';
+import type { FaultSubject, Faults } from '../service/faults/faults.ts';
+import { createFaultyAudio, type FaultyAudio } from '../service/faults/faulty-audio.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { Passage, Spoiler } from './passage.ts';
 import type { StreamWitness } from './stream-witness.ts';

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { FaultSubject, Faults } from '../emulator/faults/faults.ts';
-import { injectLiveFaults, type LiveFaultOptions } from '../emulator/faults/live-faults.ts';
 import type { Connection } from '../emulator/streams/connection.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
+import type { FaultSubject, Faults } from '../service/faults/faults.ts';
+import { injectLiveFaults, type LiveFaultOptions } from '../service/faults/live-faults.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { Joined } from './join-legs.ts';
 import type { LegSocket } from './leg-socket.ts';

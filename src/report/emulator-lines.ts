@@ -1,7 +1,7 @@
 import type { DeviceVerdict } from '../audio/verdict/device-verdict.ts';
-import type { EmulatorEvent, Judgement } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
+import type { EmulatorEvent, Judgement } from '../service/events.ts';
 import { timeText } from './session-lines.ts';
 import type { Style } from './style.ts';
 

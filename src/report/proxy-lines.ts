@@ -1,4 +1,4 @@
-import type { EmulatorEvent } from '../emulator/events.ts';
+import type { EmulatorEvent } from '../service/events.ts';
 import { type StartFacts, serviceLines } from './start-lines.ts';
 import type { Style } from './style.ts';
 

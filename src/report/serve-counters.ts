@@ -1,4 +1,4 @@
-import type { EmulatorEvent } from '../emulator/events.ts';
+import type { EmulatorEvent } from '../service/events.ts';
 
 /** Counts of what an emulator has done since it started. */
 export interface ServeCounters {

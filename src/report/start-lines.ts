@@ -1,6 +1,6 @@
-import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { serviceUrl, streamPath, tokenPath } from '../protocol/paths.ts';
+import type { EmulatorEvent } from '../service/events.ts';
 import { type CurlRequest, curlCommand } from './curl.ts';
 import type { Style } from './style.ts';
 

@@ -1,7 +1,7 @@
-import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
+import type { EmulatorEvent } from '../service/events.ts';
 import { append, type Browser, createBrowser, moveTo, tell } from './browser.ts';
 import type { NewRow } from './event-list.ts';
 import type { ServeContent } from './layout.ts';

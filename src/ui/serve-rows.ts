@@ -1,6 +1,6 @@
-import type { EmulatorEvent } from '../emulator/events.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { awayText, closeText, timesText, verdictText } from '../report/emulator-lines.ts';
+import type { EmulatorEvent } from '../service/events.ts';
 import type { NewRow } from './event-list.ts';
 
 /** The row of the journal for an event. */

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
-import { createRandom } from '../../src/emulator/random.ts';
 import { systemClock, waitUntil } from '../../src/kernel/clock.ts';
 import type { EmulatorState } from '../../src/protocol/control.ts';
 import { faultCatalogue, faultNames } from '../../src/protocol/faults.ts';
 import { streamPath, tokenPath } from '../../src/protocol/paths.ts';
+import { createRandom } from '../../src/service/random.ts';
 
 /** What an emulator process has in use, after a garbage collection. */
 export interface Usage {

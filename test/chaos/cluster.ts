@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
-import { createRandom } from '../../src/emulator/random.ts';
 import { systemClock, waitUntil } from '../../src/kernel/clock.ts';
 import type { EmulatorState } from '../../src/protocol/control.ts';
 import { connectedKind } from '../../src/protocol/messages.ts';
 import { streamPath, tokenPath } from '../../src/protocol/paths.ts';
+import { createRandom } from '../../src/service/random.ts';
 import { freePort, type Redis, startRedis } from '../helpers/redis.ts';
 import { program, type Running, watchProcess } from '../helpers/voicectl.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 import { hasForeignClient, runForeignClient } from '../helpers/foreign-client.ts';
 
 /** One run of the client against an emulator of its own: its report, and the end of its last stream. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createEmulatorEvents } from '../../src/emulator/events.ts';
 import { createKeptAudio } from '../../src/emulator/kept-audio.ts';
+import { createEmulatorEvents } from '../../src/service/events.ts';
 import { speechPcm } from '../helpers/device-audio.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import '../../src/vitest.ts';

@@ -1,9 +1,9 @@
 import { afterEach, type TestContext } from 'vitest';
 import type { ClientOptions } from 'ws';
 import { createEmulator, type Emulator } from '../../src/emulator/emulator.ts';
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { tokenPath } from '../../src/protocol/paths.ts';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 import { openStream, type StreamClient } from './stream-client.ts';
 import { createWatch } from './watch.ts';
 

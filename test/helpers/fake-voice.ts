@@ -1,5 +1,5 @@
-import type { Playable } from '../../src/emulator/replies/playable.ts';
 import type { CreateReply, Reply, Voice } from '../../src/emulator/replies/reply.ts';
+import type { Playable } from '../../src/service/streams/playable.ts';
 import { createManualClock } from './manual-clock.ts';
 
 /** A reply with a voice that writes down what it is told, in order. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { State } from '../../src/emulator/state/state.ts';
+import type { State } from '../../src/service/state/state.ts';
 
 /** A state that answers a turn of the event loop later, as one that another process holds. */
 export function promiseState(state: State): State {

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
 import type { ProxyOptions } from '../../src/proxy/options.ts';
 import { createProxy, type ServiceProxy } from '../../src/proxy/proxy.ts';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 
 export interface WatchedProxy extends ServiceProxy {
   /** Every event so far. */

@@ -1,12 +1,12 @@
 import { afterEach } from 'vitest';
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
-import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import {
   createSharedEmulator,
   type SharedEmulator,
   type SharedOptions,
-} from '../../src/emulator/shared-emulator.ts';
+} from '../../src/cluster/shared-emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { tokenPath } from '../../src/protocol/paths.ts';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 import { openStream, type StreamClient } from './stream-client.ts';
 import { createWatch } from './watch.ts';
 

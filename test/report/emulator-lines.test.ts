@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
 import { emulatorLines } from '../../src/report/emulator-lines.ts';
 import { startLines } from '../../src/report/start-lines.ts';
 import { createStyle } from '../../src/report/style.ts';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 
 const plain = createStyle(false);
 const evil = '\u001b[2J\u009b\u202e\r\n';

@@ -1,7 +1,7 @@
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
 import type { EmulatorState } from '../../src/protocol/control.ts';
 import type { LiveLoad, LiveTimes } from '../../src/runs/load/live.ts';
 import { noCounts } from '../../src/runs/load/tick.ts';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import type { LoadNews } from '../../src/ui/load-model.ts';
 import type { FrameRequest, ScreenStart } from '../../src/ui/port.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
-import type { EmulatorEvent } from '../../src/emulator/events.ts';
 import type { LoadResult } from '../../src/runs/load/result.ts';
+import type { EmulatorEvent } from '../../src/service/events.ts';
 import { hasTmux } from '../helpers/tmux.ts';
 import { programsFor } from './real-terminal.ts';
 

@@ -1,8 +1,8 @@
 import { faultScopeOptions, flagOf } from '../../config/options.ts';
-import { checkFault } from '../../emulator/faults/faults.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { describeCatalogue } from '../../protocol/describe-faults.ts';
 import { catalogueLines, faultLine } from '../../report/fault-lines.ts';
+import { checkFault } from '../../service/faults/faults.ts';
 import type { ContextOf } from '../command.ts';
 import { call, print } from './control-call.ts';
 import type { faultSpec } from './spec.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { optionSpec } from '../../config/options.ts';
-import type { EmulatorEvent } from '../../emulator/events.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import { createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { showPage } from '../page/open-browser.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { CreatePage } from '../../emulator/control/page-handler.ts';
 import type { PageFacts } from '../../page/server/create-page.ts';
 import { pagePath } from '../../protocol/control-paths.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { type StartFacts, serviceFacts } from '../../report/start-lines.ts';
+import type { CreatePage } from '../../service/control/page-handler.ts';
 import type { Addresses } from '../../wire/server/addresses.ts';
 
 /** The page of an emulator that is about to start. */

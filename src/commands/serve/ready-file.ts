@@ -1,5 +1,5 @@
+import type { ServedEmulator } from '../../cluster/processes/messages.ts';
 import { writeWhole } from '../../files/write-whole.ts';
-import type { ServedEmulator } from './processes/messages.ts';
 
 /** Writes the URLs, and with TLS the certificate, as JSON. */
 export async function writeReadyFile(

@@ -1,11 +1,12 @@
 import cluster from 'node:cluster';
+import type { ProcessesOptions } from '../../cluster/processes/first-process.ts';
 import type { Settings } from '../../config/options.ts';
 import { optionSpec } from '../../config/options.ts';
-import type { EmulatorEvent } from '../../emulator/events.ts';
 import { replayedFolder } from '../../emulator/replies/registry.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { showPage } from '../page/open-browser.ts';
@@ -14,7 +15,6 @@ import type { ServeRunContext } from './context.ts';
 import { curlKey } from './curl-key.ts';
 import { openEmulator } from './open-emulator.ts';
 import { preparePage } from './page.ts';
-import type { ProcessesOptions } from './processes/first-process.ts';
 import { writeReadyFile } from './ready-file.ts';
 import { curlTrust, tlsSettings } from './tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from './view.ts';
@@ -100,7 +100,7 @@ async function openSeveral(
   { host, allowHost }: Settings<'host' | 'allowHost'>,
   { tls, ...options }: Omit<ProcessesOptions, 'tls'> & { tls: boolean | TlsCertificate },
 ) {
-  const { openProcesses } = await import('./processes/first-process.ts');
+  const { openProcesses } = await import('../../cluster/processes/first-process.ts');
   if (tls !== true) return openProcesses({ ...options, tls });
   const { createCertificate } = await import('../../wire/server/self-signed.ts');
   const certificate = await createCertificate(certificateNames(host, allowHost));

@@ -1,5 +1,3 @@
-import type { EmulatorEvent } from '../../emulator/events.ts';
-import { isUnavailable } from '../../emulator/state/unavailable.ts';
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
 import { exitCodes, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
@@ -9,6 +7,8 @@ import { faultCatalogue } from '../../protocol/faults.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { countEvent, counterTexts, noCounters } from '../../report/serve-counters.ts';
 import { serviceFacts, speakersText, startLines } from '../../report/start-lines.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
+import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { Action } from '../../ui/port.ts';
 import { openScreen, type ScreenEnd } from '../../ui/screen.ts';
 import type { Looked } from '../../ui/serve-model.ts';

@@ -1,8 +1,8 @@
+import type { ServedEmulator } from '../../cluster/processes/messages.ts';
 import type { Settings } from '../../config/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { certificateCovers, type TlsCertificate } from '../../wire/server/certificate.ts';
-import type { ServedEmulator } from './processes/messages.ts';
 
 /**
  * The TLS settings of the flags: plain HTTP, TLS with a new certificate, or with the given one. Throws `usage` for

@@ -1,12 +1,12 @@
-import type { EmulatorEvent } from '../../emulator/events.ts';
+import type { ServedEmulator } from '../../cluster/processes/messages.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createPrinter } from '../../report/printer.ts';
 import { type StartFacts, startLines } from '../../report/start-lines.ts';
 import { createStyle, type Style } from '../../report/style.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
 import type { CommandContext } from '../command.ts';
-import type { ServedEmulator } from './processes/messages.ts';
 
 export type ServeContext = CommandContext<'reply' | 'scenario' | 'ascii'>;
 

@@ -1,9 +1,9 @@
 import { createEmulator, type Emulator } from '../../emulator/emulator.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
-import { playPcm } from '../../emulator/replies/playable.ts';
 import type { CreateReply, Voice } from '../../emulator/replies/reply.ts';
 import { makeTone } from '../../emulator/replies/tone.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { playPcm } from '../../service/streams/playable.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
 import type { DeviceAddress } from './device.ts';
 import type { Deed, Service, Situation } from './situation.ts';

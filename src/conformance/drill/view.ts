@@ -1,5 +1,5 @@
-import type { EmulatorEvent } from '../../emulator/events.ts';
 import type { Seen } from '../../rules/rule.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
 import type { TokenExchange } from '../../wire/exchange.ts';
 
 /** An event of the service's journal, and when it happened on the clock of the exchanges. */

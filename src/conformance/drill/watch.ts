@@ -1,7 +1,7 @@
-import type { EmulatorEvent } from '../../emulator/events.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Seen } from '../../rules/rule.ts';
 import { requestFields } from '../../rules/token-seen.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
 import { type Collector, createCollector } from '../../wire/collect.ts';
 import type { TokenExchange } from '../../wire/exchange.ts';
 import { joinTaps, type Tap } from '../../wire/tap.ts';

@@ -1,5 +1,5 @@
 import { loadPcm } from '../../audio/wav/wav-source.ts';
-import { playPcm } from './playable.ts';
+import { playPcm } from '../../service/streams/playable.ts';
 import type { CreateReply } from './reply.ts';
 import { takeTurns } from './turns.ts';
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../../kernel/thrown.ts';
-import type { Playable } from './playable.ts';
+import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply, Reply, Voice } from './reply.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { playPcm } from './playable.ts';
+import { playPcm } from '../../service/streams/playable.ts';
 import { takeTurns } from './turns.ts';
 
 /** Repeats each turn of the user when it has ended. */

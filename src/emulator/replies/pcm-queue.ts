@@ -1,5 +1,5 @@
 import { bytesPerSample } from '../../protocol/audio-format.ts';
-import type { Playable } from './playable.ts';
+import type { Playable } from '../../service/streams/playable.ts';
 
 /** A playable of PCM that is still being produced. */
 export interface PcmQueue extends Playable {

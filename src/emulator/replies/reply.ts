@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
-import type { Playable } from './playable.ts';
+import type { Playable } from '../../service/streams/playable.ts';
 
 /** What a reply may do on the stream that it answers. PCM is 16 kHz s16le mono. */
 export interface Voice {

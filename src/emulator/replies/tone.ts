@@ -1,5 +1,5 @@
 import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
-import { playPcm } from './playable.ts';
+import { playPcm } from '../../service/streams/playable.ts';
 import { takeTurns } from './turns.ts';
 
 const frequencyHz = 440;

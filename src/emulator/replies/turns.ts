@@ -1,4 +1,4 @@
-import type { Playable } from './playable.ts';
+import type { Playable } from '../../service/streams/playable.ts';
 import type { CreateReply } from './reply.ts';
 import { detectTurns } from './turn-detector.ts';
 

@@ -1,7 +1,7 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import { aimFault } from '../../protocol/faults.ts';
-import type { Faults } from '../faults/faults.ts';
+import type { Faults } from '../../service/faults/faults.ts';
 import type { CreateReply, Voice } from '../replies/reply.ts';
 import type { Clips } from './clips.ts';
 import type { Action, ScenarioPart, SpeechAction } from './scenario-schema.ts';

@@ -1,7 +1,7 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Fault } from '../../protocol/faults.ts';
 import { describeIssue, noSuchSetting, readOnce } from '../../protocol/schema-problem.ts';
-import type { Faults } from '../faults/faults.ts';
+import type { Faults } from '../../service/faults/faults.ts';
 import type { CreateReply, ReplyMode } from '../replies/reply.ts';
 import { prepareClips } from './clips.ts';
 import { type Performance, perform } from './perform.ts';

@@ -1,5 +1,5 @@
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
-import { playPcm } from '../replies/playable.ts';
+import { playPcm } from '../../service/streams/playable.ts';
 import type { Reply, Voice } from '../replies/reply.ts';
 import { detectTurns } from '../replies/turn-detector.ts';
 import { createMoments } from './moments.ts';

@@ -1,8 +1,8 @@
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
-import type { Faults } from '../faults/faults.ts';
-import type { SlotLease, State } from '../state/state.ts';
-import { isUnavailable } from '../state/unavailable.ts';
+import type { Faults } from '../../service/faults/faults.ts';
+import type { SlotLease, State } from '../../service/state/state.ts';
+import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import type { TokenProblem } from '../tokens/token-problem.ts';
 import type { Connection } from './connection.ts';

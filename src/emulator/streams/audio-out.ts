@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { LatestLevel } from '../../audio/latest-level.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { StreamTotals } from '../../service/events.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
-import type { StreamTotals } from '../events.ts';
 import type { SentWatch } from './tap-stream.ts';
 
 /** Most bytes that wait in a socket whose peer does not read. Beyond it the stream is closed, then cut. */

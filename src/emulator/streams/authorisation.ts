@@ -2,8 +2,8 @@ import type { RawData } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import { connectedKind } from '../../protocol/messages.ts';
-import type { EmulatorEvents } from '../events.ts';
-import type { Eventual } from '../state/eventual.ts';
+import type { EmulatorEvents } from '../../service/events.ts';
+import type { Eventual } from '../../service/state/eventual.ts';
 import { isTokenText, readUnverified } from '../tokens/token-problem.ts';
 import { type AdmitOptions, admitToken, type Refused } from './admit-token.ts';
 

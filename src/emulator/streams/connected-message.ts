@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeConnected, writeGiven, writeMessage } from '../../protocol/messages.ts';
-import type { FaultSubject, Faults } from '../faults/faults.ts';
+import type { FaultSubject, Faults } from '../../service/faults/faults.ts';
 import type { Connection } from './connection.ts';
 
 export interface ConfirmOptions {

@@ -6,13 +6,13 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
+import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
+import type { Random } from '../../service/random.ts';
+import { createMessageValues } from '../../service/streams/message-values.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
-import type { EmulatorEvents, StreamTotals } from '../events.ts';
-import type { Random } from '../random.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { createLiveness } from './liveness.ts';
-import { createMessageValues } from './message-values.ts';
 import { createWatchers, type MakeWatch } from './watchers.ts';
 
 /** One WebSocket connection: it sends, ends and counts. */

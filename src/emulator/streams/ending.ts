@@ -4,8 +4,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
+import type { StreamTotals } from '../../service/events.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
-import type { StreamTotals } from '../events.ts';
 
 /** Ends a connection once, and notes the cause in its totals. */
 export interface Ending {

@@ -3,7 +3,7 @@ import { recogniseText } from '../../audio/verdict/recognise-container.ts';
 import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
-import type { EmulatorEvents, StreamTotals } from '../events.ts';
+import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Reply } from '../replies/reply.ts';
 import type { Connection } from './connection.ts';
 

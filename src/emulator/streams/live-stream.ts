@@ -5,16 +5,16 @@ import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeError, writeStatus } from '../../protocol/messages.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
+import type { EmulatorEvents } from '../../service/events.ts';
+import type { Faults } from '../../service/faults/faults.ts';
+import { createFaultyAudio } from '../../service/faults/faulty-audio.ts';
+import { injectLiveFaults } from '../../service/faults/live-faults.ts';
+import { createSpeaker } from '../../service/streams/speaker.ts';
 import type { Pulse } from '../../wire/pulse.ts';
-import type { EmulatorEvents } from '../events.ts';
-import type { Faults } from '../faults/faults.ts';
-import { createFaultyAudio } from '../faults/faulty-audio.ts';
-import { injectLiveFaults } from '../faults/live-faults.ts';
 import type { CreateReply, Reply, ReplyMode, Voice } from '../replies/reply.ts';
 import type { TakeMessage } from './authorisation.ts';
 import type { Connection } from './connection.ts';
 import { IncomingAudio } from './incoming-audio.ts';
-import { createSpeaker } from './speaker.ts';
 import { limitTime } from './time-limits.ts';
 
 export interface LiveStream {

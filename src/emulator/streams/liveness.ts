@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
-import type { StreamTotals } from '../events.ts';
+import type { StreamTotals } from '../../service/events.ts';
 import type { AudioOut } from './audio-out.ts';
 import type { Ending } from './ending.ts';
 

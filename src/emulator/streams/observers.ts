@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { ObserveStream } from '../control/page-handler.ts';
+import type { ObserveStream } from '../../service/control/page-handler.ts';
 import type { Connection } from './connection.ts';
 import { tapStream, type Upgraded } from './tap-stream.ts';
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
+import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
+import { refusal } from '../../service/http/refusal.ts';
+import type { CountedRequest } from '../../service/state/state.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
-import type { EmulatorEvents, SentHeaders } from '../events.ts';
-import { refusal } from '../http/refusal.ts';
-import type { CountedRequest } from '../state/state.ts';
 
 /** The client that asks for a token. */
 export interface Asker {

@@ -6,8 +6,8 @@ import { messageOf } from '../../kernel/thrown.ts';
 import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/dialect.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
-import type { Random } from '../random.ts';
-import { type Eventual, whenKnown } from '../state/eventual.ts';
+import type { Random } from '../../service/random.ts';
+import { type Eventual, whenKnown } from '../../service/state/eventual.ts';
 import { createSignToken } from './sign-token.ts';
 import { formProblem, readUnverified, seconds, type TokenProblem, verifyProblem } from './token-problem.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CreatePage, PageHandler, PageRequest, Stage } from '../../emulator/control/page-handler.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { controlOperations, pageAssets, pageData } from '../../protocol/control.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { readTimeline } from '../../recording/timeline.ts';
+import type { CreatePage, PageHandler, PageRequest, Stage } from '../../service/control/page-handler.ts';
 import { readBody } from '../../wire/server/http-body.ts';
 import { recordingPage } from '../recording-page.ts';
 import { packVoices, recordingView } from '../recording-view.ts';

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Stage } from '../../emulator/control/page-handler.ts';
-import type { EmulatorEvent } from '../../emulator/events.ts';
-import { isUnavailable } from '../../emulator/state/unavailable.ts';
 import { type ClockTimer, repeat } from '../../kernel/clock.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
+import type { Stage } from '../../service/control/page-handler.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
+import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { AudioMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
 import { type Hearing, startHearing } from './hearing.ts';
 

@@ -1,5 +1,5 @@
 import { isGap } from '../../audio/turn-taking.ts';
-import type { Stage } from '../../emulator/control/page-handler.ts';
+import type { Stage } from '../../service/control/page-handler.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { HeardStream } from '../messages.ts';
 import { createVoiceTrace, type VoiceTrace } from './voice-trace.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Stage } from '../../emulator/control/page-handler.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
+import type { Stage } from '../../service/control/page-handler.ts';
 
 /** A listener that does not keep up loses audio: this much waits for it, some seconds of both voices. */
 const maxUnreadBytes = 256 * 1024;

@@ -1,10 +1,10 @@
 import { measureLevel } from '../../audio/level.ts';
-import type { JournalEntry } from '../../emulator/state/journal.ts';
 import { closeCodeName } from '../../protocol/close-codes.ts';
 import { isInterruption, readServiceMessage } from '../../protocol/messages.ts';
 import { type BundleWriter, createBundle } from '../../recording/bundle-writer.ts';
 import { type Manifest, schemaVersion } from '../../recording/format.ts';
 import { createWireWriter } from '../../recording/wire-writer.ts';
+import type { JournalEntry } from '../../service/state/journal.ts';
 import { createMetrics, roundMs } from '../../session/metrics.ts';
 import type { SessionSummary } from '../../session/summary.ts';
 import type { StreamEnd } from '../../wire/exchange.ts';

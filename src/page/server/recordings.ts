@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Stage } from '../../emulator/control/page-handler.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
+import type { Stage } from '../../service/control/page-handler.ts';
 import type { RecordingState } from '../messages.ts';
 import { recordStream } from './record-stream.ts';
 import { tarOf } from './tar.ts';

@@ -1,10 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { isPageAllowed } from '../../emulator/control/browser-request.ts';
-import { isSameSecret } from '../../emulator/control/same-secret.ts';
 import { loopbackOnly } from '../../emulator/http/http-server.ts';
-import { listen } from '../../emulator/http/listen.ts';
-import { createServiceServer } from '../../emulator/http/service-server.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import {
   controlPrefix,
@@ -15,6 +11,10 @@ import {
 } from '../../protocol/control-paths.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
+import { isPageAllowed } from '../../service/control/browser-request.ts';
+import { isSameSecret } from '../../service/control/same-secret.ts';
+import { listen } from '../../service/http/listen.ts';
+import { createServiceServer } from '../../service/http/service-server.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import { admit } from '../../wire/server/admission.ts';
 import { sendAnswer } from '../../wire/server/http-answer.ts';

@@ -1,5 +1,5 @@
 import type { Arrival } from '../../config/arrival.ts';
-import { createRandom } from '../../emulator/random.ts';
+import { createRandom } from '../../service/random.ts';
 
 export interface ScheduleOptions {
   sessions: number;

@@ -2,9 +2,9 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createServeScreen } from '../../../src/commands/serve/screen.ts';
 import type { ServeContext } from '../../../src/commands/serve/view.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
-import type { EmulatorEvent } from '../../../src/emulator/events.ts';
 import type { TerminalDevice } from '../../../src/kernel/terminal-device.ts';
 import { createStyle } from '../../../src/report/style.ts';
+import type { EmulatorEvent } from '../../../src/service/events.ts';
 import type { Screen, ScreenOptions } from '../../../src/ui/screen.ts';
 
 const opened: ScreenOptions<EmulatorEvent>[] = [];

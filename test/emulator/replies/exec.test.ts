@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEmulator, type Emulator } from '../../../src/emulator/emulator.ts';
-import type { EmulatorEvent } from '../../../src/emulator/events.ts';
+import type { EmulatorEvent } from '../../../src/service/events.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-exec-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

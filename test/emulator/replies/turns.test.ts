@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { playPcm } from '../../../src/emulator/replies/playable.ts';
 import { takeTurns } from '../../../src/emulator/replies/turns.ts';
+import { playPcm } from '../../../src/service/streams/playable.ts';
 import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
 
 const start = () => speakWith(takeTurns(playPcm));

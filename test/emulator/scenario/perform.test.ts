@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createEmulatorEvents } from '../../../src/emulator/events.ts';
-import { createFaults } from '../../../src/emulator/faults/faults.ts';
-import { createRandom } from '../../../src/emulator/random.ts';
 import { silence as silentReply } from '../../../src/emulator/replies/silence.ts';
 import { loadScenario } from '../../../src/emulator/scenario/scenario.ts';
 import type { ScenarioInput } from '../../../src/emulator/scenario/scenario-schema.ts';
+import { createEmulatorEvents } from '../../../src/service/events.ts';
+import { createFaults } from '../../../src/service/faults/faults.ts';
+import { createRandom } from '../../../src/service/random.ts';
 import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
 import { fixture, fixturePcm } from '../../helpers/voicectl.ts';
 

@@ -1,9 +1,9 @@
 import { createHmac, generateKeyPairSync, webcrypto } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createRandom } from '../../../src/emulator/random.ts';
 import { createTokenAuthority } from '../../../src/emulator/tokens/token-authority.ts';
 import { type DialectInput, parseDialect } from '../../../src/protocol/dialect.ts';
+import { createRandom } from '../../../src/service/random.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 const secret = 'a test secret of more than 32 bytes';

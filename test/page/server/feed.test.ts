@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { CreatePage } from '../../../src/emulator/control/page-handler.ts';
 import type { AudioMessage, Hello, StateMessage } from '../../../src/page/messages.ts';
 import { createPage } from '../../../src/page/server/create-page.ts';
+import type { CreatePage } from '../../../src/service/control/page-handler.ts';
 import { setUpBundles } from '../../helpers/bundles.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 import { headers, look, type Tab, token } from '../../helpers/page-tab.ts';

@@ -1,8 +1,14 @@
+import type {
+  ControlCall,
+  FromEmulator,
+  ServedControl,
+  ServedEmulator,
+  ToEmulator,
+} from '../../../cluster/processes/messages.ts';
 import { toVoicectlError } from '../../../kernel/errors.ts';
 import { emulatorSettings } from '../../service/emulator-settings.ts';
 import type { ServeRunContext } from '../context.ts';
 import { openEmulator } from '../open-emulator.ts';
-import type { ControlCall, FromEmulator, ServedControl, ServedEmulator, ToEmulator } from './messages.ts';
 
 /** One of the processes of `serve --processes`: runs an emulator, and tells the first process all about it. */
 export async function runEmulatorProcess(context: ServeRunContext): Promise<number> {

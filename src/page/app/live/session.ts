@@ -1,7 +1,7 @@
-import type { EmulatorEvent, Judgement } from '../../../emulator/events.ts';
 import { readServiceBody } from '../../../protocol/read-message.ts';
 import { readTranscript } from '../../../protocol/transcript.ts';
 import { relateTurns } from '../../../recording/turns.ts';
+import type { EmulatorEvent, Judgement } from '../../../service/events.ts';
 import { createTranscript } from '../../../session/transcript.ts';
 import type { NewRow } from '../../../ui/event-list.ts';
 import { serveRow } from '../../../ui/serve-rows.ts';

@@ -1,8 +1,8 @@
 import { batch, computed, signal } from '@preact/signals';
-import type { EmulatorEvent } from '../../../emulator/events.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { EmulatorState } from '../../../protocol/control.ts';
 import { countEvent, noCounters } from '../../../report/serve-counters.ts';
+import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, emptyList, type NewRow } from '../../../ui/event-list.ts';
 import { serveRow } from '../../../ui/serve-rows.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';

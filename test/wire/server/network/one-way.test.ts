@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRandom } from '../../../../src/emulator/random.ts';
+import { createRandom } from '../../../../src/service/random.ts';
 import { createOneWay, type OneWayQuality } from '../../../../src/wire/server/network/one-way.ts';
 import { createManualClock } from '../../../helpers/manual-clock.ts';
 

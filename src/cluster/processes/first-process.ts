@@ -1,0 +1,101 @@
+import cluster, { type Worker } from 'node:cluster';
+import { availableParallelism } from 'node:os';
+import { systemClock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { EmulatorEvent, EmulatorEventBody } from '../../service/events.ts';
+import type { TlsCertificate } from '../../wire/server/certificate.ts';
+import type { FromEmulator, ReadyFacts, ServedEmulator, ToEmulator } from './messages.ts';
+import { createRemoteControl } from './remote-control.ts';
+
+/** A process that ended by itself is replaced after this time. */
+const replaceAfterMs = 1_000;
+
+export interface ProcessesOptions {
+  processes: number | 'auto';
+  tls: false | TlsCertificate;
+  controlSecret: string | undefined;
+  onEvent: (event: EmulatorEvent) => void;
+}
+
+/**
+ * Runs an emulator in each of several processes, on one port. They are one service through what they share. Throws what the first
+ * of them throws at its start.
+ */
+export async function openProcesses(
+  options: ProcessesOptions,
+): Promise<{ emulator: ServedEmulator; controlSecret: string }> {
+  const count = options.processes === 'auto' ? availableParallelism() : options.processes;
+  const startedAt = systemClock.now();
+  const told = new Set<EmulatorEvent['type']>();
+  /** One log for all: the time is that of the first process, and what all do is told once. */
+  const show = (event: EmulatorEvent) => {
+    const isOnce = event.type === 'listening' || event.type === 'stopping';
+    if (isOnce && told.has(event.type)) return;
+    told.add(event.type);
+    const { instance, ...once } = event;
+    const t = Math.round((systemClock.now() - startedAt) * 10) / 10;
+    options.onEvent(isOnce ? { ...once, t } : { ...event, t });
+  };
+  const emit = (body: EmulatorEventBody) => show({ t: 0, level: 'warning', ...body });
+
+  let stopping = false;
+  const running = new Set<Worker>();
+  const remote = createRemoteControl(() => [...running].find((worker) => worker.isConnected()));
+  // Their output is this process's own; standard input is not theirs to read.
+  cluster.setupPrimary({ stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+
+  const start = (): Promise<ReadyFacts> =>
+    new Promise((resolve, reject) => {
+      const worker = cluster.fork();
+      let isReady = false;
+      worker.on('message', (message: FromEmulator) => {
+        if (message.type === 'hears') {
+          send(worker, { type: 'start', tls: options.tls, controlSecret: options.controlSecret });
+        } else if (message.type === 'event') show(message.event);
+        else if (message.type === 'ready') {
+          isReady = true;
+          running.add(worker);
+          resolve(message.facts);
+        } else if (message.type === 'failed') {
+          reject(new VoicectlError(message.code, message.message, { hint: message.hint }));
+        } else remote.take(message);
+      });
+      worker.on('exit', (code, signal) => {
+        running.delete(worker);
+        remote.dropped(worker);
+        reject(new VoicectlError('interrupted', `A process of the emulator ended with ${signal ?? code}`));
+        if (isReady && !stopping) replace(`${signal ?? `status ${code}`}`);
+      });
+    });
+  const replace = (how: string) => {
+    emit({ type: 'shared-warning', why: `a process of the emulator ended with ${how}; another one starts` });
+    systemClock.after(replaceAfterMs, () => {
+      if (stopping) return;
+      start().catch(({ message }: VoicectlError) => {
+        if (!stopping) replace(message);
+      });
+    });
+  };
+  const close = async () => {
+    stopping = true;
+    const all = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    const ended = all.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    for (const worker of all) send(worker, { type: 'stop' });
+    await Promise.all(ended);
+  };
+
+  try {
+    // The first one makes the service, and with port 0 it finds the port of all.
+    const facts = await start();
+    await Promise.all(Array.from({ length: count - 1 }, start));
+    const { controlSecret, ...addresses } = facts;
+    return { emulator: { ...addresses, control: remote.control, close }, controlSecret };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+function send(worker: Worker, message: ToEmulator): void {
+  if (worker.isConnected()) worker.send(message);
+}

@@ -1,0 +1,41 @@
+import type { ErrorCode } from '../../kernel/errors.ts';
+import type { AnyControl } from '../../service/control/emulator-control.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
+import type { Addresses } from '../../wire/server/addresses.ts';
+import type { TlsCertificate } from '../../wire/server/certificate.ts';
+
+/** What the screen of `serve` does with an emulator. */
+export type ServedControl = Pick<AnyControl, 'state' | 'time' | 'advance' | 'send' | 'close'> & {
+  readonly faults: Pick<AnyControl['faults'], 'add' | 'clear'>;
+};
+
+/** An emulator that `serve` runs: alone, as one of several, or several processes as one. */
+export interface ServedEmulator extends Readonly<Addresses> {
+  readonly port: number;
+  readonly lan: readonly Addresses[];
+  readonly certificate: string | undefined;
+  readonly control: ServedControl;
+  close(): Promise<void>;
+}
+
+/** What an emulator process tells first, once it listens. */
+export type ReadyFacts = Omit<ServedEmulator, 'control' | 'close'> & { controlSecret: string };
+
+/** A call of the control, by its name. */
+export type ControlCall = 'state' | 'time' | 'advance' | 'send' | 'close' | 'faults.add' | 'faults.clear';
+
+/** From the first process to an emulator process. */
+export type ToEmulator =
+  | { type: 'start'; tls: false | TlsCertificate; controlSecret: string | undefined }
+  | { type: 'call'; id: number; name: ControlCall; args: unknown[] }
+  | { type: 'stop' };
+
+/** From an emulator process to the first one. */
+export type FromEmulator =
+  /** It listens for messages; an earlier one would be lost. */
+  | { type: 'hears' }
+  | { type: 'event'; event: EmulatorEvent }
+  | { type: 'ready'; facts: ReadyFacts }
+  | { type: 'failed'; code: ErrorCode; message: string; hint: string | undefined }
+  | { type: 'result'; id: number; result: unknown }
+  | { type: 'refused'; id: number; code: ErrorCode; message: string; hint: string | undefined };

@@ -1,0 +1,97 @@
+import { systemClock } from '../../kernel/clock.ts';
+import type { RedisConnection } from './connection.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+
+/** How long emulators may take to answer. */
+const answerWithinMs = 1_000;
+const bigMessageSlackMs = 2_000;
+
+/** A message to all emulators: `op` names what to do. `id` and `from` say where the answer goes; without them nobody answers. */
+export interface Asked {
+  op: string;
+  args: unknown;
+  id?: number;
+  from?: string;
+}
+
+/** Asks all emulators of the service, this one included. All receive the questions in the same order. */
+export interface Bus {
+  /** The answers of the emulators that answer within 1 s, in any order. Throws `connect-failed`. */
+  ask(op: string, args: unknown): Promise<unknown[]>;
+  /** Sends a message to all, and does not wait. */
+  tell(op: string, args: unknown): void;
+  /** Listens over this connection. */
+  join(connection: RedisConnection): Promise<void>;
+}
+
+export interface BusOptions {
+  link: RedisLink;
+  keys: Keys;
+  instance: () => string;
+  /** Does what another emulator asks, and answers with JSON. */
+  perform: (asked: Asked) => unknown;
+  /** Called with how many emulators did not answer in time. */
+  onMissing: (op: string, missing: number) => void;
+}
+
+interface Question {
+  answers: unknown[];
+  missing: number;
+  done: () => void;
+}
+
+export function createBus({ link, keys, instance, perform, onMissing }: BusOptions): Bus {
+  const open = new Map<number, Question>();
+  let asked = 0;
+
+  const publish = async (channel: string, message: unknown): Promise<number> => {
+    const text = JSON.stringify(message);
+    const slackMs = text.length > 100_000 ? { slackMs: bigMessageSlackMs } : {};
+    return Number(await link.connection().send(['PUBLISH', channel, text], slackMs));
+  };
+  const hear = (text: string) => {
+    const message = JSON.parse(text) as Asked;
+    const result = perform(message);
+    if (message.id === undefined || message.from === undefined) return;
+    const answer = { id: message.id, result: result ?? null };
+    publish(keys.answers(message.from), answer).catch(() => {});
+  };
+  const hearAnswer = (text: string) => {
+    const { id, result } = JSON.parse(text) as { id: number; result: unknown };
+    const question = open.get(id);
+    if (question === undefined) return;
+    question.answers.push(result);
+    question.missing -= 1;
+    if (question.missing === 0) question.done();
+  };
+
+  return {
+    async join(connection) {
+      await connection.listen(keys.asks, hear);
+      await connection.listen(keys.answers(instance()), hearAnswer);
+    },
+    tell(op, args) {
+      if (link.isUp) publish(keys.asks, { op, args }).catch(() => {});
+    },
+    async ask(op, args) {
+      const id = ++asked;
+      const question: Question = { answers: [], missing: 0, done() {} };
+      const all = new Promise<void>((resolve) => {
+        question.done = resolve;
+      });
+      open.set(id, question);
+      const timer = systemClock.after(answerWithinMs, () => question.done());
+      try {
+        // Answers may arrive before Redis says how many emulators were asked.
+        question.missing += await publish(keys.asks, { op, args, id, from: instance() });
+        if (question.missing > 0) await all;
+      } finally {
+        timer.cancel();
+        open.delete(id);
+      }
+      if (question.missing > 0) onMissing(op, question.missing);
+      return question.answers;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { version } from '../../kernel/version.ts';
+import { type Dialect, isSymmetric } from '../../protocol/dialect.ts';
+
+/** What must be the same in all emulators that are one service. */
+export interface Identity {
+  version: string;
+  rateLimit: number;
+  maxConnections: number;
+  /** Hash of the control secret, if it is given. */
+  controlSecret: string | null;
+  /** Faults of the start. */
+  faults: unknown[];
+  /** With hashes in place of secrets. */
+  dialect: unknown;
+}
+
+export interface IdentityFacts {
+  dialect: Dialect;
+  rateLimit: number;
+  maxConnections: number;
+  controlSecret: string | undefined;
+  faults: unknown[];
+}
+
+export function identityOf({ dialect, controlSecret, ...rest }: IdentityFacts): Identity {
+  const { secret, privateKey, ...token } = dialect.token;
+  return {
+    version,
+    ...rest,
+    controlSecret: hashOf(controlSecret),
+    dialect: { ...dialect, token: { ...token, secret: hashOf(secret), privateKey: hashOf(privateKey) } },
+  };
+}
+
+/** The secrets that all emulators of a service share through Redis. */
+export interface Secrets {
+  algorithm: string;
+  /** Signs tokens: for HS* a text, else a private key as PKCS #8 PEM. */
+  key: string;
+  /** Whether the dialect gives the key. */
+  isGiven: boolean;
+  /** The secret of the control API. */
+  control: string;
+  isControlGiven: boolean;
+}
+
+/** The secrets that the options give, and new ones for those they do not give. */
+export function secretsOf({ dialect, controlSecret }: IdentityFacts): Secrets {
+  const { algorithm, secret, privateKey } = dialect.token;
+  const given = isSymmetric(algorithm) ? secret : privateKey;
+  return {
+    algorithm,
+    key: given ?? newKey(algorithm),
+    isGiven: given !== undefined,
+    control: controlSecret ?? randomBytes(24).toString('base64url'),
+    isControlGiven: controlSecret !== undefined,
+  };
+}
+
+/** The dialect's token settings with the key that all emulators use. */
+export function withKey(token: Dialect['token'], { key }: Secrets): Dialect['token'] {
+  return isSymmetric(token.algorithm) ? { ...token, secret: key } : { ...token, privateKey: key };
+}
+
+function newKey(algorithm: Dialect['token']['algorithm']): string {
+  if (isSymmetric(algorithm)) return randomBytes(64).toString('base64url');
+  const privateKey = () => {
+    switch (algorithm) {
+      case 'ES256':
+        return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+      case 'ES384':
+        return generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey;
+      case 'EdDSA':
+        return generateKeyPairSync('ed25519').privateKey;
+      default:
+        return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    }
+  };
+  return privateKey().export({ type: 'pkcs8', format: 'pem' }) as string;
+}
+
+function hashOf(secret: string | undefined): string | null {
+  return secret === undefined ? null : createHash('sha256').update(secret).digest('hex').slice(0, 16);
+}
+
+/** Most differences that are named. */
+const maxNamed = 5;
+/** Differences that are named without their values. */
+const isSecret = /(?:secret|privateKey)$/i;
+
+/** The error (`bad-config`) for a start with settings other than those of the service. Names what differs. */
+export function differs(running: Identity, mine: Identity): VoicectlError {
+  const all = differences(running, mine, '');
+  const named = all.slice(0, maxNamed).join('; ');
+  const more = all.length > maxNamed ? `; and ${all.length - maxNamed} more` : '';
+  return new VoicectlError(
+    'bad-config',
+    `The emulators behind this Redis run with other settings: ${named}${more}`,
+    {
+      hint: 'Start with the same settings, or form another service with --shared-prefix.',
+    },
+  );
+}
+
+function differences(theirs: unknown, mine: unknown, path: string): string[] {
+  if (JSON.stringify(theirs) === JSON.stringify(mine)) return [];
+  if (isFields(theirs) && isFields(mine)) {
+    const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
+    return [...names].flatMap((name) =>
+      differences(theirs[name], mine[name], path === '' ? name : `${path}.${name}`),
+    );
+  }
+  if (isSecret.test(path)) return [`${path} differs`];
+  return [`${path} is ${JSON.stringify(theirs)} there and ${JSON.stringify(mine)} here`];
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,150 @@
+import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
+import type { TokenClaims } from '../../protocol/claims.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
+import {
+  type JournalEntry,
+  type JournalFilter,
+  passes,
+  type StateJournal,
+} from '../../service/state/journal.ts';
+import { createNewest } from '../../service/state/newest.ts';
+import { isUnavailable } from '../../service/state/unavailable.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import { clearJournalScript, noteScript } from './scripts/journal.ts';
+
+/** Events of this time are written together. */
+const flushEveryMs = 20;
+/** Most events, and most tokens, in one command: `unpack` of Lua returns at most some thousand values. */
+const maxAtOnce = 1_000;
+/** Bounds of the events that wait while Redis is away: beyond either one the oldest are dropped. */
+const maxItems = 10_000;
+const maxBytes = 8 * 1024 * 1024;
+/** Most unexpired tokens that are shown. */
+export const maxIssued = 1_000;
+const readAtOnce = 500;
+const readSlackMs = 2_000;
+
+export interface SharedJournal extends StateJournal {
+  noteIssued(token: TokenClaims): void;
+  /** Writes everything that waits. Throws `connect-failed`. */
+  flush(): Promise<void>;
+  /** Listens again over a new connection, and writes what waits. */
+  resume(): Promise<void>;
+}
+
+export interface SharedJournalOptions {
+  link: RedisLink;
+  keys: Keys;
+}
+
+/** The events of all emulators in one order. `add` and `noteIssued` do not wait: Redis gets what they note within 20 ms. */
+export function createSharedJournal({ link, keys }: SharedJournalOptions): SharedJournal {
+  const weigh = (text: string) => text.length;
+  const events = createNewest<string>({ maxItems, maxBytes, weigh });
+  const issued = createNewest<string>({ maxItems: maxIssued, maxBytes, weigh });
+  const followers = new Set<(entry: JournalEntry) => void>();
+  let timer: ClockTimer | undefined;
+  let writing: Promise<void> | undefined;
+  let isListening = false;
+
+  const write = async () => {
+    link.connection();
+    const waiting = events.list();
+    const tokens = issued.list();
+    events.clear();
+    issued.clear();
+    for (let at = 0; at < Math.max(waiting.length, tokens.length); at += maxAtOnce) {
+      const some = tokens.slice(at, at + maxAtOnce);
+      await link.run(
+        noteScript,
+        [keys.service, keys.journal, keys.issued],
+        [keys.events, maxIssued, some.length, ...some, ...waiting.slice(at, at + maxAtOnce)],
+      );
+    }
+  };
+  const flush = async () => {
+    timer?.cancel();
+    timer = undefined;
+    while (writing !== undefined) await writing;
+    writing = write();
+    try {
+      await writing;
+    } finally {
+      writing = undefined;
+    }
+  };
+  const soon = () => {
+    if (timer !== undefined || !link.isUp) return;
+    timer = systemClock.after(flushEveryMs, () => void flush().catch(ignoreAway), { background: true });
+  };
+
+  const deliver = (message: string) => {
+    const [first, ...texts] = message.split('\n');
+    texts.forEach((text, at) => {
+      const entry = entryOf(Number(first) + at, text);
+      for (const follower of followers) follower(entry);
+    });
+  };
+  const listen = async () => {
+    if (isListening || followers.size === 0) return;
+    isListening = true;
+    await link.connection().listen(keys.events, deliver);
+  };
+
+  return {
+    flush,
+    add(event) {
+      events.add(JSON.stringify(event));
+      soon();
+    },
+    noteIssued(token) {
+      issued.add(JSON.stringify(token));
+      soon();
+    },
+    async read(filter, limit) {
+      await flush();
+      const found: JournalEntry[] = [];
+      for (let end = '+'; found.length < limit; ) {
+        const command = ['XREVRANGE', keys.journal, end, '-', 'COUNT', String(readAtOnce)];
+        const rows = (await link.connection().send(command, { slackMs: readSlackMs })) as readonly Row[];
+        for (const [id, [, text]] of rows) {
+          const entry = entryOf(Number.parseInt(id, 10), text);
+          if (passes(entry, filter) && found.length < limit) found.push(entry);
+        }
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < readAtOnce) break;
+        end = `(${last[0]}`;
+      }
+      return found.reverse();
+    },
+    follow(filter: JournalFilter, listener) {
+      const follower = (entry: JournalEntry) => {
+        if (passes(entry, filter)) listener(entry);
+      };
+      followers.add(follower);
+      if (link.isUp) void listen().catch(ignoreAway);
+      return () => followers.delete(follower);
+    },
+    async clear() {
+      await flush();
+      await link.run(clearJournalScript, [keys.service, keys.journal], []);
+    },
+    async resume() {
+      isListening = false;
+      await listen();
+      soon();
+    },
+  };
+}
+
+type Row = readonly [id: string, fields: readonly [name: string, text: string]];
+
+function entryOf(seq: number, text: string): JournalEntry {
+  return { seq, ...(JSON.parse(text) as EmulatorEvent) };
+}
+
+/** Events that could not be written are lost; the streams continue. */
+function ignoreAway(thrown: unknown): void {
+  if (!isUnavailable(thrown)) throw thrown;
+}

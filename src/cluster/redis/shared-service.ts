@@ -1,0 +1,310 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import {
+  type Clock,
+  type ClockTimer,
+  createMovableClock,
+  type MovableClock,
+  repeat,
+  systemClock,
+} from '../../kernel/clock.ts';
+import type { TokenClaims } from '../../protocol/claims.ts';
+import type { Fault } from '../../protocol/faults.ts';
+import type { EmulatorEventBody, SharedDown } from '../../service/events.ts';
+import type { State } from '../../service/state/state.ts';
+import { isUnavailable } from '../../service/state/unavailable.ts';
+import { type Asked, type Bus, createBus } from './bus.ts';
+import { connectRedis, type RedisConnection } from './connection.ts';
+import {
+  differs,
+  type Identity,
+  type IdentityFacts,
+  identityOf,
+  type Secrets,
+  secretsOf,
+} from './identity.ts';
+import { createSharedJournal } from './journal.ts';
+import { createKeys } from './keys.ts';
+import { createSharedLeases } from './leases.ts';
+import { createRedisLink } from './link.ts';
+import { createRedisState } from './redis-state.ts';
+import { allScripts } from './scripts/all.ts';
+import {
+  advanceScript,
+  faultsScript,
+  joinScript,
+  leaveScript,
+  pulseScript,
+  returnScript,
+} from './scripts/life.ts';
+import { refuseStart } from './start-problem.ts';
+import { createRedisTime } from './time.ts';
+import { createSharedWindows } from './windows.ts';
+
+/** How often an emulator reports that it runs, and renews its leases. */
+const pulseEveryMs = 5_000;
+const startDeadlineMs = 3_000;
+
+export type SharedFault = { id: number; fault: Fault };
+
+export interface SharedServiceOptions {
+  url: string;
+  prefix: string;
+  base: Clock;
+  facts: IdentityFacts;
+  /** For the event only. */
+  down: SharedDown;
+}
+
+/** What an emulator does when the service asks it. */
+export interface Member {
+  emit(body: EmulatorEventBody): void;
+  syncFaults(faults: readonly SharedFault[]): void;
+  /** Signs and verifies with these from now on. */
+  takeSecrets(secrets: Secrets): Promise<void>;
+  perform(asked: Asked): unknown;
+}
+
+/** One service of several emulators, as one of them sees it. */
+export interface SharedService {
+  /** Name of this emulator. */
+  readonly instance: string;
+  /** Its number; no other emulator of the service has had it. */
+  readonly number: number;
+  readonly secrets: Secrets;
+  readonly faults: readonly SharedFault[];
+  /** The machine's clock with the time of day of Redis, and the clock of the service. */
+  readonly baseClock: Clock;
+  readonly clock: MovableClock;
+  readonly state: State;
+  readonly isUp: () => boolean;
+  readonly adopt: ReturnType<typeof createSharedLeases>['adopt'];
+  /** Uses a token up that was accepted without Redis, once Redis is back. */
+  spendLater(token: TokenClaims): void;
+  readonly ask: Bus['ask'];
+  readonly tell: Bus['tell'];
+  /** Changes the faults of all. */
+  changeFaults(how: 'add' | 'clear' | 'replace', args: readonly string[]): Promise<number>;
+  /** Takes part from now on: reports that it runs, and does what other emulators ask. */
+  attach(member: Member): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Joins the service that a Redis holds, or creates it. Throws `connect-failed` if Redis cannot be reached, `tls-failed`, and
+ * `bad-config` if Redis refuses the password or if other emulators of the service run with other settings.
+ */
+export async function openSharedService({
+  url,
+  prefix,
+  base,
+  facts,
+  down,
+}: SharedServiceOptions): Promise<SharedService> {
+  const keys = createKeys(prefix);
+  const common = [keys.service, keys.instances, keys.devices, keys.issued, keys.journal];
+  const identity = identityOf(facts);
+  const identityText = JSON.stringify(identity);
+  const time = createRedisTime(base);
+  const clock = createMovableClock(time.clock);
+  let member: Member | undefined;
+  let offset = 0;
+  let life = '';
+  /** The active faults, as Redis has them. */
+  let faults = '[]';
+  let timer: ClockTimer | undefined;
+  let closed = false;
+  const warnings: string[] = [];
+  const spentAlone: TokenClaims[] = [];
+
+  const applyOffset = (total: number) => {
+    if (total <= offset) return;
+    const ms = total - offset;
+    offset = total;
+    clock.advance(ms);
+  };
+  const takeFaults = (list: unknown) => {
+    faults = JSON.stringify(list);
+    member?.syncFaults(readFaults(list));
+  };
+  const perform = (asked: Asked): unknown => {
+    if (asked.op === 'clock') applyOffset(Number(asked.args));
+    else if (asked.op === 'faults') takeFaults(asked.args);
+    else if (asked.op === 'forget') windows.clear();
+    else return member?.perform(asked);
+    return true;
+  };
+
+  /** Takes part again after a break: reports what this emulator knows, and reads what the others know. */
+  const comeBack = async (connection: RedisConnection) => {
+    await bus.join(connection);
+    await time.measure(connection);
+    const mine = [identityText, JSON.stringify(secrets), faults];
+    const args = [life, randomUUID(), ...mine, offset, number, instance];
+    const [how, itsLife, itsIdentity, itsSecrets, itsOffset, itsFaults] = await connection.run(
+      returnScript,
+      common,
+      args,
+    );
+    if (how === 'differs') throw differs(JSON.parse(String(itsIdentity)) as Identity, identity);
+    const known = JSON.parse(String(itsSecrets)) as Secrets;
+    if (known.key !== secrets.key || known.control !== secrets.control) await member?.takeSecrets(known);
+    secrets = known;
+    life = String(itsLife);
+    link.setLife(life);
+    if (how === 'anew') await windows.restore(connection, life);
+    await leases.renew(connection, life);
+    applyOffset(Number(itsOffset));
+    takeFaults(JSON.parse(String(itsFaults)));
+  };
+
+  const link = createRedisLink({
+    url,
+    scripts: allScripts,
+    comeBack,
+    onAway: (why) => member?.emit({ type: 'shared-away', why, down }),
+    onBack(awayMs) {
+      member?.emit({ type: 'shared-back', awayMs });
+      for (const token of spentAlone.splice(0)) void spend(token);
+      journal.resume().catch(ignoreAway);
+    },
+  });
+  const windows = createSharedWindows({
+    ...{ link, keys },
+    limit: facts.rateLimit,
+    settings: facts.dialect.rateLimit,
+  });
+  const leases = createSharedLeases({ link, keys, instance: () => instance, most: facts.maxConnections });
+  const journal = createSharedJournal({ link, keys });
+  const bus = createBus({
+    ...{ link, keys, perform },
+    instance: () => instance,
+    onMissing(op, missing) {
+      // A screen asks several times a second; only somebody who acts needs the warning.
+      if (op === 'list') return;
+      const who = missing === 1 ? 'One emulator does' : `${missing} emulators do`;
+      member?.emit({ type: 'shared-warning', why: `${who} not answer: ${op}` });
+    },
+  });
+
+  const connection = await connectRedis({
+    url,
+    scripts: allScripts,
+    deadlineMs: startDeadlineMs,
+    onLost: (why) => link.lost(why),
+  }).catch((thrown) => refuseStart(url, thrown));
+  const joinArgs = [
+    ...[randomUUID(), identityText, JSON.stringify(secretsOf(facts))],
+    ...[JSON.stringify(initialFaults(facts)), hostname()],
+  ];
+  const joined = await connection
+    .run(joinScript, common, joinArgs)
+    .catch((thrown) => refuseStart(url, thrown));
+  const [how, itsLife, itsIdentity, itsSecrets, itsOffset, itsFaults, itsNumber, itsName] = joined;
+  if (how === 'differs') {
+    connection.close();
+    throw differs(JSON.parse(String(itsIdentity)) as Identity, identity);
+  }
+  let secrets = JSON.parse(String(itsSecrets)) as Secrets;
+  const number = Number(itsNumber);
+  const instance = String(itsName);
+  life = String(itsLife);
+  faults = String(itsFaults);
+  const policy = await evictionPolicy(connection);
+  await time.measure(connection);
+  // Nothing that can fail follows: a link that has begun tries again for ever.
+  link.begin(connection, life);
+  applyOffset(Number(itsOffset));
+  if (policy !== undefined && policy !== 'noeviction')
+    warnings.push(`Redis may drop keys when it is full: its maxmemory-policy is ${policy}; set noeviction`);
+
+  const pulse = async () => {
+    const made = link.connection();
+    const [[, , itsNow]] = await Promise.all([
+      link.run(pulseScript, common, [instance]),
+      leases.renew(made, life),
+    ]);
+    applyOffset(Number(itsNow));
+    windows.purge(clock.wall());
+    await time.measure(made);
+  };
+  const beat = () => {
+    if (link.isUp) pulse().catch(ignoreAway);
+  };
+  /** Waits until all emulators have handled the earlier messages. */
+  const settle = () => bus.ask('settle', null);
+
+  const state = createRedisState({
+    ...{ link, keys, windows, leases, journal },
+    dialect: facts.dialect,
+    rateLimit: facts.rateLimit,
+    nowMs: () => clock.wall(),
+    clockOffset: () => offset,
+    async advance(ms) {
+      await link.run(advanceScript, [keys.service], [ms, keys.asks]);
+      await settle();
+    },
+    async forgetAll() {
+      await bus.ask('forget', null);
+    },
+  });
+  const spend = async (token: TokenClaims) => {
+    await Promise.resolve(state.spendToken(token)).catch(ignoreAway);
+  };
+
+  return {
+    instance,
+    number,
+    secrets,
+    faults: readFaults(JSON.parse(faults)),
+    baseClock: time.clock,
+    clock,
+    isUp: () => link.isUp,
+    adopt: leases.adopt,
+    ask: bus.ask,
+    tell: bus.tell,
+    state,
+    spendLater: (token) => void spentAlone.push(token),
+    async changeFaults(how, args) {
+      const [, result] = await link.run(faultsScript, [keys.service], [keys.asks, how, ...args]);
+      await settle();
+      return Number(result);
+    },
+    async attach(to) {
+      member = to;
+      for (const why of warnings) to.emit({ type: 'shared-warning', why });
+      await bus.join(connection);
+      if (closed) return;
+      beat();
+      timer = repeat(systemClock, pulseEveryMs, beat);
+    },
+    async close() {
+      closed = true;
+      timer?.cancel();
+      if (link.isUp) {
+        await journal.flush().catch(ignoreAway);
+        await link.run(leaveScript, [keys.service, keys.instances], [instance]).catch(ignoreAway);
+      }
+      link.close();
+    },
+  };
+}
+
+/** The faults of the start, numbered as in a single emulator. */
+function initialFaults({ faults }: IdentityFacts): [id: number, text: string][] {
+  return faults.map((fault, at) => [at + 1, JSON.stringify(fault)]);
+}
+
+function readFaults(value: unknown): SharedFault[] {
+  if (!Array.isArray(value)) return [];
+  return (value as [number, string][]).map(([id, text]) => ({ id, fault: JSON.parse(text) as Fault }));
+}
+
+async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {
+  const info = await connection.send(['INFO', 'memory'], { optional: true }).catch(() => undefined);
+  return /maxmemory_policy:(\S+)/.exec(String(info))?.[1];
+}
+
+function ignoreAway(thrown: unknown): void {
+  if (!isUnavailable(thrown)) throw thrown;
+}

@@ -1,0 +1,93 @@
+import type { Dialect } from '../../protocol/dialect.ts';
+import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
+import type { CountedRequest, Survey } from '../../service/state/state.ts';
+import { createWindowKind, type Window } from '../../service/state/windows.ts';
+import type { RedisConnection, Reply } from './connection.ts';
+import type { Keys } from './keys.ts';
+import type { RedisLink } from './link.ts';
+import { countScript, restoreWindowScript } from './scripts/window.ts';
+
+/** A token bucket refills in fractions of a request; a difference of this much is a rounding error. */
+const rounding = 1e-6;
+
+export interface SharedWindows {
+  count(device: string): Promise<CountedRequest>;
+  look(device: string): Promise<CountedRequest>;
+  /** An open window, as the control API shows it. */
+  show(device: string, window: Window): Survey['windows'][number];
+  /** Gives back to Redis what this emulator knows. */
+  restore(connection: RedisConnection, life: string): Promise<void>;
+  /** Forgets the windows that are over, or all. */
+  purge(nowMs: number): void;
+  clear(): void;
+}
+
+export interface SharedWindowsOptions {
+  link: RedisLink;
+  keys: Keys;
+  limit: number;
+  settings: Pick<Dialect['rateLimit'], 'window' | 'counts'>;
+}
+
+/** What this emulator knows of a device's window: if it slides, its own requests; else the whole window at its last request. */
+interface Seen {
+  count: number;
+  times: number[];
+  at: number;
+}
+
+/** The rate windows of all emulators. Times are those of the service, in wall-clock milliseconds. */
+export function createSharedWindows({ link, keys, limit, settings }: SharedWindowsOptions): SharedWindows {
+  const kind = createWindowKind(settings, limit, {
+    wall: () => 0,
+    now: () => 0,
+    after: () => ({ cancel() {} }),
+  });
+  const seen = new Map<string, Seen>();
+  const about = [settings.window, limit, rateLimitWindowMs];
+
+  const describe = (window: Window, allowed: boolean, now: number): CountedRequest => {
+    const remaining = Math.max(0, Math.floor(limit - window.count + rounding));
+    const resetAt = window.count === 0 ? now + rateLimitWindowMs : kind.resetAt(window);
+    const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
+    const whole = (at: number) => Math.ceil(at - rounding);
+    return { allowed, limit, remaining, resetAtMs: whole(resetAt), retryAtMs: whole(retryAt) };
+  };
+  const remember = (device: string, { count, at }: Window, now: number) => {
+    const before = settings.window === 'sliding' ? (seen.get(device)?.times ?? []) : [];
+    const kept = settings.window === 'sliding' ? [...before, now].slice(-Math.max(1, limit)) : [at];
+    seen.delete(device);
+    seen.set(device, { count, times: kept, at: now });
+  };
+  const ask = async (device: string, counts: 'all' | 'accepted' | 'none') => {
+    const of = [keys.service, keys.window(device), keys.devices];
+    const [, isAllowed, count, first, now] = await link.run(countScript, of, [...about, counts, device]);
+    const window = { count: Number(count), at: Number(first) };
+    const allowed = isAllowed === 1;
+    if (counts === 'all' || (counts === 'accepted' && allowed)) remember(device, window, Number(now));
+    return describe(window, allowed, Number(now));
+  };
+  return {
+    count: (device) => ask(device, settings.counts),
+    look: (device) => ask(device, 'none'),
+    show: (device, window) => ({
+      device,
+      requests: Math.ceil(window.count - rounding),
+      resetAtMs: Math.ceil(kind.resetAt(window) - rounding),
+    }),
+    async restore(connection, life) {
+      const given = [...seen].map(([device, { count, times }]): Promise<readonly Reply[]> => {
+        const of = [keys.service, keys.window(device), keys.devices];
+        return connection.run(restoreWindowScript, of, [life, ...about, device, count, ...times]);
+      });
+      await Promise.all(given);
+    },
+    purge(nowMs) {
+      for (const [device, { at }] of seen) {
+        if (at + rateLimitWindowMs > nowMs) break;
+        seen.delete(device);
+      }
+    },
+    clear: () => seen.clear(),
+  };
+}

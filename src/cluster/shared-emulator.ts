@@ -1,0 +1,177 @@
+import { assemble, createEvents, initialFaults } from '../emulator/assemble.ts';
+import type { EmulatorOptions } from '../emulator/options.ts';
+import type { RunningService } from '../emulator/running-service.ts';
+import { type SettledOptions, settleOptions } from '../emulator/settle-options.ts';
+import { createTokenAuthority, type TokenAuthority } from '../emulator/tokens/token-authority.ts';
+import { atTurnEnd, systemClock } from '../kernel/clock.ts';
+import type { Fault } from '../protocol/faults.ts';
+import { createControl } from '../service/control/control.ts';
+import type { AnyControl } from '../service/control/emulator-control.ts';
+import { createStreamActions } from '../service/control/stream-actions.ts';
+import type { SharedDown } from '../service/events.ts';
+import { checkFault, createFaults } from '../service/faults/faults.ts';
+import { createRandom } from '../service/random.ts';
+import { faultsOfAll } from './faults-of-all.ts';
+import { checkUrl } from './redis/address.ts';
+import { withKey } from './redis/identity.ts';
+import { withLocalState } from './redis/local-state.ts';
+import { openSharedService, type SharedService } from './redis/shared-service.ts';
+import { performOnStreams, streamsOfAll } from './streams-of-all.ts';
+
+export interface SharedOptions {
+  /** `redis://` or, with TLS, `rediss://`: `redis://USER:PASSWORD@HOST:PORT/NUMBER`. */
+  url: string;
+  /** Emulators with the same prefix are one service. Default `voicectl`. */
+  prefix?: string;
+  /** While Redis cannot be reached: refuse tokens and streams, or continue alone. Default `refuse`. */
+  down?: SharedDown;
+}
+
+/** One of several emulators that are one service. Its control acts on all of them. */
+export interface SharedEmulator extends RunningService {
+  readonly control: AnyControl;
+  /** Name of this emulator in the events. */
+  readonly instance: string;
+  /** Every request to the control API needs this secret. All emulators of the service have the same one. */
+  readonly controlSecret: string;
+}
+
+/** An emulator counts its streams from its own number times this, so that each number is used once in the service. */
+const streamsPerEmulator = 10_000_000;
+/** How far the time of day may differ between emulators that follow the same Redis. */
+const clockErrorMs = 1_000;
+
+/**
+ * Starts an emulator that is one service with all others that share a Redis: one rate window, one count of connections,
+ * single-use tokens, one key, clock and journal. Throws what `createEmulator` throws, `connect-failed` if Redis cannot be
+ * reached, `tls-failed`, and `bad-config` if Redis refuses the password or the others run with other settings.
+ */
+export async function createSharedEmulator(
+  options: EmulatorOptions,
+  { url, prefix = 'voicectl', down = 'refuse' }: SharedOptions,
+): Promise<SharedEmulator> {
+  const settled = await settleOptions(options);
+  checkUrl(url);
+  const { rateLimit, maxConnections } = settled;
+  const initial = initialFaults(options, settled).map(checkFault);
+  const shared = await openSharedService({
+    ...{ url, prefix, down },
+    base: options.clock ?? systemClock,
+    facts: {
+      ...{ rateLimit, maxConnections },
+      dialect: settled.dialect,
+      controlSecret: options.controlSecret,
+      faults: initial,
+    },
+  });
+  try {
+    return await startMember({ options, settled, shared, initial, down });
+  } catch (thrown) {
+    await shared.close();
+    throw thrown;
+  }
+}
+
+interface MemberOptions {
+  options: EmulatorOptions;
+  settled: SettledOptions;
+  shared: SharedService;
+  /** Faults of the start. */
+  initial: readonly Fault[];
+  down: SharedDown;
+}
+
+async function startMember({
+  options,
+  settled,
+  shared,
+  initial,
+  down,
+}: MemberOptions): Promise<SharedEmulator> {
+  const { rateLimit, maxConnections } = settled;
+  const { instance, number, baseClock, clock } = shared;
+  const state = down === 'refuse' ? shared.state : withLocalState(shared, { clock, ...settled });
+  const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });
+  const random = createRandom(options.seed === undefined ? undefined : options.seed + number);
+  const { authority, takeSecrets } = await createRenewableAuthority(shared.secrets, (secrets) =>
+    createTokenAuthority({
+      ...{ clock, random, clockErrorMs },
+      settings: withKey(settled.dialect.token, secrets),
+    }),
+  );
+  const strikes = countStrikes((struck) => shared.tell('struck', { struck, by: instance }));
+  const faults = createFaults({ initial: [], random, events, onStruck: strikes });
+  faults.sync(shared.faults);
+  const service = assemble({
+    ...{ options, settled, baseClock, clock, state, events, random, authority, faults },
+    streamTap: options.tap,
+    firstStream: number * streamsPerEmulator + 1,
+    leave: shared.close,
+  });
+  const own = createStreamActions({ voice: service.voice, dialect: settled.dialect });
+  const control = createControl({
+    ...{ events, clock, state, rateLimit, maxConnections },
+    faults: faultsOfAll({ faults, shared, initial }),
+    streams: streamsOfAll(shared.ask),
+    tellFloods: events.flush,
+  });
+  const startedAt = baseClock.now();
+  const page = options.page?.({
+    ...{ control, instance },
+    clock: baseClock,
+    elapsedMs: () => baseClock.now() - startedAt,
+    observe: service.voice.observe,
+  });
+  await shared.attach({
+    emit: events.emit,
+    syncFaults: faults.sync,
+    takeSecrets,
+    perform({ op, args }) {
+      if (op === 'struck') {
+        const { struck, by } = args as { struck: [id: number, strikes: number][]; by: string };
+        if (by !== instance) for (const [id, count] of struck) faults.countStrikes(id, count);
+        return true;
+      }
+      return performOnStreams(own, op, args);
+    },
+  });
+  const running = await service.open({
+    control,
+    secret: shared.secrets.control,
+    trustsThisMachine: false,
+    allowHosts: settled.allowHosts,
+    page,
+  });
+  return { ...running, control, instance, controlSecret: shared.secrets.control };
+}
+
+/** An authority that signs and verifies with other secrets after each `takeSecrets`. */
+async function createRenewableAuthority<Secrets>(
+  first: Secrets,
+  make: (secrets: Secrets) => Promise<TokenAuthority>,
+): Promise<{ authority: TokenAuthority; takeSecrets(secrets: Secrets): Promise<void> }> {
+  let current = await make(first);
+  return {
+    authority: {
+      issue: (device, wrong) => current.issue(device, wrong),
+      verify: (token) => current.verify(token),
+    },
+    async takeSecrets(secrets) {
+      current = await make(secrets);
+    },
+  };
+}
+
+/** Collects the strikes of one iteration of the event loop, and reports them together. */
+function countStrikes(tell: (struck: [id: number, strikes: number][]) => void): (id: number) => void {
+  const struck = new Map<number, number>();
+  return (id) => {
+    if (struck.size === 0) {
+      atTurnEnd((all) => {
+        tell([...all]);
+        all.clear();
+      }, struck);
+    }
+    struck.set(id, (struck.get(id) ?? 0) + 1);
+  };
+}

@@ -1,0 +1,67 @@
+import type { Connection } from '../../emulator/streams/connection.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Dialect } from '../../protocol/dialect.ts';
+import type { FaultAt } from '../../protocol/faults.ts';
+import { writeError, writeMessage } from '../../protocol/messages.ts';
+import type { FaultSubject, Faults, TakeFaults } from './faults.ts';
+
+export interface LiveFaultOptions {
+  connection: Pick<
+    Connection,
+    'sendText' | 'sendRaw' | 'closeWith' | 'cut' | 'freeze' | 'stall' | 'stopReading' | 'onEnding' | 'values'
+  >;
+  clock: Clock;
+  dialect: Dialect;
+  faults: Faults;
+}
+
+/** Applies faults to a live stream: those active when it begins, and each one added later. */
+export function injectLiveFaults(options: LiveFaultOptions, subject: FaultSubject): void {
+  const { connection, clock, faults } = options;
+  const strike = (take: TakeFaults) => {
+    for (const fault of take('live', subject)) {
+      if (fault.after === 0) {
+        inject(fault, options);
+        continue;
+      }
+      const timer = clock.after(fault.after, () => inject(fault, options));
+      connection.onEnding(() => timer.cancel());
+    }
+  };
+  connection.onEnding(faults.onAdded(strike));
+  strike(faults.take);
+}
+
+const malformedText = '{"type": "status", "state": ';
+
+function inject(fault: FaultAt<'live'>, { connection, dialect }: LiveFaultOptions): void {
+  switch (fault.name) {
+    case 'message-malformed':
+      connection.sendRaw(malformedText);
+      break;
+    case 'message-unknown':
+      connection.sendText(writeMessage(dialect, fault.kind));
+      break;
+    case 'message-error':
+      connection.sendText(writeError(dialect, fault.code, fault.message, connection.values));
+      break;
+    case 'close':
+      connection.closeWith(fault.code, fault.reason, 'fault');
+      break;
+    case 'abnormal-close':
+      connection.cut('end');
+      break;
+    case 'reset':
+      connection.cut('reset');
+      break;
+    case 'half-open':
+      connection.freeze();
+      break;
+    case 'stall':
+      connection.stall(fault.for);
+      break;
+    case 'deaf':
+      connection.stopReading();
+      break;
+  }
+}

@@ -1,0 +1,61 @@
+import type { Pulse } from '../../wire/pulse.ts';
+import type { Playable } from './playable.ts';
+
+/** Sends one playable after the other, one frame per tick of the pulse. */
+export interface Speaker {
+  readonly speaking: boolean;
+  say(playable: Playable): void;
+  /** Drops what has not been sent yet. */
+  stop(): void;
+}
+
+export interface SpeakerOptions {
+  pulse: Pulse;
+  frameBytes: number;
+  send: (pcm: Buffer) => void;
+  /** Called when everything is sent; not after `stop`. */
+  onEnd: () => void;
+}
+
+/** Most playables that wait behind the current one; beyond it the oldest is dropped. */
+const maxWaiting = 64;
+
+export function createSpeaker({ pulse, frameBytes, send, onEnd }: SpeakerOptions): Speaker {
+  const queue: Playable[] = [];
+  let leave: (() => void) | undefined;
+
+  const rest = () => {
+    leave?.();
+    leave = undefined;
+  };
+
+  const tick = () => {
+    const frame = queue[0]?.read(frameBytes);
+    if (frame !== undefined) {
+      if (frame.length > 0) send(frame);
+      return;
+    }
+    queue.shift();
+    if (queue.length > 0) {
+      tick();
+      return;
+    }
+    rest();
+    onEnd();
+  };
+
+  return {
+    get speaking() {
+      return leave !== undefined;
+    },
+    say(playable) {
+      if (queue.length > maxWaiting) queue.shift();
+      queue.push(playable);
+      leave ??= pulse.add(tick);
+    },
+    stop() {
+      queue.length = 0;
+      rest();
+    },
+  };
+}

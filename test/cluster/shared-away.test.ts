@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { SharedOptions } from '../../src/cluster/shared-emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { hasRedis, type Redis, startRedis } from '../helpers/redis.ts';
+import { fates, setUpSharedEmulators } from '../helpers/shared-emulators.ts';
+
+describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
+  const redises: Redis[] = [];
+  const startEmulator = setUpSharedEmulators();
+  afterEach(async () => {
+    await Promise.all(redises.splice(0).map((redis) => redis.stop()));
+  });
+
+  const begin = async (
+    options: EmulatorOptions = {},
+    shared: Partial<SharedOptions> = {},
+    args: string[] = [],
+  ) => {
+    const redis = await startRedis(args);
+    redises.push(redis);
+    const prefix = randomUUID();
+    const start = () => startEmulator({ url: redis.url, prefix, ...shared }, options);
+    return { redis, prefix, start };
+  };
+
+  test('refuses tokens and streams, lets live streams go on, and says so once', async () => {
+    const { redis, start } = await begin({ reply: 'echo' });
+    const emulator = await start();
+    const live = await emulator.present((await emulator.request()).token);
+    await live.connected;
+    const { token } = await emulator.request();
+    redis.signal('SIGSTOP');
+    const answers = await Promise.all([emulator.request(), emulator.request('e'), emulator.request('f')]);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    const refused = await emulator.present(token);
+    expect((await refused.closed).code).toBe(1013);
+    await live.send(Buffer.alloc(640, 1));
+    await live.until(() => live.audio.length === 640);
+    expect(emulator.events.filter(({ type }) => type === 'shared-away')).toMatchObject([{ down: 'refuse' }]);
+
+    redis.signal('SIGCONT');
+    await emulator.event('shared-back');
+    expect((await emulator.request()).status).toBe(200);
+    const { devices } = await emulator.control.state();
+    expect(devices.find(({ device }) => device === 'd')).toMatchObject({ connections: 1 });
+    expect(emulator.events.filter(({ type }) => type === 'shared-away')).toHaveLength(1);
+    expect(emulator.events.filter(({ type }) => type === 'shared-back')).toHaveLength(1);
+  });
+
+  test('that has lost its data gets it again: nothing is granted twice, nothing too often', async () => {
+    const { redis, start } = await begin({ rateLimit: 5, maxConnections: 2 });
+    const [one, two] = [await start(), await start()];
+    await two.control.advance(30_000);
+    await two.control.faults.add('mute:device=other');
+    const tokens: string[] = [];
+    for (const emulator of [one, two, one, two, one]) tokens.push((await emulator.request()).token);
+    const [first = '', second = '', unused = ''] = tokens;
+    const streams = [await one.present(first), await two.present(second)];
+    expect(await fates(streams)).toEqual([0, 0]);
+
+    await redis.restart();
+    await Promise.all([one.event('shared-back'), two.event('shared-back')]);
+    // Nothing is granted until all have told what they know.
+    await expect.poll(async () => (await two.request('later')).status).toBe(200);
+    expect((await one.request()).status).toBe(429);
+    expect((await two.request()).status).toBe(429);
+    await expect
+      .poll(async () => (await one.control.state()).devices.find(({ device }) => device === 'd'))
+      .toMatchObject({ connections: 2, requests: 5 });
+    expect(await one.control.time()).toMatchObject({ aheadMs: 30_000 });
+    expect(await one.control.faults.list()).toMatchObject([{ fault: { name: 'mute', device: 'other' } }]);
+    for (const token of [first, second, unused]) {
+      const [fate] = await fates([await two.present(token)]);
+      expect(fate).not.toBe(0);
+    }
+    streams[0]?.socket.close();
+    await expect
+      .poll(async () => (await two.control.state()).devices.find(({ device }) => device === 'd')?.connections)
+      .toBe(1);
+    expect(await fates([await one.present(unused)])).toEqual([1013]);
+    expect(await fates([await one.present((await two.request('e')).token)])).toEqual([0]);
+  });
+
+  test('a token of one emulator is good for the other, before and after the data is lost', async () => {
+    const { redis, start } = await begin();
+    const [one, two] = [await start(), await start()];
+    expect(await fates([await two.present((await one.request()).token)])).toEqual([0]);
+    await redis.restart();
+    await Promise.all([one.event('shared-back'), two.event('shared-back')]);
+    await expect.poll(async () => (await one.request()).status).toBe(200);
+    expect(await fates([await two.present((await one.request()).token)])).toEqual([0]);
+  });
+
+  test('a stream whose slot another one took meanwhile is closed as one too many', async () => {
+    const { redis, prefix, start } = await begin({ maxConnections: 1 });
+    const [one, two] = [await start(), await start()];
+    const first = await one.present((await one.request()).token);
+    await first.connected;
+    // As after a long stop of the first emulator: its lease has run out.
+    redis.cli('DEL', `${prefix}:{d}:slots`);
+    const second = await two.present((await two.request()).token);
+    expect(await fates([second])).toEqual([0]);
+    redis.cli('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    expect((await first.closed).code).toBe(4429);
+    await two.event('shared-back');
+    expect((await two.control.state()).devices).toMatchObject([{ connections: 1 }]);
+  });
+
+  test('the slots of an emulator that was killed are free when its leases run out', async () => {
+    const { redis, prefix, start } = await begin({ maxConnections: 2 });
+    const one = await start();
+    const slots = `${prefix}:{d}:slots`;
+    const inFuture = String(Date.now() + 60_000);
+    redis.cli('ZADD', slots, inFuture, 'killed-1', inFuture, 'killed-2');
+    const { token } = await one.request();
+    expect(await fates([await one.present(token)])).toEqual([4429]);
+    redis.cli('ZADD', slots, 'XX', '1', 'killed-1', '1', 'killed-2');
+    expect(await fates([await one.present(token)])).toEqual([0]);
+  });
+
+  test('with --shared-down local an emulator goes on alone, and tells of its streams afterwards', async () => {
+    const { redis, start } = await begin({ rateLimit: 3, maxConnections: 2 }, { down: 'local' });
+    const emulator = await start();
+    redis.signal('SIGSTOP');
+    const { token, status } = await emulator.request();
+    expect(status).toBe(200);
+    const stream = await emulator.present(token);
+    expect(await fates([stream])).toEqual([0]);
+    expect(await fates([await emulator.present(token)])).toEqual([4401]);
+    expect(await emulator.event('shared-away')).toMatchObject({ down: 'local' });
+    redis.signal('SIGCONT');
+    await emulator.event('shared-back');
+    await expect
+      .poll(async () => (await emulator.control.state()).devices)
+      .toMatchObject([{ connections: 1 }]);
+    await expect.poll(async () => (await fates([await emulator.present(token)]))[0]).toBe(4401);
+  });
+
+  test('that is full refuses like one that is gone, until it has room', async () => {
+    const { redis, start } = await begin();
+    const emulator = await start();
+    redis.cli('CONFIG', 'SET', 'maxmemory', '1');
+    expect((await emulator.request()).status).toBe(503);
+    redis.cli('CONFIG', 'SET', 'maxmemory', '0');
+    await emulator.event('shared-back');
+    expect((await emulator.request()).status).toBe(200);
+  });
+
+  test('that may drop keys is warned of, and a wrong password is told without it', async () => {
+    const { redis, prefix, start } = await begin({}, {}, ['--maxmemory-policy', 'allkeys-lru']);
+    const emulator = await start();
+    expect(await emulator.event('shared-warning')).toMatchObject({
+      why: expect.stringContaining('allkeys-lru'),
+    });
+    redis.cli('CONFIG', 'SET', 'requirepass', 'open-sesame');
+    const at = (user: string) => ({ url: redis.url.replace('//', `//${user}@`), prefix: `${prefix}-2` });
+    await startEmulator(at(':open-sesame'), {});
+    for (const wrong of [at(':sesame-shut'), { url: redis.url }]) {
+      const failure = await startEmulator(wrong, {}).catch((error: Error) => error);
+      expect(failure).toMatchObject({ code: 'bad-config' });
+      expect(JSON.stringify(failure) + String(failure)).not.toContain('sesame');
+    }
+  });
+});

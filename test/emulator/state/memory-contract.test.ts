@@ -1,9 +1,0 @@
-import { createMemoryState } from '../../../src/emulator/state/memory.ts';
-import { createMovableClock, systemClock } from '../../../src/kernel/clock.ts';
-import { describeState } from './state-contract.ts';
-
-describeState('the state in memory', async (settings) => {
-  const clock = createMovableClock(systemClock);
-  const state = createMemoryState({ clock, ...settings });
-  return { state, nowMs: () => clock.wall(), close: async () => {} };
-});

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { createEmulatorEvents, type EmulatorEvent } from '../../src/service/events.ts';
+import { setUpEmulators } from '../helpers/emulators.ts';
+
+const startEmulator = setUpEmulators();
+
+test('events carry the time since the start, and reach every listener in order until it leaves', () => {
+  let now = 1_000;
+  const events = createEmulatorEvents(() => now);
+  const first: EmulatorEvent[] = [];
+  const second: EmulatorEvent[] = [];
+  const leave = events.subscribe((event) => first.push(event));
+  events.subscribe((event) => second.push(event));
+  now = 1_012.34;
+  events.emit({ type: 'stopping' });
+  leave();
+  events.emit({ type: 'stopping' });
+  expect(first).toEqual([{ t: 12.3, type: 'stopping' }]);
+  expect(second).toHaveLength(2);
+});
+
+test('no event of a whole session and of every refusal holds a key, a token, a secret or audio', async () => {
+  const key = 'canary-key-5d1f';
+  const secret = 'canary-secret-of-more-than-32-bytes';
+  const emulator = await startEmulator({
+    acceptKeys: [key],
+    rateLimit: 2,
+    dialect: { token: { secret } },
+    reply: 'echo',
+  });
+  const ask = (apiKey: string) => emulator.requestToken('d', { apiKey });
+  const token = (await ask(key)).body.token!;
+  await ask(key);
+  await ask(key);
+  await ask('canary-wrong-key');
+  await ask(`canary-${'x'.repeat(300)}`);
+  await fetch(`${emulator.baseUrl}/nowhere?apiKey=${key}`);
+  await fetch(`${emulator.baseUrl}/api/websocket-voice/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: key },
+    body: `{"apiKey":"${key}"`,
+  });
+  const open = async (text: string) => {
+    const client = emulator.open();
+    await client.opened;
+    client.socket.send(text);
+    return client;
+  };
+  const good = await open(token);
+  await good.connected;
+  await good.send(token);
+  await good.send('canary-text');
+  await good.send(Buffer.from('canary-audio'));
+  await good.until(() => good.audio.length === 12);
+  await (await open(token)).closed;
+  await (await open(`${token}x`)).closed;
+  await (await open('canary-no-token')).closed;
+  await emulator.close();
+
+  const seen = JSON.stringify(emulator.events);
+  const types = new Set(emulator.events.map(({ type }) => type));
+  expect([...types]).toEqual(
+    expect.arrayContaining([
+      'token-issued',
+      'request-refused',
+      'stream-authorised',
+      'text-received',
+      'stream-closed',
+    ]),
+  );
+  expect(seen).not.toContain('canary');
+  for (const part of token.split('.').slice(1)) expect(seen).not.toContain(part);
+  expect(seen).not.toContain(Buffer.from('canary-audio').toString('base64'));
+});

@@ -1,0 +1,139 @@
+import * as net from 'node:net';
+import { expect, test } from 'vitest';
+import type { FaultInput } from '../../../src/protocol/faults.ts';
+import { streamPath } from '../../../src/protocol/paths.ts';
+import { readFault } from '../../../src/protocol/read-fault.ts';
+import { createEmulatorEvents, type EmulatorEvent } from '../../../src/service/events.ts';
+import { createFaults } from '../../../src/service/faults/faults.ts';
+import { createRandom } from '../../../src/service/random.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+
+const startEmulator = setUpEmulators();
+
+function create(initial: FaultInput[] = [], seed = 1) {
+  const events = createEmulatorEvents(() => 0);
+  const told: EmulatorEvent[] = [];
+  events.subscribe((event) => told.push(event));
+  return { ...createFaults({ initial, random: createRandom(seed), events }), told };
+}
+
+test('a fault strikes at its own point only', () => {
+  const { take } = create([{ name: 'token-hang' }]);
+  expect(take('upgrade', {})).toEqual([]);
+  expect(take('token', { device: 'd1' })).toMatchObject([{ name: 'token-hang' }]);
+});
+
+test('a fault of one device or one stream leaves the others alone', () => {
+  const { take } = create([
+    { name: 'close', device: 'd1' },
+    { name: 'reset', stream: 2 },
+  ]);
+  const names = (device: string, stream: number) => take('live', { device, stream }).map(({ name }) => name);
+  expect(names('d1', 1)).toEqual(['close']);
+  expect(names('d2', 2)).toEqual(['reset']);
+  expect(names('d2', 3)).toEqual([]);
+});
+
+test('a fault with a count strikes that often, then never again', () => {
+  const { take, list } = create([{ name: 'rate-limited', times: 2 }]);
+  expect([1, 2, 3, 4].map(() => take('token', {}).length)).toEqual([1, 1, 0, 0]);
+  expect(list()).toMatchObject([{ id: 1, struck: 2 }]);
+});
+
+test('a fault with a probability strikes about as often, and the same with the same seed', () => {
+  const strikes = (seed: number) => {
+    const { take } = create([{ name: 'drop', probability: 0.3 }], seed);
+    return Array.from({ length: 1_000 }, () => take('audio', {}).length);
+  };
+  const count = strikes(7).filter((struck) => struck === 1).length;
+  expect(count).toBeGreaterThan(250);
+  expect(count).toBeLessThan(350);
+  expect(strikes(7)).toEqual(strikes(7));
+  expect(strikes(7)).not.toEqual(strikes(8));
+});
+
+test('each strike is reported, but for the audio of one stream only the first', () => {
+  const { take, told } = create([{ name: 'token-hang' }, { name: 'drop' }]);
+  take('token', { device: 'd1' });
+  take('token', { device: 'd1' });
+  const subject = { device: 'd1', stream: 4, told: new Set<number>() };
+  take('audio', subject);
+  take('audio', subject);
+  expect(told).toEqual([
+    { t: 0, type: 'fault-struck', fault: 'token-hang', id: 1, device: 'd1' },
+    { t: 0, type: 'fault-struck', fault: 'token-hang', id: 1, device: 'd1' },
+    { t: 0, type: 'fault-struck', fault: 'drop', id: 2, device: 'd1', stream: 4 },
+  ]);
+});
+
+test('clear takes away one fault or all, and reset goes back to those of the start', () => {
+  const { add, clear, reset, list, take } = create([{ name: 'mute', times: 1 }]);
+  take('audio', {});
+  const { id } = add({ name: 'drop' });
+  expect(clear(id)).toBe(1);
+  expect(clear(99)).toBe(0);
+  add({ name: 'drop' });
+  expect(clear()).toBe(2);
+  expect(list()).toEqual([]);
+  reset();
+  expect(list()).toMatchObject([{ struck: 0, fault: { name: 'mute' } }]);
+});
+
+test('a wrong fault is a usage error that says what is wrong', () => {
+  const { add } = create();
+  expect(() => add({ name: 'nope' } as never)).toThrow(
+    expect.objectContaining({ code: 'usage', message: expect.stringContaining('"nope"') }),
+  );
+  expect(() => add({ name: 'close', code: 1005 })).toThrow(/code: expected a close code that may be sent/);
+});
+
+test('as many faults as anyone needs are taken, and no more', () => {
+  const { add } = create();
+  for (let count = 0; count < 1_000; count += 1) add({ name: 'mute' });
+  expect(() => add({ name: 'mute' })).toThrow(/More than 1000 faults/);
+});
+
+test('a fault that is added strikes the streams that are live, and those that are there already strike once', async () => {
+  const emulator = await startEmulator({ reply: 'silence' });
+  const client = await emulator.connect('d1');
+  emulator.control.faults.add(readFault('message-unknown:kind=first'));
+  await client.until(() => client.messages.some(({ type }) => type === 'first'));
+  emulator.control.faults.add(readFault('message-unknown:kind=second'));
+  await client.until(() => client.messages.some(({ type }) => type === 'second'));
+  expect(emulator.events.filter(({ type }) => type === 'fault-struck')).toHaveLength(2);
+});
+
+test('a device that is rate limited twice gets its token at the third request', async () => {
+  const emulator = await startEmulator({ faults: [readFault('rate-limited:times=2')] });
+  const statuses = [];
+  for (let count = 0; count < 3; count += 1) statuses.push((await emulator.requestToken()).status);
+  expect(statuses).toEqual([429, 429, 200]);
+});
+
+test('a half-open connection gives its slot back when the device leaves', async () => {
+  const emulator = await startEmulator({ maxConnections: 1, faults: [readFault('half-open:times=1')] });
+  const client = await emulator.connect('d1');
+  client.socket.terminate();
+  await emulator.event('stream-closed');
+  await emulator.connect('d1');
+});
+
+test('an upgrade that is kept waiting does not keep the emulator from closing', async () => {
+  const emulator = await startEmulator({ faults: [readFault('upgrade-hang')] });
+  emulator.open().opened.catch(() => {});
+  await emulator.event('fault-struck');
+  await emulator.close();
+});
+
+test('an upgrade that is kept waiting is let go of when the device gives up', async () => {
+  const emulator = await startEmulator({ faults: [readFault('upgrade-hang')] });
+  const socket = net.connect(emulator.port, '127.0.0.1');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.write(
+    `GET ${streamPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  );
+  await emulator.event('fault-struck');
+  socket.end();
+  // The emulator ends its half as well, or the socket would stay.
+  await closed;
+});

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { createSpentTokens } from '../../../src/service/state/spent-tokens.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
+
+test('a token is spent once, and forgotten when it has expired', () => {
+  const clock = createManualClock();
+  const spent = createSpentTokens(clock);
+  const exp = clock.wall() / 1000 + 60;
+  expect(spent.has('a')).toBe(false);
+  expect([spent.add('a', exp), spent.add('a', exp), spent.add('b', exp + 10)]).toEqual([true, false, true]);
+  clock.advance(59_999);
+  spent.add('c', exp + 60);
+  expect(['a', 'b', 'c'].map(spent.has)).toEqual([true, true, true]);
+  clock.advance(1);
+  spent.add('d', exp + 60);
+  expect(['a', 'b', 'c'].map(spent.has)).toEqual([false, true, true]);
+});
