@@ -12,8 +12,9 @@ const layers: readonly (readonly string[])[] = [
   ['wire', 'audio', 'config'],
   ['rules'],
   ['session', 'devices'],
-  ['recording'],
+  ['recording', 'service'],
   ['emulator'],
+  ['cluster'],
   ['runs', 'conformance', 'proxy'],
   ['report'],
   ['ui'],
@@ -25,8 +26,12 @@ const layers: readonly (readonly string[])[] = [
 const apart: readonly (readonly [from: string, to: string])[] = [
   ['protocol', 'kernel'],
   ['rules', 'kernel'],
+  ['service', 'session'],
+  ['service', 'devices'],
   ['emulator', 'session'],
   ['emulator', 'devices'],
+  ['proxy', 'emulator'],
+  ['proxy', 'cluster'],
 ];
 
 /** Rooms that look at another import its types and nothing that runs; a pure function of events may be named here. */
@@ -34,10 +39,10 @@ const typesOnly: readonly (readonly [from: string, to: string, ...except: string
   ['recording', 'session'],
   ['report', 'session'],
   ['report', 'runs'],
-  ['report', 'emulator'],
+  ['report', 'service'],
   ['report', 'recording'],
   ['ui', 'session', 'session/fold-audio.ts', 'session/metrics.ts'],
-  ['ui', 'emulator'],
+  ['ui', 'service'],
 ];
 
 interface Import {

@@ -1,8 +1,9 @@
 import { VoicectlError } from '../kernel/errors.ts';
-import { type Dialect, type DialectInput, parseDialect } from '../protocol/dialect.ts';
+import type { Dialect } from '../protocol/dialect.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
-import { certificateNames, checkCertificate, type TlsCertificate } from '../wire/server/certificate.ts';
+import { checkDialect, prepareTls } from '../service/settings.ts';
+import { certificateNames, type TlsCertificate } from '../wire/server/certificate.ts';
 import { checkOptions } from './check-options.ts';
 import type { EmulatorOptions } from './options.ts';
 import { guardReply } from './replies/guard.ts';
@@ -63,30 +64,4 @@ async function settleScenario(scenario: EmulatorOptions['scenario']): Promise<Sc
   if ('cast' in scenario) return scenario;
   const { loadScenario } = await import('./scenario/scenario.ts');
   return loadScenario(scenario);
-}
-
-/** Fills in the defaults of a dialect. Throws `bad-dialect`, naming the first wrong setting. */
-export function checkDialect(input: DialectInput | undefined) {
-  const parsed = parseDialect(input ?? {});
-  if (parsed.ok) return parsed.dialect;
-  const [first] = parsed.problems;
-  const text =
-    first === undefined ? '' : `${first.path} is ${JSON.stringify(first.value)}, expected ${first.expected}`;
-  throw new VoicectlError('bad-dialect', `Invalid dialect: ${text}`, {
-    details: { problems: parsed.problems },
-  });
-}
-
-/** The given certificate, or with `true` a new self-signed one for these names. Throws `bad-input`. */
-export async function prepareTls(
-  tls: boolean | TlsCertificate | undefined,
-  names: () => string[],
-): Promise<TlsCertificate | undefined> {
-  if (tls === undefined || tls === false) return undefined;
-  if (tls === true) {
-    const { createCertificate } = await import('../wire/server/self-signed.ts');
-    return createCertificate(names());
-  }
-  checkCertificate(tls);
-  return tls;
 }

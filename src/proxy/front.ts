@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { loopbackOnly } from '../emulator/http/http-server.ts';
 import { controlPrefix } from '../protocol/control-paths.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { serviceUrl } from '../protocol/paths.ts';
@@ -8,7 +7,7 @@ import type { ControlApi } from '../service/control/control-api.ts';
 import type { UpgradeFaults } from '../service/faults/upgrade-faults.ts';
 import { refusal } from '../service/http/refusal.ts';
 import { addressOf, malformed, turnAway } from '../service/http/rejections.ts';
-import { createServiceServer } from '../service/http/service-server.ts';
+import { createServiceServer, loopbackOnly } from '../service/http/service-server.ts';
 import { type AdmissionOptions, admit } from '../wire/server/admission.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import { sendAnswer, sendRawAnswer } from '../wire/server/http-answer.ts';

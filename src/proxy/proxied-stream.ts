@@ -1,5 +1,4 @@
 import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
-import { checkClose } from '../emulator/streams/ending.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Dialect } from '../protocol/dialect.ts';
@@ -11,6 +10,7 @@ import type { Faults } from '../service/faults/faults.ts';
 import type { Random } from '../service/random.ts';
 import type { SlotLease } from '../service/state/state.ts';
 import { createMessageValues } from '../service/streams/message-values.ts';
+import { checkClose } from '../service/streams/open-stream.ts';
 import { createSpeaker } from '../service/streams/speaker.ts';
 import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Pulse } from '../wire/pulse.ts';

@@ -1,7 +1,7 @@
-import { checkDialect, prepareTls } from '../emulator/settle-options.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
+import { checkDialect, prepareTls } from '../service/settings.ts';
 import { certificateNames, type TlsCertificate } from '../wire/server/certificate.ts';
 import type { ProxyOptions } from './options.ts';
 

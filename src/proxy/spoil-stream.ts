@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Connection } from '../emulator/streams/connection.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { TemplateValues } from '../protocol/dialect/templates.ts';
 import type { CloseCause, Dialect } from '../protocol/dialect.ts';
 import { writeError } from '../protocol/messages.ts';
 import type { FaultSubject, Faults } from '../service/faults/faults.ts';
@@ -18,7 +18,7 @@ export interface SpoilStreamOptions {
   faults: Faults;
   clock: Clock;
   dialect: Dialect;
-  values: Connection['values'];
+  values: TemplateValues;
   subject(): FaultSubject;
   /** The proxy ended the stream. */
   onFault(): void;

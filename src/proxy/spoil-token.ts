@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { spoilClaims, spoilSignature, type WrongToken } from '../emulator/tokens/token-authority.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { TokenClaims } from '../protocol/claims.ts';
 import type { Dialect } from '../protocol/dialect.ts';
@@ -12,7 +11,13 @@ import {
   writeRateLimitHeaders,
 } from '../protocol/rate-limit.ts';
 import type { TokenResponse } from '../protocol/token-response.ts';
-import { answerWithFaults, type TokenAnswers } from '../service/faults/token-faults.ts';
+import {
+  answerWithFaults,
+  spoilClaims,
+  spoilSignature,
+  type TokenAnswers,
+  type WrongToken,
+} from '../service/faults/token-faults.ts';
 import { refusal } from '../service/http/refusal.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { answerHead, answerText, type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';

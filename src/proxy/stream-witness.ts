@@ -1,8 +1,8 @@
-import { isTokenLike } from '../emulator/streams/tap-stream.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { concealText } from '../wire/conceal.ts';
 import type { Side, StreamEnd, TokenFacts, Upgrade, WireMessage } from '../wire/exchange.ts';
+import { isTokenLike } from '../wire/read-token.ts';
 import { joinTaps, type Tap } from '../wire/tap.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
 import { createEvidence, type Evidence } from './evidence.ts';

@@ -14,3 +14,8 @@ export function readToken(token: string): DecodedToken | undefined {
     return undefined;
   }
 }
+
+/** Whether a binary message is a JWT that should have come as text. */
+export function isTokenLike(message: Buffer): boolean {
+  return /^eyJ[\w-]*\.[\w-]+\.[\w-]*\s*$/.test(message.toString('latin1', 0, 8_192));
+}

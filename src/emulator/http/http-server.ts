@@ -13,7 +13,7 @@ import type { Unanswered } from '../../service/faults/token-faults.ts';
 import type { UpgradeFaults } from '../../service/faults/upgrade-faults.ts';
 import { invalidRequest, refusal } from '../../service/http/refusal.ts';
 import { addressOf, malformed, turnAway } from '../../service/http/rejections.ts';
-import { createServiceServer } from '../../service/http/service-server.ts';
+import { createServiceServer, loopbackOnly } from '../../service/http/service-server.ts';
 import { type AdmissionOptions, admit } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
@@ -44,13 +44,6 @@ export interface HttpServerOptions {
   tap: (() => Tap | undefined) | undefined;
 }
 
-/** Who may control the emulator: pages and programs of this machine, under a loopback name. */
-export const loopbackOnly: AdmissionOptions = {
-  allowHosts: [],
-  allowOrigins: [],
-  boundAddresses: false,
-  links: false,
-};
 const underControl = `${controlPrefix}/`;
 const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
 

@@ -3,12 +3,12 @@ import type { WebSocket } from 'ws';
 import { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Random } from '../../service/random.ts';
 import { createMessageValues } from '../../service/streams/message-values.ts';
+import type { OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
@@ -16,52 +16,22 @@ import { createLiveness } from './liveness.ts';
 import { createWatchers, type MakeWatch } from './watchers.ts';
 
 /** One WebSocket connection: it sends, ends and counts. */
-export interface Connection {
-  readonly id: number;
+export interface Connection extends OpenStream {
   readonly socket: WebSocket;
-  /** Address of the peer. */
-  readonly remote: string;
   /** Where the upgrade request has a token, if it has one. The service does not look for it there. */
   readonly tokenElsewhere: string | undefined;
-  /** Values for the templates of its messages. */
-  readonly values: TemplateValues;
-  /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
-  readonly totals: StreamTotals;
-  /** How long it has been open, by the machine's clock: moving the emulator's clock does not change it. */
-  durationMs(): number;
-  /** Judges what the device sends. */
   readonly device: DeviceCheck;
   /** Sends audio, until the connection closes. */
   readonly audio: AudioOut;
   /** Whether this side is closing it, or it has ended. */
   readonly ended: boolean;
-  /** Level of the newest audio of each direction, in dBFS: from the device, and to it. */
-  levels(): { inDbfs: number; outDbfs: number };
-  sendText(text: string): void;
   /**
    * Sends the error message that goes before this close (dialect), then the close. `why`: more about the cause, for the
    * journal, and for the client if the dialect says so. Only the first call counts.
    */
   close(cause: CloseCause, why?: string): void;
-  /**
-   * Closes with this code, without an error message; 1005 means no code, 1006 no close frame.
-   * Only the first call counts. Throws `usage` if the code or the reason cannot be sent.
-   */
-  closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply'): void;
-  /** Sends text unchanged, even if it is not a valid message. */
-  sendRaw(text: string): void;
-  /** Ends the connection without a close frame: with FIN, or with a reset. */
-  cut(how: 'end' | 'reset'): void;
-  /** Holds all output for this long, then sends it. Pauses the heartbeat meanwhile. */
-  stall(ms: number): void;
-  /** Reads nothing more. */
-  stopReading(): void;
-  /** Stops reading, sending and heartbeats; the connection stays until the peer ends it. */
-  freeze(): void;
   /** Pings the peer; if the previous ping was not answered, cuts the connection without a close frame. */
   probe(): void;
-  /** Calls the listener once, when either side begins to close; at once if that has happened. */
-  onEnding(call: () => void): void;
   /** Adds an observer. Call the result to remove it. */
   observe(watch: MakeWatch): () => void;
 }

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
+import { closeCodes } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import type { StreamTotals } from '../../service/events.ts';
+import { checkClose } from '../../service/streams/open-stream.ts';
 import type { BatchedSocket } from '../../wire/server/batched-socket.ts';
 
 /** Ends a connection once, and notes the cause in its totals. */
@@ -104,13 +104,4 @@ function endTransport(socket: WebSocket, transport: Socket, clock: Clock): void 
   const cut = clock.after(flushMs, () => socket.terminate(), { background: true });
   socket.once('close', cut.cancel);
   transport.destroySoon();
-}
-
-/** Throws `usage` if the code or the reason cannot be sent; 1005 and 1006 stand for no code and no close frame. */
-export function checkClose(code: number, reason: string): void {
-  const standsForNone = code === closeCodes.noStatus || code === closeCodes.abnormal;
-  if (!standsForNone && !isSendableCloseCode(code))
-    throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
-  if (Buffer.byteLength(reason) > maxCloseReasonBytes)
-    throw new VoicectlError('usage', `A close reason has at most ${maxCloseReasonBytes} bytes`);
 }

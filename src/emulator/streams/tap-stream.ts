@@ -5,6 +5,7 @@ import { createRedactor } from '../../kernel/redact.ts';
 import { concealText } from '../../wire/conceal.ts';
 import type { Side, Upgrade } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
+import { isTokenLike } from '../../wire/read-token.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
 
@@ -101,11 +102,6 @@ export function tapStream(options: TapStreamOptions): SentWatch {
       for (const [name, listener] of Object.entries(listeners)) socket.off(name, listener);
     },
   };
-}
-
-/** Whether a binary message is a JWT that should have come as text. */
-export function isTokenLike(message: Buffer): boolean {
-  return /^eyJ[\w-]*\.[\w-]+\.[\w-]*\s*$/.test(message.toString('latin1', 0, 8_192));
 }
 
 function upgradeOf({ request, answerLines }: Upgraded, clock: Clock): Upgrade {

@@ -6,6 +6,7 @@ import { messageOf } from '../../kernel/thrown.ts';
 import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/dialect.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
+import { spoilClaims, spoilSignature, type WrongToken } from '../../service/faults/token-faults.ts';
 import type { Random } from '../../service/random.ts';
 import { type Eventual, whenKnown } from '../../service/state/eventual.ts';
 import { createSignToken } from './sign-token.ts';
@@ -24,9 +25,6 @@ export interface RefusedToken extends TokenProblem {
   device?: string;
   jti?: string;
 }
-
-/** What is wrong with a token that a fault issues and `verify` refuses. */
-export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
 
 export interface IssuedToken {
   token: string;
@@ -153,28 +151,8 @@ function hashOf(token: string): string {
   return createHash('sha256').update(signed).digest('hex').slice(0, hashDigits);
 }
 
-const wrongBySeconds = 3_600;
-
 function withoutJti({ jti: _, ...others }: TokenClaims): Omit<TokenClaims, 'jti'> {
   return others;
-}
-
-/** The claims of a token that is refused for this reason. */
-export function spoilClaims(claims: TokenClaims, wrong: WrongToken): TokenClaims {
-  const shift = { expired: -wrongBySeconds, future: wrongBySeconds }[wrong as string] ?? 0;
-  return {
-    ...claims,
-    iat: claims.iat + shift,
-    exp: claims.exp + shift,
-    ...(wrong === 'other-audience' ? { aud: `other-${audience}` as typeof audience } : {}),
-    ...(wrong === 'other-issuer' ? { iss: `other-${claims.iss}` } : {}),
-  };
-}
-
-/** Changes a character in the middle of the signature: the last one may hold bits that do not count. */
-export function spoilSignature(token: string): string {
-  const at = Math.floor((token.lastIndexOf('.') + token.length) / 2);
-  return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
 }
 
 /** Checks that the library leaves to us: a lifetime of exactly 60 s, and the types of the claims. */

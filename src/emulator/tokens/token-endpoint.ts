@@ -3,13 +3,13 @@ import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
-import { answerWithFaults, type Unanswered } from '../../service/faults/token-faults.ts';
+import { answerWithFaults, type Unanswered, type WrongToken } from '../../service/faults/token-faults.ts';
 import { invalidRequest, refusal } from '../../service/http/refusal.ts';
 import type { CountedRequest, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
 import { type Asker, createLimitAnswers } from './limit-answers.ts';
-import type { TokenAuthority, WrongToken } from './token-authority.ts';
+import type { TokenAuthority } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
   clock: Clock;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { loopbackOnly } from '../../emulator/http/http-server.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import {
   controlPrefix,
@@ -14,7 +13,7 @@ import { cacheControl } from '../../protocol/token-response.ts';
 import { isPageAllowed } from '../../service/control/browser-request.ts';
 import { isSameSecret } from '../../service/control/same-secret.ts';
 import { listen } from '../../service/http/listen.ts';
-import { createServiceServer } from '../../service/http/service-server.ts';
+import { createServiceServer, loopbackOnly } from '../../service/http/service-server.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import { admit } from '../../wire/server/admission.ts';
 import { sendAnswer } from '../../wire/server/http-answer.ts';

@@ -1,24 +1,26 @@
-import type { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
-import type { Reply, Voice } from '../../emulator/replies/reply.ts';
-import type { Connection } from '../../emulator/streams/connection.ts';
 import type { EmulatorState, StreamSelector } from '../../protocol/control.ts';
 import type { TemplateValues } from '../../protocol/dialect/templates.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
-import { writeError, writeStatus } from '../../protocol/messages.ts';
-import { playPcm } from '../streams/playable.ts';
+import { type ReplyState, writeError, writeStatus } from '../../protocol/messages.ts';
+import type { OpenStream } from '../streams/open-stream.ts';
+import { type Playable, playPcm } from '../streams/playable.ts';
 import type { ControlMessage } from './emulator-control.ts';
 
 /** A stream that can be controlled: of an emulator, or through a proxy. */
 export interface ControlledStream {
   connection: Pick<
-    Connection,
-    'id' | 'remote' | 'totals' | 'durationMs' | 'levels' | 'sendText' | 'values' | 'closeWith'
-  > & { device: Pick<DeviceCheck, 'verdict'> };
+    OpenStream,
+    'id' | 'remote' | 'totals' | 'durationMs' | 'levels' | 'sendText' | 'values' | 'closeWith' | 'device'
+  >;
   /** The claims of its token; undefined until the token is accepted. */
   claims: Readonly<object> | undefined;
   /** Undefined until its token is accepted. */
   live:
-    | { voice: Pick<Voice, 'speaking' | 'status' | 'say'>; reply: Pick<Reply, 'said' | 'event'> }
+    | {
+        voice: { readonly speaking: boolean; status(state: ReplyState): void; say(playable: Playable): void };
+        /** Who speaks on it: whether it reports the end of what it says, and hears named events. */
+        reply: { said?(): void; event?(name: string): void };
+      }
     | undefined;
 }
 

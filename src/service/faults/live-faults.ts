@@ -1,13 +1,13 @@
-import type { Connection } from '../../emulator/streams/connection.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import { writeError, writeMessage } from '../../protocol/messages.ts';
+import type { OpenStream } from '../streams/open-stream.ts';
 import type { FaultSubject, Faults, TakeFaults } from './faults.ts';
 
 export interface LiveFaultOptions {
   connection: Pick<
-    Connection,
+    OpenStream,
     'sendText' | 'sendRaw' | 'closeWith' | 'cut' | 'freeze' | 'stall' | 'stopReading' | 'onEnding' | 'values'
   >;
   clock: Clock;

@@ -1,9 +1,12 @@
-import type { WrongToken } from '../../emulator/tokens/token-authority.ts';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
+import { audience, type TokenClaims } from '../../protocol/claims.ts';
 import type { RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+
+/** What is wrong with a token that a fault issues and the stream refuses. */
+export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
 
 /** No answer: the request is left to wait, or its connection is reset. */
 export type Unanswered = 'hang' | 'reset';
@@ -79,4 +82,24 @@ async function answerWith(fault: FaultAt<'token'>, answers: TokenAnswers): Promi
     case 'token-bad-signature':
       return answers.normal('bad-signature');
   }
+}
+
+const wrongBySeconds = 3_600;
+
+/** The claims of a token that is refused for this reason. */
+export function spoilClaims(claims: TokenClaims, wrong: WrongToken): TokenClaims {
+  const shift = { expired: -wrongBySeconds, future: wrongBySeconds }[wrong as string] ?? 0;
+  return {
+    ...claims,
+    iat: claims.iat + shift,
+    exp: claims.exp + shift,
+    ...(wrong === 'other-audience' ? { aud: `other-${audience}` as typeof audience } : {}),
+    ...(wrong === 'other-issuer' ? { iss: `other-${claims.iss}` } : {}),
+  };
+}
+
+/** Changes a character in the middle of the signature: the last one may hold bits that do not count. */
+export function spoilSignature(token: string): string {
+  const at = Math.floor((token.lastIndexOf('.') + token.length) / 2);
+  return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
 }

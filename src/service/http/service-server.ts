@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { maxHeaders } from '../../wire/server/admission.ts';
+import { type AdmissionOptions, maxHeaders } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { ServiceResponse } from '../../wire/server/in-turn.ts';
 import { ServiceRequest } from '../../wire/server/service-request.ts';
@@ -11,6 +11,13 @@ const checkEveryMs = 500;
 const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
 const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
 
+/** Who may control the emulator: pages and programs of this machine, under a loopback name. */
+export const loopbackOnly: AdmissionOptions = {
+  allowHosts: [],
+  allowOrigins: [],
+  boundAddresses: false,
+  links: false,
+};
 /** A server for the paths of the service, with or without TLS: its limits, and no handlers. */
 export function createServiceServer(tls: TlsCertificate | undefined, handshakes: HandshakeListeners): Server {
   const settings = {

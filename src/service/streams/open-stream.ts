@@ -1,0 +1,49 @@
+import type { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
+import type { TemplateValues } from '../../protocol/dialect/templates.ts';
+import type { StreamTotals } from '../events.ts';
+
+/** An open stream, of an emulator or through a proxy, as faults and the control API act on it. */
+export interface OpenStream {
+  readonly id: number;
+  /** Address of the peer. */
+  readonly remote: string;
+  /** Values for the templates of its messages. */
+  readonly values: TemplateValues;
+  /** Counted so far; `durationMs`, `code` and `reason` once it has closed. */
+  readonly totals: StreamTotals;
+  /** How long it has been open, by the machine's clock: moving the emulator's clock does not change it. */
+  durationMs(): number;
+  /** Judges what the device sends. */
+  readonly device: Pick<DeviceCheck, 'verdict'>;
+  /** Level of the newest audio of each direction, in dBFS: from the device, and to it. */
+  levels(): { inDbfs: number; outDbfs: number };
+  sendText(text: string): void;
+  /** Sends text unchanged, even if it is not a valid message. */
+  sendRaw(text: string): void;
+  /**
+   * Closes with this code, without an error message; 1005 means no code, 1006 no close frame.
+   * Only the first call counts. Throws `usage` if the code or the reason cannot be sent.
+   */
+  closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply'): void;
+  /** Ends the connection without a close frame: with FIN, or with a reset. */
+  cut(how: 'end' | 'reset'): void;
+  /** Holds all output for this long, then sends it. Pauses the heartbeat meanwhile. */
+  stall(ms: number): void;
+  /** Reads nothing more. */
+  stopReading(): void;
+  /** Stops reading, sending and heartbeats; the connection stays until the peer ends it. */
+  freeze(): void;
+  /** Calls the listener once, when either side begins to close; at once if that has happened. */
+  onEnding(call: () => void): void;
+}
+
+/** Throws `usage` if the code or the reason cannot be sent; 1005 and 1006 stand for no code and no close frame. */
+export function checkClose(code: number, reason: string): void {
+  const standsForNone = code === closeCodes.noStatus || code === closeCodes.abnormal;
+  if (!standsForNone && !isSendableCloseCode(code))
+    throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
+  if (Buffer.byteLength(reason) > maxCloseReasonBytes)
+    throw new VoicectlError('usage', `A close reason has at most ${maxCloseReasonBytes} bytes`);
+}
