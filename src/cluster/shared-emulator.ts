@@ -115,13 +115,6 @@ async function startMember({
     streams: streamsOfAll(shared.ask),
     tellFloods: events.flush,
   });
-  const startedAt = baseClock.now();
-  const page = options.page?.({
-    ...{ control, instance },
-    clock: baseClock,
-    elapsedMs: () => baseClock.now() - startedAt,
-    observe: service.voice.observe,
-  });
   await shared.attach({
     emit: events.emit,
     syncFaults: faults.sync,
@@ -140,7 +133,7 @@ async function startMember({
     secret: shared.secrets.control,
     trustsThisMachine: false,
     allowHosts: settled.allowHosts,
-    page,
+    instance,
   });
   return { ...running, control, instance, controlSecret: shared.secrets.control };
 }

@@ -1,12 +1,9 @@
 import type { Clock, MovableClock } from '../kernel/clock.ts';
 import type { FaultInput } from '../protocol/faults.ts';
-import type { ControlApiOptions } from '../service/control/control-api.ts';
-import { loadControlApi } from '../service/control/load-control-api.ts';
 import { createEmulatorEvents } from '../service/events.ts';
 import type { Faults } from '../service/faults/faults.ts';
-import { createUpgradeFaults } from '../service/faults/upgrade-faults.ts';
 import { type FoldedEvents, foldFloods } from '../service/fold-floods.ts';
-import { openServer } from '../service/http/open-server.ts';
+import { type OpenServiceOptions, openService } from '../service/open-service.ts';
 import type { Random } from '../service/random.ts';
 import type { StateJournal } from '../service/state/journal.ts';
 import type { State } from '../service/state/state.ts';
@@ -46,7 +43,10 @@ export interface AssembledService {
   readonly voice: VoiceEndpoint;
   /** Starts to listen. Throws `usage` and `port-in-use`. */
   open(
-    control: Omit<ControlApiOptions, 'isSecure'> & { allowHosts?: readonly string[] },
+    control: Pick<OpenServiceOptions, 'control' | 'secret' | 'trustsThisMachine' | 'instance'> & {
+      /** Host names besides loopback under which the control API answers. */
+      allowHosts?: readonly string[];
+    },
   ): Promise<RunningService>;
 }
 
@@ -97,34 +97,27 @@ export function assemble(parts: ServiceParts): AssembledService {
 
   return {
     voice,
-    async open({ allowHosts, ...control }) {
-      const upgradeFaults = createUpgradeFaults(faults, clock);
-      const server = createHttpServer({
-        ...{ dialect, events, token, voice, tls, clock },
-        admission: { ...settled, boundAddresses: true, links: true },
-        faults: upgradeFaults,
-        control: loadControlApi({ ...control, isSecure: tls !== undefined }),
-        hasPage: control.page !== undefined,
-        controlHosts: allowHosts ?? [],
-        tap: options.tap,
-      });
-      const opened = await openServer({
-        ...{ server, host, port, tls, events, faults },
-        network: { clock: baseClock, random },
+    async open(control) {
+      const opened = await openService({
+        ...{ host, port, tls, events, faults, random, clock, baseClock },
+        ...{ page: options.page, observe: voice.observe },
+        ...control,
+        createServer: (made) =>
+          createHttpServer({
+            ...{ dialect, events, token, voice, tls, clock },
+            ...made,
+            admission: { ...settled, boundAddresses: true, links: true },
+            controlHosts: control.allowHosts ?? [],
+            tap: options.tap,
+          }),
         async endStreams() {
           await voice.close();
-          await control.page?.close();
-          upgradeFaults.close();
           pulse.close();
         },
         async leave() {
           await parts.leave?.();
           gone.abort();
         },
-      }).catch(async (thrown) => {
-        await voice.close();
-        await parts.leave?.();
-        throw thrown;
       });
       return { ...opened, ...watch };
     },

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { StreamSelector } from '../protocol/control.ts';
@@ -54,18 +53,10 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
     tellFloods: events.flush,
     forget: kept?.clear,
   });
-  const startedAt = baseClock.now();
-  const page = options.page?.({
-    control,
-    clock: baseClock,
-    elapsedMs: () => baseClock.now() - startedAt,
-    observe: service.voice.observe,
-  });
   const running = await service.open({
     control,
-    secret: options.controlSecret ?? randomBytes(24).toString('base64url'),
+    secret: options.controlSecret,
     trustsThisMachine: isLoopbackHost(settled.host),
-    page,
   });
   return { ...running, control, stream: (selector = {}) => findStream(kept, selector) };
 }

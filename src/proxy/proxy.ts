@@ -1,39 +1,39 @@
-import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
+import { serviceUrl } from '../protocol/paths.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 import { createControl } from '../service/control/control.ts';
 import type { EmulatorControl } from '../service/control/emulator-control.ts';
-import { loadControlApi } from '../service/control/load-control-api.ts';
 import { createStreamActions } from '../service/control/stream-actions.ts';
 import { createEmulatorEvents } from '../service/events.ts';
 import { createFaults } from '../service/faults/faults.ts';
-import { createUpgradeFaults } from '../service/faults/upgrade-faults.ts';
 import { foldFloods } from '../service/fold-floods.ts';
-import { type OpenServer, openServer } from '../service/http/open-server.ts';
+import { refusal } from '../service/http/refusal.ts';
+import { type AdmittedRequest, createServiceServer, type Outcome } from '../service/http/service-server.ts';
+import { type OpenService, openService } from '../service/open-service.ts';
 import { createRandom } from '../service/random.ts';
 import { createMemoryState } from '../service/state/memory.ts';
 import { createPulse } from '../wire/pulse.ts';
+import { readBody } from '../wire/server/http-body.ts';
+import type { RequestTarget } from '../wire/server/request-target.ts';
 import { joinTaps } from '../wire/tap.ts';
-import { createFront } from './front.ts';
 import { createJudge } from './judge.ts';
 import type { JudgementCounts } from './judgement-book.ts';
 import { createTokenMatches } from './match-tokens.ts';
-import type { ProxyOptions } from './options.ts';
+import type { ProxyOptions, ProxyTarget } from './options.ts';
 import { nameSides } from './proxy-events.ts';
 import { openRecordings } from './recordings.ts';
 import { createSecrets } from './secrets.ts';
 import { settleProxy } from './settle-options.ts';
 import { createProxiedStreams } from './streams.ts';
-import { createTokenRequests } from './token-requests.ts';
+import { createTokenRequests, type PassRequest } from './token-requests.ts';
 
 /** A running proxy between devices and one service. */
-export interface ServiceProxy extends Readonly<OpenServer> {
+export interface ServiceProxy extends Readonly<OpenService> {
   readonly control: EmulatorControl;
   /** What was found against both sides so far. */
   judged(): JudgementCounts;
-  /** Stops accepting, closes both sides of each stream with 1001, and resolves when all have ended. */
-  close(): Promise<void>;
 }
 
 /**
@@ -92,37 +92,49 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     streams: createStreamActions({ voice: streams, dialect }),
     tellFloods: folded.flush,
   });
-  const startedAt = baseClock.now();
-  const page = options.page?.({
-    control,
-    clock: baseClock,
-    elapsedMs: () => baseClock.now() - startedAt,
-    observe: streams.observe,
-  });
-  const upgradeFaults = createUpgradeFaults(faults, clock);
-  const secret = options.controlSecret ?? randomBytes(24).toString('base64url');
-  const server = createFront({
-    ...{ target, dialect, events, tls, pass, streams, faults: upgradeFaults },
-    admission: { ...settled, boundAddresses: true, links: true },
-    control: loadControlApi({
-      control,
-      secret,
-      page,
-      trustsThisMachine: isLoopbackHost(host),
-      isSecure: tls !== undefined,
-    }),
-  });
-  const opened = await openServer({
-    ...{ server, host, port, tls, events, faults },
-    network: { clock: baseClock, random },
+  const opened = await openService({
+    ...{ host, port, tls, events, faults, random, clock, baseClock, control },
+    ...{ page: options.page, observe: streams.observe },
+    secret: options.controlSecret,
+    trustsThisMachine: isLoopbackHost(host),
+    createServer: (made) =>
+      createServiceServer({
+        ...{ dialect, tls, ...made },
+        events: events.of.device,
+        admission: { ...settled, boundAddresses: true, links: true },
+        answer: (admitted, response) => passOn(admitted, response, target, pass),
+        upgrade: ({ request, target: wanted }, socket, head) => {
+          streams.upgrade(request, socket, head, urlOn(target.wsUrl, wanted));
+          return undefined;
+        },
+      }),
     async endStreams() {
       await streams.close();
-      await page?.close();
-      upgradeFaults.close();
       judge.close();
       pulse.close();
     },
     leave: async () => recordings?.close(),
   });
   return { ...opened, control, judged: judge.counts };
+}
+
+/** Far more than any request of the service needs. */
+const maxBodyBytes = 1024 * 1024;
+
+async function passOn(
+  { request, target: wanted, path, about }: AdmittedRequest,
+  response: ServerResponse,
+  target: ProxyTarget,
+  pass: PassRequest,
+): Promise<Outcome> {
+  const body = await readBody(request, maxBodyBytes);
+  if (body === undefined) return { ...refusal('bodyTooLarge', about), hangUp: true };
+  await pass(request, response, { url: urlOn(target.baseUrl, wanted), path, body });
+  return 'answered';
+}
+
+/** The same path and query on the target. */
+function urlOn(base: string, wanted: RequestTarget | undefined): string {
+  const { path = '/', query = '' } = wanted ?? {};
+  return serviceUrl(base, query === '' ? path : `${path}?${query}`);
 }

@@ -10,7 +10,7 @@ import { streamPath } from '../protocol/paths.ts';
 import type { ObserveStream } from '../service/control/page-handler.ts';
 import type { Faults } from '../service/faults/faults.ts';
 import { invalidRequest, refusal } from '../service/http/refusal.ts';
-import { addressOf } from '../service/http/rejections.ts';
+import { addressOf } from '../service/http/service-server.ts';
 import type { Random } from '../service/random.ts';
 import type { MemoryState } from '../service/state/memory.ts';
 import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';

@@ -9,7 +9,7 @@ import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPaths } from '../protocol/paths.ts';
 import type { Faults } from '../service/faults/faults.ts';
 import { refusal } from '../service/http/refusal.ts';
-import { addressOf } from '../service/http/rejections.ts';
+import { addressOf } from '../service/http/service-server.ts';
 import type { State } from '../service/state/state.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
 import type { TokenFacts } from '../wire/exchange.ts';

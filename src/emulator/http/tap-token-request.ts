@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
+import type { RequestWatch } from '../../service/http/service-server.ts';
 import { concealAnswer, concealKey } from '../../wire/conceal.ts';
 import type { HttpAnswer as AnswerSeen } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
@@ -8,16 +9,8 @@ import { answerHead, answerText, type HttpAnswer } from '../../wire/server/http-
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
 
-/** One token request while it is handled. */
-export interface WatchedRequest {
-  /** As far as it was read. */
-  body: string;
-  /** Tells the tap how it ended; undefined: without an answer. */
-  answered(answer: HttpAnswer | undefined): void;
-}
-
 /** Passes a token request to a tap, as the service sees it, without key and token. */
-export function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): WatchedRequest {
+export function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): RequestWatch {
   const [at, wallAt] = [clock.now(), clock.wall()];
   const url = request.url ?? '';
   return {

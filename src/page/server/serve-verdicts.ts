@@ -12,8 +12,8 @@ import { errorBody } from '../../protocol/error-body.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { isPageAllowed } from '../../service/control/browser-request.ts';
 import { isSameSecret } from '../../service/control/same-secret.ts';
-import { listen } from '../../service/http/listen.ts';
-import { createServiceServer, loopbackOnly } from '../../service/http/service-server.ts';
+import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
+import { listen } from '../../service/open-service.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import { admit } from '../../wire/server/admission.ts';
 import { sendAnswer } from '../../wire/server/http-answer.ts';
@@ -60,7 +60,7 @@ export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Pr
     response.on('close', () => tabs.delete(response));
     hasComeOnce();
   };
-  const server = createServiceServer(undefined, { onOpened() {}, onFailure() {} });
+  const server = createBareServer(undefined, { onOpened() {}, onFailure() {} });
   server.on('request', (request, response) => {
     answer(request, response, { token, follow }).catch((thrown) => response.destroy(thrown));
   });

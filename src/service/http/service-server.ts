@@ -1,9 +1,194 @@
-import { createServer, type Server } from 'node:http';
-import { type AdmissionOptions, maxHeaders } from '../../wire/server/admission.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { atTurnEnd } from '../../kernel/clock.ts';
+import { controlPrefix } from '../../protocol/control-paths.ts';
+import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
-import { ServiceResponse } from '../../wire/server/in-turn.ts';
+import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
+import { inTurn, ServiceResponse } from '../../wire/server/in-turn.ts';
+import { type RequestTarget, readTarget } from '../../wire/server/request-target.ts';
 import { ServiceRequest } from '../../wire/server/service-request.ts';
 import { createTlsServer, type HandshakeListeners } from '../../wire/server/tls-server.ts';
+import type { ControlApi } from '../control/control-api.ts';
+import type { EmulatorEvents } from '../events.ts';
+import type { Unanswered } from '../faults/token-faults.ts';
+import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
+import { invalidRequest, type RefusalContext, refusal } from './refusal.ts';
+
+/** What a request ended with: an answer to send, one that is sent already, or none. */
+export type Outcome = HttpAnswer | Unanswered | 'answered';
+
+/** Sees a request while it is handled. */
+export interface RequestWatch {
+  /** The body, as far as it was read. */
+  body: string;
+  /** Called at the end; undefined: without an answer that is known here. */
+  answered(answer: HttpAnswer | undefined): void;
+}
+
+/** A request whose request line, Host and Origin are accepted. */
+export interface AdmittedRequest {
+  request: IncomingMessage;
+  target: RequestTarget | undefined;
+  path: string;
+  /** The origin of the page that asks, if a page asks. */
+  origin: string | undefined;
+  /** For the refusal of it. */
+  about: RefusalContext;
+  watch: RequestWatch | undefined;
+}
+
+export interface ServiceServerOptions {
+  dialect: Dialect;
+  /** Events of the device's side. */
+  events: EmulatorEvents;
+  tls: TlsCertificate | undefined;
+  admission: AdmissionOptions;
+  control: ControlApi;
+  /** Host names besides loopback under which the control API answers. */
+  controlHosts?: readonly string[];
+  faults: UpgradeFaults;
+  /** The only path on which a WebSocket is opened. Undefined: any. */
+  upgradePath?: string;
+  /** Observes a request, from before it is admitted. */
+  watch?: (request: IncomingMessage) => RequestWatch | undefined;
+  /** Answers a request that is not for the control API. */
+  answer(admitted: AdmittedRequest, response: ServerResponse): Promise<Outcome>;
+  /** Opens a stream, or returns why it is refused. */
+  upgrade(admitted: AdmittedRequest, socket: Duplex, head: Buffer): RefusalCause | undefined;
+}
+
+/** Who may use the control API: pages and programs of this machine, under a loopback name. */
+export const loopbackOnly: AdmissionOptions = {
+  allowHosts: [],
+  allowOrigins: [],
+  boundAddresses: false,
+  links: false,
+};
+const underControl = `${controlPrefix}/`;
+/** What a device may send besides a GET for an upgrade. */
+export const allowedMethods: [string, string][] = [['Allow', 'POST, OPTIONS']];
+
+/** The HTTP side of a service, emulated or relayed: admission, the control API, upgrades, and the shape of refusals. */
+export function createServiceServer(options: ServiceServerOptions): Server {
+  const { dialect, events } = options;
+  const server = createBareServer(options.tls, {
+    onOpened: (opened) => events.emit({ type: 'tls-opened', ...opened }),
+    onFailure: (failure) => events.emit({ type: 'tls-failed', ...failure }),
+  });
+  const respond = (request: IncomingMessage, response: ServerResponse) => {
+    const watch = options.watch?.(request);
+    answer(request, response, options, watch).then(
+      (outcome) => {
+        watch?.answered(typeof outcome === 'string' ? undefined : outcome);
+        if (outcome === 'reset') request.socket.resetAndDestroy();
+        // Sent after all input is handled, one right after the other: then one wake-up of a client serves many answers.
+        else if (typeof outcome !== 'string') atTurnEnd(sendIfOpen, { response, outcome });
+      },
+      (thrown) => response.destroy(thrown),
+    );
+  };
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    inTurn(request, response, respond);
+  };
+  server.on('request', onRequest);
+  // An unknown `Expect`: Node would answer it with an empty 417.
+  server.on('checkExpectation', onRequest);
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    admitUpgrade(request, socket, options, (admitted) =>
+      server.listening ? options.upgrade(admitted, socket, head) : 'unavailable',
+    );
+  });
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => socket.destroy());
+    const about = { dialect, events, path: request.url ?? '', remote: addressOf(request) };
+    sendRawAnswer(socket, { ...refusal('methodNotAllowed', about), headers: allowedMethods });
+  });
+  // Requests that Node's parser refuses have no request object. Their answer has the service's shape too.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    else sendRawAnswer(socket, malformed(error.code, options));
+  });
+  return server;
+}
+
+function sendIfOpen({ response, outcome }: { response: ServerResponse; outcome: HttpAnswer }): void {
+  if (response.destroyed) return;
+  try {
+    sendAnswer(response, outcome);
+  } catch (thrown) {
+    response.destroy(thrown as Error);
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ServiceServerOptions,
+  watch: RequestWatch | undefined,
+): Promise<Outcome> {
+  const { dialect, events, controlHosts = [] } = options;
+  const target = readTarget(request.url ?? '');
+  const isControl = target?.path.startsWith(underControl) === true;
+  const rules = isControl ? { ...loopbackOnly, allowHosts: controlHosts } : options.admission;
+  const admission = admit(request, target, rules);
+  const { path } = admission;
+  const about = { dialect, events, path, remote: addressOf(request) };
+  if (!admission.ok) return { ...refuseEntry(admission, about), hangUp: true };
+  if (!isControl)
+    return options.answer({ request, target, path, origin: admission.origin, about, watch }, response);
+  await options.control(request, response);
+  return 'answered';
+}
+
+/** Refuses an upgrade, or calls `upgrade`, which opens the stream or returns why it is refused. */
+function admitUpgrade(
+  request: IncomingMessage,
+  socket: Duplex,
+  { dialect, events, admission: rules, faults, upgradePath }: ServiceServerOptions,
+  upgrade: (admitted: AdmittedRequest) => RefusalCause | undefined,
+): void {
+  const target = readTarget(request.url ?? '');
+  const admission = admit(request, target, { ...rules, links: false });
+  const { path } = admission;
+  const about = { dialect, events, path, remote: addressOf(request) };
+  const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, about));
+  const message = 'An upgrade needs HTTP/1.1';
+  if (!admission.ok) sendRawAnswer(socket, refuseEntry(admission, about));
+  else if (request.httpVersion === '1.0')
+    sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
+  else if (upgradePath !== undefined && path !== upgradePath) refuse('notFound');
+  else {
+    const admitted = { request, target, path, origin: admission.origin, about, watch: undefined };
+    faults.pass(socket, () => {
+      const refused = upgrade(admitted);
+      if (refused !== undefined) refuse(refused);
+    });
+  }
+}
+
+/** The answer to a request that is not admitted. */
+function refuseEntry({ cause, why }: Admission & { ok: false }, about: RefusalContext): HttpAnswer {
+  if (cause === 'invalidRequest') return invalidRequest({ case: 'badHttp', message: why }, about);
+  return refusal(cause, { ...about, why });
+}
+
+/** The answer to a request that Node's parser refuses, by the code of its error. */
+function malformed(
+  code: string | undefined,
+  options: Pick<RefusalContext, 'dialect' | 'events'>,
+): HttpAnswer {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('requestTimeout', options);
+  if (code === 'HPE_HEADER_OVERFLOW') return refusal('headersTooLarge', options);
+  return invalidRequest({ case: 'badHttp', message: 'The request is not valid HTTP' }, options);
+}
+
+/** The address of the client. */
+export function addressOf({ socket }: IncomingMessage): string {
+  return socket.remoteAddress ?? '';
+}
 
 /** How often Node looks for late requests: the deadlines below are exact to within it. */
 const checkEveryMs = 500;
@@ -11,15 +196,8 @@ const checkEveryMs = 500;
 const headersDeadlineMs = 5_000 - 2 * checkEveryMs;
 const requestDeadlineMs = 10_000 - 2 * checkEveryMs;
 
-/** Who may control the emulator: pages and programs of this machine, under a loopback name. */
-export const loopbackOnly: AdmissionOptions = {
-  allowHosts: [],
-  allowOrigins: [],
-  boundAddresses: false,
-  links: false,
-};
-/** A server for the paths of the service, with or without TLS: its limits, and no handlers. */
-export function createServiceServer(tls: TlsCertificate | undefined, handshakes: HandshakeListeners): Server {
+/** A server with or without TLS: its limits, and no handlers. */
+export function createBareServer(tls: TlsCertificate | undefined, handshakes: HandshakeListeners): Server {
   const settings = {
     IncomingMessage: ServiceRequest,
     ServerResponse: ServiceResponse,

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock, MovableClock } from '../kernel/clock.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { version } from '../kernel/version.ts';
+import { type Addresses, addressesOf } from '../wire/server/addresses.ts';
+import type { TlsCertificate } from '../wire/server/certificate.ts';
+import type { ControlApi, ControlApiOptions } from './control/control-api.ts';
+import type { CreatePage, ObserveStream } from './control/page-handler.ts';
+import type { EmulatorEvents } from './events.ts';
+import type { Faults } from './faults/faults.ts';
+import { createNetworkFaults } from './faults/network-faults.ts';
+import { createUpgradeFaults, type UpgradeFaults } from './faults/upgrade-faults.ts';
+import type { Random } from './random.ts';
+
+/** A service that listens. */
+export interface OpenService extends Addresses {
+  readonly port: number;
+  /** Addresses for other machines, if it listens on all interfaces. */
+  readonly lan: readonly Addresses[];
+  /** With TLS: the certificate that devices have to trust, as PEM. */
+  readonly certificate: string | undefined;
+  /** Stops accepting, closes each stream with 1001, and resolves when all have ended. A second call waits for the first. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 'trustsThisMachine'> {
+  host: string;
+  port: number;
+  tls: TlsCertificate | undefined;
+  events: Pick<EmulatorEvents, 'emit'>;
+  /** Of these, the server applies the faults of upgrades and of the network. */
+  faults: Faults;
+  random: Random;
+  /** The clock of the service, which can be moved forward. */
+  clock: MovableClock;
+  /** The clock of the machine. */
+  baseClock: Clock;
+  /** Bearer secret of the control API. Default: a new one. */
+  secret: string | undefined;
+  page: CreatePage | undefined;
+  /** The name of this emulator, where several are one service. */
+  instance?: string;
+  observe: (createTap: ObserveStream) => () => void;
+  createServer(parts: { control: ControlApi; faults: UpgradeFaults; hasPage: boolean }): Server;
+  /** Ends all streams; requests are still answered. */
+  endStreams(): Promise<void>;
+  /** Called when no connection is open any more. */
+  leave?(): Promise<void>;
+}
+
+/**
+ * Opens a service, emulated or relayed: its control API, its page, its port. Reports the addresses, and closes in order. Throws
+ * `usage` and `port-in-use`, after it has ended what was open.
+ */
+export async function openService(options: OpenServiceOptions): Promise<OpenService> {
+  const { events, faults, clock, baseClock, random, tls } = options;
+  const page = openPage(options);
+  const upgradeFaults = createUpgradeFaults(faults, clock);
+  const network = createNetworkFaults(faults, { clock: baseClock, random });
+  const { secret = randomBytes(24).toString('base64url'), control, trustsThisMachine } = options;
+  const server = options.createServer({
+    control: loadControlApi({ control, secret, page, trustsThisMachine, isSecure: tls !== undefined }),
+    faults: upgradeFaults,
+    hasPage: page !== undefined,
+  });
+  network.stretch(server);
+  const endStreams = async () => {
+    await options.endStreams();
+    await page?.close();
+    upgradeFaults.close();
+  };
+  try {
+    const address = await listen(server, options.host, options.port);
+    const { baseUrl, wsUrl, lan } = addressesOf(address, tls === undefined ? 'http' : 'https');
+    events.emit({ type: 'listening', version, baseUrl, wsUrl, ...(lan.length === 0 ? {} : { lan }) });
+    let closed: Promise<void> | undefined;
+    const close = () => {
+      closed ??= (async () => {
+        events.emit({ type: 'stopping' });
+        const stopped = new Promise((resolve) => server.close(resolve));
+        await endStreams();
+        server.closeAllConnections();
+        network.close();
+        await stopped;
+        await options.leave?.();
+      })();
+      return closed;
+    };
+    return {
+      ...{ baseUrl, wsUrl, lan, close, [Symbol.asyncDispose]: close },
+      port: address.port,
+      certificate: tls?.cert,
+    };
+  } catch (thrown) {
+    await endStreams();
+    network.close();
+    await options.leave?.();
+    throw thrown;
+  }
+}
+
+function openPage({ page, control, baseClock, observe, instance }: OpenServiceOptions) {
+  const startedAt = baseClock.now();
+  return page?.({
+    ...{ control, observe },
+    clock: baseClock,
+    elapsedMs: () => baseClock.now() - startedAt,
+    ...(instance === undefined ? {} : { instance }),
+  });
+}
+
+/** The control API, loaded for its first request: most services are never asked. */
+function loadControlApi(options: ControlApiOptions): ControlApi {
+  return async (request, response) => {
+    const { createControlApi } = await import('./control/control-api.ts');
+    return createControlApi(options)(request, response);
+  };
+}
+
+/** Listens on an address. Throws `port-in-use`, and `usage` for an address that is not this machine's. */
+export async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, host, port)));
+    server.listen({ host, port }, resolve);
+  });
+  // An accept fails when descriptors run out. Open connections continue.
+  server.on('error', () => {});
+  return server.address() as AddressInfo;
+}
+
+function listenError(cause: NodeJS.ErrnoException, host: string, port: number): VoicectlError {
+  if (cause.code === 'EADDRINUSE') {
+    return new VoicectlError('port-in-use', `Port ${port} on ${host} is taken`, {
+      hint: 'Choose another with --port, or let the system choose with --port 0.',
+      cause,
+    });
+  }
+  return new VoicectlError('usage', `Cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+import { setUpProxies } from '../../helpers/proxies.ts';
+import { httpRequest, rawHttp } from '../../helpers/raw-http.ts';
+
+const startEmulator = setUpEmulators();
+const startProxy = setUpProxies();
+
+const services = {
+  emulator: () => startEmulator(),
+  proxy: async () => startProxy(await startEmulator()),
+};
+const upgradeLines = [
+  'Host: 127.0.0.1',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+];
+const close = 'Connection: close';
+
+describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of the %s', (kind) => {
+  test.each([
+    ['an upgrade over HTTP/1.0', 400, ['GET /voice-stream HTTP/1.0', ...upgradeLines]],
+    ['an upgrade over HTTP/2.0', 400, ['GET /voice-stream HTTP/2.0', ...upgradeLines]],
+    [
+      'an upgrade of a foreign host',
+      403,
+      ['GET /voice-stream HTTP/1.1', ...upgradeLines.with(0, 'Host: a.b')],
+    ],
+    ['a request of a foreign host', 403, ['GET / HTTP/1.1', 'Host: a.b', close]],
+    ['two hosts', 400, ['GET / HTTP/1.1', 'Host: 127.0.0.1', 'Host: 127.0.0.1', close]],
+    ['CONNECT', 405, ['CONNECT evil.example:443 HTTP/1.1', 'Host: evil.example:443', close]],
+    ['no HTTP', 400, ['HELLO']],
+  ])('%s is refused with %i in the form of the service', async (_name, status, lines) => {
+    const { port } = await services[kind]();
+    const answer = await rawHttp(port, httpRequest(lines));
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body)).toEqual({
+      error: { code: expect.any(String), message: expect.any(String) },
+    });
+    expect(answer.headers).toContainEqual(['Cache-Control', 'no-cache, no-store, must-revalidate']);
+    if (status === 405) expect(answer.headers).toContainEqual(['Allow', 'POST, OPTIONS']);
+  });
+
+  test('an expectation that is not known is not answered with an empty 417', async () => {
+    const { port } = await services[kind]();
+    const lines = ['POST /nowhere HTTP/1.1', 'Host: 127.0.0.1', 'Expect: tea', 'Content-Length: 0', close];
+    expect((await rawHttp(port, httpRequest(lines))).status).toBe(404);
+  });
+});
