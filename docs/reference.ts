@@ -7,7 +7,7 @@ import { generalOptions, type OptionName, optionSpec } from '../src/config/optio
 import { ruleOf, situations } from '../src/conformance/drill/catalogue.ts';
 import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
 import { stepsFor } from '../src/conformance/needed.ts';
-import { backends } from '../src/devices/backends/backend.ts';
+import { backends } from '../src/devices/backend.ts';
 import { audioLimitNames, audioLimits } from '../src/kernel/audio-limits.ts';
 import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failure-kind.ts';
 import { controlOperations, controlPrefix } from '../src/protocol/control.ts';

@@ -6,7 +6,7 @@ import { wireFormat } from '../audio/source-format.ts';
 import { createBlockJoiner } from '../audio/whole-samples.ts';
 import type { ErrorDetails, VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
-import type { Backend } from './backends/backend.ts';
+import type { Backend } from './backend.ts';
 import { deviceError } from './device-error.ts';
 import { readHostMessages } from './host/host-protocol.ts';
 import type { NativeFormat } from './host/native-devices.ts';

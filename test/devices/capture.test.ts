@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { backends } from '../../src/devices/backends/backend.ts';
+import { backends } from '../../src/devices/backend.ts';
 import { createOpener, openFirst } from '../../src/devices/backends/open-first.ts';
 import { type Capture, openCapture } from '../../src/devices/capture.ts';
 import type { VoicectlError } from '../../src/kernel/errors.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Surroundings } from '../../src/devices/backends/find-backends.ts';
+import type { Surroundings } from '../../src/devices/find-backends.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 
 /** A machine whose only programs are those that a test puts there, and that has no native library. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { recordingPage } from '../../src/page/recording-page.ts';
+import { recordingPage } from '../../src/page/server/recording-page.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
 import { recordingHar } from '../../src/recording/har.ts';
 import { readTimeline } from '../../src/recording/timeline.ts';

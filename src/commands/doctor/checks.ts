@@ -1,8 +1,8 @@
 import { requireSafeTransport } from '../../config/target.ts';
 import { readTrusted } from '../../config/trusted.ts';
-import { type Backend, backends, backendsFor, fitsHost } from '../../devices/backends/backend.ts';
+import { type Backend, backends, backendsFor, fitsHost } from '../../devices/backend.ts';
 import { installHint } from '../../devices/backends/no-device.ts';
-import { type Probe, probeBackends } from '../../devices/backends/probe.ts';
+import { type Probe, probeBackends } from '../../devices/probe.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { type ErrorCode, toVoicectlError } from '../../kernel/errors.ts';
 import type { Check } from '../../report/doctor-lines.ts';

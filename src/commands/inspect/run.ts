@@ -40,7 +40,7 @@ async function writeExports(
 ): Promise<string[]> {
   const options = { isPrivate: true, giveUp };
   if (html !== undefined) {
-    const { recordingPage } = await import('../../page/recording-page.ts');
+    const { recordingPage } = await import('../../page/server/recording-page.ts');
     await writeText(html, await recordingPage(recording, timeline), options);
   }
   if (har !== undefined) {

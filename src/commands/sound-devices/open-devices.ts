@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { createWavFile } from '../../audio/wav/wav-file.ts';
 import type { deviceOptions, OptionName } from '../../config/options.ts';
-import type { Host } from '../../devices/backends/backend.ts';
-import type { Surroundings } from '../../devices/backends/find-backends.ts';
+import type { Host } from '../../devices/backend.ts';
 import { createOpener, type DeviceChoice } from '../../devices/backends/open-first.ts';
 import { openCapture } from '../../devices/capture.ts';
+import type { Surroundings } from '../../devices/find-backends.ts';
 import { type Microphone, openMicrophone } from '../../devices/microphone.ts';
 import type { Notices } from '../../devices/notices.ts';
 import { openSpeaker } from '../../devices/playout/open-speaker.ts';

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
+import type { Backend } from '../backend.ts';
 import { cannotStart, deviceError } from '../device-error.ts';
+import { findBackends, type Surroundings } from '../find-backends.ts';
 import { type DeviceFacts, readHostMessages } from '../host/host-protocol.ts';
 import { startHost } from '../process/open-process.ts';
-import type { Backend } from './backend.ts';
-import { findBackends, type Surroundings } from './find-backends.ts';
 import { parseAlsaNames, parsePipewireDump, parsePulseList } from './listings.ts';
 import { noDevice, type Refusal } from './no-device.ts';
 

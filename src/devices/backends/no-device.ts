@@ -1,5 +1,5 @@
 import { VoicectlError } from '../../kernel/errors.ts';
-import { type Backend, backends, fitsHost, type Host } from './backend.ts';
+import { type Backend, backends, fitsHost, type Host } from '../backend.ts';
 
 /** Why a backend was not used. */
 export interface Refusal {

@@ -1,7 +1,7 @@
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import type { Backend, Role } from '../backend.ts';
+import { type Candidate, findBackends } from '../find-backends.ts';
 import type { DeviceOptions } from '../process/open-process.ts';
-import type { Backend, Role } from './backend.ts';
-import { type Candidate, findBackends } from './find-backends.ts';
 import { listDevices, listFirst } from './list-devices.ts';
 import { noDevice, type Refusal } from './no-device.ts';
 import { isDeviceNumber, selectDevice } from './select-device.ts';

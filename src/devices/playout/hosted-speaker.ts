@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { bytesForMs, channels, sampleRate } from '../../protocol/audio-format.ts';
-import type { NativeBackend } from '../backends/backend.ts';
+import type { NativeBackend } from '../backend.ts';
 import { readHostMessages } from '../host/host-protocol.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createWatchdog } from '../process/watchdog.ts';

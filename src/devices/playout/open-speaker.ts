@@ -1,4 +1,4 @@
-import type { Backend } from '../backends/backend.ts';
+import type { Backend } from '../backend.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { startDeviceProcess } from '../process/device-process.ts';
 import { type DeviceOptions, openProcess, whileOpening } from '../process/open-process.ts';

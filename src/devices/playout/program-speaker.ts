@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
-import type { ProgramBackend } from '../backends/backend.ts';
+import type { ProgramBackend } from '../backend.ts';
 import { deviceError } from '../device-error.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createLag } from './lag.ts';

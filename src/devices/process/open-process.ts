@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Backend, Role } from '../backends/backend.ts';
-import type { Surroundings } from '../backends/find-backends.ts';
+import type { Backend, Role } from '../backend.ts';
 import { cannotStart, deviceError } from '../device-error.ts';
+import type { Surroundings } from '../find-backends.ts';
 import type { HostTask } from '../host/host-protocol.ts';
 import { type DeviceProcess, startDeviceProcess } from './device-process.ts';
 

@@ -7,12 +7,12 @@ import { cacheControl } from '../../protocol/token-response.ts';
 import { readTimeline } from '../../recording/timeline.ts';
 import type { CreatePage, PageHandler, PageRequest, Stage } from '../../service/control/page-handler.ts';
 import { readBody } from '../../wire/server/http-body.ts';
-import { recordingPage } from '../recording-page.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
 import { sendAsset, sendDocument } from './assets.ts';
 import { faultForms } from './fault-forms.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { sendVoices } from './listening.ts';
+import { recordingPage } from './recording-page.ts';
 import { createRecordings, type Recordings } from './recordings.ts';
 
 /** What the page says of the emulator, known once it listens. */

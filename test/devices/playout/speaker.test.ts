@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { backends } from '../../../src/devices/backends/backend.ts';
+import { backends } from '../../../src/devices/backend.ts';
 import { openSpeaker } from '../../../src/devices/playout/open-speaker.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
 import { setUpFakePrograms } from '../fake-program.ts';

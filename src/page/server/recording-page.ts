@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Recording } from '../recording/read-recording.ts';
-import type { Timeline } from '../recording/timeline.ts';
-import { htmlDocument } from '../report/document.ts';
-import { html, jsonForScript, trusted } from '../report/html.ts';
-import { packVoices, recordingView } from './recording-view.ts';
-import { readAsset } from './server/assets.ts';
+import type { Recording } from '../../recording/read-recording.ts';
+import type { Timeline } from '../../recording/timeline.ts';
+import { htmlDocument } from '../../report/document.ts';
+import { html, jsonForScript, trusted } from '../../report/html.ts';
+import { packVoices, recordingView } from '../recording-view.ts';
+import { readAsset } from './assets.ts';
 
 /**
  * A recording as one self-contained page: no network, and no script but its own. It contains both voices completely,

@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
-import { VoicectlError } from '../../kernel/errors.ts';
+import { VoicectlError } from '../kernel/errors.ts';
 import { type Backend, backends, backendsFor, fitsHost, type Host, type Role } from './backend.ts';
 
 /** Where devices are looked for: the machine, its environment, and the built device host. */

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  backends,
-  fitsHost,
-  type LineOptions,
-  type ProgramBackend,
-} from '../../../src/devices/backends/backend.ts';
+import { backends, fitsHost, type LineOptions, type ProgramBackend } from '../../src/devices/backend.ts';
 
 const host = (platform: NodeJS.Platform, arch: string) => ({ platform, arch });
 const named = (name: string) => backends.find((backend) => backend.name === name)!;

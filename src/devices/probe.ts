@@ -1,9 +1,9 @@
-import { toVoicectlError } from '../../kernel/errors.ts';
-import { openCapture } from '../capture.ts';
-import { openSpeaker } from '../playout/open-speaker.ts';
-import type { DeviceOptions } from '../process/open-process.ts';
+import { toVoicectlError } from '../kernel/errors.ts';
 import { backends, type Role } from './backend.ts';
+import { openCapture } from './capture.ts';
 import { type Candidate, findBackends } from './find-backends.ts';
+import { openSpeaker } from './playout/open-speaker.ts';
+import type { DeviceOptions } from './process/open-process.ts';
 
 /** What a backend can do on this machine with its default devices. */
 export interface Probe {
