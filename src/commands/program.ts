@@ -6,7 +6,6 @@ import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
 import type { Command as CommandEntry, CommandGroup, CommandSpec } from './command.ts';
 import { commands, headingOf } from './commands.ts';
-import { completionSpec } from './completion/spec.ts';
 import { helpHint } from './help-hint.ts';
 
 /** A command, by its whole name, such as `emulator fault`. */
@@ -49,6 +48,13 @@ interface Tree {
   run: RunCommand;
   isNamed(command: string): boolean;
 }
+
+/** Only described here: the completion library replaces this command in the tree. */
+const completionSpec = {
+  name: 'completion',
+  summary: 'print a completion script',
+  args: [['<shell>', 'bash, zsh or fish']],
+} as const;
 
 function buildCompletion(program: Command): Command {
   const { name, summary, args } = completionSpec;
