@@ -20,3 +20,12 @@ export function createStyle(colour: boolean): Style {
     note: with_('yellow'),
   };
 }
+
+/** Whether the terminal shows Unicode: by the locale, like the C library reads it; on Windows always. */
+export function speaksUnicode({
+  LC_ALL,
+  LC_CTYPE,
+  LANG,
+}: Readonly<Record<string, string | undefined>>): boolean {
+  return process.platform === 'win32' || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}

@@ -21,8 +21,11 @@ export interface ScreenOptions<Event extends { type: string }> {
   onEnd: (end: ScreenEnd) => void;
 }
 
-/** `terminal`: it is gone; `drawing`: the drawing thread has failed or hangs. */
-export type ScreenEnd = { cause: 'terminal' | 'drawing'; error: Error };
+/**
+ * `terminal`: it is gone; `keys`: its input had ended before the first frame, as with `</dev/null`, but it can still
+ * show lines; `drawing`: the drawing thread has failed or hangs.
+ */
+export type ScreenEnd = { cause: 'terminal' | 'keys' | 'drawing'; error: Error };
 
 /** A screen that fills the terminal: a view of events. */
 export interface Screen<Event> {
@@ -61,6 +64,7 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
   let input = '';
   let isFresh = true;
   let isTouched = false;
+  let hasDrawn = false;
   let isClosed = false;
   let lastWrite: Promise<unknown> = Promise.resolve();
   let answer: ((frame: Frame | undefined) => void) | undefined;
@@ -111,6 +115,7 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
   const write = async (patch: string) => {
     if (isClosed) return;
     terminal.enter();
+    hasDrawn = true;
     lastWrite = device.write(patch);
     await lastWrite.catch((error: Error) => end('terminal', error));
   };
@@ -136,7 +141,7 @@ export function openScreen<Event extends { type: string }>(options: ScreenOption
       isFresh = true;
       limiter.request({ urgent: true });
     },
-    onGone: (error) => end('terminal', error),
+    onGone: (error) => end(hasDrawn ? 'terminal' : 'keys', error),
     onSuspend: () => suspend(false),
     onExit: () => terminal.leave(),
   });

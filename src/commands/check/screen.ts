@@ -3,7 +3,7 @@ import type { Judged } from '../../conformance/judge.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { ruleLines } from '../../report/check-lines.ts';
-import { openVerdictScreen } from '../terminal/verdict-screen.ts';
+import { openVerdictScreen } from '../terminal/run-screen.ts';
 import type { CheckContext } from './context.ts';
 import { createCheckNews } from './news.ts';
 import { type CheckFacts, type CheckView, printResult } from './view.ts';

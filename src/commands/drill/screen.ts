@@ -1,7 +1,7 @@
 import type { Drilled } from '../../conformance/drill/run-situation.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
-import { openVerdictScreen } from '../terminal/verdict-screen.ts';
+import { openVerdictScreen } from '../terminal/run-screen.ts';
 import type { DrillContext } from './context.ts';
 import { createDrillNews } from './news.ts';
 import { createDrillLines, type DrillFacts, type DrillView } from './view.ts';

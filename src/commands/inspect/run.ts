@@ -7,10 +7,10 @@ import { type Recording, readRecording } from '../../recording/read-recording.ts
 import { readTimeline, type Timeline } from '../../recording/timeline.ts';
 import { recordingTitle } from '../../report/recording-title.ts';
 import { sessionLines } from '../../report/session-lines.ts';
+import { speaksUnicode } from '../../report/style.ts';
 import { summaryLines } from '../../report/summary-lines.ts';
 import { labelColumns, timelineLines } from '../../report/timeline-lines.ts';
 import type { ContextOf } from '../command.ts';
-import { speaksUnicode } from '../terminal/speaks-unicode.ts';
 import type { inspectSpec } from './spec.ts';
 
 type InspectContext = ContextOf<typeof inspectSpec>;

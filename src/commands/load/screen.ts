@@ -21,7 +21,6 @@ export function createLoadScreen(
     device,
     screen: 'load',
     subject: escapeText(`${target}: ${task}, ${arrival}`),
-    fold: () => undefined,
   });
   return {
     signal: AbortSignal.any([signal, screen.signal]),

@@ -1,145 +1,79 @@
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
-import { exitCodes, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
-import { version } from '../../kernel/version.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { faultCatalogue } from '../../protocol/faults.ts';
-import { emulatorLines } from '../../report/emulator-lines.ts';
 import { countEvent, counterTexts, noCounters } from '../../report/serve-counters.ts';
-import { serviceFacts, speakersText, startLines } from '../../report/start-lines.ts';
+import { serviceFacts, speakersText } from '../../report/start-lines.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
-import type { Action } from '../../ui/port.ts';
-import { openScreen, type ScreenEnd } from '../../ui/screen.ts';
+import type { ScreenStart } from '../../ui/port.ts';
 import type { Looked } from '../../ui/serve-model.ts';
-import { drawWorker } from '../../ui/worker-file.ts';
 import { parseMessage } from '../control/message.ts';
-import { runOwnAction } from '../terminal/screen-actions.ts';
-import { speaksUnicode } from '../terminal/speaks-unicode.ts';
-import type { RunningFacts, ServeContext, ServeFacts, ServeView, Shown } from './view.ts';
+import { type CommandAction, openCommandScreen } from '../terminal/command-screen.ts';
+import {
+  createServeLines,
+  type RunningFacts,
+  type ServeContext,
+  type ServeFacts,
+  type ServeView,
+  type Shown,
+} from './view.ts';
 
 /** How often the state of the emulator is read. */
 const lookEveryMs = 250;
 
 /** The emulator on the whole terminal, and keys that act on it. */
 export function createServeScreen(
-  { settings, io, style, colour }: ServeContext,
+  context: ServeContext,
   { device, ...facts }: { device: TerminalDevice } & ServeFacts,
 ): ServeView {
-  const speakers = { reply: settings.reply, scenario: settings.scenario };
-  const screen = openScreen<EmulatorEvent | Looked>({
-    device,
-    clock: systemClock,
-    worker: drawWorker,
-    colour,
-    start: {
-      screen: 'serve',
-      version,
-      ascii: settings.ascii ?? !speaksUnicode(io.env),
-      ...(facts.head ?? { subject: speakersText(speakers) }),
-      can: [
-        'copy',
-        'copyCurl',
-        'save',
-        ...(facts.head ? [] : ['advance' as const]),
-        'close',
-        'send',
-        'fault',
-      ],
-      emulator: {
-        faults: Object.entries(faultCatalogue).map(([name, { summary }]) => ({ name, summary })),
-      },
-    },
-    fold: () => undefined,
-    onAction: (action) => void act(action).catch((thrown) => tell(toVoicectlError(thrown).message)),
-    onEnd,
-  });
-  const tell = (text: string) => screen.show({ type: 'notice', text });
-  let isOnScreen = true;
+  const { settings, io } = context;
+  /** Used once the screen has ended by itself. */
+  let lines: ServeView | undefined;
   let emulator: Shown | undefined;
   let listening: (EmulatorEvent & { type: 'listening' }) | undefined;
   let counters = noCounters;
   let known: RunningFacts = {};
   let look: ClockTimer | undefined;
+  const screen = openCommandScreen<EmulatorEvent | Looked>(context, {
+    device,
+    start: startOf(settings, facts),
+    fold: () => undefined,
+    curl: () => (emulator === undefined ? '' : serviceFacts(emulator, { ...facts, ...known }).curl),
+    async onAction(action) {
+      if (emulator === undefined) return;
+      screen.say(await perform(action, emulator.control));
+      showState();
+    },
+    onLost() {
+      look?.cancel();
+      lines = openLines();
+      lines.ended.then(() => end());
+    },
+  });
   let end: (failure?: VoicectlError) => void = () => {};
   const ended = new Promise<void>((resolve, reject) => {
     end = (failure) => (failure === undefined ? resolve() : reject(failure));
   });
   ended.catch(() => {});
-  let isEnding = false;
-
-  function onEnd({ cause, error }: ScreenEnd) {
-    isOnScreen = false;
+  screen.signal.addEventListener('abort', () => {
     look?.cancel();
-    if (cause === 'terminal') {
-      end(new VoicectlError('input-output', `The terminal is gone: ${error.message}`, { cause: error }));
-      return;
-    }
-    void io.stderr
-      .write(`voicectl: the screen failed (${error.message}); continuing with plain lines\n`)
-      .catch(() => {});
-  }
+    const reason = toVoicectlError(screen.signal.reason);
+    end(reason.code === 'interrupted' ? undefined : reason);
+  });
 
-  /** Performs an action of the user. Throws if it is not possible. */
-  async function act(action: Action) {
-    switch (action.type) {
-      case 'quit':
-        // The second time it does not wait.
-        if (isEnding) io.exit(exitCodes.interrupted);
-        isEnding = true;
-        end();
-        return;
-      case 'copy':
-      case 'copyCurl':
-      case 'save':
-        await runOwnAction(action, { cwd: io.cwd, curl, copy: screen.copy, tell });
-        return;
-    }
-    if (emulator === undefined) return;
-    const { control } = emulator;
-    switch (action.type) {
-      case 'advance':
-        await control.advance(action.ms);
-        tell(`The clock is ${(await control.time()).aheadMs / 1000} s ahead`);
-        break;
-      case 'close':
-        tellReached(
-          await control.close({ stream: action.stream }, closeCodes.serviceRestart, 'Closed by hand'),
-          {
-            done: `Closed session ${action.stream}`,
-            ...action,
-          },
-        );
-        break;
-      case 'send':
-        tellReached(await control.send({ stream: action.stream }, readMessage(action.text)), {
-          done: `Sent to session ${action.stream}`,
-          ...action,
-        });
-        break;
-      case 'fault':
-        tell(`Added fault ${(await control.faults.add(action.text)).fault.name}`);
-        break;
-      case 'clearFault':
-        await control.faults.clear(action.id);
-        tell('The fault has ended');
-        break;
-    }
-    showState();
-  }
-
-  /** Reports success, or that the session has no token yet or has ended. */
-  function tellReached(streams: readonly number[], { done, stream }: { done: string; stream: number }) {
-    tell(streams.length > 0 ? done : `Session ${stream} was not reached: it has no token yet, or has ended`);
-  }
-
-  function curl() {
-    return emulator === undefined ? '' : serviceFacts(emulator, { ...facts, ...known }).curl;
+  /** Plain lines, from the first one. */
+  function openLines(): ServeView {
+    const view = createServeLines(context, facts);
+    if (emulator !== undefined) view.attach(emulator, known);
+    if (listening !== undefined) view.show(listening);
+    return view;
   }
 
   function showState() {
     look?.cancel();
-    if (emulator === undefined || !isOnScreen) return;
+    if (emulator === undefined || screen.isLost) return;
     void readState(emulator.control);
   }
 
@@ -159,30 +93,72 @@ export function createServeScreen(
     show(event) {
       counters = countEvent(counters, event);
       if (event.type === 'listening') listening = event;
-      if (isOnScreen) screen.show(event);
-      else for (const line of emulatorLines(event, style)) void io.stdout.write(`${line}\n`).catch(() => {});
+      if (lines === undefined) screen.show(event);
+      else lines.show(event);
     },
     async note(text) {
-      screen.show({ type: 'notice', text, stays: true });
+      screen.say(text, { stays: true });
     },
-    attach(running, told) {
+    attach(running, runningFacts) {
       emulator = running;
-      known = told;
+      known = runningFacts;
+      lines?.attach(running, known);
       screen.show({ type: 'addresses', page: known.page, ...serviceFacts(running, { ...facts, ...known }) });
       showState();
     },
     async close() {
       look?.cancel();
       await screen.close();
-      if (!isOnScreen || listening === undefined) return;
-      const lines = [
-        ...(facts.linesOf?.(listening, known, style) ??
-          startLines(listening, { ...speakers, ...facts, ...known }, style)),
-        counterTexts(counters).join(', '),
-      ];
-      for (const line of lines) await io.stdout.write(`${line}\n`);
+      if (lines !== undefined) return lines.close();
+      if (screen.isLost || listening === undefined) return;
+      const last = openLines();
+      await last.close();
+      await io.stdout.write(`${counterTexts(counters).join(', ')}\n`);
     },
   };
+}
+
+function startOf(
+  { reply, scenario }: ServeContext['settings'],
+  { head }: ServeFacts,
+): Omit<ScreenStart, 'version' | 'ascii'> {
+  return {
+    screen: 'serve',
+    ...(head ?? { subject: speakersText({ reply, scenario }) }),
+    // A proxy has no clock to move.
+    can: ['copy', 'copyCurl', 'save', ...(head ? [] : (['advance'] as const)), 'close', 'send', 'fault'],
+    emulator: { faults: Object.entries(faultCatalogue).map(([name, { summary }]) => ({ name, summary })) },
+  };
+}
+
+/** Performs an action of the user. Returns the result, for people. Throws if the action is not possible. */
+async function perform(action: CommandAction, control: Shown['control']): Promise<string> {
+  switch (action.type) {
+    case 'advance':
+      await control.advance(action.ms);
+      return `The clock is ${(await control.time()).aheadMs / 1000} s ahead`;
+    case 'close': {
+      const { stream } = action;
+      const reached = await control.close({ stream }, closeCodes.serviceRestart, 'Closed by hand');
+      return reached.length > 0 ? `Closed stream ${stream}` : notReached(stream);
+    }
+    case 'send': {
+      const { stream } = action;
+      const reached = await control.send({ stream }, readMessage(action.text));
+      return reached.length > 0 ? `Sent to stream ${stream}` : notReached(stream);
+    }
+    case 'fault':
+      return `Added fault ${(await control.faults.add(action.text)).fault.name}`;
+    case 'clearFault':
+      await control.faults.clear(action.id);
+      return 'The fault has ended';
+    default:
+      return '';
+  }
+}
+
+function notReached(stream: number): string {
+  return `Stream ${stream} was not reached: it has no token yet, or has ended`;
 }
 
 /** `speaking`, `listening`, `error CODE text`, or JSON. Throws `usage`. */

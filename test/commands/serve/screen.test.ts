@@ -50,7 +50,7 @@ function open() {
   };
 }
 
-test('x and e on a session that is not reached do not say that anything was done', async () => {
+test('x and e on a stream that is not reached do not say that anything was done', async () => {
   const { view, press } = open();
   const emulator = await createEmulator();
   deferred.push(() => emulator.close());
@@ -58,7 +58,7 @@ test('x and e on a session that is not reached do not say that anything was done
   press({ type: 'close', stream: 7 });
   press({ type: 'send', stream: 7, text: 'speaking' });
   await vi.waitFor(() => expect(told).toHaveLength(2));
-  for (const text of told) expect(text).toMatch(/^Session 7 was not reached/);
+  for (const text of told) expect(text).toMatch(/^Stream 7 was not reached/);
 });
 
 test('the first q ends in order, the second at once', async () => {

@@ -39,7 +39,7 @@ function open() {
     canMute: true,
   });
   const press: Options['onAction'] = (action) => opened[0]?.onAction(action);
-  const lose = () => opened[0]?.onEnd({ cause: 'terminal', error: new Error('EIO') });
+  const lose = () => opened[0]?.onEnd({ cause: 'keys', error: new Error('it was closed') });
   return { view, press, lose, written };
 }
 
@@ -79,7 +79,7 @@ test('no session begins when the user has left before', async () => {
   expect(begin).not.toHaveBeenCalled();
 });
 
-test('a session begins also where the terminal has nothing more to say', async () => {
+test('a session begins also where no keys can be read from the terminal', async () => {
   const { view, lose } = open();
   lose();
   const begin = vi.fn(async function* () {});
