@@ -36,7 +36,8 @@ const apart: readonly (readonly [from: string, to: string])[] = [
 
 /** Rooms that look at another import its types and nothing that runs; a pure function of events may be named here. */
 const typesOnly: readonly (readonly [from: string, to: string, ...except: string[]])[] = [
-  ['recording', 'session'],
+  // The recorder of a stream makes a session of what a tap reports.
+  ['recording', 'session', 'session/ledger.ts', 'session/metrics.ts', 'session/session-tap.ts'],
   ['report', 'session'],
   ['report', 'runs'],
   ['report', 'service'],

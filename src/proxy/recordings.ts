@@ -1,15 +1,16 @@
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EmulatorEvent } from '../service/events.ts';
+import { recordStream, type StreamRecording } from '../recording/record-stream.ts';
+import { noticeOf } from '../service/stream-notice.ts';
 import type { Tap } from '../wire/tap.ts';
-import type { TokenMatches } from './match-tokens.ts';
+import { requestedDevice, type TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';
 import type { ProxyEvents } from './proxy-events.ts';
-import { recordStream, type StreamRecording } from './record-stream.ts';
 
-/** Records every stream of a proxy. */
-export interface Recordings {
+/** Records every stream of a proxy, as its device sees it. */
+export interface ProxyRecordings {
   /** Begins the recording of a stream. */
   tap(stream: number): Tap;
   /** Completes the recording of a stream that has ended. */
@@ -27,17 +28,17 @@ export async function openRecordings(
     matches,
     events,
   }: { target: ProxyTarget; clock: Clock; matches: TokenMatches; events: ProxyEvents },
-): Promise<Recordings> {
+): Promise<ProxyRecordings> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((thrown) => {
     throw writeFailure(folder, thrown);
   });
   const open = new Map<number, StreamRecording>();
   const closing = new Set<Promise<void>>();
-  const note = (event: EmulatorEvent) => {
-    if ((event.type === 'violation' || event.type === 'remark') && event.stream !== undefined)
-      open.get(event.stream)?.judged(event);
-  };
-  const stop = events.subscribe(note);
+  const stop = events.subscribe((event) => {
+    const recording = 'stream' in event && event.stream !== undefined ? open.get(event.stream) : undefined;
+    const notice = recording && noticeOf(event);
+    if (notice !== undefined) recording?.notice(notice);
+  });
   const ended = (stream: number) => {
     const closed = open.get(stream)?.close();
     open.delete(stream);
@@ -49,8 +50,14 @@ export async function openRecordings(
   return {
     tap(stream) {
       const recording = recordStream({
-        ...{ folder, stream, baseUrl, wsUrl, clock, matches },
-        onProblem: ({ message }) => events.emit({ type: 'recording-failed', stream, why: message }),
+        ...{ baseUrl, wsUrl, clock, source: 'proxy' },
+        folderOf: (device) => join(folder, folderName(stream, device, clock)),
+        ownerOf({ hash, claims }) {
+          const granted = matches.find(hash);
+          const named = typeof claims?.sub === 'string' ? claims.sub : '';
+          return { device: (granted && requestedDevice(granted)) ?? named, granted };
+        },
+        onFailure: ({ message }) => events.emit({ type: 'recording-failed', stream, why: message }),
       });
       open.set(stream, recording);
       return recording.tap;
@@ -62,4 +69,11 @@ export async function openRecordings(
       stop();
     },
   };
+}
+
+/** `2026-11-21T14-38-48-972Z-1-lamp`: sorts by time, and is free of anything that a path could misread. */
+function folderName(stream: number, device: string, clock: Clock): string {
+  const at = new Date(clock.wall()).toISOString().replace(/[:.]/g, '-');
+  const name = device.replace(/[^\w-]+/g, '_').slice(0, 60);
+  return [at, stream, ...(name === '' ? [] : [name])].join('-');
 }

@@ -31,6 +31,10 @@ export interface BundleWriter {
     marks?: Pick<WireLine & { type: 'audio' }, 'injected'>,
   ): void;
   event(event: RecordedEvent): void;
+  /** Data that waits for the disk. */
+  readonly waitingBytes: number;
+  /** Resolves with the first write error, when it happens. */
+  readonly failed: Promise<VoicectlError>;
   /** Resolves when little data waits for the disk. Throws `input-output` if the disk is full or fails. */
   taken(): Promise<void>;
   /** Resolves when everything so far is written. Throws the same. */
@@ -106,6 +110,10 @@ function createWriter(folder: string, files: Files): BundleWriter {
   let waiting = emptyBatch();
   let writingBytes = 0;
   let failure: VoicectlError | undefined;
+  let reportFailure: (failure: VoicectlError) => void = () => {};
+  const failed = new Promise<VoicectlError>((resolve) => {
+    reportFailure = resolve;
+  });
   let writing: Promise<void> | undefined;
 
   /** Audio first: no line refers to bytes that are missing. */
@@ -121,6 +129,7 @@ function createWriter(folder: string, files: Files): BundleWriter {
       writingBytes = batch.bytes;
       await write(batch).catch((thrown) => {
         failure = writeFailure(folder, thrown);
+        reportFailure(failure);
       });
       writingBytes = 0;
     }
@@ -143,6 +152,10 @@ function createWriter(folder: string, files: Files): BundleWriter {
 
   return {
     settled,
+    failed,
+    get waitingBytes() {
+      return waiting.bytes + writingBytes;
+    },
     wire: (line) => addLine('wire', line),
     event: (event) => addLine('events', event),
     audio(direction, t, pcm, marks = {}) {

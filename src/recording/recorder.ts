@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { AudioSink } from '../session/output.ts';
 import type { Tap } from '../wire/tap.ts';
-import { type BundleWriter, createBundle } from './bundle-writer.ts';
+import { createBundle } from './bundle-writer.ts';
 import { type Manifest, schemaVersion } from './format.ts';
 import { createWireWriter } from './wire-writer.ts';
 
@@ -13,8 +13,14 @@ export interface Recorder {
   tap: Tap;
   /** A sink for the session: a slow disk slows the session down, a full one ends it. */
   sink: AudioSink;
+  /** Records an event; the summary is written at the end. */
+  event(event: SessionEvent): void;
   /** Passes the events on, one recorded after the other; completes the recording at their end. */
   watch(events: AsyncIterable<SessionEvent>): AsyncGenerator<SessionEvent>;
+  /** Data that waits for the disk. */
+  readonly waitingBytes: number;
+  /** Completes the recording. Throws the first write error. */
+  close(): Promise<void>;
   /** Deletes an empty recording. */
   abandon(): Promise<void>;
 }
@@ -33,41 +39,43 @@ export async function createRecorder({
   startedAt: began,
   ...facts
 }: RecorderOptions): Promise<Recorder> {
-  const startedAt = new Date(clock.wall()).toISOString();
+  const startedAt = new Date(clock.wall() - clock.now() + (began ?? clock.now())).toISOString();
   const writer = await createBundle(folder, { schema: schemaVersion, startedAt, ...facts });
   // Until the session starts, which reads the clock in the same step.
   let origin = began ?? clock.now();
+  let summary: object | undefined;
   const timeOf = (at: number) => roundMs(at - origin);
+  const record = (event: SessionEvent) => {
+    if (event.type === 'summary') summary = withoutType(event);
+    else if (event.type !== 'audio' && event.type !== 'figures') writer.event(event);
+  };
+  const close = () => writer.close(timeOf(clock.now()), summary);
   return {
     tap: { ...createWireWriter({ writer, device: facts.device, timeOf }), ready: writer.taken },
-    sink: { write: writer.taken, close: writer.settled },
+    sink: { write: writer.taken, close: writer.settled, failed: writer.failed },
+    event: record,
+    close,
+    get waitingBytes() {
+      return writer.waitingBytes;
+    },
     async abandon() {
       await writer.close(0, undefined);
       await rm(folder, { recursive: true });
     },
     async *watch(events) {
       origin = began ?? clock.now();
-      let summary: object | undefined;
       try {
         for await (const event of events) {
-          if (event.type === 'summary') summary = withoutType(event);
-          else await record(writer, event);
+          record(event);
+          // If the disk fails, the sink ends the session; events before that still pass.
+          await writer.taken().catch(() => {});
           yield event;
         }
       } finally {
-        await writer.close(timeOf(clock.now()), summary);
+        await close();
       }
     },
   };
-}
-
-/** If the disk fails, the sink ends the session; events before that still pass. */
-async function record(
-  writer: BundleWriter,
-  event: Exclude<SessionEvent, { type: 'summary' }>,
-): Promise<void> {
-  if (event.type !== 'audio' && event.type !== 'figures') writer.event(event);
-  await writer.taken().catch(() => {});
 }
 
 function withoutType({ t: _t, type: _type, ...summary }: SessionEvent & { type: 'summary' }): object {

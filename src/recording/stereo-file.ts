@@ -25,7 +25,7 @@ export async function createStereoFile({
   path,
   clock,
   giveUp,
-}: StereoFileOptions): Promise<Omit<Recorder, 'abandon'>> {
+}: StereoFileOptions): Promise<Pick<Recorder, 'tap' | 'sink' | 'watch'>> {
   const file = await createWavFile(path, { channels: 2, giveUp });
   const stereo = createStereo();
   let origin = clock.now();

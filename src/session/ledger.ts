@@ -33,35 +33,43 @@ export interface GrantNote {
 /** Records everything that happens: emits it as an event, and counts it for the summary. */
 export interface Ledger {
   readonly metrics: Metrics;
-  emit(body: SessionEventBody): void;
+  emit: EmitEvent;
   warn(code: string, message: string): void;
   granted(grant: GrantNote): void;
   /** The token was given, not requested; its claims, if it is a JWT. */
   given(claims: Record<string, unknown> | undefined): void;
   took(step: 'connectMs' | 'authoriseMs', ms: number): void;
-  message(message: ServiceMessage): void;
-  sent(frame: Buffer): void;
+  /** `at`, as everywhere here: when it passed, on the clock. */
+  message(message: ServiceMessage, at: number): void;
+  sent(frame: Buffer, at: number): void;
   /** The source and its speech have ended. */
   sourceEnded(): void;
-  received(pcm: Buffer): void;
-  closed(close: StreamClose): void;
+  received(pcm: Buffer, at: number): void;
+  closed(close: StreamClose & { at: number }): void;
   observed(): Observed;
   summary(failure: VoicectlError | undefined, verdicts: Verdict[], underruns: number | null): SessionSummary;
 }
 
+/** Emits an event that happened `at` this time of the clock. Default: now. */
+export type EmitEvent = (body: SessionEventBody, at?: number) => void;
+
+export interface LedgerOptions
+  extends Pick<SessionOptions, 'clock' | 'settleMs' | 'device' | 'expectations'> {
+  /** When the session began, on the clock. Default: now. */
+  startedAt?: number;
+}
+
 export interface LedgerPorts {
-  emit: (body: SessionEventBody) => void;
+  emit: EmitEvent;
   playback: () => PlaybackFigures;
   conversation: Conversation | undefined;
 }
 
 export function createLedger(
-  options: Pick<SessionOptions, 'clock' | 'settleMs' | 'device' | 'expectations'>,
+  { clock, settleMs, device, expectations, startedAt = clock.now() }: LedgerOptions,
   { emit, playback, conversation }: LedgerPorts,
 ): Ledger {
-  const { clock, settleMs, device, expectations } = options;
-  const startedAt = clock.now();
-  const metrics = createMetrics({ settleMs, onGap: (ms) => emit({ type: 'gap', ms }) });
+  const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms }, at) });
   // Without a prototype: a service may call a kind `constructor`.
   const events: Record<string, number> = Object.create(null);
   const transcript = createTranscript();
@@ -74,19 +82,19 @@ export function createLedger(
     close: null,
   };
 
-  const tellAudio = (direction: AudioDirection, pcm: Buffer) => {
+  const emitAudio = (direction: AudioDirection, pcm: Buffer, at: number) => {
     const level = measureLevel(pcm);
     const [bytes, audioMs] = [pcm.length, msForBytes(pcm.length)];
     const [rmsDbfs, peakDbfs] = [roundMs(level.rmsDbfs), roundMs(level.peakDbfs)];
     const clipped = level.clipped ? { clipped: true as const } : {};
-    emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs, ...clipped });
+    emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs, ...clipped }, at);
     return level;
   };
-  let figuresToldAt = startedAt;
-  const tellFigures = (now: number) => {
-    if (now - figuresToldAt < figuresEveryMs) return;
-    figuresToldAt = now;
-    emit({ type: 'figures', ...metrics.figures(), ...playback() });
+  let figuresAt = startedAt;
+  const emitFigures = (at: number) => {
+    if (at - figuresAt < figuresEveryMs) return;
+    figuresAt = at;
+    emit({ type: 'figures', ...metrics.figures(), ...playback() }, at);
   };
 
   const countKind = (kind: string) => {
@@ -94,12 +102,12 @@ export function createLedger(
     const name = isApart ? kind : otherKinds;
     events[name] = (events[name] ?? 0) + 1;
   };
-  const tellSpeech = (found: SpeechMoment[]) => {
+  const emitSpeech = (found: SpeechMoment[], at: number) => {
     for (const { type, atMs, leftAt } of found) {
-      if (type === 'speech-end') emit({ type: 'speech', state: 'end', audioMs: atMs });
+      if (type === 'speech-end') emit({ type: 'speech', state: 'end', audioMs: atMs }, at);
       else {
         const bargeIn = metrics.wasHeardAt(leftAt) ? { bargeIn: true as const } : {};
-        emit({ type: 'speech', state: 'start', audioMs: atMs, ...bargeIn });
+        emit({ type: 'speech', state: 'start', audioMs: atMs, ...bargeIn }, at);
       }
     }
   };
@@ -117,32 +125,30 @@ export function createLedger(
     took(step, ms) {
       facts[step] = roundMs(ms);
     },
-    message(message) {
+    message(message, at) {
       const { category, kind, body } = message;
-      if (isInterruption(message)) metrics.interrupted(clock.now());
+      if (isInterruption(message)) metrics.interrupted(at);
       conversation?.message(message);
       countKind(kind ?? '(none)');
-      emit({ type: 'message', category, kind, body });
-      transcript.take(readTranscript(message), roundMs(clock.now() - startedAt));
+      emit({ type: 'message', category, kind, body }, at);
+      transcript.take(readTranscript(message), roundMs(at - startedAt));
     },
-    sent(frame) {
-      const now = clock.now();
-      tellSpeech(metrics.sent(frame, now));
-      tellAudio('out', frame);
-      tellFigures(now);
+    sent(frame, at) {
+      emitSpeech(metrics.sent(frame, at), at);
+      emitAudio('out', frame, at);
+      emitFigures(at);
       conversation?.sent(frame);
     },
-    sourceEnded: () => tellSpeech(metrics.finishSpeech()),
-    received(pcm) {
-      const now = clock.now();
-      const level = tellAudio('in', pcm);
-      metrics.received(pcm.length, level, now);
+    sourceEnded: () => emitSpeech(metrics.finishSpeech(), clock.now()),
+    received(pcm, at) {
+      const level = emitAudio('in', pcm, at);
+      metrics.received(pcm.length, level, at);
       conversation?.received(pcm, level);
-      tellFigures(now);
+      emitFigures(at);
     },
-    closed({ code, reason }) {
+    closed({ at, code, reason }) {
       facts.close = { code, reason, name: closeCodeName(code) };
-      emit({ type: 'close', ...facts.close });
+      emit({ type: 'close', ...facts.close }, at);
     },
     observed: () => ({
       ...metrics.snapshot(),

@@ -47,7 +47,7 @@ export interface MetricsOptions {
   /** A pause longer than this begins another reply. */
   settleMs: number;
   /** Called for silence that a listener hears within a reply. */
-  onGap?: (silenceMs: number) => void;
+  onGap?: (silenceMs: number, at: number) => void;
 }
 
 /** Measures the audio of a session as it passes. All times are monotonic milliseconds. */
@@ -85,7 +85,7 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
       const gapMs = pair.at - pair.from;
       longestGapMs = Math.max(longestGapMs ?? 0, gapMs);
       jitter.add(Math.abs(gapMs - pair.audioMs));
-      if (isGap(pair)) onGap?.(roundMs(pair.silenceMs));
+      if (isGap(pair)) onGap?.(roundMs(pair.silenceMs), pair.at);
     },
   });
   let lastAudibleAt: number | undefined;

@@ -4,20 +4,21 @@ import type { TokenExchange, WireMessage } from '../wire/exchange.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Turns the traffic on the wire into session events. */
-export function createSessionTap(ledger: Ledger): Tap {
+/** Turns the traffic on the wire into session events. `onConfirmed`: the service has accepted the token. */
+export function createSessionTap(ledger: Ledger, onConfirmed = (_at: number) => {}): Tap {
   const attempts: TokenExchange[] = [];
   let presentedAt: number | undefined;
 
   const fromService = (message: WireMessage) => {
-    if ('data' in message) ledger.received(message.data);
+    if ('data' in message) ledger.received(message.data, message.at);
     if (!('text' in message)) return;
     const read = readServiceMessage(message.text);
     if (read.category === 'connected' && presentedAt !== undefined) {
       ledger.took('authoriseMs', message.at - presentedAt);
       presentedAt = undefined;
+      onConfirmed(message.at);
     }
-    ledger.message(read);
+    ledger.message(read, message.at);
   };
   return {
     token(exchange) {
@@ -38,7 +39,7 @@ export function createSessionTap(ledger: Ledger): Tap {
     message(message) {
       if (message.from === 'service') fromService(message);
       else if ('token' in message) presentedAt = message.at;
-      else if ('data' in message) ledger.sent(message.data);
+      else if ('data' in message) ledger.sent(message.data, message.at);
     },
     closed: ledger.closed,
   };

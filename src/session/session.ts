@@ -8,9 +8,9 @@ import { joinTaps } from '../wire/tap.ts';
 import { type Backpressure, createBackpressure } from './backpressure.ts';
 import { createConversation } from './conversation/conversation.ts';
 import { createEventQueue } from './event-queue.ts';
-import type { SessionEvent, SessionEventBody } from './events.ts';
+import type { SessionEvent } from './events.ts';
 import { type Expectations, judge, type Verdict } from './expectations.ts';
-import { createLedger, type Ledger } from './ledger.ts';
+import { createLedger, type EmitEvent, type Ledger } from './ledger.ts';
 import { roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import { createOutput } from './output.ts';
@@ -30,7 +30,7 @@ export async function* runSession(
   const backpressure = createBackpressure();
   const queue = createEventQueue(backpressure.queue());
   const startedAt = clock.now();
-  const emit: Emit = (body) => queue.push({ t: roundMs(clock.now() - startedAt), ...body });
+  const emit: EmitEvent = (body, at = clock.now()) => queue.push({ t: roundMs(at - startedAt), ...body });
   const abandoned = new AbortController();
   const running = converse(options, {
     signal: AbortSignal.any([signal, abandoned.signal]),
@@ -47,22 +47,20 @@ export async function* runSession(
   await running;
 }
 
-type Emit = (body: SessionEventBody) => void;
-
 interface Surroundings {
   signal: AbortSignal;
   backpressure: Backpressure;
-  emit: Emit;
+  emit: EmitEvent;
 }
 
 async function converse(given: SessionOptions, { signal, backpressure, emit }: Surroundings): Promise<void> {
   const conversation = given.conversation && createConversation(given.conversation, given);
   const options = conversation === undefined ? given : { ...given, source: conversation.source };
-  const tell: Emit = (body) => {
-    emit(body);
+  const emitAndHold: EmitEvent = (body, at) => {
+    emit(body, at);
     if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.hold();
   };
-  const ledger = createLedger(options, { emit: tell, playback: () => output.playback, conversation });
+  const ledger = createLedger(options, { emit: emitAndHold, playback: () => output.playback, conversation });
   const redactor = createRedactor();
   // Aborts everything in progress when the stream breaks or a sink fails.
   const halt = new AbortController();

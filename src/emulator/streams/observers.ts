@@ -11,7 +11,10 @@ export interface Observers {
   add(createTap: ObserveStream): () => void;
 }
 
-/** `open`: the open connections. A tap that is added to an open stream does not see its upgrade. */
+/**
+ * `open`: the open connections. A tap that is added to an open stream does not see its upgrade. `clock`: the machine's, as
+ * audio is heard when it arrives.
+ */
 export function createObservers(open: ReadonlySet<Connection>, clock: Clock): Observers {
   const all = new Set<(connection: Connection, upgraded?: Upgraded) => void>();
   return {

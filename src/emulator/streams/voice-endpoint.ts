@@ -88,7 +88,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const headerOf = createAudioHeaders();
   const heartbeat = startHeartbeat(connections, baseClock);
   const own = createOwnLateness(baseClock);
-  const observers = createObservers(connections, clock);
+  const observers = createObservers(connections, baseClock);
   const capacity = createCapacity({ connections, settings: dialect.stream, maxConnections });
   const parts = {
     ...{ connections, live, capacity },

@@ -13,7 +13,7 @@ import { faultForms } from './fault-forms.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { sendVoices } from './listening.ts';
 import { recordingPage } from './recording-page.ts';
-import { createRecordings, type Recordings } from './recordings.ts';
+import { createRecordings, type PageRecordings } from './recordings.ts';
 
 /** What the page says of the emulator, known once it listens. */
 export interface PageFacts {
@@ -81,7 +81,7 @@ function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
 interface Parts {
   stage: Stage;
   feed: Feed;
-  recordings: Recordings;
+  recordings: PageRecordings;
 }
 
 async function answer(asked: PageRequest, parts: Parts): Promise<boolean> {

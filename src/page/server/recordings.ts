@@ -1,22 +1,19 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
-import { version } from '../../kernel/version.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
+import { recordStream } from '../../recording/record-stream.ts';
 import type { Stage } from '../../service/control/page-handler.ts';
+import { noticeOf } from '../../service/stream-notice.ts';
 import type { RecordingState } from '../messages.ts';
-import { recordStream } from './record-stream.ts';
-import { tarOf } from './tar.ts';
 
 /** Longest recording: what a page shows. */
 const longestMs = 60 * 60_000;
 const maxRecordings = 100;
-/** A pause this long ends a reply. */
-const settleMs = 1_500;
 
 /** Recordings of streams, kept until the emulator ends. */
-export interface Recordings {
+export interface PageRecordings {
   list(): RecordingState[];
   /** Throws `usage` for a stream that is not open, or is recorded already; `input-output`. */
   start(stream: number): Promise<RecordingState>;
@@ -33,7 +30,7 @@ interface Kept {
   state: RecordingState;
   folder: string;
   startedAt: number;
-  end: (how: NonNullable<RecordingState['end']>, why?: string) => Promise<void>;
+  end: (how: NonNullable<RecordingState['end']>) => Promise<void>;
 }
 
 /** What a recording says of the service. */
@@ -51,7 +48,7 @@ export interface RecordingsOptions {
   replayed?: string | undefined;
 }
 
-export function createRecordings({ stage, service, replayed }: RecordingsOptions): Recordings {
+export function createRecordings({ stage, service, replayed }: RecordingsOptions): PageRecordings {
   const { control, clock, elapsedMs, observe } = stage;
   const all = new Map<number, Kept>();
   /** Streams whose recording is about to start. */
@@ -84,17 +81,19 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
     home ??= mkdtemp(join(tmpdir(), 'voicectl-page-'));
     const id = nextId++;
     const folder = join(await home, `recording-${id}`);
-    const device = open.device ?? 'unknown';
     const startedAt = elapsedMs();
-    const startedAtMs = clock.wall();
-    let failure: unknown;
+    let failure: VoicectlError | undefined;
     const { what, ...addresses } = service();
-    const recorder = await recordStream({
-      ...{ folder, device, version, settleMs, startedAtMs, ...addresses },
-      source: `stream ${stream} of the ${what}`,
-      elapsedMs: () => elapsedMs() - startedAt,
-      onFailure(thrown) {
-        failure = thrown;
+    const recording = recordStream({
+      ...{ ...addresses, clock, device: open.device ?? undefined, source: `stream ${stream} of the ${what}` },
+      folderOf: () => folder,
+      ownerOf({ claims }) {
+        const device = typeof claims?.sub === 'string' ? claims.sub : '';
+        kept.state = { ...kept.state, device };
+        return { device };
+      },
+      onFailure(reason) {
+        failure = reason;
         void kept.end('failed');
       },
     });
@@ -102,32 +101,33 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
     const stopTap = observe((opened) =>
       opened === stream
         ? {
-            ...recorder.tap,
+            ...recording.tap,
             closed(end) {
-              recorder.tap.closed?.(end);
+              recording.tap.closed?.(end);
               void kept.end('closed');
             },
           }
         : undefined,
     );
-    const unfollow = control.journal.follow({ stream }, recorder.event);
+    const unfollow = control.journal.follow({ stream }, (entry) => {
+      const notice = noticeOf(entry);
+      if (notice !== undefined) recording.notice(notice);
+    });
     const full = clock.after(longestMs, () => void kept.end('full'), { background: true });
-    const startedIso = new Date(startedAtMs).toISOString();
+    const begunAt = new Date(clock.wall()).toISOString();
     const kept: Kept = {
-      state: { id, stream, device, startedAt: startedIso, durationMs: 0 },
+      state: { id, stream, device: open.device ?? 'unknown', startedAt: begunAt, durationMs: 0 },
       folder,
       startedAt,
       end(how) {
         closing ??= (async () => {
           const durationMs = Math.round(elapsedMs() - startedAt);
-          // The event of a close follows the close itself.
-          await new Promise<void>((resolve) => clock.after(0, resolve));
           full.cancel();
           stopTap();
           unfollow();
-          await recorder.close().catch((thrown) => (failure ??= thrown));
-          const why = failure === undefined ? {} : { why: toVoicectlError(failure).message };
-          kept.state = { ...kept.state, durationMs, end: failure === undefined ? how : 'failed', ...why };
+          await recording.close();
+          const end = failure === undefined ? { end: how } : { end: 'failed' as const, why: failure.message };
+          kept.state = { ...kept.state, durationMs, ...end };
         })();
         return closing;
       },
@@ -199,3 +199,34 @@ async function keepReplayed(folder: string): Promise<Kept> {
 }
 
 function noop(): void {}
+
+const blockBytes = 512;
+
+/** Files as an uncompressed tar archive (POSIX ustar) with one folder. */
+function tarOf(folder: string, files: readonly { name: string; bytes: Buffer }[], atMs: number): Buffer {
+  const parts = files.flatMap(({ name, bytes }) => [
+    header(`${folder}/${name}`, bytes.length, atMs),
+    bytes,
+    Buffer.alloc((blockBytes - (bytes.length % blockBytes)) % blockBytes),
+  ]);
+  return Buffer.concat([...parts, Buffer.alloc(2 * blockBytes)]);
+}
+
+/** Offsets and octal numbers of IEEE Std 1003.1, "pax", ustar interchange format. */
+function header(name: string, size: number, atMs: number): Buffer {
+  const block = Buffer.alloc(blockBytes);
+  const octal = (value: number, digits: number, at: number) =>
+    block.write(`${value.toString(8).padStart(digits, '0')}\0`, at, 'latin1');
+  block.write(name, 0, 100, 'latin1');
+  octal(0o600, 7, 100);
+  octal(0, 7, 108);
+  octal(0, 7, 116);
+  octal(size, 11, 124);
+  octal(Math.floor(atMs / 1000), 11, 136);
+  block.write('        ', 148, 'latin1');
+  block.write('0', 156, 'latin1');
+  block.write('ustar\x0000', 257, 'latin1');
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return block;
+}

@@ -6,6 +6,7 @@ import { setUpBundles } from '../../helpers/bundles.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 import { headers, look, type Tab, token } from '../../helpers/page-tab.ts';
 import { framesOf, silence, speech } from '../../helpers/pcm.ts';
+import { readTar } from '../../helpers/tar.ts';
 
 const bundles = setUpBundles();
 const startEmulator = setUpEmulators();
@@ -166,19 +167,6 @@ describe('what a tab is told', () => {
     await client.until(() => listeners() >= 2 * 640);
   });
 });
-
-/** The files of an archive by their names, without the folder. */
-function readTar(tar: Buffer): Record<string, Buffer> {
-  const files: Record<string, Buffer> = {};
-  for (let at = 0; tar[at] !== 0; ) {
-    const text = (from: number, length: number) =>
-      tar.toString('latin1', at + from, at + from + length).replace(/\0.*/, '');
-    const size = Number.parseInt(text(124, 12), 8);
-    files[text(0, 100).replace(/^.*\//, '')] = tar.subarray(at + 512, at + 512 + size);
-    at += 512 + Math.ceil(size / 512) * 512;
-  }
-  return files;
-}
 
 function peaksOfPcm(pcm: Buffer): number[] {
   return framesOf(pcm).map((frame) => {

@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { createPage } from '../../../src/page/server/create-page.ts';
+import { type Recording, readRecording } from '../../../src/recording/read-recording.ts';
+import { setUpEmulators } from '../../helpers/emulators.ts';
+import { headers, look, token } from '../../helpers/page-tab.ts';
+import { framesOf, speech } from '../../helpers/pcm.ts';
+import { setUpProxies } from '../../helpers/proxies.ts';
+import { openStream } from '../../helpers/stream-client.ts';
+import { readTar } from '../../helpers/tar.ts';
+
+const startEmulator = setUpEmulators();
+const startProxy = setUpProxies();
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const facts = { baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', isDefault: true, curl: '' };
+
+test('a stream that is recorded from the page is told as --record tells it', async () => {
+  const record = newFolder();
+  const emulator = await startEmulator({ reply: 'echo', faults: ['connected-late:delay=300ms'] });
+  const { baseUrl, wsUrl } = emulator;
+  const proxy = await startProxy(emulator, {
+    record,
+    page: createPage(() => ({ ...facts, target: { baseUrl, wsUrl } }), { token }),
+  });
+  const tab = await look(proxy);
+  const device = openStream(proxy.wsUrl);
+  await device.opened;
+  await fetch(`${proxy.baseUrl}/__voicectl/page/recordings/start`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ stream: 1 }),
+  });
+  await device.send(await emulator.token('lamp'));
+  // Too early: the device breaks a rule.
+  for (const frame of framesOf(speech(100))) await device.send(frame);
+  await device.until(() => device.audio.length >= 3_200);
+  device.socket.close(1000);
+  await tab.until(() => tab.state()?.recordings.find(({ end }) => end === 'closed'));
+  const archive = await fetch(`${proxy.baseUrl}/__voicectl/page/recordings/1.tar`, { headers });
+  tab.leave();
+  await proxy.close();
+
+  const fromPage = await readRecording(unpack(Buffer.from(await archive.arrayBuffer())));
+  const [name = ''] = readdirSync(record);
+  const byFlag = await readRecording(join(record, name));
+  expect(fromPage.summary).toMatchObject({ ok: false, device: 'lamp' });
+  // It began after the upgrade, as the page can only record what is open.
+  byFlag.wire = byFlag.wire.filter(({ type }) => type !== 'upgrade');
+  expect(withoutTimes(fromPage)).toEqual(withoutTimes(byFlag));
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'voicectl-page-test-'));
+  folders.push(folder);
+  return folder;
+}
+
+function unpack(tar: Buffer): string {
+  const folder = join(newFolder(), 'recording');
+  mkdirSync(folder);
+  for (const [name, bytes] of Object.entries(readTar(tar))) writeFileSync(join(folder, name), bytes);
+  return folder;
+}
+
+/** What a recording tells, but for its times and how its source is called. */
+function withoutTimes({ manifest, events, wire, audio, summary }: Recording) {
+  const { startedAt: _, source: __, ...facts } = manifest!;
+  const { ok, device, out, in: incoming, events: kinds, verdicts, close, failure, underruns } = summary!;
+  return {
+    facts,
+    events: events.map((event) => ({ ...event, t: 0, ...('source' in event ? { source: '' } : {}) })),
+    wire: wire.map((line) => ({ ...line, t: 0, ...('at' in line ? { at: 0 } : {}) })),
+    heard: { out: loudBytes(audio.out), in: loudBytes(audio.in) },
+    summary: { ok, device, out, in: incoming, kinds, verdicts, close, failure, underruns },
+    measured: Object.keys(summary!).toSorted(),
+  };
+}
+
+/** The audio without the silence around it, which is time. */
+function loudBytes(pcm: Buffer): number {
+  return pcm.reduce((count, byte) => count + (byte === 0 ? 0 : 1), 0);
+}
