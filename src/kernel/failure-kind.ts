@@ -15,6 +15,7 @@ export const failureKinds = {
   'judge-failed': 'a command that judges a reply did not accept it, or could not run',
   'turn-skipped': 'a turn of the conversation did not take place, or not completely',
   'wrong-close': 'the stream closed with an unexpected code',
+  threshold: 'a limit of `load` was crossed, or none of its sessions was confirmed',
   'token-refused': 'the token endpoint refused the key',
   'stream-refused': 'the stream refused the token',
   unreachable: 'the service could not be reached',

@@ -106,7 +106,10 @@ function joinBars(bars: readonly Bar[], most: number): Bar[] {
   });
 }
 
-function countLines({ counts, failures, lateMs, generators, shards }: LoadSummary, style: Style): string[] {
+export function countLines(
+  { counts, failures, lateMs, generators, shards }: LoadSummary,
+  style: Style,
+): string[] {
   const { arrived, confirmed, done, failed, stopped, dropped, framesOut, framesHeld, messagesIn } = counts;
   const sessions = [
     `${arrived} arrived`,

@@ -1,4 +1,4 @@
-import { escapeText } from '../kernel/escape.ts';
+import { cutText, escapeText } from '../kernel/escape.ts';
 import type { Verdict } from '../rules/rule.ts';
 import type { Style } from './style.ts';
 
@@ -26,9 +26,7 @@ export function wrapText(text: string, indent = usualIndent): string[] {
   const columns = width - indent;
   const lines: string[] = [];
   let line = '';
-  for (const word of escapeText(text)
-    .split(' ')
-    .flatMap((long) => cutEvery(long, columns))) {
+  for (const word of text.split(' ').flatMap((one) => cutEvery(one, columns))) {
     if (line !== '' && line.length + 1 + word.length > columns) {
       lines.push(line);
       line = word;
@@ -37,9 +35,16 @@ export function wrapText(text: string, indent = usualIndent): string[] {
   return [...lines, line];
 }
 
+/** A word, safe at the start of a line; a long one in pieces that are. */
 function cutEvery(word: string, length: number): string[] {
-  const parts = word.match(new RegExp(`.{1,${length}}`, 'gu'));
-  return parts ?? [''];
+  const parts: string[] = [];
+  let rest = escapeText(word);
+  while (rest.length > length) {
+    const part = cutText(rest, length);
+    parts.push(part);
+    rest = escapeText(rest.slice(part.length));
+  }
+  return [...parts, rest];
 }
 
 /** `12 pass, 0 fail, 2 warn`: all counts above zero, and always pass and fail. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { type Ended, fixture, jsonLines, only, setUpSandbox } from '../helpers/voicectl.ts';
 
@@ -11,6 +13,27 @@ const counts = (xml: string) =>
   /<testsuites name="voicectl" tests="(\d+)" failures="(\d+)" errors="(\d+)"/.exec(xml)?.slice(1).map(Number);
 const types = (xml: string) =>
   [...xml.matchAll(/<(?:failure|error) type="([\w-]+)"/g)].map(([, type]) => type);
+
+/** A service that takes connections and never answers. */
+async function listenSilently() {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => {})));
+  const asked = once(server, 'connection');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  sandbox.defer(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+function expectUnfinished(command: string) {
+  const xml = sandbox.read('j.xml');
+  expect(counts(xml)).toEqual([1, 0, 1]);
+  expect(types(xml)).toEqual(['cancelled']);
+  expect(xml).toContain(`classname="voicectl.${command}"`);
+  expect(xml).toContain('The run did not finish');
+}
 
 describe('--junit FILE', () => {
   test('holds the session and each expectation, those that held and those that did not', async () => {
@@ -34,13 +57,51 @@ describe('--junit FILE', () => {
     expect(counts(xml)?.[2]).toBe(1);
   });
 
-  test('says of a run that was killed that it has not come to its end', async () => {
-    const running = sandbox.start(['stream', '--raw', '/dev/zero', '--local', '--junit', 'j.xml']);
-    await running.line(/ live$/);
+  test.each([
+    ['stream', ['--file', fixture('barge-in.wav')]],
+    ['stream', ['--file', fixture('barge-in.wav'), '--repeat', '3']],
+    ['check', []],
+    ['load', ['--sessions', '1', '--processes', 'none']],
+  ])(
+    'exists from the start of %s %j, and says of a run that was killed that it did not finish',
+    async (command, flags) => {
+      const silent = await listenSilently();
+      const running = sandbox.start([command, ...flags, '--base-url', silent.baseUrl, '--junit', 'j.xml']);
+      await silent.asked;
+      running.signal('SIGKILL');
+      expect((await running.ended).code).toBe(137);
+      expectUnfinished(command);
+    },
+  );
+
+  test('exists from the start of drill, too', async () => {
+    const silent = await listenSilently();
+    const args = ['drill', '--drill', 'D1', '--junit', 'j.xml', '--', process.execPath, '-e'];
+    const running = sandbox.start([...args, `fetch('${silent.baseUrl}')`]);
+    await silent.asked;
     running.signal('SIGKILL');
     expect((await running.ended).code).toBe(137);
-    expect(types(sandbox.read('j.xml'))).toEqual(['cancelled']);
-    expect(sandbox.read('j.xml')).toContain('The run did not finish');
+    expectUnfinished('drill');
+  });
+
+  test.each([
+    ['check', ['check', '--local', '--rule', 'R1', '--expected', 'missing']],
+    ['drill', ['drill', '--parallel', '2']],
+    ['load', ['load', '--sessions', '1', '--file', 'missing.wav']],
+    ['load merge', ['load', 'merge', 'missing.json']],
+  ])('is written of a %s that cannot begin', async (_name, args) => {
+    const { code } = await sandbox.runHere([...args, '--junit', 'j.xml']);
+    expect(code).toBe(2);
+    expect(types(sandbox.read('j.xml'))).toEqual(['usage']);
+  });
+
+  test('of a load without a confirmed session fails as its exit code does', async () => {
+    const args = ['load', '--sessions', '1', '--processes', 'none', '--base-url', 'http://127.0.0.1:9'];
+    const { code } = await sandbox.runHere([...args, '--junit', 'j.xml']);
+    expect(code).toBe(1);
+    expect(sandbox.read('j.xml')).toContain(
+      '<error type="threshold" message="None of 1 sessions was confirmed"',
+    );
   });
 
   test('of a run that was interrupted says so', async () => {
@@ -190,6 +251,15 @@ describe('within GitHub Actions', () => {
       code: 0,
       stderr: expect.stringMatching(/^! Cannot write the step summary: .*\n$/),
     });
+  });
+
+  test.each([
+    ['check', ['check', '--local', '--rule', 'R1', '--expected', 'missing']],
+    ['load', ['load', '--sessions', '1', '--file', 'missing.wav']],
+  ])('a %s that cannot begin is annotated', async (name, args) => {
+    const ended = await sandbox.runHere(args, { env: env('') });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(new RegExp(`^::error title=voicectl ${name} .*%3A usage::.*missing`));
   });
 
   test('elsewhere nothing of it is said', async () => {

@@ -18,6 +18,10 @@ describe('text from outside', () => {
     ['separators of lines and paragraphs', '\u2028\u2029', '\\u2028\\u2029'],
     ['half a surrogate pair', 'a\ud83d', 'a\\ud83d'],
     ['the other half', '\ude00a', '\\ude00a'],
+    ['a command to the runner of a pipeline', '::set-output name=a::b', '\\u003a:set-output name=a::b'],
+    ['one behind spaces', ' \u00a0::add-mask::b', ' \u00a0\\u003a:add-mask::b'],
+    ['one of an older runner', 'a ##[add-path]/b', 'a #\\u0023[add-path]/b'],
+    ['one of another runner', 'a##vso[task.setvariable]b', 'a#\\u0023vso[task.setvariable]b'],
   ])('%s is shown escaped', (_what, text, shown) => {
     expect(escapeText(text)).toBe(shown);
   });
@@ -30,6 +34,7 @@ describe('text from outside', () => {
     ['😀 👩‍👩‍👧'],
     ['שלום'],
     ['a\\u001b'],
+    ['a::b [::1] # ## a #[b]'],
   ])('%s stays as it is', (text) => {
     expect(escapeText(text)).toBe(text);
   });
@@ -52,10 +57,16 @@ describe('JSON', () => {
   const everything = Array.from({ length: 0x2100 }, (_, code) => String.fromCharCode(code)).join('');
 
   test('is one line without anything that a terminal would obey, and the same value when it is parsed', () => {
-    const value = { [everything]: [everything, null, 1.5, true, {}], __proto__: null, lone: '\ud800' };
+    const command = '::a::b ##[c] ##vso[d]';
+    const value = {
+      [everything]: [everything, command, '\\##[a]', null, 1.5, true, {}],
+      __proto__: null,
+      lone: '\ud800',
+    };
     const line = jsonLine(value);
     expect(line.endsWith('\n')).toBe(true);
     expect(obeyed(line.slice(0, -1))).toEqual([]);
+    expect(line).not.toMatch(/##(?:vso)?\[/);
     expect(JSON.parse(line)).toEqual({ ...value });
   });
 

@@ -1,6 +1,7 @@
 import { type CheckOptions, type CheckResult, checkService } from '../../conformance/check.ts';
 import { findRule } from '../../conformance/expected.ts';
 import { type PlanOptions, planRun } from '../../conformance/plan.ts';
+import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
@@ -8,30 +9,43 @@ import { planObject } from '../../report/check-json.ts';
 import { planLines } from '../../report/check-lines.ts';
 import { type OpenSubject, openSubject } from '../conformance/open-subject.ts';
 import { scopeOf } from '../conformance/scope.ts';
+import { reportRun } from '../run-reporter.ts';
 import type { CheckContext } from './context.ts';
 import { readInputs } from './read-inputs.ts';
 import { type CheckFacts, type CheckView, createCheckLines } from './view.ts';
-import { writeReports } from './write-reports.ts';
 
 export async function run(context: CheckContext): Promise<number> {
-  const { settings, json, io, style } = context;
+  const { settings, json, io, style, note } = context;
   const scope = scopeOf(context, rulesOf(context));
   const plan = planRun(scope);
   if (settings.dryRun) {
     await io.stdout.write(json ? jsonLine(planObject(plan)) : `${planLines(plan, style).join('\n')}\n`);
     return 0;
   }
-  const inputs = await readInputs(context);
-  const subject = await openSubject(context);
-  try {
-    const name = settings.local ? 'the local emulator' : subject.baseUrl;
-    const startedAt = io.clock.wall();
-    const result = await hold(context, { subject, inputs, scope }, { name, plan, scope });
-    await writeReports(context, { name, startedAt, result });
-    return result.exitCode;
-  } finally {
-    await subject.close();
-  }
+  const name = settings.local ? 'the local emulator' : settings.baseUrl;
+  const { junit } = settings;
+  return reportRun(context, { command: 'check', subject: name, junit }, async (report) => {
+    const inputs = await readInputs(context);
+    const subject = await openSubject(context);
+    try {
+      const startedAt = io.clock.wall();
+      const result = await hold(context, { subject, inputs, scope }, { name, plan, scope });
+      report(async () => {
+        const { checkReport } = await import('../../report/verdict-report.ts');
+        return checkReport({ subject: name, startedAt, result, strict: settings.strict === true });
+      });
+      if (settings.html !== undefined) {
+        const { checkPage } = await import('../../report/check-page.ts');
+        await writeWhole(settings.html, checkPage({ subject: name, startedAt, result }), {
+          giveUp: io.giveUp,
+        });
+        await note(`Wrote ${settings.html}`);
+      }
+      return result.exitCode;
+    } finally {
+      await subject.close();
+    }
+  });
 }
 
 interface Asking {

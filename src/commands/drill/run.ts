@@ -8,13 +8,13 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { situationObject } from '../../report/drill-json.ts';
 import { drillListLines } from '../../report/drill-lines.ts';
 import { certificateNames } from '../../wire/server/certificate.ts';
+import { reportRun } from '../run-reporter.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
 import { acceptedKeys } from '../service/emulator-settings.ts';
 import { chooseSituations } from './choose.ts';
 import type { DrillContext } from './context.ts';
 import { commandDevice } from './device.ts';
 import { createDrillLines, type DrillFacts, type DrillView } from './view.ts';
-import { writeReports } from './write-reports.ts';
 
 export async function run(context: DrillContext): Promise<number> {
   const { settings, io, json, style, args } = context;
@@ -26,15 +26,20 @@ export async function run(context: DrillContext): Promise<number> {
     await io.stdout.write(text);
     return 0;
   }
-  if (args.length === 0 && settings.parallel > 1)
-    throw new VoicectlError('usage', '--parallel needs a command: only then can there be several devices');
-  const access = await accessOf(context);
-  const startedAt = io.clock.wall();
   const name = args.length === 0 ? (settings.device ?? 'a device') : args.join(' ');
-  const result = await hold(context, { situations, access, name });
-  await writeReports(context, { name, startedAt, result });
-  if (result.stopped !== undefined && result.exitCode === result.stopped.exitCode) throw result.stopped;
-  return result.exitCode;
+  return reportRun(context, { command: 'drill', subject: name, junit: settings.junit }, async (report) => {
+    if (args.length === 0 && settings.parallel > 1)
+      throw new VoicectlError('usage', '--parallel needs a command: only then can there be several devices');
+    const access = await accessOf(context);
+    const startedAt = io.clock.wall();
+    const result = await hold(context, { situations, access, name });
+    report(async () => {
+      const { drillReport } = await import('../../report/verdict-report.ts');
+      return drillReport({ subject: name, device: args, startedAt, result });
+    });
+    if (result.stopped !== undefined && result.exitCode === result.stopped.exitCode) throw result.stopped;
+    return result.exitCode;
+  });
 }
 
 async function hold(

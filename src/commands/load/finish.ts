@@ -4,26 +4,27 @@ import { jsonLine } from '../../kernel/escape.ts';
 import { loadSummaryObject } from '../../report/load-json.ts';
 import { loadSummaryLines } from '../../report/load-lines.ts';
 import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
+import type { MakeReport } from '../run-reporter.ts';
 import type { LoadReportContext } from './context.ts';
 
 /** Prints a result, writes the reports that are asked for, and throws what the run has come to. */
 export async function finishLoad(
   context: LoadReportContext,
   { result, summary }: JudgedResult,
-  ended?: VoicectlError,
+  { report, ended }: { report: (make: MakeReport) => void; ended?: VoicectlError | undefined },
 ): Promise<number> {
   const { settings, io, json, style, note } = context;
   const error = ended ?? verdictOf(summary);
   const exitCode = error?.exitCode ?? 0;
-  const { resultOut, junit, html } = settings;
+  const { resultOut, html } = settings;
+  report(async () => {
+    const { loadReport } = await import('../../report/load-report.ts');
+    return loadReport(summary, exitCode);
+  });
   const options = { giveUp: io.giveUp };
   if (resultOut !== undefined) {
     await writeWhole(resultOut, `${JSON.stringify(result)}\n`, options);
     await note(`Wrote ${resultOut}`);
-  }
-  if (junit !== undefined) {
-    const { loadJunit } = await import('../../report/load-junit.ts');
-    await writeWhole(junit, loadJunit(summary, exitCode), options);
   }
   if (html !== undefined) {
     const { loadPage } = await import('../../report/load-page.ts');

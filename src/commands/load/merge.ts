@@ -2,14 +2,22 @@ import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { mergeResults, readResult } from '../../runs/load/result.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
+import { type MakeReport, reportRun } from '../run-reporter.ts';
 import type { LoadReportContext } from './context.ts';
 import { finishLoad } from './finish.ts';
 
 export async function run(context: LoadReportContext): Promise<number> {
+  const { settings, args } = context;
+  return reportRun(context, { command: 'load', subject: args.join(' '), junit: settings.junit }, (report) =>
+    merge(context, report),
+  );
+}
+
+async function merge(context: LoadReportContext, report: (make: MakeReport) => void): Promise<number> {
   const { args, io, settings, signal } = context;
   const read = async (path: string) => readResult(await readText(path, { stdin: io.stdin, signal }), path);
   const [first, ...others] = await Promise.all(args.map(read));
   if (first === undefined) throw new VoicectlError('usage', 'There is no result to merge');
   const judged = judgeResult(mergeResults([first, ...others]), settings.threshold, { isMerged: true });
-  return finishLoad(context, judged);
+  return finishLoad(context, judged, { report });
 }

@@ -13,6 +13,7 @@ import type { LoadFacts } from '../../runs/load/result.ts';
 import { runLoad } from '../../runs/load/run-load.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
 import { loadWorker } from '../../runs/load/worker-file.ts';
+import { type MakeReport, reportRun } from '../run-reporter.ts';
 import type { LoadContext } from './context.ts';
 import { finishLoad } from './finish.ts';
 import { requireConfirmed } from './guard.ts';
@@ -24,6 +25,12 @@ const leadMs = 300;
 const defaultSound = 'hello.wav';
 
 export async function run(context: LoadContext): Promise<number> {
+  const { junit, dryRun, baseUrl } = context.settings;
+  if (dryRun) return load(context, () => {});
+  return reportRun(context, { command: 'load', subject: baseUrl, junit }, (report) => load(context, report));
+}
+
+async function load(context: LoadContext, report: (make: MakeReport) => void): Promise<number> {
   const { settings, io, signal } = context;
   const shard = settings.shard ?? { number: 1, of: 1 };
   const startAt = readStart(context);
@@ -62,7 +69,7 @@ export async function run(context: LoadContext): Promise<number> {
     const judged = judgeResult(parts, thresholds);
     await view.finish(judged.summary);
     await view.close();
-    return await finishLoad(context, judged, ended);
+    return await finishLoad(context, judged, { report, ended });
   } finally {
     crew.close();
     await view.close();

@@ -1,14 +1,20 @@
-import { runRepeatedly } from '../../runs/repeat.ts';
+import { type RepeatSummary, type RunResult, runRepeatedly } from '../../runs/repeat.ts';
 import { foldAudio } from '../../session/fold-audio.ts';
 import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
 import { openSinks } from './open-sinks.ts';
 import { openSource } from './open-source.ts';
 import { requireRepeatable } from './repetition.ts';
-import type { RunReports } from './run-reports.ts';
 import { sessionOptions } from './session-settings.ts';
 import { startSession } from './start-session.ts';
 import type { StreamContext, StreamView } from './view.ts';
+
+export interface RunReports {
+  /** Called for each run that counts. */
+  ran(result: RunResult): void;
+  /** Called with the result of several runs. */
+  total(summary: RepeatSummary): void;
+}
 
 /** Opens both ends, and runs one session or several. */
 export async function runSessions(

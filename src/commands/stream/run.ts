@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import { withReports } from './run-reports.ts';
+import type { RepeatSummary, RunResult } from '../../runs/repeat.ts';
+import { reportRun } from '../run-reporter.ts';
 import type { StreamContext, StreamView } from './view.ts';
 
 export async function run(context: StreamContext): Promise<number> {
@@ -10,7 +11,20 @@ export async function run(context: StreamContext): Promise<number> {
     return 0;
   }
   const { junit } = settings;
-  await withReports(context, { command: 'stream', subject: subjectOf(context), junit }, async (reports) => {
+  const subject = subjectOf(context);
+  const runs: RunResult[] = [];
+  let total: RepeatSummary | undefined;
+  const reports = {
+    ran: (result: RunResult) => void runs.push(result),
+    total(summary: RepeatSummary) {
+      total = summary;
+    },
+  };
+  await reportRun(context, { command: 'stream', subject, unit: 'session', junit }, async (report) => {
+    report(async () => {
+      const { sessionReport } = await import('../../report/session-report.ts');
+      return sessionReport({ name: `stream ${subject}`, runs, total });
+    });
     // First, so that the drawing thread starts while the rest is loaded.
     const view = await openView(context);
     try {

@@ -29,10 +29,14 @@ const resultAt = (name: string): LoadResult => JSON.parse(sandbox.read(name));
 const command = ['load', '--processes', 'none', '--base-url'];
 
 /** Runs `load` against an emulator on the same clock, which is moved. */
-async function load(args: readonly string[], options: Parameters<typeof startEmulator>[0] = {}) {
+async function load(
+  args: readonly string[],
+  options: Parameters<typeof startEmulator>[0] = {},
+  env: Record<string, string> = {},
+) {
   const clock = createManualClock();
   const emulator = await startEmulator({ clock, reply: 'tone', ...options });
-  const ended = await runInProcess([...command, emulator.baseUrl, ...args], { clock });
+  const ended = await runInProcess([...command, emulator.baseUrl, ...args], { clock, env });
   return { ...ended, emulator };
 }
 
@@ -89,6 +93,20 @@ describe('a run', () => {
     const { code, stdout, emulator } = await load(['--sessions', '900', '--dry-run']);
     expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 3 });
     expect(emulator.events.map(({ type }) => type)).toEqual(['listening']);
+  });
+
+  test('that crosses a threshold is annotated in GitHub Actions, and in the step summary', async () => {
+    const limits = ['--threshold', 'token:max<0.001ms', '--threshold', 'failed<1%'];
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.write('summary.md', '') };
+    const { code, stderr } = await load(['--sessions', '4', ...limits], {}, env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^::error title=voicectl load http%3A.*%3A threshold::token:max<0.001ms: .*\nvoicectl: 1 of 2 thresholds/m,
+    );
+    const summary = sandbox.read('summary.md');
+    expect(summary).toMatch(/^### ❌ voicectl load http/);
+    expect(summary).toContain('| **FAIL** | token:max\\<0.001ms |');
+    expect(summary).toContain('| pass | failed\\<1% |');
   });
 
   test('writes JUnit and a page with each threshold and its value', async () => {

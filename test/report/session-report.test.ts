@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { describeFailure } from '../../src/kernel/failure-kind.ts';
 import { junitXml } from '../../src/report/junit.ts';
+import { sessionReport } from '../../src/report/session-report.ts';
 import type { RunResult } from '../../src/runs/repeat.ts';
 import { findPython } from '../helpers/python.ts';
 import { lateAudio, makeRun, makeSummary } from '../helpers/summaries.ts';
@@ -42,7 +43,7 @@ for line in sys.stdin:
   close = () => parser.stdin.end();
 }
 
-const report = (...runs: RunResult[]) => read(junitXml({ name: 'stream a.wav', command: 'stream', runs }));
+const report = (...runs: RunResult[]) => read(junitXml(sessionReport({ name: 'stream a.wav', runs })));
 const all = (element: Element, tag: string): Element[] =>
   element.children.flatMap((child) => [...(child.tag === tag ? [child] : []), ...all(child, tag)]);
 
@@ -151,7 +152,8 @@ describe.runIf(python)('JUnit of', () => {
   });
 
   test('anything a service may say is well-formed, and obeyed by no terminal', async () => {
-    const evil = 'a\u0000\u0001\u001b]0;x\u0007\u009b\u202e\r\n\t<&>"\'\ud800\udfff\ud800 ]]> \ufffe\uffff b';
+    const evil =
+      '::a::\u0000\u0001\u001b]0;x\u0007\u009b\u202e\r\n\t<&>"\'\ud800\udfff\ud800 ]]> \ufffe\uffff ##[c] ##vso[d]';
     const summary = makeSummary({
       device: evil,
       events: { [evil]: 1 },
@@ -159,8 +161,9 @@ describe.runIf(python)('JUnit of', () => {
       verdicts: [{ ...fail, name: evil, expected: evil, measured: evil }],
     });
     const failure = { ...lateAudio(), code: 'service-error' as const, message: evil };
-    const xml = junitXml({ name: evil, command: 'stream', runs: [makeRun({ summary, failure })] });
+    const xml = junitXml(sessionReport({ name: evil, runs: [makeRun({ summary, failure })] }));
     expect(xml).not.toMatch(/[\u0000-\u0008\u001b\u007f-\u009f\u202e\ufffe\uffff\r]/);
+    expect(xml).not.toMatch(/##(?:vso)?\[|^\s*::/m);
     const root = await read(xml);
     expect(all(root, 'failure')[0]?.attributes.message).toContain('<&>"\'');
     expect(all(root, 'failure')[0]?.attributes.message).toContain('\\u001b]0;x\\u0007');

@@ -1,0 +1,57 @@
+import type { LoadSummary } from '../runs/load/summary.ts';
+import { countLines, loadSummaryLines, measuredText, thresholdText } from './load-lines.ts';
+import type { RunReport, TestCase } from './run-report.ts';
+import { createStyle } from './style.ts';
+
+/** A run of load, for pipelines: a case for the run itself, in error if it is not valid, and one for each threshold. */
+export function loadReport(summary: LoadSummary, exitCode: number): RunReport {
+  const { facts, thresholds, invalid, seconds, metrics, stopped } = summary;
+  const name = `load ${facts.target}`;
+  const classname = 'voicectl.load';
+  const why = [...invalid, ...(stopped === null ? [] : [stopped])].join('; ');
+  const type = invalid.length > 0 ? 'not-valid' : 'stopped';
+  const plain = createStyle(false);
+  const run: TestCase = {
+    name: 'run',
+    classname,
+    seconds: seconds.length,
+    ...(why === '' ? {} : { outcome: { element: 'error', type, message: why } }),
+    out: loadSummaryLines(summary, plain),
+  };
+  const cases = thresholds.map((threshold): TestCase => {
+    const message = thresholdText(threshold);
+    return {
+      name: threshold.text,
+      classname,
+      seconds: 0,
+      ...(threshold.holds ? {} : { outcome: { element: 'failure', type: 'threshold', message } }),
+      out: [message],
+    };
+  });
+  const properties = [
+    ['exitCode', String(exitCode)],
+    ...Object.entries(summary.counts).map(([name, count]) => [name, String(count)] as const),
+    ...metrics.flatMap(({ metric, statistics }) =>
+      Object.entries(statistics).map(([name, { ms }]) => [`${metric}.${name}Ms`, ms.toFixed(3)] as const),
+    ),
+  ] as const;
+  const crossed = thresholds.filter(({ holds }) => !holds).map(thresholdText);
+  const rows = thresholds.map((threshold) => [
+    threshold.holds ? 'pass' : { strong: 'FAIL' },
+    threshold.text,
+    measuredText(threshold),
+  ]);
+  return {
+    name,
+    suites: [{ name, startedAt: facts.startAt, seconds: seconds.length, properties, cases: [run, ...cases] }],
+    failures: [
+      ...(why === '' ? [] : [{ title: `${name}: ${type}`, message: why }]),
+      ...crossed.map((message) => ({ title: `${name}: threshold`, message })),
+    ],
+    blocks: [
+      ...(why === '' ? [] : [[{ strong: type }, ` ${why}`]]),
+      ...(rows.length === 0 ? [] : [{ head: ['', 'threshold', 'measured'], rows }]),
+      ...countLines(summary, plain).map((line) => [line]),
+    ],
+  };
+}

@@ -1,0 +1,153 @@
+import type { CheckResult } from '../conformance/check.ts';
+import type { DrillResult } from '../conformance/drill/drill.ts';
+import type { Finding, Verdict } from '../rules/rule.ts';
+import { exchangeLine, maxExchanges } from './check-evidence.ts';
+import { againLine, evidenceLines } from './drill-lines.ts';
+import type { Block, RunReport, TestCase } from './run-report.ts';
+
+export interface CheckReport {
+  /** What was checked, for people: `https://voice.example`. */
+  subject: string;
+  startedAt: number;
+  result: CheckResult;
+  /** Whether `warn` and `unknown` count as failures. */
+  strict: boolean;
+}
+
+/** A check, for pipelines: a case for each rule. */
+export function checkReport({ subject, startedAt, result, strict }: CheckReport): RunReport {
+  const { rules, spent } = result;
+  const bad: readonly Verdict[] = strict ? ['fail', 'warn', 'unknown'] : ['fail'];
+  return verdictReport({
+    ...result,
+    ...{ command: 'check', subject, noun: 'rule', startedAt },
+    items: rules.map(({ rule, finding, evidence, expected }) => ({
+      ...rule,
+      finding,
+      expected,
+      seconds: 0,
+      lines: evidence.slice(0, maxExchanges).map((seen) => `${seen.id}: ${exchangeLine(seen)}`),
+      isFailed: bad.includes(finding.verdict) && expected === undefined,
+    })),
+    properties: [
+      ['tokenRequests', String(spent.tokens)],
+      ['connections', String(spent.connections)],
+    ],
+  });
+}
+
+export interface DrillReport {
+  /** The device, for people. */
+  subject: string;
+  /** The command that is the device; empty if it connects by itself. */
+  device: readonly string[];
+  startedAt: number;
+  result: DrillResult;
+}
+
+const mostLines = 20;
+
+/** A drill, for pipelines: a case for each situation. */
+export function drillReport({ subject, device, startedAt, result }: DrillReport): RunReport {
+  return verdictReport({
+    ...result,
+    ...{ command: 'drill', subject, noun: 'situation', startedAt },
+    items: result.drilled.map((drilled) => {
+      const { id, title, rule, finding, elapsedMs } = drilled;
+      return {
+        ...{ id, title, finding, says: rule.says, seconds: elapsedMs / 1000 },
+        lines: [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`],
+        isFailed: finding.verdict === 'fail',
+      };
+    }),
+    properties: [],
+  });
+}
+
+/** Something that got a verdict. */
+interface JudgedItem {
+  id: string;
+  title: string;
+  says: string;
+  finding: Finding;
+  /** Evidence, one line each. */
+  lines: readonly string[];
+  seconds: number;
+  /** Whether it counts as a failure. */
+  isFailed: boolean;
+  /** Why it is known to fail. */
+  expected?: string | undefined;
+}
+
+/** A run in which each item got a verdict. */
+interface JudgedRun {
+  command: string;
+  subject: string;
+  /** A word for an item: `rule`. */
+  noun: string;
+  startedAt: number;
+  elapsedMs: number;
+  items: readonly JudgedItem[];
+  verdicts: Record<Verdict, number>;
+  stopped: { code: string; message: string } | undefined;
+  exitCode: number;
+  /** Further properties of the suite. */
+  properties: readonly (readonly [name: string, value: string])[];
+}
+
+function verdictReport(run: JudgedRun): RunReport {
+  const { command, subject, startedAt, elapsedMs, items, stopped, exitCode, properties } = run;
+  const name = `${command} ${subject}`;
+  const classname = `voicectl.${command}`;
+  const seconds = elapsedMs / 1000;
+  const cases = items.map((item) => caseOf(item, classname));
+  const failures = items
+    .filter(({ isFailed }) => isFailed)
+    .map(({ id, title, finding }) => ({ title: `${name}: ${id} ${title}`, message: finding.message }));
+  if (stopped !== undefined) {
+    const { code, message } = stopped;
+    cases.unshift({
+      name: 'run',
+      classname,
+      seconds,
+      outcome: { element: 'error', type: code, message },
+      out: [],
+    });
+    failures.unshift({ title: `${name}: ${code}`, message });
+  }
+  const suite = {
+    name,
+    startedAt,
+    seconds,
+    properties: [['exitCode', String(exitCode)] as const, ...properties],
+    cases,
+  };
+  return { name, suites: [suite], failures, blocks: blocksOf(run) };
+}
+
+const leftOut: readonly Verdict[] = ['skipped', 'unknown', 'fail'];
+
+function caseOf(item: JudgedItem, classname: string): TestCase {
+  const { id, title, says, finding, lines, seconds, expected } = item;
+  const { verdict, message } = finding;
+  const common = { name: `${id}: ${title}`, classname, seconds };
+  const out = [says, `${verdict}: ${message}`, ...lines];
+  if (item.isFailed) return { ...common, outcome: { element: 'failure', type: verdict, message }, out };
+  const why = expected === undefined ? message : `expected: ${expected}`;
+  return leftOut.includes(verdict)
+    ? { ...common, outcome: { element: 'skipped', type: verdict, message: why }, out }
+    : { ...common, out };
+}
+
+/** What did not pass, and the counts. */
+function blocksOf({ noun, items, verdicts, stopped }: JudgedRun): Block[] {
+  const rows = items
+    .filter(({ finding }) => finding.verdict !== 'pass' && finding.verdict !== 'skipped')
+    .map(({ id, finding, title }) => [id, { strong: finding.verdict }, title, finding.message]);
+  const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
+  return [
+    ...(stopped === undefined ? [] : [[{ strong: stopped.code }, ` ${stopped.message}`]]),
+    [counts.join(', ')],
+    ...(rows.length === 0 ? [] : [{ head: [noun, 'verdict', 'title', 'what was seen'], rows }]),
+  ];
+}
