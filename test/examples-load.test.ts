@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Job } from 'kubernetes-models/batch/v1/Job';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { parse } from 'yaml';
 import { startEmulatorFor } from './helpers/emulators.ts';
+import { freePort } from './helpers/free-port.ts';
 import { type Sandbox, sandboxFor } from './helpers/voicectl.ts';
 
 const folder = join(import.meta.dirname, '..', 'examples', 'load');
@@ -13,14 +13,6 @@ const locustfile = join(folder, 'locustfile.py');
 
 const hasLocust = spawnSync('sh', ['-c', 'command -v locust']).status === 0;
 if (!hasLocust) console.warn('Skipped: Locust is not installed (apt-get install python3-locust)');
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Starts a master and two workers of Locust; both are processes of their own, as on three machines. */
 async function startLocust(context: TestContext, load: string) {

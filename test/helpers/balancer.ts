@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, startRedis } from './redis.ts';
-import { program, type Running, watchProcess } from './voicectl.ts';
+import { startRedis } from './redis.ts';
+import { type Addresses, program, type Running, watchProcess } from './voicectl.ts';
 
 const example = join(import.meta.dirname, '..', '..', 'examples', 'cluster', 'haproxy.cfg');
 
@@ -40,9 +39,8 @@ export async function startCluster(
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const ports = [await freePort(), await freePort(), await freePort()];
-    for (const port of ports) {
-      const all = [program, 'serve', '--port', String(port), '--json', ...flags];
+    for (let started = 0; started < 3; started += 1) {
+      const all = [program, 'serve', '--port', '0', '--json', ...flags];
       running.push(
         watchProcess(process.execPath, all, {
           cwd: folder,
@@ -50,13 +48,14 @@ export async function startCluster(
         }),
       );
     }
-    await Promise.all(running.map((one) => one.line(/"type":"listening"/)));
-    const front = await freePort();
-    balancer = await startBalancer(folder, front, ports);
+    const listening = await Promise.all(running.map((one) => one.line(/"type":"listening"/)));
+    const urls = listening.map((line) => (JSON.parse(line) as Addresses).baseUrl);
+    const front = await startBalancer(folder, urls);
+    balancer = front.child;
     return {
-      baseUrl: `http://127.0.0.1:${front}`,
-      wsUrl: `ws://127.0.0.1:${front}`,
-      emulators: running.map((one, at) => ({ running: one, baseUrl: `http://127.0.0.1:${ports[at]}` })),
+      baseUrl: `http://127.0.0.1:${front.port}`,
+      wsUrl: `ws://127.0.0.1:${front.port}`,
+      emulators: running.map((one, at) => ({ running: one, baseUrl: urls[at] ?? '' })),
       close,
     };
   } catch (thrown) {
@@ -65,29 +64,27 @@ export async function startCluster(
   }
 }
 
-async function startBalancer(folder: string, front: number, ports: readonly number[]): Promise<ChildProcess> {
+/** Gives HAProxy a socket that listens already, so that nobody else can have its port. */
+async function startBalancer(
+  folder: string,
+  urls: readonly string[],
+): Promise<{ child: ChildProcess; port: number }> {
+  const socket = createServer();
+  await new Promise<void>((resolve) => socket.listen(0, '127.0.0.1', resolve));
+  const { port } = socket.address() as AddressInfo;
   const settings = readFileSync(example, 'utf8')
-    .replace('bind :8787', `bind 127.0.0.1:${front}`)
-    .replaceAll(/127\.0\.0\.1:880(\d)/g, (_all, number) => `127.0.0.1:${ports[Number(number) - 1]}`);
+    .replace('bind :8787', 'bind fd@3')
+    .replaceAll(/127\.0\.0\.1:880(\d)/g, (_all, number) => new URL(urls[Number(number) - 1] ?? '').host);
   const file = join(folder, 'haproxy.cfg');
   writeFileSync(file, settings);
-  const balancer = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] });
-  let ended = false;
-  void once(balancer, 'exit').then(() => {
-    ended = true;
+  const { fd } = (socket as unknown as { _handle: { fd: number } })._handle;
+  const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'inherit', fd] });
+  socket.close();
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('haproxy ended at its start');
   });
-  while (!(await listens(front))) {
-    if (ended) throw new Error('haproxy ended at its start');
-    await sleep(20);
-  }
-  return balancer;
-}
-
-function listens(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => resolve(true));
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
+  // The answer comes when it is ready.
+  await Promise.race([fetch(`http://127.0.0.1:${port}/`), ended]);
+  ended.catch(() => {});
+  return { child, port };
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { freePort } from './free-port.ts';
 
 export interface SeenRequest {
   method: string | undefined;
@@ -44,14 +45,8 @@ export function setUpServices() {
   };
 
   return {
-    /** A port where nobody listens any more. */
-    async unusedPort(): Promise<number> {
-      const server = createTcpServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      const { port } = server.address() as AddressInfo;
-      await new Promise((resolve) => server.close(resolve));
-      return port;
-    },
+    /** A port where nobody listens. */
+    unusedPort: freePort,
 
     /** Answers requests once their bodies are read; `index` counts them from 0. */
     async http(
