@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { nameSecondTries } from './test/helpers/second-tries.ts';
+import { countSecondTries } from './test/helpers/second-tries.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
@@ -83,7 +83,7 @@ export default defineConfig({
     // Only .ci/run asks for second tries: a machine that others keep busy may stall for seconds. It tells what failed, and
     // no more: among 7,000 lines nobody finds it.
     retry: Number(secondTries ?? 0),
-    reporters: [secondTries === undefined ? 'default' : ['minimal', { silent: false }], nameSecondTries],
+    reporters: secondTries === undefined ? ['default'] : [['minimal', { silent: false }], countSecondTries],
     // Most of what is waited for takes a few milliseconds; on a busy machine, seconds.
     expect: { poll: { interval: 10, timeout: 20_000 } },
     testTimeout: 60_000,
