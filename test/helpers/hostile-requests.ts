@@ -22,6 +22,14 @@ export const hostileRequests = (token: string): readonly [who: string, headers: 
       'another port that has the token and says it is ours',
       () => ({ ...withToken, Origin: 'http://127.0.0.1:3000', 'Sec-Fetch-Site': 'same-origin' }),
     ],
+    [
+      'another port, where our origin has none: its Origin begins like ours',
+      () => ({ ...withToken, Host: '127.0.0.1', Origin: 'http://127.0.0.1:3000' }),
+    ],
+    [
+      'another name of this machine that begins like ours',
+      () => ({ ...withToken, Host: 'localhost', Origin: 'http://localhost.other.localhost' }),
+    ],
     ['another scheme of this origin', (port) => ({ ...withToken, Origin: `https://127.0.0.1:${port}` })],
     [
       'another site',

@@ -189,6 +189,38 @@ describe('jitter', () => {
   });
 });
 
+describe('patience', () => {
+  test('has a bound: after a gap audio waits for 400 ms at most, however late messages came before', () => {
+    const buffer = createJitterBuffer();
+    // The first second comes at once: what follows in real time is a second later than that.
+    const early = inTime(4_000, { late: () => 0 }).map(({ at, pcm }) => ({
+      at: Math.max(0, at - 1_000),
+      pcm,
+    }));
+    const paused = early.map(({ at, pcm }, i) => ({ at: i < 100 ? at : at + 1_300, pcm }));
+    expect(paused[100]!.at - paused[99]!.at).toBeGreaterThan(1_300);
+    const { pcm } = listen(buffer, paused, { untilMs: 5_500 });
+    expect(buffer.targetMs).toBe(400);
+    const resumed = gaps(pcm);
+    expect(resumed).toHaveLength(1);
+    expect(resumed[0]!).toBeLessThan(1_300 - 1_000 + 400 + 40);
+  });
+
+  test.each([
+    [280, true],
+    [300, false],
+  ])('with a pause: %d ms after the last audio the device still gets frames: %s', (afterMs, isGoing) => {
+    const buffer = createJitterBuffer();
+    buffer.push(tone(0, 200), 0);
+    let now = 0;
+    for (buffer.pull(now); buffer.waitingMs > 0; buffer.pull(now)) now += 20;
+    // The last frame was not whole: the pause has begun.
+    const pausedAt = now;
+    for (now += 20; now < pausedAt + afterMs; now += 20) buffer.pull(now);
+    expect(buffer.pull(now) !== undefined).toBe(isGoing);
+  });
+});
+
 describe('a service that sends faster than real time', () => {
   test('is played at its own speed, whatever waits', () => {
     const buffer = createJitterBuffer();

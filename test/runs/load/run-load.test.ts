@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { parseThreshold, type Threshold } from '../../../src/config/threshold.ts';
 import type { LoadCrew } from '../../../src/runs/load/crew.ts';
 import { readLive } from '../../../src/runs/load/live.ts';
 import { type LoadProgress, runLoad } from '../../../src/runs/load/run-load.ts';
@@ -20,12 +21,13 @@ const facts = {
 /** What is shown of two generators that report this. */
 async function run(
   report: (handlers: Parameters<LoadCrew['run']>[2]) => void,
-  onProgress: (progress: LoadProgress) => void,
+  onProgress: (progress: LoadProgress) => void = () => {},
+  abortOn: readonly Threshold[] = [],
 ) {
   const crew: LoadCrew = { size: 2, run: async (_start, _signal, handlers) => report(handlers), close() {} };
   const { signal } = new AbortController();
   const shard = { number: 1, of: 1 };
-  return runLoad({ facts, shard, signal, abortOn: [], crew, onProgress, onNotice() {} });
+  return runLoad({ facts, shard, signal, abortOn, crew, onProgress, onNotice() {} });
 }
 
 test('a second is shown when all generators have reported it, and none is left out', async () => {
@@ -90,4 +92,32 @@ test('the live figures are those of the run so far, with the last second beside 
   const late = second?.times.find(({ metric }) => metric === 'sent late');
   expect(late?.statistics.p50.ms).toBeCloseTo(4, 1);
   expect(second?.thresholds).toEqual([expect.objectContaining({ holds: false, isLowerBound: true })]);
+});
+
+describe('--abort-on', () => {
+  /** Why the run was stopped; null if it was not. */
+  const stoppedBy = async (text: string, tick: Parameters<typeof tickOf>[0]) => {
+    const report: Parameters<typeof run>[0] = ({ onTick }) => {
+      for (const generator of [0, 1]) onTick(tickOf({ generator, ...(generator === 0 ? tick : {}) }));
+    };
+    return (await run(report, undefined, [parseThreshold(text)])).stopped;
+  };
+  const sessions = (arrived: number, failed: number) => ({ counts: { arrived, failed } });
+  const tokens = (count: number) => ({ finished: { token: Array.from({ length: count }, () => 800) } });
+
+  test.each([
+    ['failed<50%', sessions(20, 10), true],
+    ['failed<=50%', sessions(20, 10), false],
+    ['failed<=50%', sessions(20, 11), true],
+    ['failed<50%', sessions(20, 9), false],
+    // Of fewer sessions, a share says too little.
+    ['failed<50%', sessions(19, 19), false],
+    ['failed<1', sessions(1, 1), true],
+    ['failed<=1', sessions(1, 1), false],
+    ['token:p95<800ms', tokens(20), true],
+    ['token:p95<801ms', tokens(20), false],
+    ['token:p95<800ms', tokens(19), false],
+  ])('%s, of %j, ends the run: %s', async (text, tick, ends) => {
+    expect(await stoppedBy(text, tick)).toBe(ends ? `--abort-on ${text}` : null);
+  });
 });

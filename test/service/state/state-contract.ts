@@ -87,6 +87,22 @@ export function describeState(name: string, start: Start): void {
       expect(await state.countRequest('d')).toMatchObject({ allowed: false });
     });
 
+    test('says when a sliding window has room again, also where refused requests count', async () => {
+      const { state, nowMs } = await open({ rateLimit: { window: 'sliding', counts: 'all' } }, 2);
+      await state.countRequest('d');
+      await state.advance(10_000);
+      const second = nowMs();
+      await state.countRequest('d');
+      await state.advance(10_000);
+      const third = await state.countRequest('d');
+      // The last two requests count; the first of them is the second of all.
+      expect(third).toMatchObject({ allowed: false, remaining: 0 });
+      expect(third.retryAtMs).toBeGreaterThanOrEqual(second + 60_000);
+      expect(third.retryAtMs).toBeLessThan(second + 65_000);
+      await state.advance(third.retryAtMs - nowMs() + 1);
+      expect(await state.countRequest('d')).toMatchObject({ allowed: true });
+    });
+
     test('gives 10 slots to 50 connections at once, and a slot that is given back to the next', async () => {
       const { state } = await open();
       const leases = await Promise.all(Array.from({ length: 50 }, () => state.leaseSlot('d')));
