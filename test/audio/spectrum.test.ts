@@ -22,6 +22,6 @@ test('silence before and after it is left out, but for the rows that begin or en
   expect([length, rows.length]).toEqual([12, 12 * bands]);
 });
 
-test('there is nothing of silence', () => {
+test('silence has no spectrogram', () => {
   expect(measureSpectrogram(silence).length).toBe(0);
 });

@@ -48,7 +48,7 @@ describe('a raw session', () => {
     expect(await sent(':file hello.wav\n:file hello.wav\n:stop\n:silence 20ms\n')).toBeLessThan(hello);
   });
 
-  test('calls silence silence', async () => {
+  test('shows a frame of silence as silence', async () => {
     const { stdout } = await run(':silence 20ms\n', '--reply', 'silence');
     expect(stdout).toContain('↑ binary 640 bytes, 20.0 ms of silence: 00 00');
   });

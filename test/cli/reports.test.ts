@@ -130,7 +130,7 @@ describe('--junit FILE', () => {
     expect(stderr).toMatch(/^! Cannot write \/dev\/full: .*\nvoicectl: Not as expected/);
   });
 
-  test('of a service’s token and of the key holds nothing', async () => {
+  test('holds neither the service’s token nor the key', async () => {
     const serve = await sandbox.serveHere(['--reply', 'echo', '--accept-key', 'canary-key-41']);
     const args = ['--base-url', serve.baseUrl, '--pace', 'max', '--tail', '0', '--settle', '200ms'];
     const env = { VOICECTL_API_KEY: 'canary-key-41' };

@@ -22,7 +22,7 @@ describe('the sound of a name', () => {
     expect(await findSound(name, folder)).toBe(expected);
   });
 
-  test('is shown as it was typed where it is relative to nothing', async () => {
+  test('is shown as it was typed where no folder is given', async () => {
     expect(await findSound('no.wav')).toBe('no.wav');
   });
 });

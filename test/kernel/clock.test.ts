@@ -93,7 +93,7 @@ describe('a movable clock', () => {
     expect(calls).toEqual([100, 150]);
   });
 
-  test('over the time of the machine calls sooner when it is moved', async () => {
+  test('on top of the machine’s clock calls a timer sooner when it is moved', async () => {
     const clock = createMovableClock(systemClock);
     const called = new Promise<void>((resolve) => clock.after(3_600_000, resolve));
     clock.advance(3_600_000);

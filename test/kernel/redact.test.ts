@@ -91,12 +91,15 @@ test.each([
 test.each([
   ['of two parts', 'first-part.second-part'],
   ['of four parts', 'first-part.second-part.third-part.fourth-part'],
-])('a secret %s is no token: none of its parts is a secret', (_what, secret) => {
-  const redactor = createRedactor();
-  redactor.conceal(secret);
-  for (const part of secret.split('.')) expect(redactor.text(part)).toBe(part);
-  expect(redactor.text(secret)).toBe('[redacted]');
-});
+])(
+  'a secret %s is redacted only as a whole: it is no token, whose parts are secrets too',
+  (_what, secret) => {
+    const redactor = createRedactor();
+    redactor.conceal(secret);
+    for (const part of secret.split('.')) expect(redactor.text(part)).toBe(part);
+    expect(redactor.text(secret)).toBe('[redacted]');
+  },
+);
 
 test('what is no error passes, and so does an error without a stack', () => {
   const redactor = createRedactor();

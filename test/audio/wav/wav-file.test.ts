@@ -133,9 +133,13 @@ describe('a recording', () => {
 
   test('takes more than two minutes if each write is awaited', async () => {
     const file = await createWavFile(files.path());
-    await file.write(Buffer.alloc(bytesForMs(120_000) + 2));
+    const long = Buffer.alloc(bytesForMs(120_000) + 2);
+    await file.write(long);
     await file.write(audio);
     await file.close();
+    const written = readFileSync(file.path).subarray(44);
+    expect(written.equals(Buffer.concat([long, audio]))).toBe(true);
+    expect(declaredBytes(file.path)).toBe(written.length);
   });
 });
 
