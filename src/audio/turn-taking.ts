@@ -3,10 +3,12 @@ import { createSentSpeech, type SpeechMoment } from './sent-speech.ts';
 
 /** Two AI messages of one reply, one right after the other. Times are monotonic milliseconds. */
 export interface MessagePair {
-  from: number;
+  /** When the second arrived. */
   at: number;
-  /** Audio in the first of them. */
-  audioMs: number;
+  /** From the arrival of the first to that of the second. */
+  betweenMs: number;
+  /** How much that differs from the audio in the first. */
+  jitterMs: number;
   /** Silence between them if the audio is played immediately. */
   silenceMs: number;
 }
@@ -15,8 +17,51 @@ export interface MessagePair {
 const shortestGapMs = 100;
 
 /** Whether a listener hears a gap between two messages of one reply. */
-export function isGap({ silenceMs }: MessagePair): boolean {
+export function isGap({ silenceMs }: Pick<MessagePair, 'silenceMs'>): boolean {
   return silenceMs >= shortestGapMs;
+}
+
+/**
+ * Which AI messages belong to one reply, and what lies between each of them and the one before. A class with numbers,
+ * because each message of a load passes it: see ARCHITECTURE.md. Times are monotonic milliseconds.
+ */
+export class ReplyArrivals {
+  /** When the last message arrived; −∞ before the first. */
+  lastAt = Number.NEGATIVE_INFINITY;
+  /** When received audio runs out if it is played immediately. */
+  playedUntil = 0;
+  /** Between the last message and the one before it, as in `MessagePair`. */
+  betweenMs = 0;
+  jitterMs = 0;
+  silenceMs = 0;
+  readonly #settleMs: number;
+  #lastMs = 0;
+  #isOver = true;
+
+  /** `settleMs`: a pause this long begins another reply. */
+  constructor(settleMs: number) {
+    this.#settleMs = settleMs;
+  }
+
+  /** Takes a message with audio. Returns whether it goes on with the reply of the one before. */
+  arrived(bytes: number, at: number): boolean {
+    const audioMs = msForBytes(bytes);
+    this.betweenMs = at - this.lastAt;
+    this.jitterMs = Math.abs(this.betweenMs - this.#lastMs);
+    this.silenceMs = Math.max(0, at - this.playedUntil);
+    const goesOn = !this.#isOver && this.betweenMs < this.#settleMs;
+    this.playedUntil = Math.max(this.playedUntil, at) + audioMs;
+    this.lastAt = at;
+    this.#lastMs = audioMs;
+    this.#isOver = false;
+    return goesOn;
+  }
+
+  /** The reply is over, whenever the next message arrives. Audio that was not heard yet is not played. */
+  interrupted(): void {
+    this.#isOver = true;
+    this.playedUntil = 0;
+  }
 }
 
 export interface TurnTakingOptions {
@@ -48,27 +93,17 @@ export interface TurnTaking {
   readonly playedUntil: number;
 }
 
-interface Message {
-  at: number;
-  audioMs: number;
-}
-
-function pairOf(previous: Message, at: number, playedUntil: number): MessagePair {
-  const { at: from, audioMs } = previous;
-  return { from, at, audioMs, silenceMs: Math.max(0, at - playedUntil) };
-}
-
 export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnTaking {
   /** AI audio that arrived during open speech. It is not known yet whether the speech ended before it. */
   const speech = createSentSpeech<{ at: number; pair: MessagePair | undefined }>();
   let speechEndedAt: number | undefined;
   let firstAudioAt: number | undefined;
-  let previous: Message | undefined;
-  let playedUntil = 0;
+  const arrivals = new ReplyArrivals(settleMs);
 
   const tell = (pair: MessagePair | undefined) => {
     if (pair === undefined) return;
-    const endedBetween = speechEndedAt !== undefined && pair.from < speechEndedAt && pair.at >= speechEndedAt;
+    const from = pair.at - pair.betweenMs;
+    const endedBetween = speechEndedAt !== undefined && from < speechEndedAt && pair.at >= speechEndedAt;
     if (!endedBetween) onPair(pair);
   };
   const follow = (moments: SpeechMoment[]) => {
@@ -87,10 +122,9 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
     received(bytes, now) {
       // An empty message has no audio.
       if (bytes === 0) return;
-      const pair = previous && now - previous.at < settleMs ? pairOf(previous, now, playedUntil) : undefined;
-      const audioMs = msForBytes(bytes);
-      previous = { at: now, audioMs };
-      playedUntil = Math.max(playedUntil, now) + audioMs;
+      const goesOn = arrivals.arrived(bytes, now);
+      const { betweenMs, jitterMs, silenceMs } = arrivals;
+      const pair = goesOn ? { at: now, betweenMs, jitterMs, silenceMs } : undefined;
       if (speech.speaking) {
         for (const expired of speech.hold({ at: now, pair })) tell(expired.pair);
       } else {
@@ -98,10 +132,7 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
         tell(pair);
       }
     },
-    interrupted() {
-      previous = undefined;
-      playedUntil = 0;
-    },
+    interrupted: () => arrivals.interrupted(),
     get speaking() {
       return speech.speaking;
     },
@@ -112,7 +143,7 @@ export function createTurnTaking({ settleMs, onPair }: TurnTakingOptions): TurnT
       return firstAudioAt;
     },
     get playedUntil() {
-      return playedUntil;
+      return arrivals.playedUntil;
     },
   };
 }

@@ -82,9 +82,8 @@ export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
   const turns = createTurnTaking({
     settleMs,
     onPair(pair) {
-      const gapMs = pair.at - pair.from;
-      longestGapMs = Math.max(longestGapMs ?? 0, gapMs);
-      jitter.add(Math.abs(gapMs - pair.audioMs));
+      longestGapMs = Math.max(longestGapMs ?? 0, pair.betweenMs);
+      jitter.add(pair.jitterMs);
       if (isGap(pair)) onGap?.(roundMs(pair.silenceMs), pair.at);
     },
   });

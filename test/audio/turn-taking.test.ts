@@ -27,8 +27,8 @@ describe('a gap', () => {
     const { hear, gaps, pairs } = listen();
     for (const at of [0, 20, 340]) hear(at);
     expect(pairs).toEqual([
-      { from: 0, at: 20, audioMs: 20, silenceMs: 0 },
-      { from: 20, at: 340, audioMs: 20, silenceMs: 300 },
+      { at: 20, betweenMs: 20, jitterMs: 0, silenceMs: 0 },
+      { at: 340, betweenMs: 320, jitterMs: 300, silenceMs: 300 },
     ]);
     expect(gaps()).toEqual([[40, 340]]);
   });
@@ -69,7 +69,7 @@ describe('a gap', () => {
     send(speech(500), silence(1_000));
     for (const at of [1_640, 1_660]) hear(at);
     expect(gaps()).toEqual([]);
-    expect(pairs.map(({ from, at }) => [from, at])).toEqual([
+    expect(pairs.map(({ betweenMs, at }) => [at - betweenMs, at])).toEqual([
       [340, 360],
       [360, 380],
       [1_640, 1_660],

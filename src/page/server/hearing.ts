@@ -89,8 +89,7 @@ export function startHearing({ elapsedMs, observe }: Pick<Stage, 'elapsedMs' | '
 function noteGap(one: Heard, pause: ReturnType<VoiceTrace['hear']>, bytes: number): void {
   if (pause === undefined || bytes === 0) return;
   const silenceMs = pause.endMs - pause.startMs;
-  const pair = { from: pause.startMs, at: pause.endMs, audioMs: 0, silenceMs };
-  if (!isGap(pair) || silenceMs >= longestGapMs || !one.in.speaking) return;
+  if (!isGap({ silenceMs }) || silenceMs >= longestGapMs || !one.in.speaking) return;
   one.gaps.push(pause);
   one.newGaps.push(pause);
 }

@@ -1,26 +1,18 @@
-import { msForBytes } from '../../protocol/audio-format.ts';
+import { ReplyArrivals } from '../../audio/turn-taking.ts';
 import type { Tally } from './tally.ts';
 
 /** Hears the replies of one session: first audio, jitter and gaps. All times are monotonic milliseconds. */
-export class Ear {
+export class Ear extends ReplyArrivals {
   readonly #tally: Tally;
-  readonly #settleMs: number;
   #awaitedSince: number | undefined;
   #replyBegan: number | undefined;
-  #lastAt = Number.NEGATIVE_INFINITY;
-  #lastMs = 0;
   #pairs = 0;
-  #jitterMs = 0;
-  #gapMs = 0;
+  #worstJitterMs = 0;
+  #longestGapMs = 0;
 
   constructor(tally: Tally, settleMs: number) {
+    super(settleMs);
     this.#tally = tally;
-    this.#settleMs = settleMs;
-  }
-
-  /** When the last AI audio arrived; −∞ before the first. */
-  get lastAt(): number {
-    return this.#lastAt;
   }
 
   /** When the awaited reply began; undefined until it does. */
@@ -44,19 +36,17 @@ export class Ear {
     counts.messagesIn += 1;
     counts.bytesIn += bytes;
     if (bytes === 0) return;
+    const goesOn = this.arrived(bytes, at);
     if (this.#awaitedSince !== undefined) {
       this.#tally.finished('first-audio', at - this.#awaitedSince);
       this.#awaitedSince = undefined;
       this.#replyBegan = at;
       counts.replies += 1;
-    } else if (at - this.#lastAt < this.#settleMs) {
-      const betweenMs = at - this.#lastAt;
+    } else if (goesOn) {
       this.#pairs += 1;
-      this.#jitterMs = Math.max(this.#jitterMs, Math.abs(betweenMs - this.#lastMs));
-      this.#gapMs = Math.max(this.#gapMs, betweenMs);
+      this.#worstJitterMs = Math.max(this.#worstJitterMs, this.jitterMs);
+      this.#longestGapMs = Math.max(this.#longestGapMs, this.betweenMs);
     }
-    this.#lastAt = at;
-    this.#lastMs = msForBytes(bytes);
   }
 
   /** What is awaited does not come any more: its age counts as a lower bound. Returns whether anything was awaited. */
@@ -70,12 +60,12 @@ export class Ear {
   /** Counts the jitter and the longest gap of the reply, if it had more than one message. */
   endReply(): void {
     if (this.#pairs > 0) {
-      this.#tally.finished('jitter', this.#jitterMs);
-      this.#tally.finished('gap', this.#gapMs);
+      this.#tally.finished('jitter', this.#worstJitterMs);
+      this.#tally.finished('gap', this.#longestGapMs);
     }
     this.#replyBegan = undefined;
     this.#pairs = 0;
-    this.#jitterMs = 0;
-    this.#gapMs = 0;
+    this.#worstJitterMs = 0;
+    this.#longestGapMs = 0;
   }
 }

@@ -64,12 +64,14 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
   }
   const stormAt = startedAt + times.stormAtMs;
   await play(context, joined, ear, (mouth) => createListener({ mouth }, stormAt), 'cut');
-  const again = await joinStream(context, { ...planned, due: stormAt }, ear).catch((thrown) => {
+  // No reply goes on from one stream to the next.
+  const newEar = new Ear(tally, times.settleMs);
+  const again = await joinStream(context, { ...planned, due: stormAt }, newEar).catch((thrown) => {
     tally.unfinished('back', clock.now() - stormAt);
     throw thrown;
   });
   tally.finished('back', again.confirmedAt - stormAt);
-  await play(context, again, ear, (mouth) => createListener({ mouth }, again.confirmedAt + times.holdMs));
+  await play(context, again, newEar, (mouth) => createListener({ mouth }, again.confirmedAt + times.holdMs));
 }
 
 function roleOf(

@@ -4,7 +4,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
-import { readServiceMessage } from '../../protocol/messages.ts';
+import { isInterruption, readServiceMessage } from '../../protocol/messages.ts';
 import type { FastStream, FastStreamEnd } from '../../wire/client/fast-stream.ts';
 import { closeError } from '../../wire/client/refusal-error.ts';
 import { requestToken, type TokenGrant } from '../../wire/client/token.ts';
@@ -111,6 +111,7 @@ function openStream(
       onText(text, at) {
         const message = readServiceMessage(concealText(text, redactor));
         lastWord = message.error;
+        if (isInterruption(message)) ear.interrupted();
         if (message.category !== 'connected' || step === undefined) return;
         pass(at);
         step = undefined;

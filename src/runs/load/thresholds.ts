@@ -29,7 +29,10 @@ export function judgeThreshold(threshold: Threshold, totals: Totals): JudgedThre
 function measure(threshold: Threshold, { counts, metrics }: Totals): Estimate | undefined {
   if (threshold.metric !== 'failed') {
     const times = metrics.get(threshold.metric);
-    return times === undefined ? undefined : estimate(times, threshold.statistic);
+    if (times !== undefined) return estimate(times, threshold.statistic);
+    // A reply of one message has nothing between messages, as in `audioLimits`.
+    const isBetweenMessages = threshold.metric === 'gap' || threshold.metric === 'jitter';
+    return isBetweenMessages && counts.replies > 0 ? { ms: 0, isLowerBound: false } : undefined;
   }
   const { failed, dropped, arrived } = counts;
   const value =

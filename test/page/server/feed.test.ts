@@ -43,7 +43,9 @@ describe('what a tab is told', () => {
     await emulator.connect('kitchen-1');
     await tab.until(() => tab.events().some(({ type }) => type === 'stream-authorised'));
     const state = await tab.until(() =>
-      tab.seen.find((one): one is StateMessage => one.type === 'state' && one.state.streams.length === 1),
+      tab.seen.find(
+        (one): one is StateMessage => one.type === 'state' && one.state.streams[0]?.device != null,
+      ),
     );
     expect(state.state.streams[0]).toMatchObject({ stream: 1, device: 'kitchen-1' });
     tab.leave();

@@ -31,6 +31,13 @@ test('a threshold of something that was never measured does not hold', () => {
   expect(judge('token:p95<1s', {})).toMatchObject({ holds: false, value: null, isCrossed: false });
 });
 
+test.each(['gap:max<1ms', 'jitter:p95<1ms'])('%s holds where each reply came in one message', (text) => {
+  expect(judge(text, { counts: { replies: 20 } })).toMatchObject({ holds: true, value: 0 });
+  expect(judge(text, { counts: { replies: 0 } })).toMatchObject({ holds: false, value: null });
+  const measured = { counts: { replies: 20 }, finished: { gap: [5], jitter: [5] } };
+  expect(judge(text, measured)).toMatchObject({ holds: false });
+});
+
 test.each([
   ['failed<5%', true],
   ['failed<4%', false],
