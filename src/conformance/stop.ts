@@ -17,7 +17,7 @@ import { headerValue } from '../wire/headers.ts';
 export interface Stop {
   code: ErrorCode;
   message: string;
-  hint?: string;
+  hint?: string | undefined;
 }
 
 /** Watches answers for a service that is in trouble or does not want us, and stops the run. */

@@ -4,7 +4,7 @@ import type { Judged } from '../conformance/judge.ts';
 import type { Plan } from '../conformance/plan.ts';
 import { exchangeLine } from './check-evidence.ts';
 import type { Style } from './style.ts';
-import { countsText, markOf, verdictWidth, width, wrapText } from './verdict-lines.ts';
+import { countsText, markOf, stoppedLines, verdictWidth, width, wrapText } from './verdict-lines.ts';
 
 const idWidth = 5;
 const titleWidth = 42;
@@ -51,12 +51,7 @@ export function checkSummaryLines(
   style: Style,
 ): string[] {
   const seconds = (elapsedMs / 1000).toFixed(1);
-  return [
-    '',
-    ...(stopped === undefined ? [] : wrapText(`Stopped: ${stopped.message}`)),
-    countsText(verdicts, style),
-    `${costText(spent)}, ${seconds} s`,
-  ];
+  return ['', ...stoppedLines(stopped), countsText(verdicts, style), `${costText(spent)}, ${seconds} s`];
 }
 
 export function costText({ tokens, plain, connections }: Cost): string {

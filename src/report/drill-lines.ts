@@ -7,7 +7,7 @@ import type { Side } from '../wire/exchange.ts';
 import { exchangeLine } from './check-evidence.ts';
 import { shellText } from './curl.ts';
 import type { Style } from './style.ts';
-import { countsText, markOf, verdictWidth, wrapText } from './verdict-lines.ts';
+import { countsText, markOf, stoppedLines, verdictWidth, wrapText } from './verdict-lines.ts';
 
 const idWidth = 15;
 const timeWidth = 9;
@@ -96,9 +96,9 @@ function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${shellText(word)}'`;
 }
 
-/** The counts. If a drill ended early, the reason is reported as an error. */
-export function drillSummaryLines({ verdicts, elapsedMs }: DrillResult, style: Style): string[] {
-  return ['', `${countsText(verdicts, style)}, ${secondsText(elapsedMs)}`];
+/** The counts, and why the drill ended early. */
+export function drillSummaryLines({ verdicts, elapsedMs, stopped }: DrillResult, style: Style): string[] {
+  return ['', ...stoppedLines(stopped), `${countsText(verdicts, style)}, ${secondsText(elapsedMs)}`];
 }
 
 /** The catalogue: each rule, and its situations below it. */

@@ -54,3 +54,8 @@ export function countsText(verdicts: Record<Verdict, number>, style: Style): str
     .map(([name, count]) => markOf(name as Verdict, style)(`${count} ${name}`))
     .join(', ');
 }
+
+/** Why a run ended before its plan did. */
+export function stoppedLines(stopped: { message: string } | undefined): string[] {
+  return stopped === undefined ? [] : wrapText(`Stopped: ${stopped.message}`);
+}

@@ -14,7 +14,9 @@ test('a signal stops the device and tells what was found so far', async () => {
   drill.signal('SIGINT');
   const ended = await drill.ended;
   expect(ended.code).toBe(130);
-  expect(ended.stdout).toMatch(/^D1 +pass .*\n\n1 pass, 0 fail, 1 skipped, \d+\.\d s\n$/);
+  expect(ended.stdout).toMatch(
+    /^D1 +pass .*\n\nStopped: Interrupted\n1 pass, 0 fail, 1 skipped, \d+\.\d s\n$/,
+  );
   expect(ended.stderr).toBe('voicectl: Interrupted\n');
   if (process.platform === 'linux') expect(await findMarked('CASE=drill-ended')).toEqual([]);
 });

@@ -95,15 +95,6 @@ describe('--junit FILE', () => {
     expect(types(sandbox.read('j.xml'))).toEqual(['usage']);
   });
 
-  test('of a load without a confirmed session fails as its exit code does', async () => {
-    const args = ['load', '--sessions', '1', '--processes', 'none', '--base-url', 'http://127.0.0.1:9'];
-    const { code } = await sandbox.runHere([...args, '--junit', 'j.xml']);
-    expect(code).toBe(1);
-    expect(sandbox.read('j.xml')).toContain(
-      '<error type="threshold" message="None of 1 sessions was confirmed"',
-    );
-  });
-
   test('of a run that was interrupted says so', async () => {
     const running = sandbox.start(['stream', '--raw', '/dev/zero', '--local', '--junit', 'j.xml']);
     await running.line(/ live$/);

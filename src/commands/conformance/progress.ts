@@ -1,28 +1,27 @@
-import type { HoldOptions } from '../../conformance/hold.ts';
 import { escapeText } from '../../kernel/escape.ts';
-import type { ConformanceContext } from './context.ts';
+import type { VerdictNews } from '../../ui/verdict-model.ts';
+import type { CommandContext } from '../command.ts';
 
 const clearLine = '\r\u001b[K';
 
-/** Shows the current step as a changing line on standard error; nothing if that is no terminal. */
-export function createProgress({ io, quiet, json }: ConformanceContext, total: number) {
+/** Shows what is being done as a changing line on standard error; nothing if that is no terminal. */
+export function createProgress({ io, quiet, json }: CommandContext<never>) {
   const isShown = io.stderr.isTTY && !quiet && !json;
-  const columns = (io.stderr as { columns?: number }).columns ?? 80;
-  let asked = 0;
-  const show = (text: string) => {
-    const line = escapeText(text).slice(0, columns - 1);
-    if (isShown) void io.stderr.write(`${clearLine}${line}`).catch(() => {});
-  };
-  const step: NonNullable<HoldOptions['onStep']> = ({ id, title }, number) => {
-    if (number === 1) asked += 1;
-    const count = number === 1 ? `${asked}/${total}` : 'again';
-    show(`${count}  ${id}  ${title}`);
+  let count = '';
+  const write = (text: string) => {
+    if (isShown) void io.stderr.write(`${clearLine}${text}`).catch(() => {});
   };
   return {
-    step,
-    wait: (ms: number) => show(`${asked}/${total}  waiting ${Math.ceil(ms / 1000)} s`),
-    end() {
-      if (isShown) void io.stderr.write(clearLine).catch(() => {});
+    show(news: VerdictNews) {
+      if (news.type === 'used') {
+        const [first] = news.amounts;
+        if (first !== undefined) count = `${first.used}/${first.of}  `;
+      } else if (news.type === 'doing') {
+        const time = news.forMs === undefined ? '' : ` ${Math.ceil(news.forMs / 1000)} s`;
+        write(escapeText(`${count}${news.text}${time}`).slice(0, (io.stderr.columns ?? 80) - 1));
+      }
     },
+    /** Makes place for other lines. */
+    clear: () => write(''),
   };
 }

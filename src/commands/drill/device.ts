@@ -3,14 +3,15 @@ import { redacted } from '../../kernel/redact.ts';
 import { childEnvironment } from '../child/environment.ts';
 import { startGroup } from '../child/process-group.ts';
 import { writeTrustFiles } from '../child/trust-files.ts';
-import type { DrillContext } from './context.ts';
+import type { ContextOf } from '../command.ts';
+import type { drillSpec } from './spec.ts';
 
 /** Anything in the form of a JWT. */
 const tokens = /eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
 /** Starts the command of the user as a device; undefined if there is none. */
 export function commandDevice(
-  { args, io, settings }: DrillContext,
+  { args, io, settings }: ContextOf<typeof drillSpec>,
   acceptKeys: readonly string[],
 ): StartDevice | undefined {
   if (args.length === 0) return undefined;

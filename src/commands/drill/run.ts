@@ -1,70 +1,81 @@
-import { type DrillResult, drill } from '../../conformance/drill/drill.ts';
+import { situations } from '../../conformance/drill/catalogue.ts';
+import { type DrillOptions, type DrillResult, drill } from '../../conformance/drill/drill.ts';
+import type { Drilled } from '../../conformance/drill/run-situation.ts';
 import type { Situation } from '../../conformance/drill/situation.ts';
 import type { ServiceAccess } from '../../conformance/drill/stage.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
-import { situationObject } from '../../report/drill-json.ts';
-import { drillListLines } from '../../report/drill-lines.ts';
+import { drilledObject, drillSummaryObject, situationObject } from '../../report/drill-json.ts';
+import { drilledDetail, drilledLines, drillListLines, drillSummaryLines } from '../../report/drill-lines.ts';
 import { certificateNames } from '../../wire/server/certificate.ts';
-import { reportRun } from '../run-reporter.ts';
+import type { ContextOf } from '../command.ts';
+import { runVerdicts, type VerdictFollower } from '../conformance/run-verdicts.ts';
 import { tlsSettings } from '../serve/tls-settings.ts';
 import { acceptedKeys } from '../service/emulator-settings.ts';
-import { chooseSituations } from './choose.ts';
-import type { DrillContext } from './context.ts';
 import { commandDevice } from './device.ts';
-import { createDrillLines, type DrillFacts, type DrillView } from './view.ts';
+import type { drillSpec } from './spec.ts';
+
+type DrillContext = ContextOf<typeof drillSpec>;
 
 export async function run(context: DrillContext): Promise<number> {
   const { settings, io, json, style, args } = context;
-  const situations = chooseSituations(settings.drill);
+  const chosen = chooseSituations(settings.drill);
   if (settings.list) {
     const text = json
-      ? situations.map((one) => jsonLine(situationObject(one))).join('')
-      : `${drillListLines(situations, style).join('\n')}\n`;
+      ? chosen.map((one) => jsonLine(situationObject(one))).join('')
+      : `${drillListLines(chosen, style).join('\n')}\n`;
     await io.stdout.write(text);
     return 0;
   }
-  const name = args.length === 0 ? (settings.device ?? 'a device') : args.join(' ');
-  return reportRun(context, { command: 'drill', subject: name, junit: settings.junit }, async (report) => {
+  const subject = args.length === 0 ? (settings.device ?? 'a device') : args.join(' ');
+  return runVerdicts<Drilled, DrillResult>(context, { command: 'drill', subject }, async () => {
     if (args.length === 0 && settings.parallel > 1)
       throw new VoicectlError('usage', '--parallel needs a command: only then can there be several devices');
     const access = await accessOf(context);
-    const startedAt = io.clock.wall();
-    const result = await hold(context, { situations, access, name });
-    report(async () => {
-      const { drillReport } = await import('../../report/verdict-report.ts');
-      return drillReport({ subject: name, device: args, startedAt, result });
-    });
-    if (result.stopped !== undefined && result.exitCode === result.stopped.exitCode) throw result.stopped;
-    return result.exitCode;
+    const start = commandDevice(context, access.acceptKeys ?? []);
+    return {
+      ...{ what: 'situations', items: chosen },
+      hold: (follower, signal) =>
+        drill({
+          ...{ situations: chosen, access, signal, clock: io.clock, start },
+          deviceTimeoutMs: settings.noticeWithin,
+          parallel: settings.parallel,
+          device: start === undefined ? settings.device : undefined,
+          ...follow(follower, { of: chosen.length, access, isCommand: start !== undefined }),
+        }),
+      row({ id, situation, title, finding: { verdict, message } }) {
+        return id === situation ? { id, title, verdict, message } : undefined;
+      },
+      lines: (drilled) => drilledLines(drilled, args, style),
+      detail: (drilled) => drilledDetail(drilled, args),
+      object: (drilled) => drilledObject(drilled, args),
+      summaryLines: (result) => drillSummaryLines(result, style),
+      summaryObject: drillSummaryObject,
+      async report(result, startedAt) {
+        const { drillReport } = await import('../../report/verdict-report.ts');
+        return drillReport({ subject, device: args, startedAt, result });
+      },
+    };
   });
 }
 
-async function hold(
-  context: DrillContext,
-  { situations, access, name }: { situations: readonly Situation[]; access: ServiceAccess; name: string },
-): Promise<DrillResult> {
-  const { settings, io } = context;
-  const start = commandDevice(context, access.acceptKeys ?? []);
-  const view = await openView(context, { name, situations, isCommand: start !== undefined, access });
-  try {
-    const result = await drill({
-      situations,
-      access,
-      clock: io.clock,
-      deviceTimeoutMs: settings.noticeWithin,
-      parallel: settings.parallel,
-      start,
-      device: start === undefined ? settings.device : undefined,
-      ...view.follow,
-    });
-    await view.finish(result);
-    return result;
-  } finally {
-    await view.close();
+/** The situations that are asked for, in the order of the catalogue. Throws `usage` for an id that none has. */
+function chooseSituations(ids: readonly string[]): readonly Situation[] {
+  if (ids.length === 0) return situations;
+  const wanted = ids.map((id) => id.trim().toLowerCase());
+  const isMeant = ({ id }: Situation, want: string) => {
+    const own = id.toLowerCase();
+    return own === want || own.split('-')[0] === want;
+  };
+  for (const [index, want] of wanted.entries()) {
+    if (!situations.some((situation) => isMeant(situation, want)))
+      throw new VoicectlError('usage', `--drill: there is no situation ${ids[index]}`, {
+        hint: '`voicectl drill --list` shows all situations.',
+      });
   }
+  return situations.filter((situation) => wanted.some((want) => isMeant(situation, want)));
 }
 
 /** How the service listens and whom it accepts. A command gets a free port for each situation. */
@@ -94,16 +105,59 @@ async function accessOf(context: DrillContext): Promise<ServiceAccess> {
   };
 }
 
-async function openView(context: DrillContext, facts: DrillFacts): Promise<DrillView> {
-  const openOwn = () => openOwnView(context, facts);
-  if (!context.settings.open) return openOwn();
-  const { withDrillPage } = await import('./page.ts');
-  return withDrillPage(context, facts, openOwn);
+interface DrillFacts {
+  /** The number of situations. */
+  of: number;
+  access: ServiceAccess;
+  /** Whether the drill starts the device. */
+  isCommand: boolean;
 }
 
-async function openOwnView(context: DrillContext, facts: DrillFacts): Promise<DrillView> {
-  const { io, output } = context;
-  if (output !== 'tui' || io.terminal === undefined) return createDrillLines(context, facts);
-  const { createDrillScreen } = await import('./screen.ts');
-  return createDrillScreen(context, { ...facts, device: io.terminal });
+/** Shows the situations. The user of a device that connects by itself also sees what to do. */
+function follow(
+  { show, note, judged }: VerdictFollower<Drilled>,
+  { of, access, isCommand }: DrillFacts,
+): Required<Pick<DrillOptions, 'onListening' | 'onStopNeeded' | 'onBegin' | 'onDrilled'>> {
+  let count = 0;
+  let isListening = false;
+  let next = '';
+  const used = () => show({ type: 'used', amounts: [{ name: 'situations', used: count, of }] });
+  used();
+  return {
+    onListening(address) {
+      if (isCommand) return;
+      const [base = '', ...others] = welcomeLines(access, address);
+      show({ type: 'notice', text: base });
+      if (!isListening) for (const line of [base, ...others]) note(line);
+      isListening = true;
+      note(next);
+    },
+    onStopNeeded() {
+      show({ type: 'doing', text: 'stop the device now' });
+      note('Stop the device now: switch it off, or end its conversation.');
+    },
+    onBegin({ id, title }) {
+      next = `${id}: ${title}…`;
+      show({ type: 'doing', text: `${id} ${title}` });
+    },
+    onDrilled(drilled) {
+      if (drilled.id === drilled.situation) count += 1;
+      judged(drilled, true);
+      used();
+    },
+  };
+}
+
+/** What to type into a device that connects by itself. */
+function welcomeLines(
+  { acceptKeys = [], tls }: ServiceAccess,
+  { baseUrl, wsUrl }: { baseUrl: string; wsUrl: string },
+): string[] {
+  return [
+    `Base URL  ${baseUrl}`,
+    `Stream    ${wsUrl}`,
+    acceptKeys.length === 0 ? 'API key   any' : 'API key   one of those that are accepted',
+    ...(tls === undefined ? [] : ['The device has to trust the certificate: --cert-out FILE writes it.']),
+    'Waiting for the device. It may have to be started again now and then.',
+  ];
 }

@@ -8,25 +8,19 @@ import { readText } from '../../files/read-text.ts';
 import { writeText } from '../../files/write-text.ts';
 import { exitCodes } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
-import { createRedactor } from '../../kernel/redact.ts';
 import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
-import { planObject } from '../../report/check-json.ts';
-import { planLines } from '../../report/check-lines.ts';
 import { comparisonLines, differenceLines, headLines, learnObject } from '../../report/learn-lines.ts';
 import type { ContextOf } from '../command.ts';
-import { openSubject } from '../conformance/open-subject.ts';
+import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
 import { createProgress } from '../conformance/progress.ts';
-import { scopeOf } from '../conformance/scope.ts';
-import { readSpeech } from '../conformance/speech.ts';
 import type { learnSpec } from './spec.ts';
 
 type LearnContext = ContextOf<typeof learnSpec>;
 
 export async function run(context: LearnContext): Promise<number> {
-  const { settings, json, io, style, note } = context;
+  const { settings, note } = context;
   if (settings.dryRun) {
-    const plan = planRun(scopeOf(context));
-    await io.stdout.write(json ? jsonLine(planObject(plan)) : `${planLines(plan, style).join('\n')}\n`);
+    await printPlan(context, scopeOf(context));
     return 0;
   }
   // Before anything is asked: a file that cannot be read is no reason to have asked.
@@ -54,25 +48,15 @@ async function openDialect(
 }
 
 async function learn(context: LearnContext): Promise<{ learned: LearnResult; options: LearnOptions }> {
-  const { settings, signal, io } = context;
-  const subject = await openSubject(context);
   const scope = scopeOf(context);
-  const progress = createProgress(context, planRun(scope).steps.length);
-  const redactor = createRedactor();
-  redactor.conceal(subject.apiKey);
-  const options: LearnOptions = {
-    ...{ subject, scope, signal, redactor, clock: io.clock, speech: await readSpeech() },
-    devices: subject.devices,
-    maxRequests: settings.maxRequests,
-    isEmulator: settings.local === true,
-    onStep: progress.step,
-    onWait: progress.wait,
-  };
+  const { options: shared, close } = await openExchanges(context, scope);
+  const progress = createProgress(context);
+  const options = { ...shared, ...followSteps(planRun(scope), progress.show), signal: context.signal };
   try {
     return { learned: await learnDialect(options), options };
   } finally {
-    progress.end();
-    await subject.close();
+    progress.clear();
+    await close();
   }
 }
 
@@ -89,15 +73,12 @@ async function tellDifferences(
 }
 
 async function write(
-  { io, json, settings, signal }: LearnContext,
+  context: LearnContext,
   learned: LearnResult,
   base: DialectInput | undefined,
 ): Promise<void> {
-  const text = dialectYaml(
-    learned,
-    { lines: headLines(learned, settings.local ? 'the local emulator' : settings.baseUrl) },
-    base,
-  );
+  const { io, json, settings, signal } = context;
+  const text = dialectYaml(learned, { lines: headLines(learned, subjectName(context)) }, base);
   const { dialectOut } = settings;
   if (dialectOut !== undefined) await writeText(dialectOut, text, { giveUp: signal });
   else if (!json) await io.stdout.write(text);

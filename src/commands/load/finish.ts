@@ -1,11 +1,14 @@
+import type { loadMergeOptions } from '../../config/options.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { loadSummaryObject } from '../../report/load-json.ts';
 import { loadSummaryLines } from '../../report/load-lines.ts';
 import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
+import type { CommandContext } from '../command.ts';
 import type { MakeReport } from '../run-reporter.ts';
-import type { LoadReportContext } from './context.ts';
+
+export type LoadReportContext = CommandContext<(typeof loadMergeOptions)[number]>;
 
 /** Prints a result, writes the reports that are asked for, and throws what the run has come to. */
 export async function finishLoad(

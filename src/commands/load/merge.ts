@@ -3,8 +3,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { mergeResults, readResult } from '../../runs/load/result.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
-import type { LoadReportContext } from './context.ts';
-import { finishLoad } from './finish.ts';
+import { finishLoad, type LoadReportContext } from './finish.ts';
 
 export async function run(context: LoadReportContext): Promise<number> {
   const { settings, args } = context;

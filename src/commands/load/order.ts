@@ -1,7 +1,11 @@
 import type { Arrival } from '../../config/arrival.ts';
+import type { loadOptions } from '../../config/options.ts';
+import { isLoopback, type Target } from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { LoadOrder } from '../../runs/load/plan.ts';
-import type { LoadContext } from './context.ts';
+import type { CommandContext } from '../command.ts';
+
+export type LoadContext = CommandContext<(typeof loadOptions)[number]>;
 
 const defaultArrival: Arrival = { kind: 'constant', perSecond: 10 };
 /** How long a session goes on without --hold. */
@@ -44,4 +48,17 @@ function readArrival(
   if (rampUpMs === undefined || rampUpMs === 0) return { arrival: defaultArrival, rampUpMs: undefined };
   // Without a rate to rise to, the sessions are spread evenly.
   return { arrival: { kind: 'constant', perSecond: (sessions * 1000) / rampUpMs }, rampUpMs: undefined };
+}
+
+/** Throws `usage` for a host beyond this machine that the user has not confirmed. */
+export function requireConfirmed({ baseUrl, wsUrl }: Target, { confirm }: LoadContext['settings']): void {
+  const confirmed = confirm.map((host) => host.toLowerCase());
+  const other = [baseUrl, wsUrl]
+    .filter((url) => !isLoopback(url))
+    .map((url) => new URL(url))
+    .find(({ host, hostname }) => !confirmed.includes(host) && !confirmed.includes(hostname));
+  if (other === undefined) return;
+  throw new VoicectlError('usage', `Load on ${other.hostname} needs --confirm ${other.hostname}`, {
+    hint: 'Other people may use it. The plan above shows what the run costs.',
+  });
 }

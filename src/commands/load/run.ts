@@ -14,10 +14,9 @@ import { runLoad } from '../../runs/load/run-load.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
 import { loadWorker } from '../../runs/load/worker-file.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
-import type { LoadContext } from './context.ts';
 import { finishLoad } from './finish.ts';
-import { requireConfirmed } from './guard.ts';
-import { readOrder } from './order.ts';
+import type { LoadContext } from './order.ts';
+import { readOrder, requireConfirmed } from './order.ts';
 import { createLoadLines, type LoadView, showPlan } from './view.ts';
 
 /** From the moment when all generators are ready to the first arrival. */

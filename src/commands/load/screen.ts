@@ -6,7 +6,7 @@ import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadSummary } from '../../runs/load/summary.ts';
 import type { LoadNews } from '../../ui/load-model.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
-import type { LoadContext } from './context.ts';
+import type { LoadContext } from './order.ts';
 import type { LoadView } from './view.ts';
 
 /** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */

@@ -4,7 +4,7 @@ import { loadPlanLines, loadProgressText } from '../../report/load-lines.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadProgress } from '../../runs/load/run-load.ts';
 import { type LoadSummary, summariseSecond } from '../../runs/load/summary.ts';
-import type { LoadContext } from './context.ts';
+import type { LoadContext } from './order.ts';
 
 /** Shows a run while it goes on: on a screen, as a line that changes, as lines, or as JSON. */
 export interface LoadView {

@@ -63,6 +63,11 @@ describe('a device that sends a form', () => {
     expect(xml).toContain('<failure type="fail"');
   });
 
+  test('on a terminal without a screen is followed in a line that changes, as a check is', async () => {
+    const { stderr } = await runInProcess(['drill', '--drill', 'D1', '--', ...device], { env, isTTY: true });
+    expect(stderr).toMatch(/^(\r\u001b\[K)*0\/1 {2}D1 asks for a token as specified(\r\u001b\[K)+$/);
+  });
+
   test('is told to GitHub', async () => {
     const { stderr } = await runInProcess(['drill', '--drill', 'D1', '--', ...device], {
       env: { ...env, GITHUB_ACTIONS: 'true' },

@@ -109,6 +109,16 @@ describe('a run', () => {
     expect(summary).toContain('| pass | failed\\<1% |');
   });
 
+  test('without a confirmed session fails in JUnit as its exit code does', async () => {
+    const { code } = await load(['--sessions', '1', '--junit', sandbox.path('load.xml')], {
+      acceptKeys: ['another-key'],
+    });
+    expect(code).toBe(1);
+    expect(sandbox.read('load.xml')).toContain(
+      '<error type="threshold" message="None of 1 sessions was confirmed"',
+    );
+  });
+
   test('writes JUnit and a page with each threshold and its value', async () => {
     const { code } = await load([
       ...['--sessions', '4', '--threshold', 'first-audio:p95<5s', '--threshold', 'token:max<=1ms'],

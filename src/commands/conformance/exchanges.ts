@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import type { conformanceOptions } from '../../config/options.ts';
+import type { Subject } from '../../conformance/asker.ts';
+import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
+import type { HoldOptions } from '../../conformance/hold.ts';
+import { type Plan, type PlanOptions, planRun } from '../../conformance/plan.ts';
+import type { Level } from '../../conformance/steps/step.ts';
+import { findSound } from '../../files/shipped-file.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { createRedactor } from '../../kernel/redact.ts';
+import { planObject } from '../../report/check-json.ts';
+import { planLines } from '../../report/check-lines.ts';
+import type { Amount } from '../../ui/verdict-model.ts';
+import type { CommandContext } from '../command.ts';
+import { openTarget } from '../service/target.ts';
+import type { VerdictFollower } from './run-verdicts.ts';
+
+/** What the commands have in common that hold planned exchanges with a service. */
+export type ConformanceContext = CommandContext<(typeof conformanceOptions)[number]>;
+
+/** What the flags ask to be asked; `rules` narrows it to what these need. */
+export function scopeOf({ settings }: ConformanceContext, rules: readonly string[] = []): PlanOptions {
+  const levels: Level[] = ['base'];
+  if (settings.level === 'standard') levels.push('standard');
+  if (settings.exhaust) levels.push('exhaust');
+  if (settings.thorough) levels.push('thorough');
+  return {
+    levels: new Set(levels),
+    rules,
+    isAlone: settings.oneDevice === true,
+    wrongKey: settings.wrongKey !== false,
+    isSecure: !settings.local && new URL(settings.baseUrl).protocol === 'https:',
+    waitMs: settings.wait,
+  };
+}
+
+/** Shows what would be asked, for `--dry-run`. */
+export async function printPlan({ io, json, style }: ConformanceContext, scope: PlanOptions): Promise<void> {
+  const plan = planRun(scope);
+  await io.stdout.write(json ? jsonLine(planObject(plan)) : `${planLines(plan, style).join('\n')}\n`);
+}
+
+/** The service that is asked, for people. */
+export function subjectName({ settings }: ConformanceContext): string {
+  return settings.local ? 'the local emulator' : settings.baseUrl;
+}
+
+type SharedOptions = Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'signal'> & { scope: PlanOptions };
+
+/**
+ * How the exchanges are held: with which service, as which devices, and within which limits. With `--local` the service is
+ * an emulator, which `close` ends.
+ */
+export async function openExchanges(
+  context: ConformanceContext,
+  scope: PlanOptions,
+): Promise<{ options: SharedOptions; close(): Promise<void> }> {
+  const { settings, io } = context;
+  const speech = await readSpeech();
+  const [firstDevice, ...otherDevices] = settings.devices;
+  const target = await openTarget({
+    ...context,
+    settings: { ...settings, device: firstDevice },
+    origin: (name) => context.origin(name === 'device' ? 'devices' : name),
+  });
+  const subject: Subject = target;
+  const redactor = createRedactor();
+  redactor.conceal(subject.apiKey);
+  return {
+    options: {
+      ...{ subject, scope, speech, redactor },
+      devices: [target.device, ...otherDevices],
+      maxRequests: settings.maxRequests,
+      clock: io.clock,
+      isEmulator: settings.local === true,
+    },
+    close: target.close,
+  };
+}
+
+/** A plain 44-byte header stands before the samples of the shipped sounds. */
+const wavHeaderBytes = 44;
+
+/** What is said to a service: PCM. */
+async function readSpeech(): Promise<Buffer> {
+  return (await readFile(await findSound('hello.wav'))).subarray(wavHeaderBytes);
+}
+
+/** Shows the steps of a plan, and how much of it is used up. */
+export function followSteps(
+  plan: Plan,
+  show: VerdictFollower<never>['show'],
+): Required<Pick<HoldOptions, 'onStep' | 'onWait' | 'onSpent'>> {
+  let asked = 0;
+  let planned = plan.cost;
+  let spent = noCost;
+  let isAgain = false;
+  const used = () =>
+    show({
+      type: 'used',
+      amounts: [{ name: 'steps', used: asked, of: plan.steps.length }, ...costAmounts(spent, planned)],
+    });
+  used();
+  return {
+    onStep({ id, title }, number) {
+      if (number === 1) asked += 1;
+      else if (!isAgain) {
+        isAgain = true;
+        planned = addCosts([plan.cost, plan.confirmCost]);
+      }
+      used();
+      show({ type: 'doing', text: `${number === 2 ? 'again: ' : ''}${id} ${title}` });
+    },
+    onWait: (ms) => show({ type: 'doing', text: 'waiting', forMs: ms }),
+    onSpent(cost) {
+      spent = cost;
+      used();
+    },
+  };
+}
+
+function costAmounts(spent: Cost, planned: Cost): Amount[] {
+  return [
+    { name: 'requests', used: spent.tokens + spent.plain, of: planned.tokens + planned.plain },
+    { name: 'connections', used: spent.connections, of: planned.connections },
+  ];
+}

@@ -1,0 +1,225 @@
+import type { Stop } from '../../conformance/stop.ts';
+import { writeWhole } from '../../files/write-whole.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { escapeText, jsonLine } from '../../kernel/escape.ts';
+import type { TerminalDevice } from '../../kernel/terminal-device.ts';
+import type { RunReport } from '../../report/run-report.ts';
+import type { Item, ItemSeen, VerdictNews } from '../../ui/verdict-model.ts';
+import type { CommandContext } from '../command.ts';
+import { reportRun } from '../run-reporter.ts';
+import { createProgress } from './progress.ts';
+
+export type VerdictContext = CommandContext<'junit' | 'open' | 'ascii'>;
+
+/** What every run of verdicts results in. */
+interface VerdictResult {
+  /** Why the run ended before its plan did. */
+  stopped: Stop | undefined;
+  exitCode: number;
+}
+
+/** Takes what happens during a run. */
+export interface VerdictFollower<Judged> {
+  /** For a screen, a page, or the progress line of a terminal. */
+  show(news: Exclude<VerdictNews, { type: 'planned' | 'judged' | 'ended' }>): void;
+  /** For people without a screen. */
+  note(text: string): void;
+  /** A verdict. It is printed when it is final. */
+  judged(judged: Judged, isFinal: boolean): void;
+}
+
+/** A run that judges one item after another: what a command is, as data. */
+export interface VerdictRun<Judged, Result extends VerdictResult> {
+  /** What the items are called: `rules`. */
+  what: string;
+  items: readonly Item[];
+  /** Judges the items. Resolves also if the signal ends it: with what was found until then. */
+  hold(follower: VerdictFollower<Judged>, signal: AbortSignal): Promise<Result>;
+  /** Called in any case. */
+  close?(): Promise<void>;
+  /** The row that a verdict belongs to; undefined if it has none. */
+  row(judged: Judged): Omit<ItemSeen, 'isFinal'> | undefined;
+  /** A verdict in lines, and with all its evidence for a panel. */
+  lines(judged: Judged): readonly string[];
+  detail(judged: Judged): readonly string[];
+  object(judged: Judged): object;
+  summaryLines(result: Result): readonly string[];
+  summaryObject(result: Result): object;
+  report(result: Result, startedAt: number): Promise<RunReport>;
+  /** A page to write. */
+  html?: { path: string; make(result: Result, startedAt: number): Promise<string> } | undefined;
+}
+
+export interface VerdictCommand {
+  command: 'check' | 'drill';
+  /** What is judged, for people. */
+  subject: string;
+}
+
+/**
+ * Runs a command of verdicts: shows it on a screen, as lines or as JSON, and with `--open` in the browser; writes its
+ * reports. Returns the exit code. Throws what ended the run, if the exit code is of that.
+ */
+export function runVerdicts<Judged, Result extends VerdictResult>(
+  context: VerdictContext,
+  about: VerdictCommand,
+  open: () => Promise<VerdictRun<Judged, Result>>,
+): Promise<number> {
+  const { settings, io, note } = context;
+  return reportRun(context, { ...about, junit: settings.junit }, async (report) => {
+    const startedAt = io.clock.wall();
+    const run = await open();
+    try {
+      const view = await openView(context, about, run);
+      try {
+        const result = await run.hold(view.follower, view.signal);
+        report(() => run.report(result, startedAt));
+        if (run.html !== undefined) {
+          await writeWhole(run.html.path, await run.html.make(result, startedAt), { giveUp: io.giveUp });
+          await note(`Wrote ${run.html.path}`);
+        }
+        await view.finish(result);
+        return await exitCodeOf(context, result);
+      } finally {
+        await view.close();
+      }
+    } finally {
+      await run.close?.();
+    }
+  });
+}
+
+/** What the user sees of a run. */
+interface View<Judged, Result> {
+  follower: VerdictFollower<Judged>;
+  /** Ends the run: the signal of the command, and the user's own. */
+  signal: AbortSignal;
+  /** Shows the result. Resolves when the user has seen it and it is written. */
+  finish(result: Result): Promise<void>;
+  /** Prints what was found, also if there is no result. */
+  close(): Promise<void>;
+}
+
+async function openView<Judged, Result extends VerdictResult>(
+  context: VerdictContext,
+  { command, subject }: VerdictCommand,
+  run: VerdictRun<Judged, Result>,
+): Promise<View<Judged, Result>> {
+  const { settings, io, json, output, signal, note } = context;
+  const about = { command, subject: escapeText(subject) };
+  const page = settings.open ? await openPage(context, about) : undefined;
+  const screen = output === 'tui' && io.terminal ? await openScreen(context, about, io.terminal) : undefined;
+  const progress = screen === undefined ? createProgress(context) : undefined;
+  const printed = createQueue((text) => io.stdout.write(text));
+  /** A screen has the terminal for itself: the lines follow when it has closed. */
+  const kept: string[] = [];
+  const show = (news: VerdictNews) => {
+    for (const viewer of [screen, page, progress]) viewer?.show(news);
+  };
+  const print = (lines: () => readonly string[], object: () => object) => {
+    const text = json
+      ? jsonLine(object())
+      : lines()
+          .map((line) => `${line}\n`)
+          .join('');
+    if (screen !== undefined) kept.push(text);
+    else {
+      progress?.clear();
+      printed.add(text);
+    }
+  };
+  const restore = async () => {
+    progress?.clear();
+    await screen?.close();
+    for (const text of kept.splice(0)) printed.add(text);
+  };
+  show({ type: 'planned', what: run.what, items: run.items.map(({ id, title }) => ({ id, title })) });
+  return {
+    signal: screen === undefined ? signal : AbortSignal.any([signal, screen.signal]),
+    follower: {
+      show,
+      note(text) {
+        progress?.clear();
+        if (screen === undefined) void note(text);
+      },
+      judged(judged, isFinal) {
+        const item = screen === undefined && page === undefined ? undefined : run.row(judged);
+        if (item !== undefined) {
+          const [lines, body] = [run.detail(judged), run.object(judged)];
+          show({ type: 'judged', item: { ...item, isFinal }, lines, body });
+        }
+        if (isFinal)
+          print(
+            () => run.lines(judged),
+            () => run.object(judged),
+          );
+      },
+    },
+    async finish(result) {
+      const { exitCode, stopped } = result;
+      const ok = exitCode === 0;
+      const end = { ok, text: stopped === undefined ? (ok ? 'done, ok' : 'done, failed') : 'stopped' };
+      print(
+        () => run.summaryLines(result),
+        () => run.summaryObject(result),
+      );
+      page?.show({ type: 'ended', ...end });
+      await screen?.finish(end);
+      await restore();
+      await printed.done();
+    },
+    async close() {
+      await restore();
+      await printed.done().catch(() => {});
+      await page?.close();
+    },
+  };
+}
+
+/** Writes one text after the other. `done` rejects with the first failure. */
+function createQueue(write: (text: string) => Promise<void>) {
+  let last = Promise.resolve();
+  return {
+    add(text: string) {
+      last = last.then(() => write(text));
+      last.catch(() => {});
+    },
+    done: () => last,
+  };
+}
+
+async function openScreen(
+  context: VerdictContext,
+  { command, subject }: VerdictCommand,
+  device: TerminalDevice,
+) {
+  const { openVerdictScreen } = await import('../terminal/run-screen.ts');
+  return openVerdictScreen(context, { device, screen: command, subject });
+}
+
+/** Serves the page of a run and shows it in the browser. `close` resolves when the browser has all of it. */
+async function openPage(context: VerdictContext, about: VerdictCommand) {
+  const { io, signal } = context;
+  const { version } = await import('../../kernel/version.ts');
+  const { serveVerdicts } = await import('../../page/server/serve-verdicts.ts');
+  const { showPage } = await import('../page/open-browser.ts');
+  const page = await serveVerdicts({ ...about, version, clock: io.clock });
+  const inVain = await showPage(context, page.url);
+  if (!inVain.aborted) await context.note(`The page is ${page.url}`);
+  return {
+    show: page.show,
+    close: () => page.close(!inVain.aborted, AbortSignal.any([signal, inVain])),
+  };
+}
+
+async function exitCodeOf(
+  { json, note }: VerdictContext,
+  { stopped, exitCode }: VerdictResult,
+): Promise<number> {
+  if (stopped === undefined) return exitCode;
+  if (stopped instanceof VoicectlError && stopped.exitCode === exitCode) throw stopped;
+  // Plain lines have said it.
+  if (json) await note(stopped.message);
+  if (stopped.hint !== undefined) await note(stopped.hint);
+  return exitCode;
+}
