@@ -8,13 +8,11 @@ import type { Fault } from '../protocol/faults.ts';
 import { createControl } from '../service/control/control.ts';
 import type { AnyControl } from '../service/control/emulator-control.ts';
 import { createStreamActions } from '../service/control/stream-actions.ts';
-import type { SharedDown } from '../service/events.ts';
 import { checkFault, createFaults } from '../service/faults/faults.ts';
 import { createRandom } from '../service/random.ts';
 import { faultsOfAll } from './faults-of-all.ts';
 import { checkUrl } from './redis/address.ts';
 import { withKey } from './redis/identity.ts';
-import { withLocalState } from './redis/local-state.ts';
 import { openSharedService, type SharedService } from './redis/shared-service.ts';
 import { performOnStreams, streamsOfAll } from './streams-of-all.ts';
 
@@ -23,8 +21,6 @@ export interface SharedOptions {
   url: string;
   /** Emulators with the same prefix are one service. Default `voicectl`. */
   prefix?: string;
-  /** While Redis cannot be reached: refuse tokens and streams, or continue alone. Default `refuse`. */
-  down?: SharedDown;
 }
 
 /** One of several emulators that are one service. Its control acts on all of them. */
@@ -48,14 +44,14 @@ const clockErrorMs = 1_000;
  */
 export async function createSharedEmulator(
   options: EmulatorOptions,
-  { url, prefix = 'voicectl', down = 'refuse' }: SharedOptions,
+  { url, prefix = 'voicectl' }: SharedOptions,
 ): Promise<SharedEmulator> {
   const settled = await settleOptions(options);
   checkUrl(url);
   const { rateLimit, maxConnections } = settled;
   const initial = initialFaults(options, settled).map(checkFault);
   const shared = await openSharedService({
-    ...{ url, prefix, down },
+    ...{ url, prefix },
     base: options.clock ?? systemClock,
     facts: {
       ...{ rateLimit, maxConnections },
@@ -65,7 +61,7 @@ export async function createSharedEmulator(
     },
   });
   try {
-    return await startMember({ options, settled, shared, initial, down });
+    return await startMember({ options, settled, shared, initial });
   } catch (thrown) {
     await shared.close();
     throw thrown;
@@ -78,19 +74,11 @@ interface MemberOptions {
   shared: SharedService;
   /** Faults of the start. */
   initial: readonly Fault[];
-  down: SharedDown;
 }
 
-async function startMember({
-  options,
-  settled,
-  shared,
-  initial,
-  down,
-}: MemberOptions): Promise<SharedEmulator> {
+async function startMember({ options, settled, shared, initial }: MemberOptions): Promise<SharedEmulator> {
   const { rateLimit, maxConnections } = settled;
-  const { instance, number, baseClock, clock } = shared;
-  const state = down === 'refuse' ? shared.state : withLocalState(shared, { clock, ...settled });
+  const { instance, number, baseClock, clock, state } = shared;
   const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });
   const random = createRandom(options.seed === undefined ? undefined : options.seed + number);
   const { authority, takeSecrets } = await createRenewableAuthority(shared.secrets, (secrets) =>

@@ -73,10 +73,9 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
   }
 }
 
-/** Why the shared state cannot be reached, and what this emulator does meanwhile. */
-export function awayText({ why, down }: Extract<EmulatorEvent, { type: 'shared-away' }>): string {
-  const meanwhile = down === 'refuse' ? 'tokens and streams are refused' : 'continuing with local state';
-  return `${escapeText(why)}; ${meanwhile}`;
+/** Why the shared state cannot be reached, and what follows. */
+export function awayText({ why }: Extract<EmulatorEvent, { type: 'shared-away' }>): string {
+  return `${escapeText(why)}; tokens and streams are refused`;
 }
 
 /** `! device breaks D4 on stream 3 (sends no audio before the confirmation): audio came 0.2 s before…` */

@@ -4,9 +4,6 @@ import type { FaultName } from '../protocol/faults.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { Addresses } from '../wire/server/addresses.ts';
 
-/** What one of several emulators does while Redis cannot be reached: refuse tokens and streams, or continue alone. */
-export type SharedDown = 'refuse' | 'local';
-
 /** What happens in an emulator, or in a proxy. Every view of `serve` and `proxy` is a function of this stream. */
 export type EmulatorEventBody =
   /** `lan`: the addresses for other machines, if it listens on all interfaces. */
@@ -88,7 +85,7 @@ export type EmulatorEventBody =
    * The shared state cannot be reached. Live streams continue. `down`: what happens to tokens and new streams: they are
    * refused, or this emulator grants them with its own, local state.
    */
-  | { type: 'shared-away'; why: string; down: SharedDown }
+  | { type: 'shared-away'; why: string }
   | { type: 'shared-back'; awayMs: number }
   /** Something about the shared state that an operator should mend. */
   | { type: 'shared-warning'; why: string }

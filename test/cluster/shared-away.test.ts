@@ -119,24 +119,6 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await one.present(token)])).toEqual([0]);
   });
 
-  test('with --shared-down local an emulator goes on alone, and tells of its streams afterwards', async () => {
-    const { redis, start } = await begin({ rateLimit: 3, maxConnections: 2 }, { down: 'local' });
-    const emulator = await start();
-    redis.signal('SIGSTOP');
-    const { token, status } = await emulator.request();
-    expect(status).toBe(200);
-    const stream = await emulator.present(token);
-    expect(await fates([stream])).toEqual([0]);
-    expect(await fates([await emulator.present(token)])).toEqual([4401]);
-    expect(await emulator.event('shared-away')).toMatchObject({ down: 'local' });
-    redis.signal('SIGCONT');
-    await emulator.event('shared-back');
-    await expect
-      .poll(async () => (await emulator.control.state()).devices)
-      .toMatchObject([{ connections: 1 }]);
-    await expect.poll(async () => (await fates([await emulator.present(token)]))[0]).toBe(4401);
-  });
-
   test('that is full refuses like one that is gone, until it has room', async () => {
     const { redis, start } = await begin();
     const emulator = await start();

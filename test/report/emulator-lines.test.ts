@@ -72,12 +72,8 @@ const events: [EmulatorEvent, RegExp][] = [
     /stream 3 {2}this looks like stereo/,
   ],
   [
-    { t: 1, type: 'shared-away', why: `gone ${evil}`, down: 'refuse' },
+    { t: 1, type: 'shared-away', why: `gone ${evil}` },
     /shared state is away: gone .*; tokens and streams are refused$/,
-  ],
-  [
-    { t: 1, type: 'shared-away', why: evil, down: 'local' },
-    /shared state is away: .*; continuing with local state$/,
   ],
   [{ t: 1, type: 'stopping' }, /stopping/],
 ];

@@ -4,8 +4,14 @@ import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { EmulatorEvent, EmulatorEventBody } from '../../service/events.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
-import type { FromEmulator, ReadyFacts, ServedEmulator, ToEmulator } from './messages.ts';
-import { createRemoteControl } from './remote-control.ts';
+import type {
+  ControlCall,
+  FromEmulator,
+  ReadyFacts,
+  ServedControl,
+  ServedEmulator,
+  ToEmulator,
+} from './messages.ts';
 
 /** A process that ended by itself is replaced after this time. */
 const replaceAfterMs = 1_000;
@@ -58,7 +64,7 @@ export async function openProcesses(
           resolve(message.facts);
         } else if (message.type === 'failed') {
           reject(new VoicectlError(message.code, message.message, { hint: message.hint }));
-        } else remote.take(message);
+        } else remote.settle(message);
       });
       worker.on('exit', (code, signal) => {
         running.delete(worker);
@@ -98,4 +104,64 @@ export async function openProcesses(
 
 function send(worker: Worker, message: ToEmulator): void {
   if (worker.isConnected()) worker.send(message);
+}
+
+interface Waiting {
+  worker: Worker;
+  resolve: (result: never) => void;
+  reject: (failure: VoicectlError) => void;
+}
+
+/** The control of all emulators, by way of one of their processes. */
+interface RemoteControl {
+  readonly control: ServedControl;
+  settle(message: FromEmulator & { type: 'result' | 'refused' }): void;
+  /** The process has ended: nothing comes any more. */
+  dropped(worker: Worker): void;
+}
+
+function createRemoteControl(any: () => Worker | undefined): RemoteControl {
+  const waiting = new Map<number, Waiting>();
+  let calls = 0;
+  const call = <Result>(name: ControlCall, ...args: unknown[]): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      const worker = any();
+      if (worker === undefined) {
+        reject(unreachable());
+        return;
+      }
+      const id = ++calls;
+      waiting.set(id, { worker, resolve, reject });
+      worker.send({ type: 'call', id, name, args } satisfies ToEmulator);
+    });
+  return {
+    control: {
+      state: () => call('state'),
+      time: () => call('time'),
+      advance: (ms) => call('advance', ms),
+      send: (selector, message) => call('send', selector, message),
+      close: (selector, code, reason) => call('close', selector, code, reason),
+      faults: {
+        add: (input) => call('faults.add', input),
+        clear: (id) => call('faults.clear', id),
+      },
+    },
+    settle(message) {
+      const asked = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.type === 'result') asked?.resolve(message.result as never);
+      else asked?.reject(new VoicectlError(message.code, message.message, { hint: message.hint }));
+    },
+    dropped(worker) {
+      for (const [id, asked] of waiting) {
+        if (asked.worker !== worker) continue;
+        waiting.delete(id);
+        asked.reject(unreachable());
+      }
+    },
+  };
+}
+
+function unreachable(): VoicectlError {
+  return new VoicectlError('connect-failed', 'No process of the emulator answers', { retryable: true });
 }

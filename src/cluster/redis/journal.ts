@@ -8,9 +8,9 @@ import {
   type StateJournal,
 } from '../../service/state/journal.ts';
 import { createNewest } from '../../service/state/newest.ts';
-import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
+import { ignoreAway } from './link.ts';
 import { clearJournalScript, noteScript } from './scripts/journal.ts';
 
 /** Events of this time are written together. */
@@ -145,6 +145,3 @@ function entryOf(seq: number, text: string): JournalEntry {
 }
 
 /** Events that could not be written are lost; the streams continue. */
-function ignoreAway(thrown: unknown): void {
-  if (!isUnavailable(thrown)) throw thrown;
-}

@@ -16,8 +16,6 @@ interface Held {
 /** The connection slots that this emulator holds for its streams. */
 export interface SharedLeases {
   take(device: string): Promise<SlotLease | undefined>;
-  /** A slot that was given without Redis; it is registered when Redis is back. */
-  adopt(device: string, connections: number): SlotLease;
   /** Renews all leases. A slot that another connection took meanwhile is lost: see `SlotLease.onLost`. */
   renew(connection: RedisConnection, life: string): Promise<void>;
 }
@@ -52,16 +50,14 @@ export function createSharedLeases({ link, keys, instance, most }: SharedLeasesO
       },
     };
   };
-  const nextId = () => `${instance()}:${++taken}`;
 
   return {
     async take(device) {
-      const id = nextId();
+      const id = `${instance()}:${++taken}`;
       const of = [keys.service, keys.slots(device), keys.devices];
       const [, connections] = await link.run(leaseScript, of, [most, leaseMs, device, id]);
       return connections === 0 ? undefined : hold(id, device, Number(connections));
     },
-    adopt: (device, connections) => hold(nextId(), device, connections),
     async renew(connection, life) {
       const byDevice = new Map<string, string[]>();
       for (const [id, { device }] of held) byDevice.set(device, [...(byDevice.get(device) ?? []), id]);

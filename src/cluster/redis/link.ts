@@ -1,5 +1,5 @@
 import { systemClock } from '../../kernel/clock.ts';
-import { unavailable } from '../../service/state/unavailable.ts';
+import { isUnavailable, unavailable } from '../../service/state/unavailable.ts';
 import { connectRedis, type RedisConnection, type Reply } from './connection.ts';
 import { answers, type Script } from './scripts/script.ts';
 
@@ -125,4 +125,9 @@ export function createRedisLink(options: LinkOptions): RedisLink {
       current = undefined;
     },
   };
+}
+
+/** For work that is done again when Redis is back. */
+export function ignoreAway(thrown: unknown): void {
+  if (!isUnavailable(thrown)) throw thrown;
 }

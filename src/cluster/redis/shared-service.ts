@@ -8,11 +8,9 @@ import {
   repeat,
   systemClock,
 } from '../../kernel/clock.ts';
-import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Fault } from '../../protocol/faults.ts';
-import type { EmulatorEventBody, SharedDown } from '../../service/events.ts';
+import type { EmulatorEventBody } from '../../service/events.ts';
 import type { State } from '../../service/state/state.ts';
-import { isUnavailable } from '../../service/state/unavailable.ts';
 import { type Asked, type Bus, createBus } from './bus.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
 import {
@@ -26,7 +24,7 @@ import {
 import { createSharedJournal } from './journal.ts';
 import { createKeys } from './keys.ts';
 import { createSharedLeases } from './leases.ts';
-import { createRedisLink } from './link.ts';
+import { createRedisLink, ignoreAway } from './link.ts';
 import { createRedisState } from './redis-state.ts';
 import { allScripts } from './scripts/all.ts';
 import {
@@ -52,8 +50,6 @@ export interface SharedServiceOptions {
   prefix: string;
   base: Clock;
   facts: IdentityFacts;
-  /** For the event only. */
-  down: SharedDown;
 }
 
 /** What an emulator does when the service asks it. */
@@ -77,10 +73,6 @@ export interface SharedService {
   readonly baseClock: Clock;
   readonly clock: MovableClock;
   readonly state: State;
-  readonly isUp: () => boolean;
-  readonly adopt: ReturnType<typeof createSharedLeases>['adopt'];
-  /** Uses a token up that was accepted without Redis, once Redis is back. */
-  spendLater(token: TokenClaims): void;
   readonly ask: Bus['ask'];
   readonly tell: Bus['tell'];
   /** Changes the faults of all. */
@@ -99,7 +91,6 @@ export async function openSharedService({
   prefix,
   base,
   facts,
-  down,
 }: SharedServiceOptions): Promise<SharedService> {
   const keys = createKeys(prefix);
   const common = [keys.service, keys.instances, keys.devices, keys.issued, keys.journal];
@@ -115,7 +106,6 @@ export async function openSharedService({
   let timer: ClockTimer | undefined;
   let closed = false;
   const warnings: string[] = [];
-  const spentAlone: TokenClaims[] = [];
 
   const applyOffset = (total: number) => {
     if (total <= offset) return;
@@ -162,10 +152,9 @@ export async function openSharedService({
     url,
     scripts: allScripts,
     comeBack,
-    onAway: (why) => member?.emit({ type: 'shared-away', why, down }),
+    onAway: (why) => member?.emit({ type: 'shared-away', why }),
     onBack(awayMs) {
       member?.emit({ type: 'shared-back', awayMs });
-      for (const token of spentAlone.splice(0)) void spend(token);
       journal.resume().catch(ignoreAway);
     },
   });
@@ -248,9 +237,6 @@ export async function openSharedService({
       await bus.ask('forget', null);
     },
   });
-  const spend = async (token: TokenClaims) => {
-    await Promise.resolve(state.spendToken(token)).catch(ignoreAway);
-  };
 
   return {
     instance,
@@ -259,12 +245,9 @@ export async function openSharedService({
     faults: readFaults(JSON.parse(faults)),
     baseClock: time.clock,
     clock,
-    isUp: () => link.isUp,
-    adopt: leases.adopt,
     ask: bus.ask,
     tell: bus.tell,
     state,
-    spendLater: (token) => void spentAlone.push(token),
     async changeFaults(how, args) {
       const [, result] = await link.run(faultsScript, [keys.service], [keys.asks, how, ...args]);
       await settle();
@@ -303,8 +286,4 @@ function readFaults(value: unknown): SharedFault[] {
 async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {
   const info = await connection.send(['INFO', 'memory'], { optional: true }).catch(() => undefined);
   return /maxmemory_policy:(\S+)/.exec(String(info))?.[1];
-}
-
-function ignoreAway(thrown: unknown): void {
-  if (!isUnavailable(thrown)) throw thrown;
 }

@@ -6,7 +6,7 @@ import type { EmulatorOptions } from '../../emulator/options.ts';
 
 /** Starts the emulator, alone or as one of several, and says with which secret it is controlled. */
 export async function openEmulator(
-  { shared, sharedPrefix, sharedDown }: Settings<'shared' | 'sharedPrefix' | 'sharedDown'>,
+  { shared, sharedPrefix }: Settings<'shared' | 'sharedPrefix'>,
   options: EmulatorOptions,
 ): Promise<{ emulator: ServedEmulator; controlSecret: string }> {
   if (shared === undefined) {
@@ -18,7 +18,6 @@ export async function openEmulator(
   const emulator = await createSharedEmulator(controlSecret === undefined ? known : options, {
     url: shared,
     prefix: sharedPrefix,
-    down: sharedDown,
   });
   return { emulator, controlSecret: emulator.controlSecret };
 }

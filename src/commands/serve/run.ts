@@ -24,8 +24,14 @@ export async function run(context: ServeRunContext): Promise<number> {
   const { processes } = settings;
   checkProcesses(settings);
   if (processes !== undefined && cluster.isWorker) {
-    const { runEmulatorProcess } = await import('./processes/emulator-process.ts');
-    return runEmulatorProcess(context);
+    const { runEmulatorProcess } = await import('../../cluster/processes/emulator-process.ts');
+    const { host, port } = settings;
+    await runEmulatorProcess({
+      signal,
+      open: async (start) =>
+        openEmulator(settings, { ...(await emulatorSettings(context)), ...start, host, port }),
+    });
+    return 0;
   }
 
   const options = await emulatorSettings(context);

@@ -16,7 +16,6 @@ export const serveSpec = defineSpec({
     'certOut',
     'shared',
     'sharedPrefix',
-    'sharedDown',
     'processes',
     'page',
     'open',

@@ -140,12 +140,6 @@ export const emulatorSettings = {
     parse: parseText,
     help: 'prefix of all keys in Redis; emulators with the same prefix form one service',
   }),
-  sharedDown: define({
-    flag: '--shared-down <HOW>',
-    default: 'refuse',
-    parse: parseChoice(['refuse', 'local']),
-    help: 'while Redis cannot be reached: refuse tokens and streams, or continue alone (local)',
-  }),
   processes: define({
     flag: '--processes <N>',
     defaultText: '1',

@@ -1,19 +1,20 @@
-import type {
-  ControlCall,
-  FromEmulator,
-  ServedControl,
-  ServedEmulator,
-  ToEmulator,
-} from '../../../cluster/processes/messages.ts';
-import { toVoicectlError } from '../../../kernel/errors.ts';
-import { emulatorSettings } from '../../service/emulator-settings.ts';
-import type { ServeRunContext } from '../context.ts';
-import { openEmulator } from '../open-emulator.ts';
+import { toVoicectlError } from '../../kernel/errors.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
+import type { ControlCall, FromEmulator, ServedControl, ServedEmulator, ToEmulator } from './messages.ts';
 
-/** One of the processes of `serve --processes`: runs an emulator, and tells the first process all about it. */
-export async function runEmulatorProcess(context: ServeRunContext): Promise<number> {
-  const { settings, signal } = context;
-  const tell = (message: FromEmulator) => {
+export interface EmulatorProcessOptions {
+  signal: AbortSignal;
+  /** Starts the emulator of this process. */
+  open(
+    start: Pick<ToEmulator & { type: 'start' }, 'tls' | 'controlSecret'> & {
+      onEvent: (event: EmulatorEvent) => void;
+    },
+  ): Promise<{ emulator: ServedEmulator; controlSecret: string }>;
+}
+
+/** One of several processes: runs an emulator, and reports all of it to the first process. */
+export async function runEmulatorProcess({ signal, open }: EmulatorProcessOptions): Promise<void> {
+  const report = (message: FromEmulator) => {
     // Without a first process nobody listens any more, and this one ends.
     if (process.connected) process.send?.(message);
   };
@@ -25,27 +26,25 @@ export async function runEmulatorProcess(context: ServeRunContext): Promise<numb
     });
   });
   try {
-    const { tls, controlSecret } = await startOrder(() => tell({ type: 'hears' }));
-    const options = await emulatorSettings(context);
-    const { emulator, controlSecret: secret } = await openEmulator(settings, {
-      ...{ ...options, tls, controlSecret },
-      host: settings.host,
-      port: settings.port,
-      onEvent: (event) => tell({ type: 'event', event }),
-    });
+    const { tls, controlSecret } = await startOrder(() => report({ type: 'hears' }));
+    const onEvent = (event: EmulatorEvent) => report({ type: 'event', event });
+    const opened = await open({ tls, controlSecret, onEvent });
+    const { emulator } = opened;
     process.on('message', (message: ToEmulator) => {
-      if (message.type === 'call') void answer(emulator, message, tell);
+      if (message.type === 'call') void answer(emulator, message, report);
     });
     const { baseUrl, wsUrl, port, lan, certificate } = emulator;
-    tell({ type: 'ready', facts: { baseUrl, wsUrl, port, lan, certificate, controlSecret: secret } });
+    report({
+      type: 'ready',
+      facts: { baseUrl, wsUrl, port, lan, certificate, controlSecret: opened.controlSecret },
+    });
     await stopped;
     await emulator.close();
   } catch (thrown) {
     const { code, message, hint } = toVoicectlError(thrown);
-    tell({ type: 'failed', code, message, hint });
+    report({ type: 'failed', code, message, hint });
   }
   if (process.connected) process.disconnect();
-  return 0;
 }
 
 function startOrder(hears: () => void): Promise<ToEmulator & { type: 'start' }> {
@@ -60,13 +59,13 @@ function startOrder(hears: () => void): Promise<ToEmulator & { type: 'start' }> 
 async function answer(
   { control }: Pick<ServedEmulator, 'control'>,
   { id, name, args }: ToEmulator & { type: 'call' },
-  tell: (message: FromEmulator) => void,
+  report: (message: FromEmulator) => void,
 ): Promise<void> {
   try {
-    tell({ type: 'result', id, result: await perform(control, name, args) });
+    report({ type: 'result', id, result: await perform(control, name, args) });
   } catch (thrown) {
     const { code, message, hint } = toVoicectlError(thrown);
-    tell({ type: 'refused', id, code, message, hint });
+    report({ type: 'refused', id, code, message, hint });
   }
 }
 
