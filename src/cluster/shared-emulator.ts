@@ -87,7 +87,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
       settings: withKey(settled.dialect.token, secrets),
     }),
   );
-  const strikes = countStrikes((struck) => shared.tell('struck', { struck, by: instance }));
+  const strikes = countStrikes((struck) => shared.publish('struck', { struck, by: instance }));
   const faults = createFaults({ initial: [], random, events, onStruck: strikes });
   faults.sync(shared.faults);
   const service = assemble({
@@ -101,7 +101,7 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
     ...{ events, clock, state, rateLimit, maxConnections },
     faults: faultsOfAll({ faults, shared, initial }),
     streams: streamsOfAll(shared.ask),
-    tellFloods: events.flush,
+    flushFloods: events.flush,
   });
   await shared.attach({
     emit: events.emit,
@@ -144,12 +144,12 @@ async function createRenewableAuthority<Secrets>(
 }
 
 /** Collects the strikes of one iteration of the event loop, and reports them together. */
-function countStrikes(tell: (struck: [id: number, strikes: number][]) => void): (id: number) => void {
+function countStrikes(publish: (struck: [id: number, strikes: number][]) => void): (id: number) => void {
   const struck = new Map<number, number>();
   return (id) => {
     if (struck.size === 0) {
       atTurnEnd((all) => {
-        tell([...all]);
+        publish([...all]);
         all.clear();
       }, struck);
     }

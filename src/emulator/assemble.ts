@@ -84,7 +84,7 @@ export function assemble(parts: ServiceParts): AssembledService {
   const { host, port, acceptKeys, dialect, scenario, tls, rateLimit, maxConnections } = settled;
   const gone = new AbortController();
   const watch = createEventWatch(events, state.journal, gone.signal);
-  const createReply = scenario?.cast(faults, settled.reply) ?? settled.reply;
+  const createReply = scenario?.replyModeFor(faults, settled.reply) ?? settled.reply;
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);
   const token = createTokenEndpoint({ clock, dialect, events, authority, faults, state, rateLimit, accepts });

@@ -39,7 +39,7 @@ const optionsSchema = z.strictObject(schemas).partial();
 const secrets = new Set(['acceptKeys', 'controlSecret', 'tls']);
 
 /** Throws `usage` naming every option that does not exist or has a wrong value. */
-export function checkOptions(options: unknown): void {
+export function checkEmulatorOptions(options: unknown): void {
   const { error } = optionsSchema.safeParse(options, readOnce);
   if (error === undefined) return;
   const problems = error.issues.map((issue) => describeIssue(issue, secrets));

@@ -50,7 +50,7 @@ export async function createEmulator(options: EmulatorOptions = {}): Promise<Emu
   const control = createControl({
     ...{ events, clock, state, rateLimit, maxConnections, faults },
     streams: createStreamActions({ voice: service.voice, dialect }),
-    tellFloods: events.flush,
+    flushFloods: events.flush,
     forget: kept?.clear,
   });
   const running = await service.open({

@@ -43,16 +43,16 @@ export function createEventWatch(
         reject(why);
       };
       const fail = () => refuse(signal?.aborted ? signal.reason : closedBefore(type));
-      const take = (event: Parameters<typeof resolve>[0]) => {
+      const settle = (event: Parameters<typeof resolve>[0]) => {
         stop();
         resolve(event);
       };
       const unsubscribe = on(type, (event) => {
-        if (matches(event)) take(event);
+        if (matches(event)) settle(event);
       });
       const lookBack = (entries: readonly EmulatorEvent[]) => {
         const found = entries.find((event) => isOf(event, type) && matches(event));
-        if (found !== undefined && isOf(found, type)) take(found);
+        if (found !== undefined && isOf(found, type)) settle(found);
         else if (ending.aborted) fail();
         else ending.addEventListener('abort', fail, { once: true });
       };

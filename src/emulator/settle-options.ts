@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../protocol/loopback.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 import { checkDialect, prepareTls } from '../service/settings.ts';
 import { certificateNames, type TlsCertificate } from '../wire/server/certificate.ts';
-import { checkOptions } from './check-options.ts';
+import { checkEmulatorOptions } from './check-options.ts';
 import type { EmulatorOptions } from './options.ts';
 import { guardReply } from './replies/guard.ts';
 import { createReplyMode } from './replies/registry.ts';
@@ -31,7 +31,7 @@ export interface SettledOptions {
  * `bad-dialect`, `bad-input` for an unusable file, and `host-exposed`.
  */
 export async function settleOptions(options: EmulatorOptions): Promise<SettledOptions> {
-  checkOptions(options);
+  checkEmulatorOptions(options);
   const { host = '127.0.0.1', port = 0, acceptKeys = [], allowHosts = [], allowOrigins = [] } = options;
   if (!isLoopbackHost(host) && acceptKeys.length === 0) {
     throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
@@ -61,7 +61,7 @@ async function settleScenario(scenario: EmulatorOptions['scenario']): Promise<Sc
     const { readScenario } = await import('./scenario/read-scenario.ts');
     return readScenario(scenario);
   }
-  if ('cast' in scenario) return scenario;
+  if ('replyModeFor' in scenario) return scenario;
   const { loadScenario } = await import('./scenario/scenario.ts');
   return loadScenario(scenario);
 }

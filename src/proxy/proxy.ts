@@ -9,8 +9,12 @@ import { createStreamActions } from '../service/control/stream-actions.ts';
 import { createEmulatorEvents } from '../service/events.ts';
 import { createFaults } from '../service/faults/faults.ts';
 import { foldFloods } from '../service/fold-floods.ts';
-import { refusal } from '../service/http/refusal.ts';
-import { type AdmittedRequest, createServiceServer, type Outcome } from '../service/http/service-server.ts';
+import { refuseRequest } from '../service/http/refusal.ts';
+import {
+  type AdmittedRequest,
+  createServiceServer,
+  type RequestOutcome,
+} from '../service/http/service-server.ts';
 import { type OpenService, openService } from '../service/open-service.ts';
 import { createRandom } from '../service/random.ts';
 import { createMemoryState } from '../service/state/memory.ts';
@@ -90,7 +94,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const control = createControl({
     ...{ events, clock, state, rateLimit, maxConnections, faults },
     streams: createStreamActions({ voice: streams, dialect }),
-    tellFloods: folded.flush,
+    flushFloods: folded.flush,
   });
   const opened = await openService({
     ...{ host, port, tls, events, faults, random, clock, baseClock, control },
@@ -126,9 +130,9 @@ async function passOn(
   response: ServerResponse,
   target: ProxyTarget,
   pass: PassRequest,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const body = await readBody(request, maxBodyBytes);
-  if (body === undefined) return { ...refusal('bodyTooLarge', about), hangUp: true };
+  if (body === undefined) return { ...refuseRequest('bodyTooLarge', about), hangUp: true };
   await pass(request, response, { url: urlOn(target.baseUrl, wanted), path, body });
   return 'answered';
 }

@@ -68,7 +68,7 @@ export function createSpoiler(options: SpoilOptions): Spoiler {
   /** The confirmation of the service, unless a fault delays, spoils or drops it. */
   const confirm = (data: Buffer) => {
     isConfirmed = true;
-    const [fault] = faults.take('connected', options.subject());
+    const [fault] = faults.strike('connected', options.subject());
     if (fault === undefined) {
       pass(data, false);
       return;

@@ -55,7 +55,7 @@ export function spoilStream(options: SpoilStreamOptions): StreamSpoiler {
   };
   /** The faults about a token, as its device meets them: a real one is not shown to the service. */
   const admitsToken = () => {
-    const [fault] = faults.take('authorise', subject());
+    const [fault] = faults.strike('authorise', subject());
     if (fault === undefined) return true;
     refuse(fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause);
     return false;

@@ -18,7 +18,7 @@ import {
   type TokenAnswers,
   type WrongToken,
 } from '../service/faults/token-faults.ts';
-import { refusal } from '../service/http/refusal.ts';
+import { refuseRequest } from '../service/http/refusal.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { answerHead, answerText, type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import { passedHeaders } from './headers.ts';
@@ -68,13 +68,13 @@ export async function spoilToken(
 /** Answers that the target did not give. */
 function madeUp({ clock, dialect, events, about }: SpoilTokenOptions): Omit<TokenAnswers, 'normal'> {
   return {
-    refuse: (cause) => refusal(cause, { dialect, events, ...about }),
+    refuse: (cause) => refuseRequest(cause, { dialect, events, ...about }),
     limited(resetInMs) {
       const resetAtMs = Math.ceil(clock.wall() + resetInMs);
       const rate = { limit: tokenRequestsPerWindow, remaining: 0, resetAtMs };
       const seconds = String(Math.max(1, Math.ceil(resetInMs / 1000)));
       const headers = writeRateLimitHeaders(rate, dialect.rateLimit.resetFormat, clock.wall());
-      const answer = refusal('rateLimited', { dialect, events, ...about });
+      const answer = refuseRequest('rateLimited', { dialect, events, ...about });
       return { ...answer, headers: [...headers, [retryAfterHeaderName, seconds]] };
     },
   };

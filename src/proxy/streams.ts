@@ -9,7 +9,7 @@ import type { Dialect } from '../protocol/dialect.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { ObserveStream } from '../service/control/page-handler.ts';
 import type { Faults } from '../service/faults/faults.ts';
-import { invalidRequest, refusal } from '../service/http/refusal.ts';
+import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { Random } from '../service/random.ts';
 import type { MemoryState } from '../service/state/memory.ts';
@@ -122,7 +122,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
   const refuse = (request: IncomingMessage, socket: Duplex, failure: VoicectlError) => {
     const about = { dialect, events: events.of.service, path: streamPath, remote: addressOf(request) };
     const detail = failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`;
-    sendRawAnswer(socket, refusal('unavailable', { ...about, detail }));
+    sendRawAnswer(socket, refuseRequest('unavailable', { ...about, detail }));
   };
 
   const relay = (

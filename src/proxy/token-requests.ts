@@ -8,7 +8,7 @@ import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { tokenPaths } from '../protocol/paths.ts';
 import type { Faults } from '../service/faults/faults.ts';
-import { refusal } from '../service/http/refusal.ts';
+import { refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { State } from '../service/state/state.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
@@ -34,8 +34,8 @@ export interface TokenRequestsOptions {
   judge: Judge;
   matches: TokenMatches;
   secrets: Secrets;
-  faults: Pick<Faults, 'take'>;
-  state: Pick<State, 'countRequest' | 'noteIssued'>;
+  faults: Pick<Faults, 'strike'>;
+  state: Pick<State, 'countRequest' | 'rememberIssued'>;
 }
 
 /** Passes a request on, and tells what it was. Undefined where the device has been answered. */
@@ -66,7 +66,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     response.once('close', () => gone.abort());
     const moment = { secrets, startedAt, wallAt };
     const ask = () => askTarget(sent, { ca, ...deadlines }, gone.signal);
-    const struck = asker.device === undefined ? [] : options.faults.take('token', { device: asker.device });
+    const struck = asker.device === undefined ? [] : options.faults.strike('token', { device: asker.device });
     try {
       if (struck.length > 0) {
         const spoilt = await spoilToken(struck, response, { ...options, ask, sent, moment, about });
@@ -83,7 +83,7 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     } catch (thrown) {
       const failure = toVoicectlError(thrown);
       if (gone.signal.aborted) return;
-      const answer = refusal('unavailable', {
+      const answer = refuseRequest('unavailable', {
         dialect,
         events: events.of.service,
         ...about,
@@ -129,7 +129,7 @@ function noteToken(
     if (granted !== undefined && answer !== undefined) {
       const named = device ?? String(granted.claims?.sub ?? '');
       void state.countRequest(named);
-      void state.noteIssued(issuedClaims(granted, named));
+      void state.rememberIssued(issuedClaims(granted, named));
       const { rateLimit } = readRateLimit(answer, clock.wall());
       const { jti, exp } = issuedClaims(granted, named);
       const { remaining = 0, resetAtMs = 0 } = rateLimit;

@@ -24,7 +24,7 @@ export interface FoldedEvents extends EmulatorEvents {
 export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
   const floods = new Map<string, Flood>();
 
-  const tellFolded = (flood: Flood) => {
+  const emitFolded = (flood: Flood) => {
     if (flood.folded !== undefined) events.emit(flood.folded);
     flood.folded = undefined;
   };
@@ -37,7 +37,7 @@ export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
           floods.delete(key);
           return;
         }
-        tellFolded(flood);
+        emitFolded(flood);
         flood.timer = later(key);
       },
       { background: true },
@@ -52,7 +52,7 @@ export function foldFloods(events: EmulatorEvents, clock: Clock): FoldedEvents {
     if (flood === undefined) return;
     flood.timer.cancel();
     floods.delete(key);
-    tellFolded(flood);
+    emitFolded(flood);
   };
   const flush = () => {
     for (const key of floods.keys()) end(key);

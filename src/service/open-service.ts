@@ -66,7 +66,7 @@ export async function openService(options: OpenServiceOptions): Promise<OpenServ
     faults: upgradeFaults,
     hasPage: page !== undefined,
   });
-  network.stretch(server);
+  network.attach(server);
   const endStreams = async () => {
     await options.endStreams();
     await page?.close();

@@ -12,7 +12,7 @@ export function promiseState(state: State): State {
   return {
     ...state,
     countRequest: (device) => later(() => state.countRequest(device)),
-    noteIssued: (token) => later(() => state.noteIssued(token)),
+    rememberIssued: (token) => later(() => state.rememberIssued(token)),
     spendToken: (token) => later(() => state.spendToken(token)),
     leaseSlot: (device) => later(() => state.leaseSlot(device)),
     survey: () => later(state.survey),

@@ -1,6 +1,6 @@
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
-import type { ControlCall, FromEmulator, ServedControl, ServedEmulator, ToEmulator } from './messages.ts';
+import type { FromEmulator, ProcessCall, ServedControl, ServedEmulator, ToEmulator } from './messages.ts';
 
 export interface EmulatorProcessOptions {
   signal: AbortSignal;
@@ -69,8 +69,8 @@ async function answer(
   }
 }
 
-function perform(control: ServedControl, name: ControlCall, args: unknown[]): unknown {
-  const calls: Record<ControlCall, (...given: never[]) => unknown> = {
+function perform(control: ServedControl, name: ProcessCall, args: unknown[]): unknown {
+  const calls: Record<ProcessCall, (...given: never[]) => unknown> = {
     state: control.state,
     time: control.time,
     advance: control.advance,

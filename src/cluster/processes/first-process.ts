@@ -5,8 +5,8 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import type { EmulatorEvent, EmulatorEventBody } from '../../service/events.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import type {
-  ControlCall,
   FromEmulator,
+  ProcessCall,
   ReadyFacts,
   ServedControl,
   ServedEmulator,
@@ -123,7 +123,7 @@ interface RemoteControl {
 function createRemoteControl(any: () => Worker | undefined): RemoteControl {
   const waiting = new Map<number, Waiting>();
   let calls = 0;
-  const call = <Result>(name: ControlCall, ...args: unknown[]): Promise<Result> =>
+  const call = <Result>(name: ProcessCall, ...args: unknown[]): Promise<Result> =>
     new Promise((resolve, reject) => {
       const worker = any();
       if (worker === undefined) {

@@ -22,12 +22,12 @@ export interface ServedEmulator extends Readonly<Addresses> {
 export type ReadyFacts = Omit<ServedEmulator, 'control' | 'close'> & { controlSecret: string };
 
 /** A call of the control, by its name. */
-export type ControlCall = 'state' | 'time' | 'advance' | 'send' | 'close' | 'faults.add' | 'faults.clear';
+export type ProcessCall = 'state' | 'time' | 'advance' | 'send' | 'close' | 'faults.add' | 'faults.clear';
 
 /** From the first process to an emulator process. */
 export type ToEmulator =
   | { type: 'start'; tls: false | TlsCertificate; controlSecret: string | undefined }
-  | { type: 'call'; id: number; name: ControlCall; args: unknown[] }
+  | { type: 'call'; id: number; name: ProcessCall; args: unknown[] }
   | { type: 'stop' };
 
 /** From an emulator process to the first one. */

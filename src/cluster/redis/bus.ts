@@ -1,6 +1,6 @@
 import { systemClock } from '../../kernel/clock.ts';
 import type { RedisConnection } from './connection.ts';
-import type { Keys } from './keys.ts';
+import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 
 /** How long emulators may take to answer. */
@@ -8,7 +8,7 @@ const answerWithinMs = 1_000;
 const bigMessageSlackMs = 2_000;
 
 /** A message to all emulators: `op` names what to do. `id` and `from` say where the answer goes; without them nobody answers. */
-export interface Asked {
+export interface BusMessage {
   op: string;
   args: unknown;
   id?: number;
@@ -20,17 +20,17 @@ export interface Bus {
   /** The answers of the emulators that answer within 1 s, in any order. Throws `connect-failed`. */
   ask(op: string, args: unknown): Promise<unknown[]>;
   /** Sends a message to all, and does not wait. */
-  tell(op: string, args: unknown): void;
+  publish(op: string, args: unknown): void;
   /** Listens over this connection. */
   join(connection: RedisConnection): Promise<void>;
 }
 
 export interface BusOptions {
   link: RedisLink;
-  keys: Keys;
+  keys: RedisKeys;
   instance: () => string;
   /** Does what another emulator asks, and answers with JSON. */
-  perform: (asked: Asked) => unknown;
+  perform: (asked: BusMessage) => unknown;
   /** Called with how many emulators did not answer in time. */
   onMissing: (op: string, missing: number) => void;
 }
@@ -51,7 +51,7 @@ export function createBus({ link, keys, instance, perform, onMissing }: BusOptio
     return Number(await link.connection().send(['PUBLISH', channel, text], slackMs));
   };
   const hear = (text: string) => {
-    const message = JSON.parse(text) as Asked;
+    const message = JSON.parse(text) as BusMessage;
     const result = perform(message);
     if (message.id === undefined || message.from === undefined) return;
     const answer = { id: message.id, result: result ?? null };
@@ -71,7 +71,7 @@ export function createBus({ link, keys, instance, perform, onMissing }: BusOptio
       await connection.listen(keys.asks, hear);
       await connection.listen(keys.answers(instance()), hearAnswer);
     },
-    tell(op, args) {
+    publish(op, args) {
       if (link.isUp) publish(keys.asks, { op, args }).catch(() => {});
     },
     async ask(op, args) {

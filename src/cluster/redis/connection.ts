@@ -5,24 +5,28 @@ import { answerDeadlineMs, watchDeadline } from './deadline.ts';
 import type { Script } from './scripts/script.ts';
 
 /** What Redis answers: texts, numbers, and lists of these. */
-export type Reply = string | number | null | readonly Reply[];
+export type RedisReply = string | number | null | readonly RedisReply[];
 
 /** One connection to Redis. Once it is lost, every call fails. */
 export interface RedisConnection {
   /** Runs a script that was given at the start. */
-  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<readonly Reply[]>;
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<readonly RedisReply[]>;
   /**
    * `slackMs`: how much longer the answer may take, because it is long. `optional`: if Redis refuses the command, the
    * connection stays.
    */
-  send(command: readonly string[], options?: { slackMs?: number; optional?: boolean }): Promise<Reply>;
+  send(command: readonly string[], options?: { slackMs?: number; optional?: boolean }): Promise<RedisReply>;
   /** Calls the listener for each message on a channel. */
   listen(channel: string, listener: (message: string) => void): Promise<void>;
   unlisten(channel: string): Promise<void>;
   close(): void;
 }
 
-export interface ConnectOptions {
+export interface RedisOptions {
   url: string;
   scripts: readonly Script[];
   deadlineMs: number;
@@ -42,7 +46,7 @@ export async function connectRedis({
   scripts,
   deadlineMs,
   onLost,
-}: ConnectOptions): Promise<RedisConnection> {
+}: RedisOptions): Promise<RedisConnection> {
   const client = createClient({
     url,
     disableOfflineQueue: true,
@@ -66,7 +70,7 @@ export async function connectRedis({
     if (slackMs !== undefined) deadline.allow(slackMs);
     deadline.sent();
     try {
-      return (await client.sendCommand(command)) as unknown as Reply;
+      return (await client.sendCommand(command)) as unknown as RedisReply;
     } catch (thrown) {
       if (optional !== true) lose(textOf(thrown));
       throw unavailable(`Redis: ${textOf(thrown)}`, thrown);
@@ -90,7 +94,7 @@ export async function connectRedis({
     send,
     run: (script, keys, args) =>
       send(['EVALSHA', script.sha, String(keys.length), ...keys, ...args.map(String)]) as Promise<
-        readonly Reply[]
+        readonly RedisReply[]
       >,
     async listen(channel, listener) {
       await client.subscribe(channel, listener);

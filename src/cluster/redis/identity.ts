@@ -35,7 +35,7 @@ export function identityOf({ dialect, controlSecret, ...rest }: IdentityFacts): 
 }
 
 /** The secrets that all emulators of a service share through Redis. */
-export interface Secrets {
+export interface SharedSecrets {
   algorithm: string;
   /** Signs tokens: for HS* a text, else a private key as PKCS #8 PEM. */
   key: string;
@@ -47,7 +47,7 @@ export interface Secrets {
 }
 
 /** The secrets that the options give, and new ones for those they do not give. */
-export function secretsOf({ dialect, controlSecret }: IdentityFacts): Secrets {
+export function secretsOf({ dialect, controlSecret }: IdentityFacts): SharedSecrets {
   const { algorithm, secret, privateKey } = dialect.token;
   const given = isSymmetric(algorithm) ? secret : privateKey;
   return {
@@ -60,7 +60,7 @@ export function secretsOf({ dialect, controlSecret }: IdentityFacts): Secrets {
 }
 
 /** The dialect's token settings with the key that all emulators use. */
-export function withKey(token: Dialect['token'], { key }: Secrets): Dialect['token'] {
+export function withKey(token: Dialect['token'], { key }: SharedSecrets): Dialect['token'] {
   return isSymmetric(token.algorithm) ? { ...token, secret: key } : { ...token, privateKey: key };
 }
 

@@ -8,10 +8,10 @@ import {
   type StateJournal,
 } from '../../service/state/journal.ts';
 import { createNewest } from '../../service/state/newest.ts';
-import type { Keys } from './keys.ts';
+import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { ignoreAway } from './link.ts';
-import { clearJournalScript, noteScript } from './scripts/journal.ts';
+import { appendScript, clearJournalScript } from './scripts/journal.ts';
 
 /** Events of this time are written together. */
 const flushEveryMs = 20;
@@ -26,7 +26,7 @@ const readAtOnce = 500;
 const readSlackMs = 2_000;
 
 export interface SharedJournal extends StateJournal {
-  noteIssued(token: TokenClaims): void;
+  rememberIssued(token: TokenClaims): void;
   /** Writes everything that waits. Throws `connect-failed`. */
   flush(): Promise<void>;
   /** Listens again over a new connection, and writes what waits. */
@@ -35,10 +35,10 @@ export interface SharedJournal extends StateJournal {
 
 export interface SharedJournalOptions {
   link: RedisLink;
-  keys: Keys;
+  keys: RedisKeys;
 }
 
-/** The events of all emulators in one order. `add` and `noteIssued` do not wait: Redis gets what they note within 20 ms. */
+/** The events of all emulators in one order. `add` and `rememberIssued` do not wait: Redis gets what they note within 20 ms. */
 export function createSharedJournal({ link, keys }: SharedJournalOptions): SharedJournal {
   const weigh = (text: string) => text.length;
   const events = createNewest<string>({ maxItems, maxBytes, weigh });
@@ -57,7 +57,7 @@ export function createSharedJournal({ link, keys }: SharedJournalOptions): Share
     for (let at = 0; at < Math.max(waiting.length, tokens.length); at += maxAtOnce) {
       const some = tokens.slice(at, at + maxAtOnce);
       await link.run(
-        noteScript,
+        appendScript,
         [keys.service, keys.journal, keys.issued],
         [keys.events, maxIssued, some.length, ...some, ...waiting.slice(at, at + maxAtOnce)],
       );
@@ -98,7 +98,7 @@ export function createSharedJournal({ link, keys }: SharedJournalOptions): Share
       events.add(JSON.stringify(event));
       soon();
     },
-    noteIssued(token) {
+    rememberIssued(token) {
       issued.add(JSON.stringify(token));
       soon();
     },

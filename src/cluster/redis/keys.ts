@@ -1,5 +1,5 @@
-/** The keys and channels in Redis. Keys of a device have its id as a hash tag. */
-export interface Keys {
+/** The keys and channels in Redis. RedisKeys of a device have its id as a hash tag. */
+export interface RedisKeys {
   /** Hash: identity, secrets, clock, faults, counters. */
   readonly service: string;
   /** Sorted set: names of emulators, by the time of their last report. */
@@ -26,7 +26,7 @@ export interface Keys {
   readonly prefix: string;
 }
 
-export function createKeys(prefix: string): Keys {
+export function createKeys(prefix: string): RedisKeys {
   const start = `${prefix}:`;
   return {
     prefix: start,

@@ -1,6 +1,6 @@
 import type { SlotLease } from '../../service/state/state.ts';
 import type { RedisConnection } from './connection.ts';
-import type { Keys } from './keys.ts';
+import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { leaseScript, releaseScript, renewScript } from './scripts/slots.ts';
 
@@ -15,14 +15,14 @@ interface Held {
 
 /** The connection slots that this emulator holds for its streams. */
 export interface SharedLeases {
-  take(device: string): Promise<SlotLease | undefined>;
+  acquire(device: string): Promise<SlotLease | undefined>;
   /** Renews all leases. A slot that another connection took meanwhile is lost: see `SlotLease.onLost`. */
   renew(connection: RedisConnection, life: string): Promise<void>;
 }
 
 export interface SharedLeasesOptions {
   link: RedisLink;
-  keys: Keys;
+  keys: RedisKeys;
   /** Name of this emulator. */
   instance: () => string;
   /** Connections per device. */
@@ -52,7 +52,7 @@ export function createSharedLeases({ link, keys, instance, most }: SharedLeasesO
   };
 
   return {
-    async take(device) {
+    async acquire(device) {
       const id = `${instance()}:${++taken}`;
       const of = [keys.service, keys.slots(device), keys.devices];
       const [, connections] = await link.run(leaseScript, of, [most, leaseMs, device, id]);

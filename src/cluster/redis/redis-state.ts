@@ -4,7 +4,7 @@ import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { State, Survey } from '../../service/state/state.ts';
 import { unavailable } from '../../service/state/unavailable.ts';
 import { maxIssued, type SharedJournal } from './journal.ts';
-import type { Keys } from './keys.ts';
+import type { RedisKeys } from './keys.ts';
 import type { SharedLeases } from './leases.ts';
 import type { RedisLink } from './link.ts';
 import { spendScript } from './scripts/tokens.ts';
@@ -18,7 +18,7 @@ const spareMs = 60_000;
 
 export interface RedisStateOptions {
   link: RedisLink;
-  keys: Keys;
+  keys: RedisKeys;
   dialect: Pick<Dialect, 'token' | 'rateLimit'>;
   rateLimit: number;
   windows: SharedWindows;
@@ -41,8 +41,8 @@ export function createRedisState(options: RedisStateOptions): State {
     journal,
     countRequest: windows.count,
     lookAtLimit: windows.look,
-    noteIssued: journal.noteIssued,
-    leaseSlot: leases.take,
+    rememberIssued: journal.rememberIssued,
+    leaseSlot: leases.acquire,
     async spendToken({ sub, jti, iat, exp }: TokenClaims) {
       const leftMs = Math.ceil((exp + clockToleranceSeconds) * 1000 - nowMs());
       const of = [keys.service, keys.spent(sub, jti)];

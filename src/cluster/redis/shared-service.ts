@@ -11,14 +11,14 @@ import {
 import type { Fault } from '../../protocol/faults.ts';
 import type { EmulatorEventBody } from '../../service/events.ts';
 import type { State } from '../../service/state/state.ts';
-import { type Asked, type Bus, createBus } from './bus.ts';
+import { type Bus, type BusMessage, createBus } from './bus.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
 import {
   differs,
   type Identity,
   type IdentityFacts,
   identityOf,
-  type Secrets,
+  type SharedSecrets,
   secretsOf,
 } from './identity.ts';
 import { createSharedJournal } from './journal.ts';
@@ -57,8 +57,8 @@ export interface Member {
   emit(body: EmulatorEventBody): void;
   syncFaults(faults: readonly SharedFault[]): void;
   /** Signs and verifies with these from now on. */
-  takeSecrets(secrets: Secrets): Promise<void>;
-  perform(asked: Asked): unknown;
+  takeSecrets(secrets: SharedSecrets): Promise<void>;
+  perform(asked: BusMessage): unknown;
 }
 
 /** One service of several emulators, as one of them sees it. */
@@ -67,14 +67,14 @@ export interface SharedService {
   readonly instance: string;
   /** Its number; no other emulator of the service has had it. */
   readonly number: number;
-  readonly secrets: Secrets;
+  readonly secrets: SharedSecrets;
   readonly faults: readonly SharedFault[];
   /** The machine's clock with the time of day of Redis, and the clock of the service. */
   readonly baseClock: Clock;
   readonly clock: MovableClock;
   readonly state: State;
   readonly ask: Bus['ask'];
-  readonly tell: Bus['tell'];
+  readonly publish: Bus['publish'];
   /** Changes the faults of all. */
   changeFaults(how: 'add' | 'clear' | 'replace', args: readonly string[]): Promise<number>;
   /** Takes part from now on: reports that it runs, and does what other emulators ask. */
@@ -117,7 +117,7 @@ export async function openSharedService({
     faults = JSON.stringify(list);
     member?.syncFaults(readFaults(list));
   };
-  const perform = (asked: Asked): unknown => {
+  const perform = (asked: BusMessage): unknown => {
     if (asked.op === 'clock') applyOffset(Number(asked.args));
     else if (asked.op === 'faults') takeFaults(asked.args);
     else if (asked.op === 'forget') windows.clear();
@@ -137,7 +137,7 @@ export async function openSharedService({
       args,
     );
     if (how === 'differs') throw differs(JSON.parse(String(itsIdentity)) as Identity, identity);
-    const known = JSON.parse(String(itsSecrets)) as Secrets;
+    const known = JSON.parse(String(itsSecrets)) as SharedSecrets;
     if (known.key !== secrets.key || known.control !== secrets.control) await member?.takeSecrets(known);
     secrets = known;
     life = String(itsLife);
@@ -194,7 +194,7 @@ export async function openSharedService({
     connection.close();
     throw differs(JSON.parse(String(itsIdentity)) as Identity, identity);
   }
-  let secrets = JSON.parse(String(itsSecrets)) as Secrets;
+  let secrets = JSON.parse(String(itsSecrets)) as SharedSecrets;
   const number = Number(itsNumber);
   const instance = String(itsName);
   life = String(itsLife);
@@ -246,7 +246,7 @@ export async function openSharedService({
     baseClock: time.clock,
     clock,
     ask: bus.ask,
-    tell: bus.tell,
+    publish: bus.publish,
     state,
     async changeFaults(how, args) {
       const [, result] = await link.run(faultsScript, [keys.service], [keys.asks, how, ...args]);

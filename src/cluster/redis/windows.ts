@@ -1,9 +1,9 @@
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest, Survey } from '../../service/state/state.ts';
-import { createWindowKind, type Window } from '../../service/state/windows.ts';
-import type { RedisConnection, Reply } from './connection.ts';
-import type { Keys } from './keys.ts';
+import { createWindowKind, type RateWindow } from '../../service/state/windows.ts';
+import type { RedisConnection, RedisReply } from './connection.ts';
+import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { countScript, restoreWindowScript } from './scripts/window.ts';
 
@@ -14,7 +14,7 @@ export interface SharedWindows {
   count(device: string): Promise<CountedRequest>;
   look(device: string): Promise<CountedRequest>;
   /** An open window, as the control API shows it. */
-  show(device: string, window: Window): Survey['windows'][number];
+  show(device: string, window: RateWindow): Survey['windows'][number];
   /** Gives back to Redis what this emulator knows. */
   restore(connection: RedisConnection, life: string): Promise<void>;
   /** Forgets the windows that are over, or all. */
@@ -24,7 +24,7 @@ export interface SharedWindows {
 
 export interface SharedWindowsOptions {
   link: RedisLink;
-  keys: Keys;
+  keys: RedisKeys;
   limit: number;
   settings: Pick<Dialect['rateLimit'], 'window' | 'counts'>;
 }
@@ -46,14 +46,14 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
   const seen = new Map<string, Seen>();
   const about = [settings.window, limit, rateLimitWindowMs];
 
-  const describe = (window: Window, allowed: boolean, now: number): CountedRequest => {
+  const describe = (window: RateWindow, allowed: boolean, now: number): CountedRequest => {
     const remaining = Math.max(0, Math.floor(limit - window.count + rounding));
     const resetAt = window.count === 0 ? now + rateLimitWindowMs : kind.resetAt(window);
     const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
     const whole = (at: number) => Math.ceil(at - rounding);
     return { allowed, limit, remaining, resetAtMs: whole(resetAt), retryAtMs: whole(retryAt) };
   };
-  const remember = (device: string, { count, at }: Window, now: number) => {
+  const remember = (device: string, { count, at }: RateWindow, now: number) => {
     const before = settings.window === 'sliding' ? (seen.get(device)?.times ?? []) : [];
     const kept = settings.window === 'sliding' ? [...before, now].slice(-Math.max(1, limit)) : [at];
     seen.delete(device);
@@ -76,7 +76,7 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
       resetAtMs: Math.ceil(kind.resetAt(window) - rounding),
     }),
     async restore(connection, life) {
-      const given = [...seen].map(([device, { count, times }]): Promise<readonly Reply[]> => {
+      const given = [...seen].map(([device, { count, times }]): Promise<readonly RedisReply[]> => {
         const of = [keys.service, keys.window(device), keys.devices];
         return connection.run(restoreWindowScript, of, [life, ...about, device, count, ...times]);
       });

@@ -1,4 +1,4 @@
-import { parseChoice, parseFactor, parseFlag, parseInteger, parseProcesses, parseText } from '../parse.ts';
+import { parseFactor, parseFlag, parseInteger, parseProcesses, parseText } from '../parse.ts';
 import { define } from './define.ts';
 
 /** The emulator. */

@@ -7,12 +7,12 @@ import { streamPath, tokenPaths } from '../../protocol/paths.ts';
 import { rateLimitHeaderNames, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
 import { jsonMediaType, maxTokenRequestBytes } from '../../protocol/token-request.ts';
 import type { SentHeaders } from '../../service/events.ts';
-import { refusal } from '../../service/http/refusal.ts';
+import { refuseRequest } from '../../service/http/refusal.ts';
 import {
   type AdmittedRequest,
   allowedMethods,
   createServiceServer,
-  type Outcome,
+  type RequestOutcome,
   type ServiceServerOptions,
 } from '../../service/http/service-server.ts';
 import { readBody } from '../../wire/server/http-body.ts';
@@ -59,9 +59,9 @@ async function answer(
   { request, path, origin, about, watch }: AdmittedRequest,
   response: ServerResponse,
   { token, hasPage }: HttpServerOptions,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   if (origin !== undefined) allowOrigin(response, origin);
-  const refuse = (cause: RefusalCause) => refusal(cause, about);
+  const refuse = (cause: RefusalCause) => refuseRequest(cause, about);
   if (path === streamPath)
     return { ...refuse('upgradeRequired'), headers: [['Upgrade', 'websocket']], hangUp: true };
   if (path === '/' && (request.method === 'GET' || request.method === 'HEAD')) {
@@ -76,7 +76,7 @@ async function answer(
     return 'answered';
   }
   const sent = sentHeaders(request);
-  const refuseToken = (cause: RefusalCause) => refusal(cause, { ...about, sent });
+  const refuseToken = (cause: RefusalCause) => refuseRequest(cause, { ...about, sent });
   if (request.method !== 'POST') {
     return { ...refuseToken('methodNotAllowed'), headers: allowedMethods, hangUp: true };
   }

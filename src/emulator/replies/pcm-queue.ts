@@ -16,7 +16,7 @@ export function createPcmQueue(): PcmQueue {
   let bytes = 0;
   let missed = 0;
 
-  const take = (count: number): Buffer => {
+  const dequeue = (count: number): Buffer => {
     const [first = Buffer.alloc(0), ...others] = chunks;
     const all = others.length === 0 ? first : Buffer.concat(chunks);
     chunks = [all.subarray(count)];
@@ -36,13 +36,13 @@ export function createPcmQueue(): PcmQueue {
     read(wanted) {
       if (bytes >= wanted) {
         missed = 0;
-        return take(wanted);
+        return dequeue(wanted);
       }
       missed += 1;
       if (missed <= patientFrames) return Buffer.alloc(0);
       missed = 0;
       const rest = bytes - (bytes % bytesPerSample);
-      return rest === 0 ? undefined : take(rest);
+      return rest === 0 ? undefined : dequeue(rest);
     },
   };
 }

@@ -1,11 +1,11 @@
 /** What happens on the stream of a scenario. */
-export type Moment = 'speech-start' | 'speech-end' | `event ${string}`;
+export type ScenarioMoment = 'speech-start' | 'speech-end' | `event ${string}`;
 
 /** Moments that wait until the scenario asks for them, and the one wait of the scenario. */
 export interface Moments {
-  happen(moment: Moment): void;
+  happen(moment: ScenarioMoment): void;
   /** Removes the moment and all earlier ones; false if it has not happened. */
-  consume(moment: Moment): boolean;
+  consume(moment: ScenarioMoment): boolean;
   /** Resolves when the condition is met. It is checked now, at each moment and at each `look`. */
   wait(isMet: () => boolean): Promise<void>;
   /** Checks the condition again. */
@@ -16,7 +16,7 @@ export interface Moments {
 const maxMoments = 64;
 
 export function createMoments(): Moments {
-  const moments: Moment[] = [];
+  const moments: ScenarioMoment[] = [];
   let awaited: { isMet: () => boolean; resolve: () => void } | undefined;
   const look = () => {
     if (awaited?.isMet() !== true) return;

@@ -4,8 +4,8 @@ import { aimFault } from '../../protocol/faults.ts';
 import type { Faults } from '../../service/faults/faults.ts';
 import type { CreateReply, Voice } from '../replies/reply.ts';
 import type { Clips } from './clips.ts';
-import type { Action, ScenarioPart, SpeechAction } from './scenario-schema.ts';
-import { createStage, type Stage } from './stage.ts';
+import type { ScenarioAction, ScenarioPart, SpeechAction } from './scenario-schema.ts';
+import { createStage, type ScenarioStage } from './stage.ts';
 
 export interface Performance {
   part: ScenarioPart;
@@ -23,7 +23,7 @@ export function perform(performance: Performance): CreateReply {
 }
 
 /** Plays the steps of one stream. When the stream ends, the next step never resolves, and all of it is garbage-collected. */
-async function play(performance: Performance, stage: Stage, voice: Voice): Promise<void> {
+async function play(performance: Performance, stage: ScenarioStage, voice: Voice): Promise<void> {
   const { steps, repeat } = performance.part;
   voice.status('listening');
   do {
@@ -36,7 +36,12 @@ async function play(performance: Performance, stage: Stage, voice: Voice): Promi
   } while (repeat);
 }
 
-async function act(action: Action, { clips, faults }: Performance, stage: Stage, voice: Voice) {
+async function act(
+  action: ScenarioAction,
+  { clips, faults }: Performance,
+  stage: ScenarioStage,
+  voice: Voice,
+) {
   const { say, wait, status, error, send, fault, close } = action;
   if (say !== undefined) {
     const speech = typeof say === 'string' ? undefined : say;
@@ -51,7 +56,7 @@ async function act(action: Action, { clips, faults }: Performance, stage: Stage,
   if (close !== undefined) voice.close(close.code, close.reason);
 }
 
-function pcmOf(say: string | SpeechAction, clips: Clips, stage: Stage): Buffer {
+function pcmOf(say: string | SpeechAction, clips: Clips, stage: ScenarioStage): Buffer {
   if (typeof say !== 'string' && say.utterance) return stage.utterance;
   const pcm = clips.get(say);
   if (pcm === undefined) throw new VoicectlError('internal', 'A clip of the scenario was not prepared');

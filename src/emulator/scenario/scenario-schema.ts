@@ -138,8 +138,8 @@ type Scenario = z.output<typeof scenarioSchema>;
 export type ScenarioPart = Pick<Scenario, 'steps' | 'repeat'>;
 type Step = Scenario['steps'][number];
 export type Trigger = Step['when'];
-export type Action = Step['do'][number];
-export type SpeechAction = Exclude<NonNullable<Action['say']>, string>;
+export type ScenarioAction = Step['do'][number];
+export type SpeechAction = Exclude<NonNullable<ScenarioAction['say']>, string>;
 
 function countKeys(value: object, keys: readonly string[]): number {
   return Object.entries(value).filter(([key, one]) => keys.includes(key) && one !== undefined).length;

@@ -11,7 +11,7 @@ import { type ScenarioInput, type ScenarioPart, scenarioSchema } from './scenari
 export interface Scenario {
   readonly faults: readonly Fault[];
   /** The reply mode that plays the scenario; `otherwise` answers devices for which it has no steps. */
-  cast(faults: Faults, otherwise: ReplyMode): ReplyMode;
+  replyModeFor(faults: Faults, otherwise: ReplyMode): ReplyMode;
 }
 
 /**
@@ -37,7 +37,7 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
   );
   return {
     faults,
-    cast(active, otherwise) {
+    replyModeFor(active, otherwise) {
       const play = (one: Omit<Performance, 'faults'>): ReplyMode =>
         one.part.steps.length === 0 ? otherwise : perform({ ...one, faults: active });
       const everyone = play(forAll);

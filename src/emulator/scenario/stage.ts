@@ -6,7 +6,7 @@ import { createMoments } from './moments.ts';
 import type { Trigger } from './scenario-schema.ts';
 
 /** The stream on which a scenario plays. */
-export interface Stage {
+export interface ScenarioStage {
   readonly reply: Required<Pick<Reply, 'hear' | 'said' | 'event' | 'close'>>;
   /** The last turn of the user. */
   readonly utterance: Buffer;
@@ -18,7 +18,7 @@ export interface Stage {
   say(pcm: Buffer, bargeIn: boolean): Promise<void>;
 }
 
-export function createStage(voice: Voice): Stage {
+export function createStage(voice: Voice): ScenarioStage {
   const moments = createMoments();
   const pauses = createPauses(voice.clock);
   const speech = createSpeech(voice);

@@ -5,11 +5,11 @@ import type { SlotLease, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import type { TokenProblem } from '../tokens/token-problem.ts';
-import type { Connection } from './connection.ts';
+import type { StreamConnection } from './connection.ts';
 import type { TokenUses } from './token-uses.ts';
 
 export interface AdmitOptions {
-  connection: Connection;
+  connection: StreamConnection;
   authority: TokenAuthority;
   state: Pick<State, 'leaseSlot' | 'spendToken'>;
   faults: Faults;
@@ -23,14 +23,14 @@ export interface AdmitOptions {
   evictOldest: (device: string) => void;
 }
 
-export interface Refused extends TokenProblem {
+export interface RefusedAdmission extends TokenProblem {
   refused: CloseCause;
   device?: string;
   jti?: string;
 }
 
 /** The claims and the slot of an accepted token, or why it is refused. */
-export type Decision = { claims: TokenClaims; lease: SlotLease } | Refused;
+export type Decision = { claims: TokenClaims; lease: SlotLease } | RefusedAdmission;
 
 /**
  * Decides on a token that a client sent. Undefined if the connection has ended meanwhile: it neither keeps a slot nor
@@ -46,7 +46,7 @@ export async function admitToken(token: string, options: AdmitOptions): Promise<
   const { claims } = verified;
   const device = claims.sub;
   if (connection.ended) return undefined;
-  const [fault] = faults.take('authorise', { device, stream: connection.id });
+  const [fault] = faults.strike('authorise', { device, stream: connection.id });
   if (fault !== undefined) {
     const refused = fault.name === 'connection-limit' ? 'tooManyConnections' : fault.cause;
     return { refused, device, jti: claims.jti, why: `the fault ${fault.name} strikes`, advice: 'try again' };
@@ -89,12 +89,12 @@ async function takeSlot(claims: TokenClaims, options: AdmitOptions): Promise<Dec
   return lease === undefined ? tooMany(claims, options) : { claims, lease };
 }
 
-function tooMany({ sub: device, jti }: TokenClaims, { maxConnections }: AdmitOptions): Refused {
+function tooMany({ sub: device, jti }: TokenClaims, { maxConnections }: AdmitOptions): RefusedAdmission {
   const why = `${device} has ${maxConnections} of ${maxConnections} connections open`;
   return { refused: 'tooManyConnections', device, jti, why, advice: 'close one first' };
 }
 
-function reused({ sub: device, jti }: TokenClaims, { uses }: AdmitOptions): Refused {
+function reused({ sub: device, jti }: TokenClaims, { uses }: AdmitOptions): RefusedAdmission {
   const stream = uses.streamOf(jti);
   const why = stream === undefined ? 'the token was used before' : `the token was used by stream ${stream}`;
   return { refused: 'tokenReused', device, jti, why, advice: 'request a new token for each connection' };

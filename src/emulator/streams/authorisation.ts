@@ -5,10 +5,10 @@ import { connectedKind } from '../../protocol/messages.ts';
 import type { EmulatorEvents } from '../../service/events.ts';
 import type { Eventual } from '../../service/state/eventual.ts';
 import { isTokenText, readUnverified } from '../tokens/token-problem.ts';
-import { type AdmitOptions, admitToken, type Refused } from './admit-token.ts';
+import { type AdmitOptions, admitToken, type RefusedAdmission } from './admit-token.ts';
 
 /** Takes a message of a client, as it arrived. */
-export type TakeMessage = (data: Buffer, isBinary: boolean) => void;
+export type ReceiveMessage = (data: Buffer, isBinary: boolean) => void;
 
 export interface AuthorisationOptions extends AdmitOptions {
   clock: Clock;
@@ -18,7 +18,7 @@ export interface AuthorisationOptions extends AdmitOptions {
    * every later message, beginning with those that arrived meanwhile; it is a promise if the confirmation is late.
    * `connections`: those of the device, including this one.
    */
-  onAuthorised: (claims: TokenClaims, connections: number) => Eventual<TakeMessage>;
+  onAuthorised: (claims: TokenClaims, connections: number) => Eventual<ReceiveMessage>;
 }
 
 /** Most messages held, besides the dialect's bound on their bytes: even an empty message costs memory. */
@@ -32,12 +32,12 @@ const lateMs = 2_000;
  */
 export function awaitToken(options: AuthorisationOptions): void {
   const { connection, settings, onAuthorised } = options;
-  const held: Parameters<TakeMessage>[] = [];
+  const held: Parameters<ReceiveMessage>[] = [];
   let heldBytes = 0;
   let presented = false;
-  const tell = (problem: Refused) => tellProblem(options, problem);
+  const report = (problem: RefusedAdmission) => emitProblem(options, problem);
 
-  const take: TakeMessage = (data, isBinary) => {
+  const receive: ReceiveMessage = (data, isBinary) => {
     if (presented || (isBinary && settings.binaryToken === 'audio')) hold(data, isBinary);
     else {
       presented = true;
@@ -46,13 +46,13 @@ export function awaitToken(options: AuthorisationOptions): void {
       else void present(data.toString());
     }
   };
-  let current = take;
+  let current = receive;
 
-  const hold: TakeMessage = (data, isBinary) => {
+  const hold: ReceiveMessage = (data, isBinary) => {
     const isFirst = held.length === 0 && !presented;
     held.push([data, isBinary]);
     heldBytes += data.length;
-    if (isFirst && isTokenText(data.toString('latin1').trim())) tell(binaryToken(data));
+    if (isFirst && isTokenText(data.toString('latin1').trim())) report(binaryToken(data));
     if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeldMessages) return;
     refuse({
       refused: 'earlyAudioOverflow',
@@ -61,8 +61,8 @@ export function awaitToken(options: AuthorisationOptions): void {
     });
   };
 
-  const refuse = (problem: Refused) => {
-    tell(problem);
+  const refuse = (problem: RefusedAdmission) => {
+    report(problem);
     connection.close(problem.refused, `${problem.why}: ${problem.advice}`);
   };
 
@@ -81,7 +81,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     for (const message of held.splice(0)) current(...message);
   };
 
-  const stopTimers = startDeadlines(options, { tell, heldMessages: () => held.length });
+  const stopTimers = startDeadlines(options, { report, heldMessages: () => held.length });
   connection.onEnding(() => {
     stopTimers();
     held.length = 0;
@@ -94,14 +94,14 @@ export function awaitToken(options: AuthorisationOptions): void {
 /** Reports a token that is late, and closes the connection at the deadline. Returns how to stop both. */
 function startDeadlines(
   { connection, clock, settings }: AuthorisationOptions,
-  { tell, heldMessages }: { tell: (problem: Refused) => void; heldMessages: () => number },
+  { report, heldMessages }: { report: (problem: RefusedAdmission) => void; heldMessages: () => number },
 ): () => void {
-  const missing = (waitedMs: number): Refused => ({
+  const missing = (waitedMs: number): RefusedAdmission => ({
     refused: 'tokenTimeout',
     ...describeAbsence(connection.tokenElsewhere, heldMessages()),
     advice: `send it as the first text message, within ${settings.tokenDeadlineMs / 1000} s (${waitedMs / 1000} s have passed)`,
   });
-  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => tell(missing(lateMs)));
+  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => report(missing(lateMs)));
   const deadline = clock.after(settings.tokenDeadlineMs, () => {
     const { why, advice } = missing(settings.tokenDeadlineMs);
     connection.close('tokenTimeout', `${why}: ${advice}`);
@@ -112,7 +112,7 @@ function startDeadlines(
   };
 }
 
-function binaryToken(message: Buffer): Refused {
+function binaryToken(message: Buffer): RefusedAdmission {
   const { sub } = readUnverified(message.toString('latin1').trim());
   return {
     refused: 'tokenInvalid',
@@ -129,7 +129,7 @@ function describeAbsence(elsewhere: string | undefined, binaryMessages: number):
   return { why: 'no token arrived' };
 }
 
-function tellProblem({ connection, events }: AuthorisationOptions, problem: Refused): void {
+function emitProblem({ connection, events }: AuthorisationOptions, problem: RefusedAdmission): void {
   const { id: stream, remote } = connection;
   const { refused: cause, why, advice, device, jti } = problem;
   const named = { ...(device === undefined ? {} : { device }), ...(jti === undefined ? {} : { jti }) };

@@ -1,5 +1,5 @@
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
-import type { Connection } from './connection.ts';
+import type { StreamConnection } from './connection.ts';
 
 /** Most connections without a token yet, of all devices together. */
 const maxAwaitingToken = 1_024;
@@ -11,11 +11,11 @@ export interface Capacity {
   /** Whether all of the places for streams with a token are taken. */
   isFull(): boolean;
   /** Counts a connection without a token, until the result is called or the connection ends. */
-  awaitToken(connection: Connection): () => void;
+  awaitToken(connection: StreamConnection): () => void;
 }
 
 export interface CapacityOptions {
-  connections: ReadonlySet<Connection>;
+  connections: ReadonlySet<StreamConnection>;
   settings: Dialect['stream'];
   /** Connections per device. */
   maxConnections: number;
@@ -24,9 +24,9 @@ export interface CapacityOptions {
 export function createCapacity({ connections, settings, maxConnections }: CapacityOptions): Capacity {
   const { capacity, connectionLimit } = settings;
   let awaitingToken = 0;
-  const count = (is: (connection: Connection) => boolean) =>
+  const count = (is: (connection: StreamConnection) => boolean) =>
     [...connections].filter((connection) => !connection.ended && is(connection)).length;
-  const holds = (counts: (connection: Connection) => boolean) =>
+  const holds = (counts: (connection: StreamConnection) => boolean) =>
     capacity.connections !== undefined && count(counts) >= capacity.connections;
   return {
     refuseUpgrade(address) {

@@ -2,13 +2,13 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeConnected, writeGiven, writeMessage } from '../../protocol/messages.ts';
 import type { FaultSubject, Faults } from '../../service/faults/faults.ts';
-import type { Connection } from './connection.ts';
+import type { StreamConnection } from './connection.ts';
 
 export interface ConfirmOptions {
-  connection: Pick<Connection, 'sendText' | 'sendRaw' | 'onEnding' | 'values'>;
+  connection: Pick<StreamConnection, 'sendText' | 'sendRaw' | 'onEnding' | 'values'>;
   clock: Clock;
   dialect: Dialect;
-  faults: Pick<Faults, 'take'>;
+  faults: Pick<Faults, 'strike'>;
 }
 
 /**
@@ -26,7 +26,7 @@ export function sendConnected(
   const sendAfter = () => {
     for (const message of after) connection.sendText(writeGiven(message, values));
   };
-  const [fault] = faults.take('connected', subject);
+  const [fault] = faults.strike('connected', subject);
   switch (fault?.name) {
     case undefined:
       connection.sendText(whole);

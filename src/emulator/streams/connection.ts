@@ -16,7 +16,7 @@ import { createLiveness } from './liveness.ts';
 import { createWatchers, type MakeWatch } from './watchers.ts';
 
 /** One WebSocket connection: it sends, ends and counts. */
-export interface Connection extends OpenStream {
+export interface StreamConnection extends OpenStream {
   readonly socket: WebSocket;
   /** Where the upgrade request has a token, if it has one. The service does not look for it there. */
   readonly tokenElsewhere: string | undefined;
@@ -58,7 +58,7 @@ export interface ConnectionOptions {
   watch?: MakeWatch | undefined;
 }
 
-export function createConnection(options: ConnectionOptions): Connection {
+export function createConnection(options: ConnectionOptions): StreamConnection {
   const { id, socket, remote, tokenElsewhere, random, transport, clock, baseClock, dialect, events } =
     options;
   const startedAt = baseClock.now();
@@ -153,7 +153,7 @@ function reportEnd({
   durationMs,
   device,
   events,
-}: Pick<Connection, 'socket' | 'totals' | 'durationMs' | 'device'> & {
+}: Pick<StreamConnection, 'socket' | 'totals' | 'durationMs' | 'device'> & {
   ending: Ending;
   events: EmulatorEvents;
 }): void {

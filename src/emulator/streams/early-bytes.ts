@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { maxTokenBytes } from '../../protocol/token-response.ts';
-import type { Connection } from './connection.ts';
+import type { StreamConnection } from './connection.ts';
 
 /** Room for the frame headers of the longest token and of the messages that may be held. */
 const framingBytes = 64 * 1024;
@@ -10,7 +10,10 @@ const maxTogether = 8 * 1024 * 1024;
 /** Bounds the bytes received before a token is accepted, including incomplete messages. */
 export interface EarlyBytes {
   /** Counts the bytes of a connection until the result is called or the connection ends. */
-  watch(connection: Pick<Connection, 'socket' | 'close' | 'stopReading'>, transport: Socket): () => void;
+  watch(
+    connection: Pick<StreamConnection, 'socket' | 'close' | 'stopReading'>,
+    transport: Socket,
+  ): () => void;
 }
 
 export function createEarlyBytes(earlyAudioBytes: number): EarlyBytes {

@@ -5,10 +5,10 @@ import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Reply } from '../replies/reply.ts';
-import type { Connection } from './connection.ts';
+import type { StreamConnection } from './connection.ts';
 
 export interface IncomingAudioOptions {
-  connection: Connection;
+  connection: StreamConnection;
   dialect: Dialect;
   events: EmulatorEvents;
   device: string;

@@ -12,14 +12,14 @@ import { injectLiveFaults } from '../../service/faults/live-faults.ts';
 import { createSpeaker } from '../../service/streams/speaker.ts';
 import type { Pulse } from '../../wire/pulse.ts';
 import type { CreateReply, Reply, ReplyMode, Voice } from '../replies/reply.ts';
-import type { TakeMessage } from './authorisation.ts';
-import type { Connection } from './connection.ts';
+import type { ReceiveMessage } from './authorisation.ts';
+import type { StreamConnection } from './connection.ts';
 import { IncomingAudio } from './incoming-audio.ts';
 import { limitTime } from './time-limits.ts';
 
 export interface LiveStream {
   /** Takes each message of the client. */
-  take: TakeMessage;
+  receive: ReceiveMessage;
   /** What the control API may do on this stream. */
   voice: Voice;
   reply: Reply;
@@ -27,7 +27,7 @@ export interface LiveStream {
 }
 
 export interface LiveStreamOptions {
-  connection: Connection;
+  connection: StreamConnection;
   claims: TokenClaims;
   /** The clock of the service, which can be moved forward: tokens expire by it. */
   clock: Clock;
@@ -67,7 +67,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     recognised += 1;
     return recognised <= maxAnswersTold;
   };
-  const take: TakeMessage = (data, isBinary) => {
+  const receive: ReceiveMessage = (data, isBinary) => {
     if (isBinary) {
       incoming.take(data);
       return;
@@ -81,7 +81,12 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     if (isTold) connection.sendText(error);
     else connection.sendRaw(error);
   };
-  return { take: limitTime(take, { connection, clock, settings: dialect.stream }), voice, reply, claims };
+  return {
+    receive: limitTime(receive, { connection, clock, settings: dialect.stream }),
+    voice,
+    reply,
+    claims,
+  };
 }
 
 /** Makes the reply, and what it may do on this stream. */

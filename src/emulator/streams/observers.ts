@@ -1,12 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { ObserveStream } from '../../service/control/page-handler.ts';
-import type { Connection } from './connection.ts';
+import type { StreamConnection } from './connection.ts';
 import { tapStream, type Upgraded } from './tap-stream.ts';
 
 /** Observers that come and go while streams are open. Without one, no stream has a tap. */
 export interface Observers {
   readonly any: boolean;
-  opened(connection: Connection, upgraded: Upgraded): void;
+  opened(connection: StreamConnection, upgraded: Upgraded): void;
   /** Gives a tap to each open stream, and to those that open until the result is called. */
   add(createTap: ObserveStream): () => void;
 }
@@ -15,8 +15,8 @@ export interface Observers {
  * `open`: the open connections. A tap that is added to an open stream does not see its upgrade. `clock`: the machine's, as
  * audio is heard when it arrives.
  */
-export function createObservers(open: ReadonlySet<Connection>, clock: Clock): Observers {
-  const all = new Set<(connection: Connection, upgraded?: Upgraded) => void>();
+export function createObservers(open: ReadonlySet<StreamConnection>, clock: Clock): Observers {
+  const all = new Set<(connection: StreamConnection, upgraded?: Upgraded) => void>();
   return {
     get any() {
       return all.size > 0;
@@ -25,8 +25,8 @@ export function createObservers(open: ReadonlySet<Connection>, clock: Clock): Ob
       for (const observe of all) observe(connection, upgraded);
     },
     add(createTap) {
-      const stops = new Map<Connection, () => void>();
-      const observe = (connection: Connection, upgraded?: Upgraded) => {
+      const stops = new Map<StreamConnection, () => void>();
+      const observe = (connection: StreamConnection, upgraded?: Upgraded) => {
         const { id, socket, totals } = connection;
         const tap = createTap(id, upgraded === undefined ? connection.durationMs() : 0);
         if (tap === undefined) return;

@@ -1,32 +1,32 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
-import type { TakeMessage } from './authorisation.ts';
-import type { Connection } from './connection.ts';
+import type { ReceiveMessage } from './authorisation.ts';
+import type { StreamConnection } from './connection.ts';
 
 export interface TimeLimitOptions {
-  connection: Pick<Connection, 'close' | 'onEnding'>;
+  connection: Pick<StreamConnection, 'close' | 'onEnding'>;
   /** The clock of the service, which can be moved forward. */
   clock: Clock;
   settings: Pick<Dialect['stream'], 'idleTimeoutMs' | 'longestSessionMs'>;
 }
 
 /** Closes a stream that lasts too long or receives nothing for too long, if the dialect says so. */
-export function limitTime(take: TakeMessage, options: TimeLimitOptions): TakeMessage {
+export function limitTime(receive: ReceiveMessage, options: TimeLimitOptions): ReceiveMessage {
   const { connection, clock, settings } = options;
   const { idleTimeoutMs, longestSessionMs } = settings;
   if (longestSessionMs !== undefined) {
     const end = clock.after(longestSessionMs, () => connection.close('sessionTooLong'));
     connection.onEnding(() => end.cancel());
   }
-  return idleTimeoutMs === undefined ? take : watchIdle(take, idleTimeoutMs, options);
+  return idleTimeoutMs === undefined ? receive : watchIdle(receive, idleTimeoutMs, options);
 }
 
 /** One timer for the whole stream: a message only sets a time. */
 function watchIdle(
-  take: TakeMessage,
+  receive: ReceiveMessage,
   idleTimeoutMs: number,
   { connection, clock }: TimeLimitOptions,
-): TakeMessage {
+): ReceiveMessage {
   let lastAt = clock.now();
   const look = () => {
     const leftMs = lastAt + idleTimeoutMs - clock.now();
@@ -37,6 +37,6 @@ function watchIdle(
   connection.onEnding(() => timer.cancel());
   return (data, isBinary) => {
     lastAt = clock.now();
-    take(data, isBinary);
+    receive(data, isBinary);
   };
 }

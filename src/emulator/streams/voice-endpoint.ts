@@ -23,7 +23,7 @@ import { holdsToken } from '../tokens/token-problem.ts';
 import { awaitToken } from './authorisation.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
 import { sendConnected } from './connected-message.ts';
-import { type Connection, createConnection } from './connection.ts';
+import { createConnection, type StreamConnection } from './connection.ts';
 import { createEarlyBytes, type EarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
 import { createOwnLateness } from './lost-time.ts';
@@ -47,13 +47,13 @@ export interface VoiceEndpoint {
   /** Closes every stream, and resolves when all have ended. */
   close(): Promise<void>;
   /** The open streams; `live` once the token is accepted. */
-  streams(): OpenStream[];
+  streams(): VoiceConnection[];
   /** Gives a tap to each open stream, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
 }
 
-export interface OpenStream {
-  connection: Connection;
+export interface VoiceConnection {
+  connection: StreamConnection;
   live: LiveStream | undefined;
   claims: Readonly<object> | undefined;
 }
@@ -83,8 +83,8 @@ export interface VoiceEndpointOptions {
 export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
   const { clock, baseClock, dialect, events, random, maxConnections } = options;
   const server = createUpgradeServer(dialect, events);
-  const connections = new Set<Connection>();
-  const live = new WeakMap<Connection, LiveStream>();
+  const connections = new Set<StreamConnection>();
+  const live = new WeakMap<StreamConnection, LiveStream>();
   const headerOf = createAudioHeaders();
   const heartbeat = startHeartbeat(connections, baseClock);
   const own = createOwnLateness(baseClock);
@@ -151,8 +151,8 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
 
 /** What the streams of an endpoint share. */
 interface SharedParts {
-  connections: ReadonlySet<Connection>;
-  live: WeakMap<Connection, LiveStream>;
+  connections: ReadonlySet<StreamConnection>;
+  live: WeakMap<StreamConnection, LiveStream>;
   capacity: Capacity;
   uses: TokenUses;
   earlyBytes: EarlyBytes;
@@ -162,7 +162,7 @@ interface SharedParts {
 function beginStream(
   options: VoiceEndpointOptions,
   { connections, live, capacity, uses, earlyBytes }: SharedParts,
-  { connection, transport }: { connection: Connection; transport: Socket },
+  { connection, transport }: { connection: StreamConnection; transport: Socket },
 ): void {
   const stopCounting = earlyBytes.watch(connection, transport);
   const settle = capacity.awaitToken(connection);
@@ -184,7 +184,7 @@ function beginStream(
       const begin = () => {
         const stream = startLiveStream({ ...options, connection, claims });
         live.set(connection, stream);
-        return stream.take;
+        return stream.receive;
       };
       const confirmed =
         options.createReply.confirms?.(device) === true
@@ -225,7 +225,7 @@ function findToken({ headers, url = '' }: IncomingMessage): string | undefined {
 }
 
 /** Pings every peer, so that peers which vanished without closing free their slots. */
-function startHeartbeat(connections: ReadonlySet<Connection>, clock: Clock): ClockTimer {
+function startHeartbeat(connections: ReadonlySet<StreamConnection>, clock: Clock): ClockTimer {
   return repeat(clock, pingEveryMs, () => {
     for (const connection of connections) connection.probe();
   });

@@ -2,12 +2,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
 import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
-import { refusal } from '../../service/http/refusal.ts';
+import { refuseRequest } from '../../service/http/refusal.ts';
 import type { CountedRequest } from '../../service/state/state.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
 
 /** The client that asks for a token. */
-export interface Asker {
+export interface TokenAsker {
   device: string;
   remote: string;
   sent?: SentHeaders;
@@ -17,8 +17,8 @@ export interface Asker {
 export interface LimitAnswers {
   /** The headers of an answer about the device's window. */
   limitHeaders(rate: CountedRequest): [string, string][];
-  /** The refusal of a request over the limit. */
-  limited(asker: Asker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer;
+  /** The refuseRequest of a request over the limit. */
+  limited(asker: TokenAsker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer;
 }
 
 export interface LimitAnswersOptions {
@@ -44,7 +44,7 @@ export function createLimitAnswers({ clock, dialect, events }: LimitAnswersOptio
       const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
       const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
       const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${(waitMs / 1000).toFixed(1)} s`;
-      const answer = refusal('rateLimited', { dialect, events, ...asker, detail });
+      const answer = refuseRequest('rateLimited', { dialect, events, ...asker, detail });
       return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
     },
   };

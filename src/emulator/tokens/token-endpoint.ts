@@ -4,11 +4,11 @@ import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
 import { answerWithFaults, type Unanswered, type WrongToken } from '../../service/faults/token-faults.ts';
-import { invalidRequest, refusal } from '../../service/http/refusal.ts';
+import { invalidRequest, refuseRequest } from '../../service/http/refusal.ts';
 import type { CountedRequest, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
-import { type Asker, createLimitAnswers } from './limit-answers.ts';
+import { createLimitAnswers, type TokenAsker } from './limit-answers.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
@@ -17,7 +17,7 @@ export interface TokenEndpointOptions {
   events: EmulatorEvents;
   authority: TokenAuthority;
   faults: Faults;
-  state: Pick<State, 'countRequest' | 'lookAtLimit' | 'noteIssued'>;
+  state: Pick<State, 'countRequest' | 'lookAtLimit' | 'rememberIssued'>;
   /** Token requests per device and window. */
   rateLimit: number;
   accepts: (apiKey: string) => boolean;
@@ -34,10 +34,10 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const { clock, dialect, events, authority, faults, state, rateLimit, accepts } = options;
   const { limitHeaders, limited } = createLimitAnswers(options);
 
-  const unreached = (asker: Asker, { unreached: detail }: Unreached) =>
-    refusal('unavailable', { dialect, events, ...asker, detail });
+  const unreached = (asker: TokenAsker, { unreached: detail }: Unreached) =>
+    refuseRequest('unavailable', { dialect, events, ...asker, detail });
 
-  const grant = async (asker: Asker, wrong?: WrongToken): Promise<HttpAnswer> => {
+  const grant = async (asker: TokenAsker, wrong?: WrongToken): Promise<HttpAnswer> => {
     const { device, sent } = asker;
     const counted = state.countRequest(device);
     const rate = counted instanceof Promise ? await reached(counted) : counted;
@@ -45,7 +45,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     if (!rate.allowed) return limited(asker, rate);
     const issued = authority.issue(device, wrong);
     const { token, claims } = issued instanceof Promise ? await issued : issued;
-    const noted = state.noteIssued(claims);
+    const noted = state.rememberIssued(claims);
     if (noted instanceof Promise) await noted;
     const { remaining, resetAtMs } = rate;
     const { jti, exp } = claims;
@@ -55,7 +55,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
 
   /** Refuses an invalid request, unless the dialect counts it and the limit comes first. */
   const refuseWrong = async (
-    { device, ...from }: Omit<Asker, 'device'> & { device: string | undefined },
+    { device, ...from }: Omit<TokenAsker, 'device'> & { device: string | undefined },
     refuse: () => HttpAnswer,
   ): Promise<HttpAnswer> => {
     const { countsInvalid, headersOnInvalid } = dialect.rateLimit;
@@ -77,10 +77,10 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
       return refuseWrong({ device: deviceId, ...from }, () => invalidRequest(problem, about));
     }
     const { apiKey, deviceId: device } = parsed.request;
-    const asker: Asker = { device, ...from };
-    const refuse = (cause: RefusalCause) => refusal(cause, { dialect, events, ...asker });
+    const asker: TokenAsker = { device, ...from };
+    const refuse = (cause: RefusalCause) => refuseRequest(cause, { dialect, events, ...asker });
     if (!accepts(apiKey)) return refuseWrong(asker, () => refuse('unauthorized'));
-    const struck = faults.take('token', asker);
+    const struck = faults.strike('token', asker);
     if (struck.length === 0) return grant(asker);
     const answers = {
       normal: (wrong?: WrongToken) => grant(asker, wrong),

@@ -5,7 +5,7 @@ import { version } from '../../kernel/version.ts';
 import { controlOperations, pageAssets, pageData } from '../../protocol/control.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { readTimeline } from '../../recording/timeline.ts';
-import type { CreatePage, PageHandler, PageRequest, Stage } from '../../service/control/page-handler.ts';
+import type { CreatePage, PageHandler, PageHost, PageRequest } from '../../service/control/page-handler.ts';
 import { readBody } from '../../wire/server/http-body.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
 import { sendAsset, sendDocument } from './assets.ts';
@@ -46,7 +46,7 @@ export function createPage(
 const paths = Object.fromEntries(Object.entries(controlOperations).map(([name, { path }]) => [name, path]));
 
 interface OpenedPage {
-  stage: Stage;
+  stage: PageHost;
   facts: () => PageFacts;
   token: string;
   replayed: string | undefined;
@@ -79,7 +79,7 @@ function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
 }
 
 interface Parts {
-  stage: Stage;
+  stage: PageHost;
   feed: Feed;
   recordings: PageRecordings;
 }

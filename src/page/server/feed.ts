@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type ClockTimer, repeat } from '../../kernel/clock.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
-import type { Stage } from '../../service/control/page-handler.ts';
+import type { PageHost } from '../../service/control/page-handler.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { AudioMessage, Hello, RecordingState, StateMessage } from '../messages.ts';
@@ -31,7 +31,7 @@ export interface Feed {
 }
 
 export interface FeedOptions {
-  stage: Stage;
+  stage: PageHost;
   hello: () => Omit<Hello, 'aheadMs'>;
   recordings: () => RecordingState[];
 }

@@ -3,7 +3,7 @@ import { isGap } from '../../audio/turn-taking.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import type { Direction } from '../../recording/format.ts';
 import { createTrack, slackMs } from '../../recording/track.ts';
-import type { Stage } from '../../service/control/page-handler.ts';
+import type { PageHost } from '../../service/control/page-handler.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../messages.ts';
 
@@ -30,7 +30,7 @@ interface Heard {
   ended: boolean;
 }
 
-export function startHearing({ elapsedMs, observe }: Pick<Stage, 'elapsedMs' | 'observe'>): Hearing {
+export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' | 'observe'>): Hearing {
   const heard = new Map<number, Heard>();
 
   const forgetOldest = () => {

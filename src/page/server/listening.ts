@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { cacheControl } from '../../protocol/token-response.ts';
-import type { Stage } from '../../service/control/page-handler.ts';
+import type { PageHost } from '../../service/control/page-handler.ts';
 
 /** A listener that does not keep up loses audio: this much waits for it, some seconds of both voices. */
 const maxUnreadBytes = 256 * 1024;
@@ -9,7 +9,7 @@ const maxUnreadBytes = 256 * 1024;
  * Sends what both voices of a stream say, as they say it: chunks of one byte for the voice (0 the device, 1 the service), two
  * for the length, little-endian, and so many bytes of 16 kHz s16le mono. Ends with the stream.
  */
-export function sendVoices(response: ServerResponse, stage: Stage, stream: number): void {
+export function sendVoices(response: ServerResponse, stage: PageHost, stream: number): void {
   response.writeHead(200, {
     'Content-Type': 'application/octet-stream',
     'Cache-Control': cacheControl,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { recordStream } from '../../recording/record-stream.ts';
-import type { Stage } from '../../service/control/page-handler.ts';
+import type { PageHost } from '../../service/control/page-handler.ts';
 import { noticeOf } from '../../service/stream-notice.ts';
 import type { RecordingState } from '../messages.ts';
 
@@ -42,7 +42,7 @@ export interface RecordedService {
 }
 
 export interface RecordingsOptions {
-  stage: Stage;
+  stage: PageHost;
   service: () => RecordedService;
   /** The folder of the recording that the emulator replays. */
   replayed?: string | undefined;
@@ -178,7 +178,7 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
 }
 
 /** Whether a stream is open in this process. */
-function isHere({ observe }: Stage, stream: number): boolean {
+function isHere({ observe }: PageHost, stream: number): boolean {
   let isOpen = false;
   observe((opened) => {
     isOpen ||= opened === stream;

@@ -22,7 +22,7 @@ export interface ControlOptions {
   faults: Eventually<ControlledFaults>;
   streams: Eventually<StreamActions>;
   /** Emits an event for everything that was only counted so far. */
-  tellFloods: () => void;
+  flushFloods: () => void;
   /** Called at a reset. */
   forget?: (() => void) | undefined;
   events: EmulatorEvents;
@@ -38,16 +38,16 @@ interface LocalControlOptions extends ControlOptions {
 export function createControl(options: LocalControlOptions): EmulatorControl;
 export function createControl(options: ControlOptions): AnyControl;
 export function createControl(options: ControlOptions): AnyControl {
-  const { clock, state, faults, streams, events, tellFloods } = options;
+  const { clock, state, faults, streams, events, flushFloods } = options;
 
   /** Emits an event for what somebody did. */
-  const tell = (what: string, reached?: number[], more: { byMs?: number } = {}) => {
+  const log = (what: string, reached?: number[], more: { byMs?: number } = {}) => {
     events.emit({ type: 'control', what, ...(reached === undefined ? {} : { streams: reached }), ...more });
   };
 
   return {
     journal: state.journal,
-    faults: createLoggedFaults(faults, tell),
+    faults: createLoggedFaults(faults, log),
     time: () => ({ nowMs: clock.wall(), aheadMs: state.clockOffset() }),
     state: () =>
       whenKnown(state.survey(), (survey) =>
@@ -59,16 +59,16 @@ export function createControl(options: ControlOptions): AnyControl {
       if (!(ms >= 0))
         throw new VoicectlError('usage', `The clock cannot be moved by ${ms} ms: it never goes back`);
       return whenKnown(state.advance(ms), () =>
-        tell(`the clock moves forward by ${ms / 1000} s`, undefined, { byMs: ms }),
+        log(`the clock moves forward by ${ms / 1000} s`, undefined, { byMs: ms }),
       );
     },
     reset: () =>
       whenKnown(streams.close({}, closeCodes.serviceRestart, 'The emulator was reset'), (reached) =>
         whenKnown(faults.reset(), () => {
           options.forget?.();
-          tellFloods();
+          flushFloods();
           return whenKnown(state.forget(), () => {
-            tell('the emulator is reset', reached);
+            log('the emulator is reset', reached);
             return reached;
           });
         }),
@@ -76,12 +76,12 @@ export function createControl(options: ControlOptions): AnyControl {
     send: streams.send,
     speak: (selector, pcm) =>
       whenKnown(streams.speak(selector, pcm), (reached) => {
-        tell(`${(msForBytes(pcm.length) / 1000).toFixed(2)} s of speech`, reached);
+        log(`${(msForBytes(pcm.length) / 1000).toFixed(2)} s of speech`, reached);
         return reached;
       }),
     event: (selector, name) =>
       whenKnown(streams.event(selector, name), (waiting) => {
-        tell(
+        log(
           `event ${JSON.stringify(name)}${waiting.length === 0 ? ': no stream waits for it' : ''}`,
           waiting,
         );
@@ -94,18 +94,18 @@ export function createControl(options: ControlOptions): AnyControl {
 /** The faults, with an event for each that somebody adds or removes. */
 function createLoggedFaults(
   faults: Eventually<ControlledFaults>,
-  tell: (what: string) => void,
+  log: (what: string) => void,
 ): AnyControl['faults'] {
   return {
     list: faults.list,
     add: (input) =>
       whenKnown(faults.add(input), (added) => {
-        tell(`fault ${added.id} is added: ${added.fault.name}`);
+        log(`fault ${added.id} is added: ${added.fault.name}`);
         return added;
       }),
     clear: (id) =>
       whenKnown(faults.clear(id), (cleared) => {
-        tell(`${cleared} ${cleared === 1 ? 'fault is' : 'faults are'} taken away`);
+        log(`${cleared} ${cleared === 1 ? 'fault is' : 'faults are'} taken away`);
         return cleared;
       }),
   };

@@ -7,7 +7,7 @@ import type { AnyControl } from './emulator-control.ts';
 export type ObserveStream = (stream: number, openForMs: number) => Tap | undefined;
 
 /** What a page may see of the emulator, or the proxy, that serves it, and how it acts on it. */
-export interface Stage {
+export interface PageHost {
   /** Acts on the whole service, where several emulators are one. */
   readonly control: AnyControl;
   /** The clock of the machine: audio is heard when it arrives, also if the clock of the service was moved. */
@@ -41,4 +41,4 @@ export interface PageHandler {
   close(): Promise<void>;
 }
 
-export type CreatePage = (stage: Stage) => PageHandler;
+export type CreatePage = (stage: PageHost) => PageHandler;

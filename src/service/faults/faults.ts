@@ -43,15 +43,15 @@ export interface Faults {
   sync(faults: readonly Pick<ActiveFault, 'id' | 'fault'>[]): void;
   /** Counts strikes of a fault at another emulator of the service. */
   countStrikes(id: number, strikes: number): void;
-  take: TakeFaults;
+  strike: StrikeFaults;
   /** Calls the listener for each fault added from now on, with a function that takes only that fault. Call the result to stop. */
-  onAdded(listener: (take: TakeFaults) => void): () => void;
+  onAdded(listener: (strike: StrikeFaults) => void): () => void;
   /** Calls the listener each time that faults may have been removed. Call the result to stop. */
   onCleared(listener: () => void): () => void;
 }
 
 /** The faults that strike this subject at this point. Counts each one and emits an event for it. */
-export type TakeFaults = <Point extends FaultPoint>(
+export type StrikeFaults = <Point extends FaultPoint>(
   point: Point,
   subject: FaultSubject,
 ) => readonly FaultAt<Point>[];
@@ -71,7 +71,7 @@ const none: readonly never[] = [];
 export function createFaults({ initial, random, events, onStruck }: FaultsOptions): Faults {
   let active: Entry[] = [];
   let nextId = 1;
-  const listeners = new Set<(take: TakeFaults) => void>();
+  const listeners = new Set<(strike: StrikeFaults) => void>();
   const clearListeners = new Set<() => void>();
 
   const enter = (id: number, fault: Fault): Entry => {
@@ -81,16 +81,16 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
     return entry;
   };
   const add = (input: FaultInput | string) => enter(nextId++, checkFault(input));
-  const tellAdded = (entry: Entry) => {
-    const take = takeFrom(() => [entry]);
+  const emitAdded = (entry: Entry) => {
+    const take = strikeFrom(() => [entry]);
     for (const listener of listeners) listener(take);
   };
 
-  const tellCleared = () => {
+  const emitCleared = () => {
     for (const listener of clearListeners) listener();
   };
 
-  const tell = ({ id, fault: { name } }: Entry, { device, stream, sent, told }: FaultSubject) => {
+  const emitStruck = ({ id, fault: { name } }: Entry, { device, stream, sent, told }: FaultSubject) => {
     if (told?.has(id)) return;
     told?.add(id);
     const of = { ...(device === undefined ? {} : { device }), ...(stream === undefined ? {} : { stream }) };
@@ -98,8 +98,8 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
     events.emit({ type: 'fault-struck', fault: name, id, ...of, ...asked });
   };
 
-  const takeFrom =
-    (entries: () => readonly Entry[]): TakeFaults =>
+  const strikeFrom =
+    (entries: () => readonly Entry[]): StrikeFaults =>
     (point, subject) => {
       if (active.length === 0) return none;
       return entries().flatMap((entry) => {
@@ -107,7 +107,7 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
         if (!strikesAt(fault, point) || !concerns(fault, subject) || !takesItsChance(entry)) return [];
         entry.struck += 1;
         onStruck?.(entry.id);
-        tell(entry, subject);
+        emitStruck(entry, subject);
         return [fault];
       });
     };
@@ -116,15 +116,15 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
   return {
     add(input) {
       const entry = add(input);
-      tellAdded(entry);
+      emitAdded(entry);
       return entry;
     },
     sync(faults) {
       const wanted = new Set(faults.map(({ id }) => id));
       active = active.filter(({ id }) => wanted.has(id));
-      tellCleared();
+      emitCleared();
       const known = new Set(active.map(({ id }) => id));
-      for (const { id, fault } of faults) if (!known.has(id)) tellAdded(enter(id, fault));
+      for (const { id, fault } of faults) if (!known.has(id)) emitAdded(enter(id, fault));
     },
     countStrikes(id, strikes) {
       const entry = active.find((one) => one.id === id);
@@ -134,15 +134,15 @@ export function createFaults({ initial, random, events, onStruck }: FaultsOption
     clear(id) {
       const before = active.length;
       active = id === undefined ? [] : active.filter((entry) => entry.id !== id);
-      tellCleared();
+      emitCleared();
       return before - active.length;
     },
     reset() {
       active = [];
       for (const input of initial) add(input);
-      tellCleared();
+      emitCleared();
     },
-    take: takeFrom(() => active),
+    strike: strikeFrom(() => active),
     onAdded(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -64,7 +64,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
       return timer !== undefined;
     },
     send(pcm) {
-      const struck = faults.take('audio', about);
+      const struck = faults.strike('audio', about);
       const isLate = timer !== undefined;
       if (struck.length === 0 && !isLate) {
         out.send(pcm);

@@ -3,7 +3,7 @@ import type { Dialect } from '../../protocol/dialect.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import { writeError, writeMessage } from '../../protocol/messages.ts';
 import type { OpenStream } from '../streams/open-stream.ts';
-import type { FaultSubject, Faults, TakeFaults } from './faults.ts';
+import type { FaultSubject, Faults, StrikeFaults } from './faults.ts';
 
 export interface LiveFaultOptions {
   connection: Pick<
@@ -18,8 +18,8 @@ export interface LiveFaultOptions {
 /** Applies faults to a live stream: those active when it begins, and each one added later. */
 export function injectLiveFaults(options: LiveFaultOptions, subject: FaultSubject): void {
   const { connection, clock, faults } = options;
-  const strike = (take: TakeFaults) => {
-    for (const fault of take('live', subject)) {
+  const apply = (strike: StrikeFaults) => {
+    for (const fault of strike('live', subject)) {
       if (fault.after === 0) {
         inject(fault, options);
         continue;
@@ -28,8 +28,8 @@ export function injectLiveFaults(options: LiveFaultOptions, subject: FaultSubjec
       connection.onEnding(() => timer.cancel());
     }
   };
-  connection.onEnding(faults.onAdded(strike));
-  strike(faults.take);
+  connection.onEnding(faults.onAdded(apply));
+  apply(faults.strike);
 }
 
 const malformedText = '{"type": "status", "state": ';

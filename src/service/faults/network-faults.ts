@@ -10,7 +10,7 @@ import type { Faults } from './faults.ts';
 /** Puts the network of the active faults beneath the connections of devices. */
 export interface NetworkFaults {
   /** Lets the connections of a server go through it. Call it before the server listens. */
-  stretch(server: Server): void;
+  attach(server: Server): void;
   /** Ends the connections that go through it. */
   close(): void;
 }
@@ -30,7 +30,7 @@ export function createNetworkFaults(
   };
   const enter = (socket: Socket): Socket => {
     connections += 1;
-    const struck = [...faults.take('connection', {})];
+    const struck = [...faults.strike('connection', {})];
     if (struck.length === 0) return socket;
     const [upload, download] = ['up', 'down'].map((way) =>
       random.sequence(`connection ${connections} ${way}`),
@@ -46,9 +46,9 @@ export function createNetworkFaults(
     return line as unknown as Socket;
   };
   const stops = [
-    faults.onAdded((take) => {
+    faults.onAdded((strike) => {
       for (const [line, struck] of open) {
-        struck.push(...take('connection', {}));
+        struck.push(...strike('connection', {}));
         line.changed();
       }
     }),
@@ -58,7 +58,7 @@ export function createNetworkFaults(
   ];
 
   return {
-    stretch(server) {
+    attach(server) {
       // A server with TLS passes a connection to HTTP after the handshake.
       const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection';
       const [serve] = server.rawListeners(event);

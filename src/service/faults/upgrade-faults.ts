@@ -40,7 +40,7 @@ export function createUpgradeFaults(faults: Faults, clock: Clock): UpgradeFaults
 
   return {
     pass(socket, goOn) {
-      const struck = faults.take('upgrade', {});
+      const struck = faults.strike('upgrade', {});
       let delay = 0;
       for (const fault of struck) {
         switch (fault.name) {

@@ -21,7 +21,7 @@ export interface RefusalContext {
 }
 
 /** Makes the answer to a refused request, in the wording of the dialect, and emits an event. */
-export function refusal(
+export function refuseRequest(
   cause: RefusalCause,
   { dialect, events, device, path, remote, detail, why, sent }: RefusalContext,
 ): HttpAnswer {

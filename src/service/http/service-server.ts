@@ -14,10 +14,10 @@ import type { ControlApi } from '../control/control-api.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Unanswered } from '../faults/token-faults.ts';
 import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
-import { invalidRequest, type RefusalContext, refusal } from './refusal.ts';
+import { invalidRequest, type RefusalContext, refuseRequest } from './refusal.ts';
 
 /** What a request ended with: an answer to send, one that is sent already, or none. */
-export type Outcome = HttpAnswer | Unanswered | 'answered';
+export type RequestOutcome = HttpAnswer | Unanswered | 'answered';
 
 /** Sees a request while it is handled. */
 export interface RequestWatch {
@@ -34,7 +34,7 @@ export interface AdmittedRequest {
   path: string;
   /** The origin of the page that asks, if a page asks. */
   origin: string | undefined;
-  /** For the refusal of it. */
+  /** For the refuseRequest of it. */
   about: RefusalContext;
   watch: RequestWatch | undefined;
 }
@@ -54,7 +54,7 @@ export interface ServiceServerOptions {
   /** Observes a request, from before it is admitted. */
   watch?: (request: IncomingMessage) => RequestWatch | undefined;
   /** Answers a request that is not for the control API. */
-  answer(admitted: AdmittedRequest, response: ServerResponse): Promise<Outcome>;
+  answer(admitted: AdmittedRequest, response: ServerResponse): Promise<RequestOutcome>;
   /** Opens a stream, or returns why it is refused. */
   upgrade(admitted: AdmittedRequest, socket: Duplex, head: Buffer): RefusalCause | undefined;
 }
@@ -104,7 +104,7 @@ export function createServiceServer(options: ServiceServerOptions): Server {
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
     const about = { dialect, events, path: request.url ?? '', remote: addressOf(request) };
-    sendRawAnswer(socket, { ...refusal('methodNotAllowed', about), headers: allowedMethods });
+    sendRawAnswer(socket, { ...refuseRequest('methodNotAllowed', about), headers: allowedMethods });
   });
   // Requests that Node's parser refuses have no request object. Their answer has the service's shape too.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -128,7 +128,7 @@ async function answer(
   response: ServerResponse,
   options: ServiceServerOptions,
   watch: RequestWatch | undefined,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { dialect, events, controlHosts = [] } = options;
   const target = readTarget(request.url ?? '');
   const isControl = target?.path.startsWith(underControl) === true;
@@ -154,7 +154,7 @@ function admitUpgrade(
   const admission = admit(request, target, { ...rules, links: false });
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
-  const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refusal(cause, about));
+  const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refuseRequest(cause, about));
   const message = 'An upgrade needs HTTP/1.1';
   if (!admission.ok) sendRawAnswer(socket, refuseEntry(admission, about));
   else if (request.httpVersion === '1.0')
@@ -172,7 +172,7 @@ function admitUpgrade(
 /** The answer to a request that is not admitted. */
 function refuseEntry({ cause, why }: Admission & { ok: false }, about: RefusalContext): HttpAnswer {
   if (cause === 'invalidRequest') return invalidRequest({ case: 'badHttp', message: why }, about);
-  return refusal(cause, { ...about, why });
+  return refuseRequest(cause, { ...about, why });
 }
 
 /** The answer to a request that Node's parser refuses, by the code of its error. */
@@ -180,8 +180,8 @@ function malformed(
   code: string | undefined,
   options: Pick<RefusalContext, 'dialect' | 'events'>,
 ): HttpAnswer {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('requestTimeout', options);
-  if (code === 'HPE_HEADER_OVERFLOW') return refusal('headersTooLarge', options);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuseRequest('requestTimeout', options);
+  if (code === 'HPE_HEADER_OVERFLOW') return refuseRequest('headersTooLarge', options);
   return invalidRequest({ case: 'badHttp', message: 'The request is not valid HTTP' }, options);
 }
 

@@ -3,7 +3,7 @@ import type { SlotLease } from './state.ts';
 /** "Concurrent connections: 10 per device." Specification: "Limits". */
 export interface ConnectionSlots {
   /** Takes a slot in one synchronous step; undefined if the device has none left. */
-  take(device: string): SlotLease | undefined;
+  acquire(device: string): SlotLease | undefined;
   /** Slots in use, by device. */
   inUse(): ReadonlyMap<string, number>;
 }
@@ -17,7 +17,7 @@ export function createConnectionSlots(perDevice: number): ConnectionSlots {
   };
   return {
     inUse: () => new Map(used),
-    take(device) {
+    acquire(device) {
       const connections = (used.get(device) ?? 0) + 1;
       if (connections > perDevice) return undefined;
       used.set(device, connections);

@@ -38,11 +38,11 @@ export function createMemoryState({
   let offset = 0;
   return {
     journal,
-    countRequest: limiter.take,
+    countRequest: limiter.countRequest,
     lookAtLimit: limiter.look,
-    noteIssued: issued.add,
+    rememberIssued: issued.add,
     spendToken: ({ jti, exp }) => spent.add(jti, exp + clockToleranceSeconds) || !singleUse,
-    leaseSlot: slots.take,
+    leaseSlot: slots.acquire,
     survey: () => ({
       windows: limiter.windows(),
       connections: slots.inUse(),

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 import type { CountedRequest } from './state.ts';
-import { createWindowKind, type Window } from './windows.ts';
+import { createWindowKind, type RateWindow } from './windows.ts';
 
 /** Most devices whose windows are remembered. Beyond it the devices seen longest ago that are not at their limit are dropped. */
 const maxDevices = 50_000;
@@ -19,7 +19,7 @@ const rounding = 1e-6;
 export interface RateLimiter {
   readonly limit: number;
   /** Counts one request of a device, in one synchronous step, and says whether it is within the limit. */
-  take(device: string): CountedRequest;
+  countRequest(device: string): CountedRequest;
   /** The same without counting it. */
   look(device: string): CountedRequest;
   /** The open windows. `resetAtMs` is wall-clock time. */
@@ -40,13 +40,13 @@ export interface RateLimiterOptions {
  * devices cannot push them out. Both maps are in the order in which the devices were last seen.
  */
 export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions): RateLimiter {
-  const open = new Map<string, Window>();
-  const limiting = new Map<string, Window>();
+  const open = new Map<string, RateWindow>();
+  const limiting = new Map<string, RateWindow>();
   const kind = createWindowKind(settings, limit, clock);
-  const hasRoom = ({ count }: Window) => count + 1 <= limit + rounding;
+  const hasRoom = ({ count }: RateWindow) => count + 1 <= limit + rounding;
 
   /** Stops at the first device to keep: each one behind it was seen later, so it waits at most one window. */
-  const purge = (windows: Map<string, Window>, now: number, most: number) => {
+  const purge = (windows: Map<string, RateWindow>, now: number, most: number) => {
     for (const [device, window] of windows) {
       if (kind.emptyAt(window) > now && windows.size <= most) break;
       windows.delete(device);
@@ -63,7 +63,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
 
   const find = (device: string) => open.get(device) ?? limiting.get(device);
   /** A known window up to date, or a new one. */
-  const upToDate = (known: Window | undefined, now: number): Window => {
+  const upToDate = (known: RateWindow | undefined, now: number): RateWindow => {
     const window = known ?? { count: 0, at: now };
     kind.update(window, now);
     return window;
@@ -72,7 +72,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
   /** As wall-clock time in whole milliseconds; rounded up, so that a client that waits for it is never early. */
   const wallAt = (at: number, now: number) => Math.ceil(clock.wall() + (at - now));
 
-  const describe = (window: Window, allowed: boolean, now: number): CountedRequest => {
+  const describe = (window: RateWindow, allowed: boolean, now: number): CountedRequest => {
     const remaining = Math.max(0, Math.floor(limit - window.count + rounding));
     const resetAt = window.count === 0 ? now + rateLimitWindowMs : kind.resetAt(window);
     const retryAt = window.count === 0 ? resetAt : kind.retryAt(window);
@@ -104,7 +104,7 @@ export function createRateLimiter({ clock, limit, settings }: RateLimiterOptions
       const window = upToDate(find(device), now);
       return describe(window, hasRoom(window), now);
     },
-    take(device) {
+    countRequest(device) {
       const now = clock.now();
       purgeSeldom(now);
       const known = find(device);

@@ -13,7 +13,7 @@ export interface State {
   /** What `countRequest` would answer, without counting. */
   lookAtLimit(device: string): Eventual<CountedRequest>;
   /** Notes a token that was issued, so that `survey` shows it. */
-  noteIssued(token: TokenClaims): Eventual<void>;
+  rememberIssued(token: TokenClaims): Eventual<void>;
   /** Uses a token up; false if it was used before and the dialect allows only one use. */
   spendToken(token: TokenClaims): Eventual<boolean>;
   /** Takes a connection slot; undefined if the device has none left. Specification: "Limits". */

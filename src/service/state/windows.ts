@@ -3,7 +3,7 @@ import type { Dialect } from '../../protocol/dialect.ts';
 import { rateLimitWindowMs } from '../../protocol/rate-limit.ts';
 
 /** The requests of one device that count. All times are monotonic. There are many of these, so they are small. */
-export interface Window {
+export interface RateWindow {
   count: number;
   /** The start of a fixed window; the oldest request of a sliding one; when the `count` of a bucket was last updated. */
   at: number;
@@ -14,15 +14,15 @@ export interface Window {
 /** How requests stop counting. Call `update` first; only `emptyAt` does not need that. */
 export interface WindowKind {
   /** Removes requests that no longer count. */
-  update(window: Window, now: number): void;
+  update(window: RateWindow, now: number): void;
   /** Counts one request. */
-  add(window: Window, now: number): void;
+  add(window: RateWindow, now: number): void;
   /** When the limit resets. */
-  resetAt(window: Window): number;
+  resetAt(window: RateWindow): number;
   /** When the next request is allowed once the limit is reached. */
-  retryAt(window: Window): number;
+  retryAt(window: RateWindow): number;
   /** When nothing counts any more. */
-  emptyAt(window: Window): number;
+  emptyAt(window: RateWindow): number;
 }
 
 /** The kind of window that the dialect chooses. `clock` is read for `calendar-minute` only. */
@@ -45,7 +45,7 @@ export function createWindowKind(
 
 /** Its requests stop counting together. */
 function fixedWindow(startOf: (now: number) => number): WindowKind {
-  const endOf = ({ at }: Window) => at + rateLimitWindowMs;
+  const endOf = ({ at }: RateWindow) => at + rateLimitWindowMs;
   return {
     update(window, now) {
       if (endOf(window) <= now) window.count = 0;
@@ -62,7 +62,7 @@ function fixedWindow(startOf: (now: number) => number): WindowKind {
 
 /** Only the last `limit` requests are kept: earlier ones decide nothing. */
 function slidingWindow(limit: number): WindowKind {
-  const oldestEndsAt = ({ at }: Window) => at + rateLimitWindowMs;
+  const oldestEndsAt = ({ at }: RateWindow) => at + rateLimitWindowMs;
   return {
     update(window, now) {
       const times = window.times?.filter((time) => time + rateLimitWindowMs > now) ?? [];
@@ -83,7 +83,7 @@ function slidingWindow(limit: number): WindowKind {
 /** `count` has fractions: it falls continuously. */
 function tokenBucket(limit: number): WindowKind {
   const msPerRequest = rateLimitWindowMs / limit;
-  const atCount = ({ at, count }: Window, wanted: number) => at + (count - wanted) * msPerRequest;
+  const atCount = ({ at, count }: RateWindow, wanted: number) => at + (count - wanted) * msPerRequest;
   return {
     update(window, now) {
       window.count = Math.max(0, window.count - (now - window.at) / msPerRequest);

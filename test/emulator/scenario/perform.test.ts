@@ -15,7 +15,7 @@ async function play(input: ScenarioInput) {
     random: createRandom(1),
     events: createEmulatorEvents(() => 0),
   });
-  const stage = speakWith(scenario.cast(faults, silentReply));
+  const stage = speakWith(scenario.replyModeFor(faults, silentReply));
   await stage.clock.run(10);
   return {
     ...stage,

@@ -215,7 +215,7 @@ test('a reply that cannot be made is told of on its stream, which goes on, as al
   const emulator = await startEmulator({
     scenario: {
       faults: [],
-      cast: () => (voice) => {
+      replyModeFor: () => (voice) => {
         if (voice.device === 'bad') throw new Error('no such voice');
         return { hear: voice.send };
       },

@@ -18,32 +18,33 @@ function create(initial: FaultInput[] = [], seed = 1) {
 }
 
 test('a fault strikes at its own point only', () => {
-  const { take } = create([{ name: 'token-hang' }]);
-  expect(take('upgrade', {})).toEqual([]);
-  expect(take('token', { device: 'd1' })).toMatchObject([{ name: 'token-hang' }]);
+  const { strike } = create([{ name: 'token-hang' }]);
+  expect(strike('upgrade', {})).toEqual([]);
+  expect(strike('token', { device: 'd1' })).toMatchObject([{ name: 'token-hang' }]);
 });
 
 test('a fault of one device or one stream leaves the others alone', () => {
-  const { take } = create([
+  const { strike } = create([
     { name: 'close', device: 'd1' },
     { name: 'reset', stream: 2 },
   ]);
-  const names = (device: string, stream: number) => take('live', { device, stream }).map(({ name }) => name);
+  const names = (device: string, stream: number) =>
+    strike('live', { device, stream }).map(({ name }) => name);
   expect(names('d1', 1)).toEqual(['close']);
   expect(names('d2', 2)).toEqual(['reset']);
   expect(names('d2', 3)).toEqual([]);
 });
 
 test('a fault with a count strikes that often, then never again', () => {
-  const { take, list } = create([{ name: 'rate-limited', times: 2 }]);
-  expect([1, 2, 3, 4].map(() => take('token', {}).length)).toEqual([1, 1, 0, 0]);
+  const { strike, list } = create([{ name: 'rate-limited', times: 2 }]);
+  expect([1, 2, 3, 4].map(() => strike('token', {}).length)).toEqual([1, 1, 0, 0]);
   expect(list()).toMatchObject([{ id: 1, struck: 2 }]);
 });
 
 test('a fault with a probability strikes about as often, and the same with the same seed', () => {
   const strikes = (seed: number) => {
-    const { take } = create([{ name: 'drop', probability: 0.3 }], seed);
-    return Array.from({ length: 1_000 }, () => take('audio', {}).length);
+    const { strike } = create([{ name: 'drop', probability: 0.3 }], seed);
+    return Array.from({ length: 1_000 }, () => strike('audio', {}).length);
   };
   const count = strikes(7).filter((struck) => struck === 1).length;
   expect(count).toBeGreaterThan(250);
@@ -53,12 +54,12 @@ test('a fault with a probability strikes about as often, and the same with the s
 });
 
 test('each strike is reported, but for the audio of one stream only the first', () => {
-  const { take, told } = create([{ name: 'token-hang' }, { name: 'drop' }]);
-  take('token', { device: 'd1' });
-  take('token', { device: 'd1' });
+  const { strike, told } = create([{ name: 'token-hang' }, { name: 'drop' }]);
+  strike('token', { device: 'd1' });
+  strike('token', { device: 'd1' });
   const subject = { device: 'd1', stream: 4, told: new Set<number>() };
-  take('audio', subject);
-  take('audio', subject);
+  strike('audio', subject);
+  strike('audio', subject);
   expect(told).toEqual([
     { t: 0, type: 'fault-struck', fault: 'token-hang', id: 1, device: 'd1' },
     { t: 0, type: 'fault-struck', fault: 'token-hang', id: 1, device: 'd1' },
@@ -67,8 +68,8 @@ test('each strike is reported, but for the audio of one stream only the first', 
 });
 
 test('clear takes away one fault or all, and reset goes back to those of the start', () => {
-  const { add, clear, reset, list, take } = create([{ name: 'mute', times: 1 }]);
-  take('audio', {});
+  const { add, clear, reset, list, strike } = create([{ name: 'mute', times: 1 }]);
+  strike('audio', {});
   const { id } = add({ name: 'drop' });
   expect(clear(id)).toBe(1);
   expect(clear(99)).toBe(0);

@@ -37,8 +37,8 @@ describe('a token', () => {
 
   test('is shown from its issue until it expires, and whether it was used', () => {
     const { clock, state, claims } = start();
-    state.noteIssued(claims('1'));
-    state.noteIssued(claims('2'));
+    state.rememberIssued(claims('1'));
+    state.rememberIssued(claims('2'));
     state.spendToken(claims('2'));
     const shown = () => state.survey().tokens.map(({ token: { jti }, used }) => [jti, used]);
     expect(shown()).toEqual([
@@ -51,7 +51,7 @@ describe('a token', () => {
 
   test('is shown when the journal was cleared or has forgotten its events', () => {
     const { state, claims } = start();
-    state.noteIssued(claims('1'));
+    state.rememberIssued(claims('1'));
     state.spendToken(claims('1'));
     for (let i = 0; i < 30_000; i += 1) state.journal.add({ t: i, type: 'stopping' });
     state.journal.clear();
@@ -60,7 +60,7 @@ describe('a token', () => {
 
   test('is one of the newest 10,000 that are shown', () => {
     const { state, claims } = start();
-    for (let i = 0; i < 25_000; i += 1) state.noteIssued(claims(String(i)));
+    for (let i = 0; i < 25_000; i += 1) state.rememberIssued(claims(String(i)));
     const { tokens } = state.survey();
     expect(tokens.length).toBe(10_000);
     expect(tokens.at(-1)?.token.jti).toBe('24999');
@@ -70,7 +70,7 @@ describe('a token', () => {
 test('forgetting begins windows, the list of tokens and the journal anew; what was used or taken stays so', () => {
   const { state, claims } = start();
   state.countRequest('d');
-  state.noteIssued(claims('1'));
+  state.rememberIssued(claims('1'));
   state.spendToken(claims('1'));
   state.journal.add({ t: 0, type: 'stopping' });
   const lease = state.leaseSlot('d');

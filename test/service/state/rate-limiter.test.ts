@@ -12,7 +12,7 @@ function start(settings: Partial<RateLimiterOptions['settings']> = {}, limit = 6
     settings: { window: 'first-request', counts: 'accepted', ...settings },
   });
   const take = (times: number, device = 'd') => {
-    const answers = Array.from({ length: times }, () => limiter.take(device));
+    const answers = Array.from({ length: times }, () => limiter.countRequest(device));
     return answers.filter(({ allowed }) => allowed).length;
   };
   return { clock, limiter, take };
@@ -25,17 +25,17 @@ test('each device has 60 requests of its own', () => {
 
 test('what remains counts down to 0 and stays there', () => {
   const { limiter } = start({}, 3);
-  expect([1, 2, 3, 4, 5].map(() => limiter.take('d').remaining)).toEqual([2, 1, 0, 0, 0]);
+  expect([1, 2, 3, 4, 5].map(() => limiter.countRequest('d').remaining)).toEqual([2, 1, 0, 0, 0]);
 });
 
 describe('a window that begins with the first request', () => {
   test('resets 60 seconds after it, however the requests are spread', () => {
     const { clock, limiter, take } = start();
     const resetAtMs = clock.wall() + 60_000;
-    expect(limiter.take('d').resetAtMs).toBe(resetAtMs);
+    expect(limiter.countRequest('d').resetAtMs).toBe(resetAtMs);
     clock.advance(59_000);
     expect(take(100)).toBe(59);
-    expect(limiter.take('d')).toMatchObject({ allowed: false, resetAtMs });
+    expect(limiter.countRequest('d')).toMatchObject({ allowed: false, resetAtMs });
     clock.advance(999);
     expect(take(1)).toBe(0);
     clock.advance(1);
@@ -60,12 +60,12 @@ describe('a sliding window', () => {
   test('resets when the oldest request that counts is 60 seconds old', () => {
     const { clock, limiter } = start({ window: 'sliding' }, 2);
     const start0 = clock.wall();
-    limiter.take('d');
+    limiter.countRequest('d');
     clock.advance(10_000);
-    limiter.take('d');
-    expect(limiter.take('d').resetAtMs).toBe(start0 + 60_000);
+    limiter.countRequest('d');
+    expect(limiter.countRequest('d').resetAtMs).toBe(start0 + 60_000);
     clock.advance(50_000);
-    expect(limiter.take('d')).toMatchObject({ allowed: true, resetAtMs: start0 + 70_000 });
+    expect(limiter.countRequest('d')).toMatchObject({ allowed: true, resetAtMs: start0 + 70_000 });
   });
 });
 
@@ -85,10 +85,10 @@ describe('requests over the limit', () => {
     clock.advance(30_000);
     expect(take(10)).toBe(0);
     clock.advance(30_000);
-    const refused = limiter.take('d');
+    const refused = limiter.countRequest('d');
     expect(refused.allowed).toBe(false);
     clock.advance(refused.resetAtMs - clock.wall() - 1);
-    expect(limiter.take('d').allowed).toBe(false);
+    expect(limiter.countRequest('d').allowed).toBe(false);
     clock.advance(60_000);
     expect(take(10)).toBe(2);
   });
@@ -105,7 +105,7 @@ describe.each(['first-request', 'sliding', 'calendar-minute', 'token-bucket'] as
   test('a limit of 0 lets nobody in, and says to come back in a minute', () => {
     const { clock, limiter } = start({ window }, 0);
     const inAMinute = clock.wall() + 60_000;
-    expect(limiter.take('d')).toEqual({
+    expect(limiter.countRequest('d')).toEqual({
       allowed: false,
       limit: 0,
       remaining: 0,
@@ -117,7 +117,7 @@ describe.each(['first-request', 'sliding', 'calendar-minute', 'token-bucket'] as
 
   test('a window that is over, and not yet forgotten, resets in a minute like a new one', () => {
     const { clock, limiter } = start({ window }, 2);
-    limiter.take('d');
+    limiter.countRequest('d');
     clock.advance(90_000);
     const inAMinute = clock.wall() + 60_000;
     expect(limiter.look('d')).toMatchObject({ allowed: true, resetAtMs: inAMinute, retryAtMs: inAMinute });
@@ -140,7 +140,7 @@ test('a bucket of tokens says when it has one again, and when all', () => {
   take(3);
   clock.advance(500);
   const now = clock.wall();
-  expect(limiter.take('d')).toMatchObject({
+  expect(limiter.countRequest('d')).toMatchObject({
     allowed: false,
     retryAtMs: now + 19_500,
     resetAtMs: now + 59_500,

@@ -138,7 +138,7 @@ export function describeState(name: string, start: Start): void {
       const unused = claims('}{:é\n');
       for (const token of [used, unused]) {
         await state.countRequest(token.sub);
-        await state.noteIssued(token);
+        await state.rememberIssued(token);
       }
       await state.countRequest('d');
       const lease = await state.leaseSlot('d');
@@ -165,7 +165,7 @@ export function describeState(name: string, start: Start): void {
       const { state, claims } = await open({}, 2, 1);
       const token = claims();
       await state.countRequest('d');
-      await state.noteIssued(token);
+      await state.rememberIssued(token);
       await state.spendToken(token);
       await state.leaseSlot('d');
       state.journal.add({ t: 0, type: 'stopping' });

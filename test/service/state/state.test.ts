@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createEventWatch } from '../../../src/emulator/event-watch.ts';
 import { awaitToken } from '../../../src/emulator/streams/authorisation.ts';
-import type { Connection } from '../../../src/emulator/streams/connection.ts';
+import type { StreamConnection } from '../../../src/emulator/streams/connection.ts';
 import { createTokenUses } from '../../../src/emulator/streams/token-uses.ts';
 import { createTokenAuthority } from '../../../src/emulator/tokens/token-authority.ts';
 import { createTokenEndpoint } from '../../../src/emulator/tokens/token-endpoint.ts';
@@ -72,7 +72,7 @@ async function start(wrap: (state: State) => State) {
       ...{ clock, authority, state, faults, events },
       maxConnections: 10,
       uses: createTokenUses(),
-      connection: connection as unknown as Connection,
+      connection: connection as unknown as StreamConnection,
       settings: dialect.stream,
       isFull: () => false,
       evictOldest() {},
@@ -89,7 +89,7 @@ async function start(wrap: (state: State) => State) {
     ...{ clock, state, faults, events },
     rateLimit: 60,
     maxConnections: 10,
-    tellFloods: () => {},
+    flushFloods: () => {},
     streams: createStreamActions({ dialect, voice: { streams: () => [] } }),
   });
   return { memory, state, events, endpoint, present, issue, authorised, control };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { createWindowKind, type Window, type WindowKind } from '../../../src/service/state/windows.ts';
+import { createWindowKind, type RateWindow, type WindowKind } from '../../../src/service/state/windows.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 const minute = 60_000;
 
-function windowOf(kind: WindowKind, times: readonly number[]): Window {
-  const window: Window = { count: 0, at: times[0] ?? 0 };
+function windowOf(kind: WindowKind, times: readonly number[]): RateWindow {
+  const window: RateWindow = { count: 0, at: times[0] ?? 0 };
   for (const time of times) {
     kind.update(window, time);
     kind.add(window, time);
@@ -13,7 +13,7 @@ function windowOf(kind: WindowKind, times: readonly number[]): Window {
   return window;
 }
 
-function countAt(kind: WindowKind, window: Window, now: number): number {
+function countAt(kind: WindowKind, window: RateWindow, now: number): number {
   kind.update(window, now);
   return window.count;
 }

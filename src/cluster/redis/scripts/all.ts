@@ -1,4 +1,4 @@
-import { clearJournalScript, noteScript } from './journal.ts';
+import { appendScript, clearJournalScript } from './journal.ts';
 import { advanceScript, faultsScript, joinScript, leaveScript, pulseScript, returnScript } from './life.ts';
 import type { Script } from './script.ts';
 import { leaseScript, releaseScript, renewScript } from './slots.ts';
@@ -15,7 +15,7 @@ export const allScripts: readonly Script[] = [
   joinScript,
   leaseScript,
   leaveScript,
-  noteScript,
+  appendScript,
   pulseScript,
   releaseScript,
   renewScript,

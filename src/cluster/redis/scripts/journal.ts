@@ -10,7 +10,7 @@ const slack = 500;
  * Appends events to the journal, and publishes the number of the first one, then the events, a line each. KEYS: service,
  * journal, issued. ARGV: life, channel, most issued tokens, number of issued tokens, issued tokens…, events…
  */
-export const noteScript = script(`
+export const appendScript = script(`
 local issued = tonumber(ARGV[4])
 if issued > 0 then
   redis.call('RPUSH', KEYS[3], unpack(ARGV, 5, 4 + issued))
