@@ -29,7 +29,10 @@ export interface CaptureOptions extends DeviceOptions {
   onOverrun: (lostMs: number) => void;
 }
 
-/** Time to start the process, and again until the first audio: an idle sound server took 1.8 s. */
+/**
+ * Time for each step to the first audio: the process starts, it opens the device, audio arrives. An idle sound server took
+ * 1.8 s, and a busy machine several times as long as another for each step.
+ */
 const firstAudioMs = 3_000;
 const silenceMs = 1_000;
 /** Most audio that waits to be read. Beyond it the oldest is dropped. */
@@ -62,10 +65,8 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   let convert = createConverter({ sampleRate, channels: captureChannels(backend) });
   if (child.control !== undefined) {
     readHostMessages(child.control, (message) => {
-      if (message.type === 'ready') {
-        convert = createConverter(message);
-        watchdog.expect(firstAudioMs);
-      }
+      if (message.type === 'ready') convert = createConverter(message);
+      if (message.type === 'started' || message.type === 'ready') watchdog.expect(firstAudioMs);
       if (message.type === 'overrun') drop(message.frames * hostFrameMs);
       // Libraries also close a stream that was only held up.
       if (message.type === 'failed') lose(message.message, { stalled: hasBegun });

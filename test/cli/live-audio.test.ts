@@ -147,6 +147,7 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
 describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeout: 60_000 }, () => {
   /** Their loudspeakers are not idle: on a busy machine one would sleep for 2 s after each under-run, which is a loss. */
   const setUpAwake = (context: TestContext) => setUp(context, { isAwake: true });
+  // PortAudio needs a third of a second of the processor to open, and has 3 s for it: it goes ahead of the other tests.
   /** The flags for an emulator in this process that echoes: one inside of each program takes longer to load. */
   const echo = async (context: TestContext) => {
     const { baseUrl } = await startEmulatorFor(context, { reply: 'echo' });
@@ -154,8 +155,8 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   };
 
   test('doctor says by which way sound is reached, and why the others would not be', async (context) => {
-    const { start } = await setUpAwake(context);
-    const { code, stdout } = await start(['doctor', '--json']).ended;
+    const { startAhead } = await setUpAwake(context);
+    const { code, stdout } = await startAhead(['doctor', '--json']).ended;
     expect(code).toBe(0);
     const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Record<string, string>[] };
     const check = (name: string) => checks.find((one) => one.name === name);
@@ -172,8 +173,8 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   test.for(['naudiodon', 'pulse'])(
     'a sound server that dies ends the session with 8 and a hint, by way of %s; the files are whole',
     async (backend, context) => {
-      const { server, start, seconds } = await setUpAwake(context);
-      const running = start([
+      const { server, startAhead, seconds } = await setUpAwake(context);
+      const running = startAhead([
         ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--record-mic', 'mic.wav', '--out', 'reply.wav'],
       ]);
@@ -192,8 +193,8 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   );
 
   test('a device process that is killed ends the session the same way', async (context) => {
-    const { start, seconds } = await setUpAwake(context);
-    const running = start([
+    const { startAhead, seconds } = await setUpAwake(context);
+    const running = startAhead([
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'naudiodon'],
       ...['--out', 'reply.wav'],
     ]);
@@ -233,8 +234,8 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
   test.for(['naudiodon', 'alsa'])(
     'nothing that %s prints comes to the terminal or into the audio of --out -',
     async (backend, context) => {
-      const { start } = await setUpAwake(context);
-      const running = start([
+      const { startAhead } = await setUpAwake(context);
+      const running = startAhead([
         ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--duration', '1500ms', '--out', '-', '--json'],
       ]);

@@ -99,6 +99,43 @@ describe('a program that captures', () => {
     await capture.stop();
   });
 
+  test('by a device host gets 3 s for each step: to start, to open the device, and until audio arrives', async () => {
+    const { dir, common } = fakes();
+    // It takes each step when a file lets it, and writes another one when it has reported it.
+    const host = `
+      const { existsSync, writeFileSync } = require('node:fs');
+      const { Socket } = require('node:net');
+      const control = new Socket({ fd: 4 });
+      control.on('end', () => process.exit(0)).resume();
+      const steps = [{ type: 'started' }, { type: 'ready', sampleRate: 16000, channels: 1 }];
+      setInterval(() => {
+        if (steps.length === 0 || !existsSync(process.env.FAKE_DIR + '/' + steps[0].type)) return;
+        const step = steps.shift();
+        control.write(JSON.stringify(step) + '\\n', () => writeFileSync(process.env.FAKE_DIR + '/told-' + step.type, ''));
+      }, 5);`;
+    writeFileSync(common.surroundings.hostFile, host);
+    const clock = createCountedClock();
+    const naudiodon = backends.find(({ name }) => name === 'naudiodon')!;
+    const opening = openCapture(naudiodon, { ...common, clock, onOverrun: () => {} });
+    let isLost = false;
+    opening.catch(() => {
+      isLost = true;
+    });
+    await clock.timer(3_000);
+    for (const step of ['started', 'ready']) {
+      clock.advance(2_900);
+      writeFileSync(join(dir, step), '');
+      await expect.poll(() => existsSync(join(dir, `told-${step}`))).toBe(true);
+      // What was told is there to be read.
+      for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+    }
+    clock.advance(2_900);
+    await new Promise(setImmediate);
+    expect(isLost).toBe(false);
+    clock.advance(101);
+    await expect(opening).rejects.toThrow('no audio came from the device');
+  });
+
   test('that will not end is killed', async () => {
     const program = `process.on('SIGTERM', () => {}); console.error(process.pid); ${counting}`;
     const { common } = fakes({ parec: program });

@@ -26,6 +26,7 @@ const task = JSON.parse(argument) as HostTask;
 let stop = () => Promise.resolve();
 control.on('error', end).on('end', end).on('close', end).resume();
 process.on('SIGTERM', end);
+tell({ type: 'started' });
 
 try {
   await perform(task);

@@ -20,6 +20,8 @@ export interface DeviceFacts {
 
 /** Messages of the device host, one line of JSON each. */
 export type HostMessage =
+  /** The process runs, and loads its library next. */
+  | { readonly type: 'started' }
   /** The device is open, in this format: s16le, interleaved. */
   | { readonly type: 'ready'; readonly sampleRate: number; readonly channels: number }
   /**

@@ -66,8 +66,8 @@ export async function openHosted(
       convert = createConverter(message);
       ownLead = isWireFormat(message) ? leadFrames : leadFrames + withheldFrames;
       lead = ownLead;
-      watchdog.expect(startingMs);
     }
+    if (message.type === 'started' || message.type === 'ready') watchdog.expect(startingMs);
     if (message.type !== 'took') return;
     const now = clock.now();
     startedAt ??= now;
