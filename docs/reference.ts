@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import type { CommandSpec } from '../src/commands/command.ts';
 import { allCommands } from '../src/commands/commands.ts';
-import { generalOptions, type OptionName, optionSpec } from '../src/config/options.ts';
+import { generalOptions, type OptionName, optionSpec, underHeadings } from '../src/config/options.ts';
 import { ruleOf, situations } from '../src/conformance/drill/catalogue.ts';
 import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
 import { stepsFor } from '../src/conformance/needed.ts';
@@ -20,9 +20,9 @@ import { bindings } from '../src/ui/keys.ts';
 
 /** The parts of the pages that are generated from the code, by the name of their marker. */
 export const references: Record<string, string> = {
-  commands: namedSpecs()
+  commands: allCommands
     .map(
-      ({ name, args = [], summary, ...spec }) =>
+      ({ spec: { name, args = [], summary, ...spec } }) =>
         `### \`${['voicectl', name, ...args.map(([arg]) => arg)].join(' ')}\`\n\n${sentence(summary)}\n\n${optionTables(spec)}`,
     )
     .join('\n\n'),
@@ -131,11 +131,6 @@ function faultTable(point: string): string {
   return table(['fault', 'what happens', 'parameters'], rows);
 }
 
-/** Commands and those inside others, by their whole name. */
-function namedSpecs(): CommandSpec[] {
-  return allCommands.map(({ name, spec }) => ({ ...spec, name }));
-}
-
 /** The names of the generated parts that a page has a place for. */
 export function placesIn(page: string): string[] {
   return [...page.matchAll(/^<!-- generated: (\w+) -->$/gm)].map(([, name = '']) => name);
@@ -162,14 +157,9 @@ function shippedScenarios(): string[][] {
 }
 
 /** The options of a command, a table for each heading of its help. */
-function optionTables({ options, headings = {} }: Pick<CommandSpec, 'options' | 'headings'>): string {
-  const starts = options.flatMap((name, index) => (index === 0 || headings[name] ? [index] : []));
-  return starts
-    .map((start, index) => {
-      const names = options.slice(start, starts[index + 1]);
-      const heading = names[0] && headings[names[0]];
-      return [...(heading ? [heading] : []), optionTable(names)].join('\n\n');
-    })
+function optionTables({ options, headings }: Pick<CommandSpec, 'options' | 'headings'>): string {
+  return underHeadings(options, headings)
+    .map(([heading, names]) => `${heading}\n\n${optionTable(names)}`)
     .join('\n\n');
 }
 

@@ -1,4 +1,5 @@
-import type { OptionName } from '../config/options.ts';
+import type { CommandName, Group } from '../config/option.ts';
+import { type OptionName, type OptionOf, optionsOf } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
 import type { Io } from '../kernel/io.ts';
 import type { OutputStream } from '../kernel/output-stream.ts';
@@ -30,23 +31,26 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
 
 /** Describes a command to the command line. Keep it light: every `--help` loads it. */
 export interface CommandSpec<Names extends OptionName = OptionName> {
-  name: string;
+  /** The whole name, such as `emulator fault`. */
+  name: CommandName;
   summary: string;
   /** Positional arguments in Commander's form, each with a description. */
   args?: readonly (readonly [name: string, help: string])[];
   /** Whether the arguments may contain flags of another program. */
   passThrough?: true;
-  /** In the order of the help: the most used options first. */
+  /** The options whose rows name this command, in the order of the help. */
   options: readonly Names[];
-  /** Headings of the help, keyed by the option that follows. */
-  headings?: Readonly<Partial<Record<OptionName, string>>>;
+  /** Headings of groups of options, where they are called something else here. */
+  headings?: Readonly<Partial<Record<Group, string>>>;
   /** Shown below the help. */
   examples: readonly string[];
 }
 
-/** Keeps the names of the settings in the type of the spec. */
-export function defineSpec<const Names extends OptionName>(spec: CommandSpec<Names>): CommandSpec<Names> {
-  return spec;
+/** A spec with the options of its command. */
+export function defineSpec<const Name extends CommandName>(
+  spec: Omit<CommandSpec, 'name' | 'options'> & { name: Name },
+): CommandSpec<OptionOf<Name>> {
+  return { ...spec, options: optionsOf(spec.name) };
 }
 
 /** The context for the `run` of a command with this spec. */

@@ -69,9 +69,8 @@ export function headingOf(name: string): string {
   return headings.find(([, names]) => names.includes(name))?.[0] ?? 'Commands:';
 }
 
-/** Every command by its whole name, such as `emulator fault`. */
-export const allCommands: readonly (Command & { name: string })[] = commands.flatMap((one) => {
-  if (!('subcommands' in one)) return [{ ...one, name: one.spec.name }];
-  const subcommands = one.subcommands.map((inner) => ({ ...inner, name: `${one.name} ${inner.spec.name}` }));
-  return one.own === undefined ? subcommands : [{ ...one.own, name: one.name }, ...subcommands];
+/** Every command that does something, those of groups included. */
+export const allCommands: readonly Command[] = commands.flatMap((one) => {
+  if (!('subcommands' in one)) return [one];
+  return one.own === undefined ? one.subcommands : [one.own, ...one.subcommands];
 });

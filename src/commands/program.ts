@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { generalOptions, type OptionName, optionSpec } from '../config/options.ts';
+import { generalOptions, type OptionName, optionSpec, underHeadings } from '../config/options.ts';
 import type { Flags } from '../config/settings.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { Io } from '../kernel/io.ts';
@@ -8,11 +8,8 @@ import type { Command as CommandEntry, CommandGroup, CommandSpec } from './comma
 import { commands, headingOf } from './commands.ts';
 import { helpHint } from './help-hint.ts';
 
-/** A command, by its whole name, such as `emulator fault`. */
-export type UsedCommand = CommandEntry & { name: string };
-
 /** Runs a command with its parsed flags and arguments. */
-export type RunCommand = (command: UsedCommand, flags: Flags, args: readonly string[]) => Promise<number>;
+export type RunCommand = (command: CommandEntry, flags: Flags, args: readonly string[]) => Promise<number>;
 
 /**
  * The command tree. The help goes to `write`. With `argv`, only commands that it names have their options: the others are
@@ -66,10 +63,10 @@ function buildCompletion(program: Command): Command {
 function buildGroup({ name, summary, own, subcommands }: CommandGroup, tree: Tree): Command {
   if (own !== undefined) {
     const command = buildCommand(own, tree);
-    for (const one of subcommands) command.addCommand(buildCommand(one, tree, name));
+    for (const one of subcommands) command.addCommand(buildCommand(one, tree));
     return command;
   }
-  const names = subcommands.map(({ spec }) => spec.name);
+  const names = subcommands.map(({ spec }) => ownName(spec));
   const group = tree.program
     .createCommand(name)
     .copyInheritedSettings(tree.program)
@@ -77,16 +74,20 @@ function buildGroup({ name, summary, own, subcommands }: CommandGroup, tree: Tre
     .exitOverride((thrown) => {
       throw thrown.exitCode !== 0 && thrown.code === 'commander.help' ? missingCommand(name, names) : thrown;
     });
-  for (const one of subcommands) group.addCommand(buildCommand(one, tree, name));
+  for (const one of subcommands) group.addCommand(buildCommand(one, tree));
   return group;
 }
 
-function buildCommand(entry: CommandEntry, { program, run, isNamed }: Tree, group?: string): Command {
+/** The last word of the whole name. */
+function ownName({ name }: CommandSpec): string {
+  return name.split(' ').at(-1) ?? name;
+}
+
+function buildCommand(entry: CommandEntry, { program, run, isNamed }: Tree): Command {
   const { spec } = entry;
-  const { args = [] } = spec;
-  const name = group === undefined ? spec.name : `${group} ${spec.name}`;
+  const { name, args = [] } = spec;
   const command = program
-    .createCommand(spec.name)
+    .createCommand(ownName(spec))
     .copyInheritedSettings(program)
     .exitOverride((thrown) => {
       throw thrown.exitCode === 0 ? thrown : usageError(thrown, name);
@@ -96,23 +97,20 @@ function buildCommand(entry: CommandEntry, { program, run, isNamed }: Tree, grou
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
   for (const [arg, help] of args) command.argument(arg, help);
   if (spec.passThrough) command.passThroughOptions();
-  if (isNamed(spec.name)) addOptions(command, spec);
+  if (isNamed(ownName(spec))) addOptions(command, spec);
   // The list of commands says whether they have options.
   else addOption(command, 'quiet');
   command.addHelpOption(new Option('-h, --help', 'show this help'));
   return command.action(async () => {
-    exitCodes.set(program, await run({ ...entry, name }, command.opts(), command.args));
+    exitCodes.set(program, await run(entry, command.opts(), command.args));
   });
 }
 
-function addOptions(command: Command, { options, headings = {} }: CommandSpec): void {
-  for (const option of options) {
-    const heading = headings[option];
-    if (heading !== undefined) command.optionsGroup(heading);
-    addOption(command, option);
+function addOptions(command: Command, { options, headings }: CommandSpec): void {
+  for (const [heading, names] of underHeadings([...options, ...generalOptions], headings)) {
+    command.optionsGroup(heading);
+    for (const name of names) addOption(command, name);
   }
-  command.optionsGroup('General:');
-  for (const option of generalOptions) addOption(command, option);
 }
 
 function addOption(command: Command, name: OptionName): void {

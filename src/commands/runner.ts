@@ -12,12 +12,12 @@ import type { RunCommand } from './program.ts';
  * output that the settings, including the config file, ask for.
  */
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
-  return async ({ name, spec, load }, flags, args) => {
+  return async ({ spec, load }, flags, args) => {
     const { resolveSettings } = await import('../config/settings.ts');
     await optimiseWasmLater();
     const names: OptionName[] = [...spec.options, ...generalOptions];
     const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd }).catch((thrown) => {
-      throw withHelpHint(thrown, name);
+      throw withHelpHint(thrown, spec.name);
     });
     const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
     const json = resolved.settings.json === true || output === 'json';
@@ -47,7 +47,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         note: async (text) => (quiet ? undefined : tell(text)),
         warn: tell,
       }).catch((thrown) => {
-        throw withHelpHint(thrown, name);
+        throw withHelpHint(thrown, spec.name);
       });
       // A command that ends cleanly still fails if a bug made it end.
       if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;

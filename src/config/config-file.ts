@@ -58,7 +58,7 @@ type Profiles = Record<string, Record<string, unknown> | null> | null | undefine
 /** Throws `bad-config` with every problem of the file, and the place of each. */
 async function checkConfig({ path, ...file }: FoundConfig): Promise<Record<string, unknown>> {
   const { findConfigProblems } = await import('./config-problems.ts');
-  const problems = findConfigProblems(file);
+  const problems = await findConfigProblems(file);
   if (problems.length === 0) return file.value as Record<string, unknown>;
   const { problemsText } = await import('../files/problem-text.ts');
   throw new VoicectlError('bad-config', problemsText(path, problems), {

@@ -3,23 +3,23 @@ import type { PlacedValue } from '../files/yaml.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { noSuchSetting } from '../protocol/schema-problem.ts';
 import { suggest } from '../protocol/suggestion.ts';
-import { flagOf, type OptionName, optionSpec, options } from './options.ts';
-import { readSingle, shownValue } from './read-value.ts';
+import { readValue, type WrongValue } from './option.ts';
+import { flagOf, type OptionName, optionNames, optionSpec, options } from './options.ts';
 
-const known = (Object.keys(options) as OptionName[]).filter((name) => !optionSpec(name).flagOnly);
+const known = optionNames.filter((name) => !optionSpec(name).flagOnly);
 const knownAtRoot = [...known, 'profiles'];
 
 /**
  * Every problem of a config file, with its place, in the order of the file. Checks each profile, also one that
  * is not used. Never shows a secret, nor a name that may be one.
  */
-export function findConfigProblems({ value: config, placeOf }: PlacedValue): PlacedProblem[] {
+export async function findConfigProblems({ value: config, placeOf }: PlacedValue): Promise<PlacedProblem[]> {
   const toldAt = ({ at, part, ...problem }: ConfigProblem): PlacedProblem => ({
     path: pathText(at),
     ...problem,
     ...placeOf(at, part),
   });
-  return inOrder(findProblems(config).map(toldAt));
+  return inOrder((await findProblems(config)).map(toldAt));
 }
 
 interface ConfigProblem {
@@ -30,18 +30,18 @@ interface ConfigProblem {
   meant?: string;
 }
 
-function findProblems(config: unknown): ConfigProblem[] {
+async function findProblems(config: unknown): Promise<ConfigProblem[]> {
   if (!isRecord(config)) return [notAMapping(config, [])];
   const { profiles: written, ...settings } = config;
   const profiles = written ?? {};
-  const problems = checkSettings(settings, []);
+  const problems = await checkSettings(settings, []);
   if (!isRecord(profiles)) return [...problems, notAMapping(profiles, ['profiles'])];
-  const ofProfiles = Object.entries(profiles).flatMap(([name, one]) => {
+  for (const [name, one] of Object.entries(profiles)) {
     const at = ['profiles', name];
-    if (one === null) return [];
-    return isRecord(one) ? checkSettings(one, at) : [notAMapping(one, at)];
-  });
-  return [...problems, ...ofProfiles];
+    if (isRecord(one)) problems.push(...(await checkSettings(one, at)));
+    else if (one !== null) problems.push(notAMapping(one, at));
+  }
+  return problems;
 }
 
 function notAMapping(value: unknown, at: ConfigProblem['at']): ConfigProblem {
@@ -54,10 +54,23 @@ function shownKind(value: unknown): unknown {
   return typeof value === 'string' ? '(some text)' : value;
 }
 
-function checkSettings(settings: Record<string, unknown>, at: ConfigProblem['at']): ConfigProblem[] {
-  return Object.entries(settings).flatMap(([name, value]) =>
-    isKnown(name) ? checkValue(name, value, [...at, name]) : [unknownSetting(name, at)],
-  );
+async function checkSettings(
+  settings: Record<string, unknown>,
+  parent: ConfigProblem['at'],
+): Promise<ConfigProblem[]> {
+  const problems: ConfigProblem[] = [];
+  for (const [name, value] of Object.entries(settings)) {
+    const at = [...parent, name];
+    if (isKnown(name))
+      await readValue(optionSpec(name), value, (wrong) => problems.push(wrongValue(at, wrong)));
+    else problems.push(unknownSetting(name, parent));
+  }
+  return problems;
+}
+
+function wrongValue(at: ConfigProblem['at'], { value, why, index }: WrongValue): ConfigProblem {
+  const place = index === undefined ? at : [...at, index];
+  return { at: place, part: 'value', value, expected: why.replace(/^expected /, '') };
 }
 
 function isKnown(name: string): name is OptionName {
@@ -71,22 +84,6 @@ function unknownSetting(name: string, parent: ConfigProblem['at']): ConfigProble
     : suggest(name, parent.length === 0 ? knownAtRoot : known);
   const problem = { at, part: 'key', value: '(hidden)', expected: noSuchSetting } as const;
   return meant === undefined ? problem : { ...problem, meant };
-}
-
-function checkValue(name: OptionName, value: unknown, at: ConfigProblem['at']): ConfigProblem[] {
-  const isList = optionSpec(name).repeatable === true && Array.isArray(value);
-  if (isList) return value.flatMap((one, index) => checkSingle(name, one, [...at, index]));
-  return checkSingle(name, value, at);
-}
-
-function checkSingle(name: OptionName, value: unknown, at: ConfigProblem['at']): ConfigProblem[] {
-  try {
-    readSingle(name, value);
-    return [];
-  } catch (thrown) {
-    const expected = (thrown as Error).message.replace(/^expected /, '');
-    return [{ at, part: 'value', value: shownValue(name, value), expected }];
-  }
 }
 
 function pathText(at: ConfigProblem['at']): string {

@@ -90,6 +90,61 @@ export const parseProbability: Parse<number> = (text) => {
   return value > 0 && value <= 1 ? value : expected('a probability above 0 and up to 1');
 };
 
+/** Ways to the sound devices, in the order in which they are tried. */
+export const audioBackendNames = [
+  'pulse',
+  'pipewire',
+  'naudiodon',
+  'alsa',
+  'decibri',
+  'ffmpeg',
+  'sox',
+] as const;
+
+/** Who speaks for the service: a mode, or a mode with an argument. */
+export const plainReplies = ['parrot', 'echo', 'tone', 'silence'] as const;
+export const repliesWithArgument = { file: 'PATH', exec: 'COMMAND', module: 'PATH', replay: 'DIR' } as const;
+
+/** Every reply mode, as it is written on the command line. */
+export const replyModes: readonly string[] = [
+  ...plainReplies,
+  ...Object.entries(repliesWithArgument).map(([name, argument]) => `${name}:${argument}`),
+];
+
+/** Checks that there is such a reply mode; what its argument names is read later. */
+export const parseReplyMode: Parse<Promise<string>> = async (text) => {
+  const [name = '', ...argument] = text.split(':');
+  if ((plainReplies as readonly string[]).includes(text)) return text;
+  if (Object.hasOwn(repliesWithArgument, name) && argument.join(':') !== '') return text;
+  const { didYouMean } = await import('../protocol/suggestion.ts');
+  const meant = didYouMean(name, [...plainReplies, ...Object.keys(repliesWithArgument)]);
+  return expected(`one of ${replyModes.join(', ')}${meant}`);
+};
+
+/** The address of a Redis. Refuses a password with a plain `/`, `?` or `#`: the host would end there. */
+export const parseRedisUrl: Parse<string> = (text) => {
+  const { protocol, username, password, pathname, search, hash } = new URL(URL.canParse(text) ? text : 'x:');
+  const isRedis =
+    /^rediss?:$/.test(protocol) &&
+    /^(?:\/\d*)?$/.test(pathname) &&
+    !`${search}${hash}`.includes('@') &&
+    isDecodable(username + password);
+  return isRedis
+    ? text
+    : expected(
+        'redis://USER:PASSWORD@HOST:PORT/NUMBER, with / ? # @ and % of the password as %2F %3F %23 %40 and %25',
+      );
+};
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const parseFlag: Parse<boolean> = (text) => {
   if (text === 'true') return true;
   return text === 'false' ? false : expected('true or false');

@@ -1,7 +1,7 @@
-import { VoicectlError } from '../kernel/errors.ts';
+import { type ErrorDetails, VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
+import { type OptionSpec, readValue } from './option.ts';
 import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
-import { readValue, secretSettings, shownValue } from './read-value.ts';
 
 /** What Commander has read: text, `true`, or a list, by the name of the option. */
 export type Flags = Record<string, unknown>;
@@ -22,23 +22,47 @@ export interface ResolvedSettings<Names extends OptionName> {
   origin(name: Names): Origin | undefined;
 }
 
+interface Found {
+  value: unknown;
+  origin: Origin;
+}
+
+/** A mistake of the command line or the environment. */
+interface Mistake {
+  message: string;
+  hint: string | undefined;
+  /** The flag or variable, its value as it may be shown, and what was expected. */
+  detail: { path: string; value: unknown; expected: string };
+}
+
 /**
  * The settings of a command, each from the strongest place that has it: flag, environment, profile,
- * config file, default. Throws `usage` for a bad flag or variable, `bad-config` for a bad file.
+ * config file, default. Throws every mistake at once: `usage` for flags and variables, `bad-config` for the file alone.
  */
 export async function resolveSettings<const Names extends OptionName>(
   names: readonly Names[],
   { flags, env, cwd }: SettingsInput,
 ): Promise<ResolvedSettings<Names>> {
-  const path = readOne('config', flags, env, []);
-  const profile = readOne('profile', flags, env, []);
+  const mistakes: Mistake[] = [];
+  const read = async (name: OptionName, layers: readonly ConfigLayer[] = []) =>
+    (await readGiven(name, { flags, env, mistakes })) ?? readRest(optionSpec(name), name, layers);
+  const [path, profile] = [await read('config'), await read('profile')];
   const layers = await readConfigFile({
     cwd,
     env,
     path: path?.value as string,
     profile: profile?.value as string,
+  }).catch(async (thrown: unknown) => {
+    // Before the file is refused, the command line says what is wrong with it.
+    for (const name of names) await read(name);
+    throw mistakes.length === 0 ? thrown : refusal(mistakes, thrown);
   });
-  const found = new Map(names.map((name) => [name, readOne(name, flags, env, layers)]));
+  mistakes.length = 0;
+  const found = new Map<OptionName, Found | undefined>();
+  for (const name of new Set<OptionName>(['config', 'profile', ...names]))
+    found.set(name, await read(name, layers));
+  mistakes.push(...findConflicts(names, found));
+  if (mistakes.length > 0) throw refusal(mistakes);
   const settings = Object.fromEntries(names.map((name) => [name, found.get(name)?.value]));
   return {
     settings: settings as Settings<Names>,
@@ -46,38 +70,90 @@ export async function resolveSettings<const Names extends OptionName>(
   };
 }
 
-interface Found {
-  value: unknown;
-  origin: Origin;
+interface Given extends Pick<SettingsInput, 'flags' | 'env'> {
+  mistakes: Mistake[];
 }
 
-function readOne(
-  name: OptionName,
-  flags: Flags,
-  env: SettingsInput['env'],
-  layers: readonly ConfigLayer[],
-): Found | undefined {
+/** The value of a flag, or else of the environment. */
+async function readGiven(name: OptionName, { flags, env, mistakes }: Given): Promise<Found | undefined> {
   const spec = optionSpec(name);
+  const readAs = (where: string, raw: unknown) =>
+    readValue(spec, raw, ({ value, why }) => {
+      const shown = spec.secret ? 'the value' : JSON.stringify(value);
+      mistakes.push({
+        message: `${where}: ${shown} is not valid: ${why}`,
+        hint: spec.hint,
+        detail: { path: where, value, expected: why.replace(/^expected /, '') },
+      });
+    });
   const flag = flags[spec.key ?? name];
-  if (flag !== undefined) return { value: readGiven(name, flag, flagOf(name)), origin: 'flag' };
+  if (flag !== undefined) return { value: await readAs(flagOf(name), flag), origin: 'flag' };
   const fromEnv = spec.env === undefined ? undefined : env[spec.env];
-  if (spec.env !== undefined && fromEnv !== undefined && fromEnv !== '') {
-    return { value: readGiven(name, fromEnv, spec.env), origin: 'env' };
-  }
-  for (const { values, origin } of layers) {
-    const value = values[name];
-    if (value !== undefined) return { value: readValue(name, value), origin };
-  }
-  if (spec.default !== undefined) return { value: spec.parse(spec.default), origin: 'default' };
+  if (spec.env === undefined || fromEnv === undefined || fromEnv === '') return undefined;
+  return { value: await readAs(spec.env, fromEnv), origin: 'env' };
+}
+
+/** The value of the config file, which was checked, or the default. */
+async function readRest(
+  spec: OptionSpec<unknown>,
+  name: OptionName,
+  layers: readonly ConfigLayer[],
+): Promise<Found | undefined> {
+  const layer = layers.find(({ values }) => values[name] !== undefined);
+  if (layer !== undefined)
+    return { value: await readValue(spec, layer.values[name], () => {}), origin: layer.origin };
+  if (spec.default !== undefined) return { value: await spec.parse(spec.default), origin: 'default' };
   return spec.repeatable ? { value: [], origin: 'default' } : undefined;
 }
 
-/** Throws `usage`: a wrong value of a flag or variable. */
-function readGiven(name: OptionName, raw: unknown, where: string): unknown {
-  try {
-    return readValue(name, raw);
-  } catch (thrown) {
-    const shown = secretSettings.has(name) ? 'the value' : JSON.stringify(shownValue(name, raw));
-    throw new VoicectlError('usage', `${where}: ${shown} is not valid: ${(thrown as Error).message}`);
-  }
+/** What is missing or too much beside a setting, as its row says. */
+function findConflicts(
+  names: readonly OptionName[],
+  found: ReadonlyMap<OptionName, Found | undefined>,
+): Mistake[] {
+  const isSet = (name: OptionName) => {
+    const value = found.get(name)?.value;
+    return value !== undefined && value !== false;
+  };
+  const isFlag = (name: OptionName) => isSet(name) && found.get(name)?.origin === 'flag';
+  const isGiven = (name: OptionName) => isSet(name) && found.get(name)?.origin !== 'default';
+  return names.flatMap((name) => {
+    const { needs = {}, without = {} } = optionSpec(name);
+    const known = ([other]: [string, string]) => found.has(other as OptionName);
+    const entries = (row: Readonly<Record<string, string>>) =>
+      Object.entries(row).filter(known) as [OptionName, string][];
+    // A config file cannot give what is for one command line only, and may be meant for another one.
+    const lacking = entries(needs).filter(
+      ([other]) => !isSet(other) && (optionSpec(other).flagOnly ? isFlag(name) : isGiven(name)),
+    );
+    const excluded = entries(without).filter(([other]) => isFlag(name) && isFlag(other));
+    return [
+      ...lacking.map(([other, why]) => conflict(name, `needs ${flagOf(other)}`, why)),
+      ...excluded.map(([other, why]) => conflict(name, `cannot be combined with ${flagOf(other)}`, why)),
+    ];
+  });
+}
+
+function conflict(name: OptionName, what: string, why: string): Mistake {
+  return {
+    message: `${flagOf(name)} ${what}${why === '' ? '' : `: ${why}`}`,
+    hint: undefined,
+    detail: { path: flagOf(name), value: undefined, expected: what },
+  };
+}
+
+/** All mistakes as one error, with those of the config file after them. */
+function refusal(mistakes: readonly Mistake[], ofFile?: unknown): VoicectlError {
+  const file = ofFile instanceof VoicectlError ? ofFile : undefined;
+  const messages = [...new Set(mistakes.map(({ message }) => message)), ...(file ? [file.message] : [])];
+  const hints = new Set(mistakes.map(({ hint }) => hint));
+  const problems: ErrorDetails['problems'] = [
+    ...mistakes.map(({ detail }) => detail),
+    ...(file?.details.problems ?? []),
+  ];
+  return new VoicectlError('usage', messages.join('; '), {
+    // One hint for all: several say less than the messages do.
+    hint: hints.size === 1 ? mistakes[0]?.hint : undefined,
+    details: { problems },
+  });
 }

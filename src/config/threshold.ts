@@ -37,7 +37,7 @@ export const parseThreshold: Parse<Threshold> = (text) => {
   const known = loadMetricNames.find((name) => name === metric);
   if (known === undefined || statistic === undefined || !isStatistic(statistic)) {
     throw new Error(
-      `expected METRIC:STATISTIC<LIMIT, such as first-audio:p95<800ms, or failed<1%; metrics: ${loadMetricNames.join(', ')}; statistics: pN, min, mean, max`,
+      `expected METRIC:STATISTIC<LIMIT, such as first-audio:p95<800ms, or failed<1%, with METRIC one of ${loadMetricNames.join(', ')} and STATISTIC one of pN, min, mean, max`,
     );
   }
   const ms = lacksUnit(limit) ? undefined : readDuration(limit);

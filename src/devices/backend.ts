@@ -1,3 +1,5 @@
+import type { audioBackendNames } from '../config/parse.ts';
+
 export type Role = 'capture' | 'playback';
 
 /** How to start a program that emits (capture) or takes (playback) raw 16 kHz s16le mono on its standard streams. */
@@ -18,7 +20,7 @@ export interface LineOptions {
 }
 
 interface BackendFacts {
-  readonly name: string;
+  readonly name: (typeof audioBackendNames)[number];
   /** Where it works: a platform, or a platform and processor such as `darwin-arm64`. */
   readonly hosts: readonly string[];
   /** What to install to have it. */

@@ -1,6 +1,9 @@
+import type * as z from 'zod';
 import { type Fault, type FaultName, faultNames, schemaOfFault } from './faults.ts';
+import { networkFault } from './network.ts';
 import { expectedUnit, lacksUnit } from './read-duration.ts';
 import { createSchemaPlaces, type SchemaPlaces } from './schema-places.ts';
+import { describeIssue, readOnce } from './schema-problem.ts';
 import { didYouMean } from './suggestion.ts';
 
 /**
@@ -16,23 +19,33 @@ export function readFault(written: string): Fault {
   return parseFault({ name, ...Object.fromEntries(values) });
 }
 
+/** The fault that `--network` asks for: `slow-3g`, settings, or both. Throws `Error` saying what was expected. */
+export function readNetwork(written: string): Fault {
+  try {
+    return readFault(networkFault(written));
+  } catch (cause) {
+    throw new Error((cause as Error).message.replace(/^network: /, ''), { cause });
+  }
+}
+
 /** Checks a fault that was read from somewhere. Throws `Error` saying what was expected. */
 export function parseFault(input: unknown): Fault {
   const name = (input as { name?: unknown } | null)?.name;
   if (!faultNames.includes(name as FaultName)) {
     const meant = typeof name === 'string' ? didYouMean(name, faultNames) : '';
-    throw new Error(`expected a fault of the catalogue, not ${JSON.stringify(name)}${meant}`);
+    throw new Error(`expected a fault of the catalogue${meant}`);
   }
-  const result = schemaOfFault(name as FaultName).safeParse(input);
+  const result = schemaOfFault(name as FaultName).safeParse(input, readOnce);
   if (result.success) return result.data as Fault;
-  const [issue] = result.error.issues;
-  if (issue?.code === 'unrecognized_keys') {
+  const [issue] = result.error.issues as [z.core.$ZodIssue];
+  if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;
     const known = Object.keys(schemaOfFault(name as FaultName).shape);
     throw new Error(`${name}: there is no setting ${JSON.stringify(key)}${didYouMean(key, known)}`);
   }
-  const where = issue?.path.join('.') ?? '';
-  throw new Error(`${name}: ${[where, issue?.message].filter(Boolean).join(': ')}`);
+  const { path, expected } = describeIssue(issue);
+  const why = issue.message.startsWith('expected ') ? issue.message : `expected ${expected}`;
+  throw new Error(`${name}: ${path}: ${why}`);
 }
 
 function isDurationOf(name: string, key: string): boolean {

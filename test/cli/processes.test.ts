@@ -8,16 +8,16 @@ const sandbox = setUpSandbox();
 
 test('--processes without --shared is refused, and so is a number that is none', async () => {
   const alone = await runInProcess(['serve', '--processes', '2']);
-  expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--shared redis://') });
+  expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--processes needs --shared') });
   const none = await runInProcess(['serve', '--processes', '0', '--shared', 'redis://127.0.0.1:1']);
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('auto or a whole number') });
 });
 
 test.each([
-  ['http://user:open-sesame@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
-  ['redis://user:12/open-sesame@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
-  ['redis://user:12#open-sesame@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
-  ['redis://user:open-sesame%zz@127.0.0.1', 2, 'not a redis:// or rediss:// URL'],
+  ['http://user:open-sesame@127.0.0.1', 2, 'VOICECTL_SHARED: the value is not valid: expected redis://'],
+  ['redis://user:12/open-sesame@127.0.0.1', 2, 'VOICECTL_SHARED: the value is not valid: expected redis://'],
+  ['redis://user:12#open-sesame@127.0.0.1', 2, 'VOICECTL_SHARED: the value is not valid: expected redis://'],
+  ['redis://user:open-sesame%zz@127.0.0.1', 2, 'VOICECTL_SHARED: the value is not valid: expected redis://'],
   [
     'redis://user:open-sesame@127.0.0.1:1',
     4,

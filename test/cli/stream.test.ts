@@ -645,7 +645,7 @@ describe('how it ends', () => {
 test.each([
   [['--local', '--base-url', 'http://127.0.0.1:1'], '--base-url cannot be combined with --local'],
   [['--local', '--ws-url', 'ws://127.0.0.1:1'], '--ws-url cannot be combined with --local'],
-  [['--reply', 'echo'], '--reply is for the emulator of --local'],
+  [['--reply', 'echo'], '--reply needs --local'],
 ])('stream %j asks for two things at once: exit 2', async (flags, reason) => {
   const { code, stderr } = await sandbox.runHere(['stream', '--file', fixture('hello.wav'), ...flags]);
   expect(code).toBe(2);

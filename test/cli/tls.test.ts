@@ -82,8 +82,8 @@ describe('serve --tls', () => {
   });
 
   test.each([
-    ['a certificate without a key', ['--cert', 'cert.pem'], '--cert without --key'],
-    ['a key without a certificate', ['--key', 'key.pem'], '--key without --cert'],
+    ['a certificate without a key', ['--cert', 'cert.pem'], '--cert needs --key'],
+    ['a key without a certificate', ['--key', 'key.pem'], '--key needs --cert'],
     ['a key of another certificate', ['--cert', 'cert.pem', '--key', 'other.pem'], 'key values mismatch'],
     ['a key that is none', ['--cert', 'cert.pem', '--key', 'text.pem'], 'cannot be used'],
     ['an empty certificate', ['--cert', 'empty.pem', '--key', 'key.pem'], 'cannot be used'],

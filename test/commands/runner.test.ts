@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { CommandContext } from '../../src/commands/command.ts';
-import type { UsedCommand } from '../../src/commands/program.ts';
+import type { Command, CommandContext } from '../../src/commands/command.ts';
 import { createRunner } from '../../src/commands/runner.ts';
 import type { Io } from '../../src/kernel/io.ts';
 
@@ -20,7 +19,6 @@ async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
   };
   let found: string | undefined;
   const command = {
-    name: 'stream',
     spec: { name: 'stream', options: ['apiKeyFile', 'tokenFrom', 'file', 'device', 'out'] },
     load: async () => async (context: CommandContext<'device'>) => {
       found = context.output;
@@ -28,7 +26,7 @@ async function outputWith(flags: Record<string, unknown>, asked?: 'tui') {
     },
   };
   const run = createRunner(io as unknown as Io, () => {});
-  await run(command as unknown as UsedCommand, { ...flags, ...(asked && { output: asked }) }, []);
+  await run(command as unknown as Command, { ...flags, ...(asked && { output: asked }) }, []);
   return found;
 }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type OptionName, optionSpec, options } from '../../src/config/options.ts';
+import { type OptionName, optionNames, optionSpec } from '../../src/config/options.ts';
 import { type Flags, resolveSettings } from '../../src/config/settings.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 
@@ -236,6 +236,42 @@ describe('a config file that is refused', () => {
     expect(hint).toContain('docs/CLI.md');
   });
 
+  test('a wrong fault, network, duration or threshold has its place like any other mistake', async () => {
+    const text = [
+      'fault:',
+      '  - tokn-slow',
+      '  - close:code=99',
+      'network: latency=20',
+      'wait: 5',
+      'colour: red',
+      'threshold: first-audio<1s',
+      'reply: parot',
+      'audioBackend: gramophone',
+      'profiles: { p: { fault: drop:times=0 } }',
+    ].join('\n');
+    write('voicectl.config.yaml', text);
+    const { code, message, hint } = await refusal(resolve(['device']));
+    const file = join(cwd, 'voicectl.config.yaml');
+    expect(code).toBe('bad-config');
+    expect(
+      message.split('; ').map((line) => line.replace(/^(.*?:\d+:\d+: \S+ "?[\w:=<-]*"?).*/, '$1')),
+    ).toEqual([
+      `${file}:2:5: fault.0: "tokn-slow"`,
+      `${file}:3:5: fault.1: "close:code=99"`,
+      `${file}:4:10: network: "latency=20"`,
+      `${file}:5:7: wait: 5`,
+      `${file}:6:1: colour: no`,
+      `${file}:7:12: threshold: "first-audio<1s"`,
+      `${file}:8:8: reply: "parot"`,
+      `${file}:9:15: audioBackend: "gramophone"`,
+      `${file}:10:25: profiles.p.fault: "drop:times=0"`,
+    ]);
+    expect(message).toContain('did you mean token-slow?');
+    expect(message).toContain('expected a duration with its unit: 20s or 20ms?');
+    expect(message).toContain('did you mean parrot?');
+    expect(hint).toContain('docs/CLI.md');
+  });
+
   test('places are known in JSON too', async () => {
     write('voicectl.config.json', '{\n  "retries": "many",\n  "profiles": { "p": { "wait": 3 } }\n}\n');
     const { message } = await refusal(resolve(['device']));
@@ -295,6 +331,41 @@ describe('a flag or variable that is refused', () => {
     expect(variable.message).toMatch(/^VOICECTL_BASE_URL: "x" is not valid: expected a URL/);
   });
 
+  test('all that are wrong are named at once, each with its flag or variable', async () => {
+    const flags = {
+      fault: ['tokn-slow', 'drop', 'close:code=99'],
+      network: 'moon',
+      wait: '5',
+      threshold: ['first-audio<1s', 'failed<1%'],
+      reply: 'parot',
+    };
+    const names = ['baseUrl', 'fault', 'network', 'wait', 'threshold', 'reply', 'shared'] as const;
+    const env = { VOICECTL_BASE_URL: 'x', VOICECTL_SHARED: 'redis://u:canary/@h' };
+    const { code, message, details } = await refusal(resolve(names, flags, env));
+    expect(code).toBe('usage');
+    expect(message.split('; ').map((one) => one.replace(/ is not valid.*/, ''))).toEqual([
+      'VOICECTL_BASE_URL: "x"',
+      '--fault: "tokn-slow"',
+      '--fault: "close:code=99"',
+      '--network: "moon"',
+      '--wait: "5"',
+      '--threshold: "first-audio<1s"',
+      '--reply: "parot"',
+      'VOICECTL_SHARED: the value',
+    ]);
+    expect(details.problems).toHaveLength(8);
+    expect(JSON.stringify([message, details])).not.toContain('canary');
+  });
+
+  test('mistakes of flags and of the config file are told together', async () => {
+    write('voicectl.config.yaml', 'retries: many\n');
+    const { code, message } = await refusal(resolve(['wait'], { wait: '5' }));
+    expect(code).toBe('usage');
+    expect(message).toMatch(
+      /^--wait: "5" is not valid: .*; .*voicectl\.config\.yaml:1:10: retries: "many", /,
+    );
+  });
+
   test('a key is not shown, nor a password in an address', async () => {
     expect((await refusal(resolve(['apiKey'], { apiKey: ['canary'] }))).message).not.toContain('canary');
     expect((await refusal(resolve(['baseUrl'], { baseUrl: 'http://u:canary@h' }))).message).not.toContain(
@@ -303,16 +374,56 @@ describe('a flag or variable that is refused', () => {
   });
 });
 
+describe('flags that belong together', () => {
+  test.each([
+    ['needs its partner', ['cert', 'key'], { cert: 'c.pem' }, '--cert needs --key'],
+    [
+      'is for an emulator that is not started',
+      ['local', 'fault', 'reply'],
+      { fault: ['drop'] },
+      '--fault needs --local: it is for an emulator in this process',
+    ],
+    [
+      'cannot be combined with another',
+      ['local', 'baseUrl'],
+      { local: true, baseUrl: 'http://h.localhost' },
+      '--base-url cannot be combined with --local',
+    ],
+    [
+      'is wrong in two ways',
+      ['local', 'reply', 'curl', 'shard', 'startAt'],
+      { reply: 'tone', shard: '1/2' },
+      '--reply needs --local: it is for an emulator in this process; --shard needs --start-at: all shards start at the same time',
+    ],
+  ] as const)('one that %s is refused', async (_what, names, flags, message) => {
+    expect(await refusal(resolve(names as readonly OptionName[], flags))).toMatchObject({
+      code: 'usage',
+      message,
+    });
+  });
+
+  test('a config file may say what one command needs, and another does not take', async () => {
+    write('voicectl.config.yaml', 'fault: drop\nbaseUrl: http://h.localhost\nreply: tone\n');
+    const { settings } = await resolve(['local', 'fault', 'baseUrl'], { local: true });
+    expect(settings.fault).toEqual([{ name: 'drop', probability: 1 }]);
+    expect((await resolve(['local', 'fault'])).settings.fault).toHaveLength(1);
+    expect((await resolve(['reply'], { reply: 'echo' })).settings.reply).toBe('echo');
+  });
+
+  test('but not half of a pair', async () => {
+    write('voicectl.config.yaml', 'cert: c.pem\n');
+    expect((await refusal(resolve(['cert', 'key']))).message).toBe('--cert needs --key');
+  });
+});
+
 describe('the table of options', () => {
-  test.each(Object.keys(options) as OptionName[])(
-    '%s has a flag of its own name and a default that can be read',
-    (name) => {
-      const spec = optionSpec(name);
-      const flag = `--${(spec.key ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-      expect(spec.flag.split(/[ ,]+/)).toContain(name === 'color' ? '--no-color' : flag);
-      expect(spec.help).not.toBe('');
-      if (spec.default !== undefined) expect(() => spec.parse(spec.default ?? '')).not.toThrow();
-      if (spec.preset !== undefined) expect(() => spec.parse(spec.preset ?? '')).not.toThrow();
-    },
-  );
+  test.each(optionNames)('%s has a flag of its own name and a default that can be read', (name) => {
+    const spec = optionSpec(name);
+    const flag = `--${(spec.key ?? name).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    expect(spec.flag.split(/[ ,]+/)).toContain(name === 'color' ? '--no-color' : flag);
+    expect(spec.help).not.toBe('');
+    if (spec.default !== undefined) expect(() => spec.parse(spec.default ?? '')).not.toThrow();
+    for (const other of Object.keys({ ...spec.needs, ...spec.without })) expect(optionNames).toContain(other);
+    if (spec.preset !== undefined) expect(() => spec.parse(spec.preset ?? '')).not.toThrow();
+  });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { connectionOptions } from '../../src/config/options.ts';
+import { optionsOf } from '../../src/config/options.ts';
 import { type Flags, resolveSettings } from '../../src/config/settings.ts';
 import { resolveTarget } from '../../src/config/target.ts';
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 async function addresses(flags: Flags, env: Record<string, string>) {
-  const connection = await resolveSettings(connectionOptions, { flags, env: { HOME: cwd, ...env }, cwd });
+  const connection = await resolveSettings(optionsOf('token'), { flags, env: { HOME: cwd, ...env }, cwd });
   const { baseUrl, wsUrl } = await resolveTarget(connection, {
     needsKey: false,
     stdin: Readable.from([]),
@@ -73,7 +73,7 @@ test.each<[string, Flags, Record<string, string>, string]>([
     const inFolder = Object.fromEntries(
       Object.entries(env).map(([name, value]) => [name, name.endsWith('FILE') ? join(cwd, value) : value]),
     );
-    const connection = await resolveSettings(connectionOptions, {
+    const connection = await resolveSettings(optionsOf('token'), {
       flags: {
         ...flags,
         ...('apiKeyFile' in flags ? { apiKeyFile: join(cwd, 'key.txt') } : {}),

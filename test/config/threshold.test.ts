@@ -13,9 +13,9 @@ test.each([
 
 test.each([
   ['first-audio<800ms', 'METRIC:STATISTIC<LIMIT'],
-  ['latency:p95<1s', 'metrics: token, connect'],
-  ['token:p0<1s', 'statistics: pN'],
-  ['token:p101<1s', 'statistics: pN'],
+  ['latency:p95<1s', 'METRIC one of token, connect'],
+  ['token:p0<1s', 'STATISTIC one of pN'],
+  ['token:p101<1s', 'STATISTIC one of pN'],
   ['token:p95<800', 'a limit with its unit'],
   ['failed<lots', 'failed<N%'],
 ])('%s is refused', (text, why) => {

@@ -28,27 +28,27 @@ describe('a fault is read', () => {
   });
 
   test.each([
-    ['', 'expected a fault of the catalogue, not ""'],
-    ['7', 'expected a fault of the catalogue, not "7"'],
-    ['unheard-of:delay=2', 'expected a fault of the catalogue, not "unheard-of"'],
-    ['=', 'expected a fault of the catalogue, not "="'],
-    [':delay=2s', 'expected a fault of the catalogue, not ""'],
+    ['', 'expected a fault of the catalogue'],
+    ['7', 'expected a fault of the catalogue'],
+    ['unheard-of:delay=2', 'expected a fault of the catalogue'],
+    ['=', 'expected a fault of the catalogue'],
+    [':delay=2s', 'expected a fault of the catalogue'],
     ['close:=2', 'close: there is no setting ""'],
     ['close:code=1005', 'close: code: expected a close code that may be sent'],
-    ['close:code=soon', 'close: code: Invalid input: expected number'],
+    ['close:code=soon', 'close: code: expected number'],
     [`close:reason=${'é'.repeat(62)}`, 'close: reason: expected at most 123 bytes'],
     ['close:when=2s', 'close: there is no setting "when"'],
     ['token-slow:delay=250', 'token-slow: delay: expected a duration with its unit: 250s or 250ms?'],
     ['token-slow:dely=2s', 'token-slow: there is no setting "dely", did you mean delay?'],
-    ['tokn-slow', 'expected a fault of the catalogue, not "tokn-slow", did you mean token-slow?'],
+    ['tokn-slow', 'expected a fault of the catalogue, did you mean token-slow?'],
     ['token-slow:delay=soon', 'token-slow: delay: expected a duration'],
     ['upgrade-hang:device=d1', 'upgrade-hang: there is no setting "device"'],
     ['network:rate=400', 'network: rate: expected a rate with its unit, such as 400kbit or 2Mbit'],
     ['network:loss=2', 'network: loss: expected a share from 0 up to 1, such as 0.02 or 2%'],
     ['network:latency=20', 'network: latency: expected a duration with its unit: 20s or 20ms?'],
     ['network:profile=slow3g', 'network: profile: expected one of none, edge, slow-3g'],
-    ['mute:probability=0', 'mute: probability: Too small'],
-    ['mute:times=0', 'mute: times: Too small'],
+    ['mute:probability=0', 'mute: probability: expected number to be >0'],
+    ['mute:times=0', 'mute: times: expected number to be >=1'],
   ])('but not from %s', (written, why) => {
     expect(() => readFault(written)).toThrow(why);
   });
@@ -114,7 +114,5 @@ test('the catalogue describes a fault, its parameters and their defaults', () =>
 });
 
 test.each([null, 7, {}, { name: 7 }, { name: 'toString' }])('%j is no fault', (input) => {
-  expect(() => parseFault(input)).toThrow(
-    /^expected a fault of the catalogue, not (undefined|7|"toString")$/,
-  );
+  expect(() => parseFault(input)).toThrow(/^expected a fault of the catalogue$/);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectFileSchema } from '../../src/config/expect-file.ts';
 import { limitSetting } from '../../src/config/options/expectation.ts';
-import { flagOf, streamOptions } from '../../src/config/options.ts';
+import { flagOf, optionsOf } from '../../src/config/options.ts';
 import { audioLimitNames, audioLimits } from '../../src/kernel/audio-limits.ts';
 import { failureKinds } from '../../src/kernel/failure-kind.ts';
 import { judgeAudio } from '../../src/session/expectations.ts';
@@ -22,7 +22,7 @@ test.each(audioLimitNames)(
   '%s is a flag of stream, a key of a conversation and its turns, a verdict and a kind of failure',
   (name) => {
     expect(flagOf(limitSetting(name))).toBe(`--${name}`);
-    expect(streamOptions).toContain(limitSetting(name));
+    expect(optionsOf('stream')).toContain(limitSetting(name));
     const file = { turns: [{ [name]: '2s' }], [name]: '3s' };
     expect(expectFileSchema.parse(file)).toMatchObject({ turns: [{ [name]: 2_000 }], [name]: 3_000 });
     expect(failureKinds).toHaveProperty(audioLimits[name].kind);

@@ -1,16 +1,9 @@
-import { checkOptions } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
 export const checkSpec = defineSpec({
   name: 'check',
   summary: 'check, rule by rule, whether a service keeps the specification',
-  options: checkOptions,
-  headings: {
-    baseUrl: 'The service, and the devices that ask:',
-    level: 'What is asked:',
-    rule: 'Rules and verdicts:',
-    junit: 'Reports and screen:',
-  },
+  headings: { emulator: 'Emulator of --local:' },
   examples: [
     'voicectl check --local --level standard --exhaust',
     'voicectl check --base-url https://voice.example --dry-run',

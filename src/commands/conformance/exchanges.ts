@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { conformanceOptions } from '../../config/options.ts';
+import type { OptionName, OptionOf } from '../../config/options.ts';
 import type { Subject } from '../../conformance/asker.ts';
 import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
 import type { HoldOptions } from '../../conformance/hold.ts';
@@ -16,7 +16,7 @@ import { openTarget } from '../service/target.ts';
 import type { VerdictFollower } from './run-verdicts.ts';
 
 /** What the commands have in common that hold planned exchanges with a service. */
-export type ConformanceContext = CommandContext<(typeof conformanceOptions)[number]>;
+export type ConformanceContext = CommandContext<Extract<OptionName, OptionOf<'learn'> & OptionOf<'check'>>>;
 
 /** What the flags ask to be asked; `rules` narrows it to what these need. */
 export function scopeOf({ settings }: ConformanceContext, rules: readonly string[] = []): PlanOptions {

@@ -1,4 +1,3 @@
-import { deviceOptions } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
 export const devicesSpec = defineSpec({
@@ -7,6 +6,5 @@ export const devicesSpec = defineSpec({
   args: [
     ['[action]', 'test: record two seconds, play them back, and measure the delay from output to input'],
   ],
-  options: deviceOptions,
   examples: ['voicectl devices', 'voicectl devices --json', 'voicectl devices test --input-device headset'],
 });

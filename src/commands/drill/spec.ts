@@ -1,4 +1,3 @@
-import { drillOptions } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
 export const drillSpec = defineSpec({
@@ -6,14 +5,7 @@ export const drillSpec = defineSpec({
   summary: 'put a device through everything that a service can do to it, and judge what it does',
   args: [['[command...]', 'the command that is the device; without one it connects by itself']],
   passThrough: true,
-  options: drillOptions,
-  headings: {
-    drill: 'Situations and reports:',
-    acceptKey: 'Who may connect:',
-    host: 'Where it listens, for a device that connects by itself:',
-    tls: 'TLS:',
-    open: 'Screen and page:',
-  },
+  headings: { service: 'The device:' },
   examples: [
     'voicectl drill -- node device.js',
     'voicectl drill --drill D9 --drill D10-half-open -- python3 device.py',

@@ -3,11 +3,11 @@ import { jsonLine } from '../../kernel/escape.ts';
 import type { ControlAnswers } from '../../protocol/control.ts';
 import { reachedLine } from '../../report/control-lines.ts';
 import { type ControlCall, callControl } from '../../wire/client/control.ts';
-import type { CommandContext, ContextOf } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
-import type { eventSpec, reachOptions } from './spec.ts';
+import type { eventSpec, stateSpec } from './spec.ts';
 
-export type ReachContext = CommandContext<(typeof reachOptions)[number]>;
+export type ReachContext = ContextOf<typeof stateSpec>;
 /** Settings of the commands that act on streams. */
 type StreamContext = ContextOf<typeof eventSpec>;
 

@@ -1,4 +1,4 @@
-import { faultScopeOptions, flagOf } from '../../config/options.ts';
+import { flagOf } from '../../config/options.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { describeCatalogue } from '../../protocol/describe-faults.ts';
 import { catalogueLines, faultLine } from '../../report/fault-lines.ts';
@@ -19,6 +19,8 @@ export async function fault(context: FaultContext): Promise<undefined> {
   return actions[action](context, argument);
 }
 
+const scopeNames = ['onStream', 'onDevice', 'once', 'times', 'probability'] as const;
+
 type Action = keyof typeof actions;
 
 function isAction(name: string): name is Action {
@@ -29,7 +31,7 @@ function isAction(name: string): name is Action {
 function needlessOf(action: Action, { args, settings }: FaultContext): string | undefined {
   if (action === 'add') return undefined;
   if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;
-  const given = faultScopeOptions.find((name) => settings[name] !== undefined);
+  const given = scopeNames.find((name) => settings[name] !== undefined);
   return given === undefined ? undefined : flagOf(given);
 }
 

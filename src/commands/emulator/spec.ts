@@ -1,49 +1,47 @@
-import { faultScopeOptions, type OptionName } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
-export const reachOptions = ['baseUrl', 'ca', 'controlSecretFile', 'timeout'] as const satisfies OptionName[];
-const streamOptions = [...reachOptions, 'onStream', 'onDevice'] as const satisfies OptionName[];
+const headings = { service: 'Emulator:', listen: 'Emulator:' };
 
 export const stateSpec = defineSpec({
-  name: 'state',
+  name: 'emulator state',
   summary: 'show devices, windows, streams and tokens',
-  options: reachOptions,
+  headings,
   examples: ['voicectl emulator state --json'],
 });
 
 export const journalSpec = defineSpec({
-  name: 'journal',
+  name: 'emulator journal',
   summary: 'show past events, or with --follow new ones',
-  options: [...streamOptions, 'follow', 'type', 'limit'],
+  headings,
   examples: ['voicectl emulator journal --follow', 'voicectl emulator journal --type stream-closed --json'],
 });
 
 export const resetSpec = defineSpec({
-  name: 'reset',
+  name: 'emulator reset',
   summary: 'close all streams, and forget windows and the journal',
-  options: reachOptions,
+  headings,
   examples: ['voicectl emulator reset'],
 });
 
 export const clockSpec = defineSpec({
-  name: 'clock',
+  name: 'emulator clock',
   summary: 'show the time of the emulator, or move it forward',
   args: [
     ['[action]', 'advance'],
     ['[duration]', 'the duration, such as 61s'],
   ],
-  options: reachOptions,
+  headings,
   examples: ['voicectl emulator clock', 'voicectl emulator clock advance 61s'],
 });
 
 export const faultSpec = defineSpec({
-  name: 'fault',
+  name: 'emulator fault',
   summary: 'list the catalogue of faults; add, show or clear active ones',
   args: [
     ['<action>', 'list, add, active or clear'],
     ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear'],
   ],
-  options: [...reachOptions, ...faultScopeOptions],
+  headings,
   examples: [
     'voicectl emulator fault list',
     'voicectl emulator fault add rate-limited --times 2',
@@ -54,18 +52,18 @@ export const faultSpec = defineSpec({
 });
 
 export const eventSpec = defineSpec({
-  name: 'event',
+  name: 'emulator event',
   summary: 'report an event to the scenario',
   args: [['<name>', 'the name of the event in the scenario']],
-  options: streamOptions,
+  headings,
   examples: ['voicectl emulator event door-opened --on-device d1'],
 });
 
 export const sendSpec = defineSpec({
-  name: 'send',
+  name: 'emulator send',
   summary: 'send a status, an error or any JSON to streams',
   args: [['[json]', 'a message to send unchanged']],
-  options: [...streamOptions, 'status', 'errorCode', 'message'],
+  headings,
   examples: [
     'voicectl emulator send --status speaking',
     `voicectl emulator send '{"type":"lights","on":true}' --on-device d1`,
@@ -73,16 +71,16 @@ export const sendSpec = defineSpec({
 });
 
 export const speakSpec = defineSpec({
-  name: 'speak',
+  name: 'emulator speak',
   summary: 'say a WAV, or headerless 16 kHz s16le mono, to streams',
   args: [['<file>', 'WAV or raw PCM; - is standard input']],
-  options: streamOptions,
+  headings,
   examples: ['voicectl emulator speak hello.wav --on-stream 3'],
 });
 
 export const closeSpec = defineSpec({
-  name: 'close',
+  name: 'emulator close',
   summary: 'close streams with a code',
-  options: [...streamOptions, 'code', 'reason'],
+  headings,
   examples: ['voicectl emulator close --on-device d1 --code 1012'],
 });

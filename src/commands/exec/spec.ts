@@ -1,4 +1,3 @@
-import { emulatorOptions } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
 export const execSpec = defineSpec({
@@ -6,23 +5,9 @@ export const execSpec = defineSpec({
   summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
   args: [['<command...>', 'the command and its arguments']],
   passThrough: true,
-  options: [
-    ...emulatorOptions,
-    'target',
-    'targetWs',
-    'ca',
-    'targetTimeout',
-    'proxyPlaintext',
-    'proxyRecord',
-    'failOn',
-    'tls',
-    'device',
-  ],
   headings: {
-    reply: 'What the service does:',
-    rateLimit: 'Limits:',
-    acceptKey: 'Who may connect:',
     target: 'Through a proxy to a service, in place of an emulator:',
+    service: 'What the command is given:',
     tls: 'What the command is given:',
   },
   examples: [

@@ -1,6 +1,4 @@
-import { flagOf } from '../../config/options.ts';
 import { defaultDevice } from '../../config/target.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
 import { createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createStyle } from '../../report/style.ts';
@@ -9,29 +7,12 @@ import { reachTarget } from '../proxy/reach.ts';
 import { verdict } from '../proxy/verdict.ts';
 import { type ExecContext, runCommand } from './run-command.ts';
 
-/** Flags that say what an emulator does: a service does what it does. */
-const ofEmulators = [
-  'reply',
-  'scenario',
-  'speed',
-  'rateLimit',
-  'maxConnections',
-  'acceptKey',
-  'acceptKeyFile',
-] as const;
-
 /**
  * Runs the command with a proxy to a service in place of an emulator, and tells each broken rule. Returns the status of the
  * command; where that is 0 and `--fail-on` has its case, 1.
  */
 export async function runThroughProxy(context: ExecContext): Promise<number> {
   const { settings, io, signal, verbose, note, warn } = context;
-  const needless = ofEmulators.find((name) => context.origin(name) === 'flag');
-  if (needless !== undefined)
-    throw new VoicectlError(
-      'usage',
-      `${flagOf(needless)} is for an emulator, and cannot be combined with --target`,
-    );
   const options = await proxySettings(context);
   await reachTarget(options.target, { clock: io.clock, signal });
   // A note is escaped whole, even its colours.

@@ -4,7 +4,6 @@ export const inspectSpec = defineSpec({
   name: 'inspect',
   summary: 'show the timeline, events and summary of a recording, or export it as a page or a HAR',
   args: [['<recording>', 'folder written by stream --record']],
-  options: ['html', 'har', 'ascii'],
   examples: [
     'voicectl inspect session/',
     'voicectl inspect session/ --html session.html',

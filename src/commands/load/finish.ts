@@ -1,4 +1,4 @@
-import type { loadMergeOptions } from '../../config/options.ts';
+import type { OptionOf } from '../../config/options.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
@@ -8,7 +8,7 @@ import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
 import type { CommandContext } from '../command.ts';
 import type { MakeReport } from '../run-reporter.ts';
 
-export type LoadReportContext = CommandContext<(typeof loadMergeOptions)[number]>;
+export type LoadReportContext = CommandContext<OptionOf<'load merge'>>;
 
 /** Prints a result, writes the reports that are asked for, and throws what the run has come to. */
 export async function finishLoad(

@@ -1,11 +1,11 @@
 import type { Arrival } from '../../config/arrival.ts';
-import type { loadOptions } from '../../config/options.ts';
+import type { OptionOf } from '../../config/options.ts';
 import { isLoopback, type Target } from '../../config/target.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { LoadOrder } from '../../runs/load/plan.ts';
 import type { CommandContext } from '../command.ts';
 
-export type LoadContext = CommandContext<(typeof loadOptions)[number]>;
+export type LoadContext = CommandContext<OptionOf<'load'>>;
 
 const defaultArrival: Arrival = { kind: 'constant', perSecond: 10 };
 /** How long a session goes on without --hold. */

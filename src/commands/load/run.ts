@@ -77,10 +77,7 @@ async function load(context: LoadContext, report: (make: MakeReport) => void): P
 
 /** The planned start: of one machine now, of several at the time that all were given. Throws `usage`. */
 function readStart({ settings, io }: LoadContext): number {
-  const { shard, startAt } = settings;
-  if (startAt === undefined && shard !== undefined) {
-    throw new VoicectlError('usage', '--shard needs --start-at: all shards start at the same time');
-  }
+  const { startAt } = settings;
   if (startAt !== undefined && startAt < io.clock.wall()) {
     throw new VoicectlError('usage', `--start-at ${new Date(startAt).toISOString()} is in the past`, {
       hint: 'Give a time that all machines can reach, and check their clocks.',

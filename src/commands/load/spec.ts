@@ -1,18 +1,8 @@
-import { loadMergeOptions, loadOptions } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
 export const loadSpec = defineSpec({
   name: 'load',
   summary: 'many devices at once: how long do tokens, connections and replies take under load?',
-  options: loadOptions,
-  headings: {
-    sessions: 'Sessions:',
-    threshold: 'Limits and results:',
-    baseUrl: 'Service:',
-    deviceCount: 'Devices and time limits:',
-    loadProcesses: 'Processes and machines:',
-    ascii: 'Screen:',
-  },
   examples: [
     "voicectl load --sessions 200 --arrival poisson:20/s --threshold 'first-audio:p95<800ms'",
     'voicectl load --sessions 500 --task storm --ramp-up 10s --json',
@@ -21,9 +11,8 @@ export const loadSpec = defineSpec({
 });
 
 export const loadMergeSpec = defineSpec({
-  name: 'merge',
+  name: 'load merge',
   summary: 'make one result of the results of shards',
   args: [['<file...>', 'results that load --out has written']],
-  options: loadMergeOptions,
   examples: ['voicectl load merge shard-1.json shard-2.json --html load.html'],
 });

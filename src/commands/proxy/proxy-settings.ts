@@ -5,7 +5,6 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import type { CommandContext } from '../command.ts';
-import { networkFaults } from '../service/network-faults.ts';
 
 /** The settings of a proxy that have nothing to do with where it listens. */
 type ProxySetting =
@@ -29,7 +28,7 @@ export async function proxySettings({
   io,
   signal,
 }: Pick<CommandContext<ProxySetting>, 'settings' | 'io' | 'signal'>): Promise<ProxyOptions> {
-  const { target: baseUrl, targetWs, dialect } = settings;
+  const { target: baseUrl, targetWs, dialect, fault, network } = settings;
   const input = { stdin: io.stdin, signal };
   if (baseUrl === undefined) throw new VoicectlError('usage', 'No service: --target URL names it');
   const wsUrl = targetWs ?? wsUrlFor(baseUrl);
@@ -39,7 +38,7 @@ export async function proxySettings({
     allowPlaintext: settings.proxyPlaintext === true,
     answerMs: settings.targetTimeout,
     record: settings.proxyRecord,
-    faults: [...settings.fault, ...networkFaults(settings.network)],
+    faults: network === undefined ? fault : [...fault, network],
     seed: settings.seed,
     dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };

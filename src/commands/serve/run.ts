@@ -4,7 +4,6 @@ import type { Settings } from '../../config/options.ts';
 import { optionSpec } from '../../config/options.ts';
 import { replayedFolder } from '../../emulator/replies/registry.ts';
 import { writeWhole } from '../../files/write-whole.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
@@ -22,7 +21,6 @@ import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 export async function run(context: ServeRunContext): Promise<number> {
   const { settings, io, signal } = context;
   const { processes } = settings;
-  checkProcesses(settings);
   if (processes !== undefined && cluster.isWorker) {
     const { runEmulatorProcess } = await import('../../cluster/processes/emulator-process.ts');
     const { host, port } = settings;
@@ -90,15 +88,6 @@ export async function run(context: ServeRunContext): Promise<number> {
     await view.close();
   }
   return 0;
-}
-
-function checkProcesses({ processes, shared }: Settings<'processes' | 'shared'>): void {
-  if (processes === undefined || shared !== undefined) return;
-  throw new VoicectlError(
-    'usage',
-    '--processes without --shared: the processes would know nothing of each other',
-    { hint: 'Give them a Redis to share: --shared redis://127.0.0.1:6379.' },
-  );
 }
 
 /** One certificate for all processes: each would make its own. */

@@ -6,17 +6,12 @@ import { certificateCovers, type TlsCertificate } from '../../wire/server/certif
 
 /**
  * The TLS settings of the flags: plain HTTP, TLS with a new certificate, or with the given one. Throws `usage` for
- * half of a pair, `bad-input` for a file that cannot be read.
+ * `--cert-out` without TLS, `bad-input` for a file that cannot be read.
  */
 export async function tlsSettings(
   { tls, cert, key, certOut }: Settings<'tls' | 'cert' | 'key' | 'certOut'>,
   input: Stdin,
 ): Promise<boolean | TlsCertificate> {
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new VoicectlError('usage', cert === undefined ? '--key without --cert' : '--cert without --key', {
-      hint: 'Give both, or only --tls for a new certificate.',
-    });
-  }
   const wanted = tls ?? cert !== undefined;
   if (!wanted && certOut !== undefined) {
     throw new VoicectlError('usage', '--cert-out without --tls: there is no certificate to write');

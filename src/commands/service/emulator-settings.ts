@@ -1,17 +1,15 @@
-import type { emulatorOptions, localOptions } from '../../config/options.ts';
+import type { OptionIn } from '../../config/options.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CommandContext } from '../command.ts';
-import { networkFaults } from './network-faults.ts';
 
-type EmulatorSetting = (typeof emulatorOptions)[number];
+type EmulatorSetting = OptionIn<'emulator' | 'access'>;
 type EmulatorContext = Pick<CommandContext<EmulatorSetting>, 'settings' | 'io' | 'signal'>;
 
-type LocalSetting = (typeof localOptions)[number];
 /** Settings of a command with `--local`, which may have only some of them. */
 export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'signal'> {
-  settings: Partial<CommandContext<LocalSetting>['settings']>;
+  settings: Partial<CommandContext<OptionIn<'emulator'>>['settings']>;
 }
 
 /** The emulator's options from the flags of `serve` and `exec`. Reads the dialect, the scenario and the accepted keys. */
@@ -34,7 +32,7 @@ export async function localSettings({ settings, io, signal }: LocalContext): Pro
     rateLimit,
     maxConnections,
     seed,
-    faults: [...fault, ...networkFaults(network)],
+    faults: network === undefined ? fault : [...fault, network],
     scenario: scenario === undefined ? undefined : await openScenario(scenario, input),
     dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { createWavFile } from '../../audio/wav/wav-file.ts';
-import type { deviceOptions, OptionName } from '../../config/options.ts';
+import type { OptionOf } from '../../config/options.ts';
 import type { Host } from '../../devices/backend.ts';
 import { createOpener, type DeviceChoice } from '../../devices/backends/open-first.ts';
 import { openCapture } from '../../devices/capture.ts';
@@ -15,12 +15,9 @@ import type { Io } from '../../kernel/io.ts';
 import type { CommandContext } from '../command.ts';
 import { type EchoEnds, openEchoEnds } from './echo-ends.ts';
 
-const liveOptions = ['deviceTimeout', 'volume', 'aec', 'recordMic'] as const satisfies OptionName[];
-type DeviceContext = Pick<CommandContext<(typeof deviceOptions)[number]>, 'settings' | 'io' | 'signal'>;
-type LiveContext = Pick<
-  CommandContext<(typeof deviceOptions)[number] | (typeof liveOptions)[number]>,
-  'settings' | 'io' | 'signal'
->;
+type LiveOption = 'deviceTimeout' | 'volume' | 'aec' | 'recordMic';
+type DeviceContext = Pick<CommandContext<OptionOf<'devices'>>, 'settings' | 'io' | 'signal'>;
+type LiveContext = Pick<CommandContext<OptionOf<'devices'> | LiveOption>, 'settings' | 'io' | 'signal'>;
 
 const host: Host = { platform: process.platform, arch: process.arch };
 

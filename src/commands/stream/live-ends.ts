@@ -1,14 +1,14 @@
 import type { NamedSource } from '../../audio/source.ts';
-import type { streamOptions } from '../../config/options.ts';
 import type { MuteSwitch } from '../../devices/microphone.ts';
 import { createNotices, type Notices } from '../../devices/notices.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { AudioSink } from '../../session/output.ts';
-import type { CommandContext } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import { openDevices } from '../sound-devices/open-devices.ts';
 import { listenForKeys } from './keys.ts';
+import type { streamSpec } from './spec.ts';
 
-type StreamContext = CommandContext<(typeof streamOptions)[number]>;
+type StreamContext = ContextOf<typeof streamSpec>;
 
 /** The sound devices of a session. */
 export interface LiveEnds {
@@ -77,21 +77,5 @@ function checkFlags({ settings, origin }: StreamContext): void {
     throw new VoicectlError('usage', '--aec needs a microphone and a loudspeaker', {
       hint: 'Use it with --mic, and without --no-play.',
     });
-  }
-  if (settings.mic) {
-    const meaningless = settings.loop
-      ? '--loop'
-      : origin('pace') === 'flag'
-        ? '--pace'
-        : settings.tail === undefined
-          ? undefined
-          : '--tail';
-    if (meaningless !== undefined) {
-      throw new VoicectlError('usage', `${meaningless} needs a source that ends; a microphone does not`, {
-        hint: 'Ctrl-C or --duration ends a session with --mic.',
-      });
-    }
-  } else if (settings.recordMic !== undefined) {
-    throw new VoicectlError('usage', '--record-mic needs --mic');
   }
 }

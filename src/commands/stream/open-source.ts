@@ -51,7 +51,6 @@ export async function openSource(
   }
   const name = nameOf(path);
   if (expectFile !== undefined) {
-    if (loop) throw new VoicectlError('usage', 'A conversation has an end: --loop is for --file');
     if (pace === 'max')
       throw new VoicectlError('usage', 'A conversation runs in real time: --pace max cannot be used');
     const conversation = await openConversation(path, { strictFormat, env: io.env, stdin: io.stdin, signal });

@@ -1,6 +1,5 @@
 import type { NamedSource } from '../../audio/source.ts';
 import { limitSetting } from '../../config/options/expectation.ts';
-import type { streamOptions } from '../../config/options.ts';
 import type { Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { exists } from '../../files/shipped-file.ts';
@@ -10,11 +9,9 @@ import type { Io } from '../../kernel/io.ts';
 import { version } from '../../kernel/version.ts';
 import type { Expectations } from '../../session/expectations.ts';
 import type { SessionOptions } from '../../session/options.ts';
-import type { CommandContext } from '../command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import type { ConversationFile } from './open-conversation.ts';
-
-type StreamContext = CommandContext<(typeof streamOptions)[number]>;
+import type { StreamContext } from './view.ts';
 
 export interface SessionParts {
   target: Target;

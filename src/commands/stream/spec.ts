@@ -1,19 +1,9 @@
-import { streamOptions } from '../../config/options.ts';
 import { defineSpec } from '../command.ts';
 
 export const streamSpec = defineSpec({
   name: 'stream',
   summary: 'ask for a token, connect, stream audio, receive the AI audio',
-  options: streamOptions,
-  headings: {
-    file: 'What to stream:',
-    local: 'Service:',
-    reply: 'Emulator of --local:',
-    expectAudio: 'What must happen:',
-    out: 'Where the AI audio goes:',
-    inputDevice: 'Sound devices:',
-    pace: 'Pace and time limits:',
-  },
+  headings: { emulator: 'Emulator of --local:' },
   examples: [
     'voicectl stream --file hello.wav --local --expect-audio',
     'voicectl stream --file hello.wav --out reply.wav --json',

@@ -1,10 +1,10 @@
-import type { streamOptions } from '../../config/options.ts';
 import type { RepeatEvent } from '../../runs/repeat.ts';
-import type { CommandContext } from '../command.ts';
+import type { ContextOf } from '../command.ts';
 import type { LiveEnds } from './live-ends.ts';
 import { printEvent } from './print-event.ts';
+import type { streamSpec } from './spec.ts';
 
-export type StreamContext = CommandContext<(typeof streamOptions)[number]>;
+export type StreamContext = ContextOf<typeof streamSpec>;
 
 /** Starts one session or several. `enough` ends the source early; the signal ends the session. */
 export type BeginSession = (signal: AbortSignal, enough?: AbortSignal) => AsyncIterable<RepeatEvent>;

@@ -1,5 +1,4 @@
 import { defaultDevice, developmentKey, isLoopback } from '../../config/target.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
@@ -16,11 +15,6 @@ export async function run(context: TokenContext): Promise<number> {
   const { settings, io, json, verbose, quiet, signal, note } = context;
   const { apiVersion, retries, curl, decode, baseUrl, device, ca } = settings;
   if (curl) {
-    if (settings.local) {
-      throw new VoicectlError('usage', '--curl cannot be combined with --local: that service ends at once', {
-        hint: 'Start one with `voicectl serve`.',
-      });
-    }
     const url = serviceUrl(baseUrl, tokenPath(apiVersion));
     const trust = ca === undefined || !url.startsWith('https:') ? undefined : { file: ca };
     const key = isLoopback(baseUrl) ? { fallback: developmentKey } : undefined;

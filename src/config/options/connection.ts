@@ -1,9 +1,28 @@
-import { parseApiVersion, parseDuration, parseFlag, parseInteger, parseText, parseUrl } from '../parse.ts';
-import { define } from './define.ts';
+import { askers, callers, controllers, define } from '../option.ts';
+import {
+  parseApiVersion,
+  parseChoice,
+  parseDuration,
+  parseFlag,
+  parseInteger,
+  parseText,
+  parseUrl,
+} from '../parse.ts';
 
 /** Where it connects. */
 export const connectionSettings = {
+  local: define({
+    commands: [...callers, ...askers],
+    group: 'service',
+    flag: '--local',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'start an emulator inside the process for this one command',
+  }),
   baseUrl: define({
+    commands: [...callers, ...askers, 'load', 'doctor', ...controllers],
+    group: 'service',
+    without: { local: '' },
     flag: '--base-url <URL>',
     env: 'VOICECTL_BASE_URL',
     default: 'http://127.0.0.1:8787',
@@ -11,62 +30,82 @@ export const connectionSettings = {
     help: 'HTTP address of the service',
   }),
   wsUrl: define({
+    commands: [...callers, ...askers, 'load'],
+    group: 'service',
+    without: { local: '' },
     flag: '--ws-url <URL>',
     env: 'VOICECTL_WS_URL',
     defaultText: 'the host of --base-url',
     parse: parseUrl('ws:', 'wss:'),
     help: 'WebSocket address of the service',
   }),
-  apiVersion: define({
-    flag: '--api-version <VERSION>',
-    defaultText: 'the unversioned path',
-    parse: parseApiVersion,
-    help: 'use the versioned token path, such as v1',
-  }),
-  local: define({
-    flag: '--local',
-    parse: parseFlag,
-    flagOnly: true,
-    help: 'start an emulator inside the process for this one command',
-  }),
-  allowPlaintext: define({
-    flag: '--allow-plaintext',
-    parse: parseFlag,
-    help: 'allow plain HTTP to a host that is not loopback',
-  }),
-  ca: define({
-    flag: '--ca <FILE>',
-    env: 'VOICECTL_CA',
-    defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
-    parse: parseText,
-    help: 'trust only the certificates in this PEM file',
-  }),
-  apiKey: define({
-    flag: '--api-key <KEY>',
-    env: 'VOICECTL_API_KEY',
-    parse: parseText,
-    help: 'API key; as a flag for a loopback target only',
-  }),
-  apiKeyFile: define({
-    flag: '--api-key-file <FILE>',
-    parse: parseText,
-    help: 'file with the API key; - is standard input',
-  }),
   device: define({
+    commands: [...callers, 'drill', 'exec'],
+    group: 'service',
     flag: '--device <ID>',
     env: 'VOICECTL_DEVICE',
     defaultText: 'voicectl-HOSTNAME',
     parse: parseText,
     help: 'device identifier sent for the token',
   }),
-  profile: define({
-    flag: '--profile <NAME>',
-    env: 'VOICECTL_PROFILE',
+  apiKeyFile: define({
+    commands: [...callers, ...askers, 'load'],
+    group: 'service',
+    flag: '--api-key-file <FILE>',
     parse: parseText,
-    flagOnly: true,
-    help: 'settings under profiles.NAME of the config file',
+    help: 'file with the API key; - is standard input',
+  }),
+  apiKey: define({
+    commands: [...callers, ...askers, 'load'],
+    group: 'service',
+    flag: '--api-key <KEY>',
+    secret: true,
+    env: 'VOICECTL_API_KEY',
+    parse: parseText,
+    help: 'API key; as a flag for a loopback target only',
+  }),
+  retries: define({
+    commands: callers,
+    group: 'service',
+    flag: '--retries <N>',
+    default: '4',
+    parse: parseInteger(0, 100),
+    help: 'further attempts after a rate limit or a failed connection',
+  }),
+  timeout: define({
+    commands: [...callers, ...askers, 'load', 'doctor', ...controllers],
+    group: 'service',
+    flag: '--timeout <DURATION>',
+    parse: parseDuration,
+    help: 'limit for the whole command',
+  }),
+  apiVersion: define({
+    commands: [...callers, 'load', 'doctor'],
+    group: 'service',
+    flag: '--api-version <VERSION>',
+    defaultText: 'the unversioned path',
+    parse: parseApiVersion,
+    help: 'use the versioned token path, such as v1',
+  }),
+  ca: define({
+    commands: [...callers, ...askers, 'load', 'doctor', 'proxy', 'exec', ...controllers],
+    group: 'service',
+    flag: '--ca <FILE>',
+    env: 'VOICECTL_CA',
+    defaultText: 'the built-in authorities, and NODE_EXTRA_CA_CERTS',
+    parse: parseText,
+    help: 'trust only the certificates in this PEM file',
+  }),
+  allowPlaintext: define({
+    commands: [...callers, ...askers, 'load', 'doctor'],
+    group: 'service',
+    flag: '--allow-plaintext',
+    parse: parseFlag,
+    help: 'allow plain HTTP to a host that is not loopback',
   }),
   config: define({
+    commands: 'every',
+    group: 'general',
     flag: '--config <FILE>',
     env: 'VOICECTL_CONFIG',
     defaultText: 'voicectl.config.yaml or .json here, then the user’s own',
@@ -74,15 +113,86 @@ export const connectionSettings = {
     flagOnly: true,
     help: 'config file',
   }),
-  retries: define({
-    flag: '--retries <N>',
-    default: '4',
-    parse: parseInteger(0, 100),
-    help: 'further attempts after a rate limit or a failed connection',
+  profile: define({
+    commands: 'every',
+    group: 'general',
+    flag: '--profile <NAME>',
+    env: 'VOICECTL_PROFILE',
+    parse: parseText,
+    flagOnly: true,
+    help: 'settings under profiles.NAME of the config file',
   }),
-  timeout: define({
-    flag: '--timeout <DURATION>',
-    parse: parseDuration,
-    help: 'limit for the whole command',
+};
+
+/** What it prints. */
+export const outputSettings = {
+  output: define({
+    commands: 'every',
+    group: 'general',
+    flag: '--output <FORM>',
+    defaultText: 'tui on a terminal, else plain',
+    parse: parseChoice(['tui', 'plain', 'json']),
+    help: 'tui (stream, serve, check and drill, on a terminal only), plain or json',
+  }),
+  json: define({
+    commands: 'every',
+    group: 'general',
+    flag: '--json',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'short for --output json',
+  }),
+  color: define({
+    commands: 'every',
+    group: 'general',
+    flag: '--no-color',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'no colour, as with NO_COLOR',
+  }),
+  quiet: define({
+    commands: 'every',
+    group: 'general',
+    flag: '-q, --quiet',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'warnings and errors only',
+  }),
+  verbose: define({
+    commands: 'every',
+    group: 'general',
+    flag: '-v, --verbose',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'more detail',
+  }),
+  debug: define({
+    commands: 'every',
+    group: 'general',
+    flag: '--debug',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'a stack with each error',
+  }),
+};
+
+/** `token`. */
+export const tokenSettings = {
+  decode: define({
+    commands: ['token'],
+    group: 'print',
+    flag: '--decode',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'print header and claims as JSON instead of the token',
+  }),
+  curl: define({
+    commands: ['token'],
+    group: 'print',
+    without: { local: 'that service ends at once' },
+    flag: '--curl',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'print the equivalent curl command; sends nothing',
   }),
 };

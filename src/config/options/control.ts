@@ -1,15 +1,19 @@
+import { controllers, define, servers, streamControllers } from '../option.ts';
 import { parseChoice, parseFlag, parseInteger, parseProbability, parseText } from '../parse.ts';
-import { define } from './define.ts';
 
 /** Control of a running emulator. */
 export const controlSettings = {
   controlSecretFile: define({
+    commands: [...servers, 'proxy', ...controllers],
+    group: 'listen',
     flag: '--control-secret-file <FILE>',
     defaultText: 'VOICECTL_CONTROL_SECRET',
     parse: parseText,
     help: 'file with the secret of the control API, for an emulator beyond loopback or behind a proxy',
   }),
   onStream: define({
+    commands: [...streamControllers, 'emulator fault'],
+    group: 'streams',
     flag: '--on-stream <N>',
     defaultText: 'all',
     parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
@@ -17,14 +21,25 @@ export const controlSettings = {
     help: 'only the stream with this number',
   }),
   onDevice: define({
+    commands: [...streamControllers, 'emulator fault'],
+    group: 'streams',
     flag: '--on-device <ID>',
     defaultText: 'all',
     parse: parseText,
     flagOnly: true,
     help: 'only streams of this device',
   }),
-  follow: define({ flag: '--follow', parse: parseFlag, flagOnly: true, help: 'show events as they happen' }),
+  follow: define({
+    commands: ['emulator journal'],
+    group: 'print',
+    flag: '--follow',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'show events as they happen',
+  }),
   type: define({
+    commands: ['emulator journal'],
+    group: 'print',
     flag: '--type <TYPE>',
     defaultText: 'all',
     parse: parseText,
@@ -32,6 +47,8 @@ export const controlSettings = {
     help: 'only events of this type',
   }),
   limit: define({
+    commands: ['emulator journal'],
+    group: 'print',
     flag: '--limit <N>',
     default: '1000',
     parse: parseInteger(1, 10_000),
@@ -39,14 +56,25 @@ export const controlSettings = {
     help: 'at most this many events, the newest',
   }),
   times: define({
+    commands: ['emulator fault'],
+    group: 'scope',
     flag: '--times <N>',
     defaultText: 'until it is cleared',
     parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
     flagOnly: true,
     help: 'the fault strikes this often',
   }),
-  once: define({ flag: '--once', parse: parseFlag, flagOnly: true, help: 'short for --times 1' }),
+  once: define({
+    commands: ['emulator fault'],
+    group: 'scope',
+    flag: '--once',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'short for --times 1',
+  }),
   probability: define({
+    commands: ['emulator fault'],
+    group: 'scope',
     flag: '--probability <P>',
     defaultText: '1',
     parse: parseProbability,
@@ -54,18 +82,24 @@ export const controlSettings = {
     help: 'chance of the fault at each opportunity',
   }),
   status: define({
+    commands: ['emulator send'],
+    group: 'message',
     flag: '--status <STATE>',
     parse: parseChoice(['listening', 'speaking']),
     flagOnly: true,
     help: 'send a status message: listening or speaking',
   }),
   errorCode: define({
+    commands: ['emulator send'],
+    group: 'message',
     flag: '--error-code <CODE>',
     parse: parseText,
     flagOnly: true,
     help: 'send an error message with this code',
   }),
   message: define({
+    commands: ['emulator send'],
+    group: 'message',
     flag: '--message <TEXT>',
     defaultText: 'the code',
     parse: parseText,
@@ -73,11 +107,20 @@ export const controlSettings = {
     help: 'text of the error message',
   }),
   code: define({
+    commands: ['emulator close'],
+    group: 'message',
     flag: '--code <N>',
     default: '1000',
     parse: parseInteger(1000, 4999),
     flagOnly: true,
     help: 'close code',
   }),
-  reason: define({ flag: '--reason <TEXT>', parse: parseText, flagOnly: true, help: 'close reason' }),
+  reason: define({
+    commands: ['emulator close'],
+    group: 'message',
+    flag: '--reason <TEXT>',
+    parse: parseText,
+    flagOnly: true,
+    help: 'close reason',
+  }),
 };

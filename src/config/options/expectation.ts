@@ -1,6 +1,6 @@
 import { type AudioLimitName, audioLimitNames, audioLimits } from '../../kernel/audio-limits.ts';
+import { define, type OptionSpec, results } from '../option.ts';
 import { parseDuration, parseInteger, parseText } from '../parse.ts';
-import { define, type OptionSpec } from './define.ts';
 
 /** The setting of a limit: `max-gap` is `maxGap`, and `--max-gap`. */
 type SettingName<Name extends string> = Name extends `${infer Word}-${infer Rest}`
@@ -20,6 +20,8 @@ const limitSettings = Object.fromEntries(
       limitSetting(name),
       define({
         flag: mayBeAny ? `--${name} [DURATION]` : `--${name} <DURATION>`,
+        commands: ['stream'],
+        group: 'expectations',
         parse: parseDuration,
         ...(mayBeAny ? { preset: '0' } : {}),
         help,
@@ -27,48 +29,59 @@ const limitSettings = Object.fromEntries(
     ];
   }),
 ) as unknown as {
-  [Name in AudioLimitName as SettingName<Name>]: OptionSpec<number> & { default?: never; repeatable?: never };
+  [Name in AudioLimitName as SettingName<Name>]: OptionSpec<number> & {
+    commands: readonly ['stream'];
+    group: 'expectations';
+    default?: never;
+    repeatable?: never;
+  };
 };
 
 /** Expectations. */
 export const expectationSettings = {
   ...limitSettings,
   expectEvent: define({
+    commands: ['stream'],
+    group: 'expectations',
     flag: '--expect-event <KIND>',
     parse: parseText,
     repeatable: true,
     help: 'fail without a service message of this kind (repeatable)',
   }),
   forbidEvent: define({
+    commands: ['stream'],
+    group: 'expectations',
     flag: '--forbid-event <KIND>',
     parse: parseText,
     repeatable: true,
     help: 'fail on a service message of this kind (repeatable)',
   }),
   expectClose: define({
+    commands: ['stream'],
+    group: 'expectations',
     flag: '--expect-close <CODE>',
     parse: parseInteger(1000, 4999),
     help: 'fail unless the stream closes with this code',
   }),
-  expectFile: define({
-    flag: '--expect-file <FILE>',
-    parse: parseText,
-    flagOnly: true,
-    help: 'a whole conversation as YAML or JSON, instead of --file: what is said when, and what must follow',
-  }),
   repeat: define({
+    commands: ['stream'],
+    group: 'expectations',
     flag: '--repeat <N>',
     default: '1',
     parse: parseInteger(1, 10_000),
     help: 'run this many sessions one after the other, and show the spread of the figures',
   }),
   warmup: define({
+    commands: ['stream'],
+    group: 'expectations',
     flag: '--warmup <N>',
     default: '0',
     parse: parseInteger(0, 1_000),
     help: 'warm-up sessions before these, which do not count',
   }),
   junit: define({
+    commands: ['stream', 'check', 'drill', ...results],
+    group: 'files',
     flag: '--junit <FILE>',
     parse: parseText,
     flagOnly: true,

@@ -1,48 +1,83 @@
 import { parseArrival } from '../arrival.ts';
 import { loadTaskNames } from '../load-tasks.ts';
-import { parseChoice, parseDuration, parseInteger, parseProcesses, parseText } from '../parse.ts';
+import { define, results } from '../option.ts';
+import { type Parse, parseChoice, parseDuration, parseInteger, parseProcesses, parseText } from '../parse.ts';
 import { parseThreshold } from '../threshold.ts';
-import { define } from './define.ts';
-import { parseShard, parseStart } from './load-values.ts';
+
+/** Part `number` of `of`, from 1. */
+export interface Shard {
+  number: number;
+  of: number;
+}
+
+/** `2/8`. */
+const parseShard: Parse<Shard> = (text) => {
+  const [, first, second] = /^(\d{1,5})\/(\d{1,5})$/.exec(text) ?? [];
+  const [number, of] = [Number(first), Number(second)];
+  if (number >= 1 && number <= of) return { number, of };
+  throw new Error('expected I/N with I from 1 to N, such as 2/8');
+};
+
+/** Milliseconds since the epoch of `2026-11-22T08:00:00Z`, or of seconds since the epoch. */
+const parseStart: Parse<number> = (text) => {
+  const isSeconds = /^\d{9,11}(\.\d{1,3})?$/.test(text);
+  const ms = isSeconds ? Number(text) * 1000 : /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(ms)) return Math.round(ms);
+  throw new Error('expected a time, such as 2026-11-22T08:00:00Z, or seconds since the epoch');
+};
 
 /** `load`. */
 export const loadSettings = {
   sessions: define({
+    commands: ['load'],
+    group: 'sessions',
     flag: '--sessions <N>',
     default: '10',
     parse: parseInteger(1, 10_000_000),
     help: 'how many sessions arrive',
   }),
   arrival: define({
+    commands: ['load'],
+    group: 'sessions',
     flag: '--arrival <SCHEDULE>',
     defaultText: 'evenly over --ramp-up, else constant:10/s',
     parse: parseArrival,
     help: 'constant:R/s, poisson:R/s, ramp:A..B/s, burst:N or burst:N/DURATION',
   }),
   rampUp: define({
+    commands: ['load'],
+    group: 'sessions',
     flag: '--ramp-up <DURATION>',
     parse: parseDuration,
     help: 'the rate of arrivals rises to its full value during this time',
   }),
   task: define({
+    commands: ['load'],
+    group: 'sessions',
     flag: '--task <TASK>',
     default: 'talk',
     parse: parseChoice(loadTaskNames),
     help: 'what each session does: talk, listen, barge-in, storm or tokens',
   }),
   hold: define({
+    commands: ['load'],
+    group: 'sessions',
     flag: '--hold <DURATION>',
     defaultText: 'one turn; 10s for listen, 1s for storm',
     parse: parseDuration,
     help: 'how long each session goes on; a turn that has begun is completed',
   }),
   giveUp: define({
+    commands: ['load'],
+    group: 'loadDevices',
     flag: '--give-up <DURATION>',
     default: '10s',
     parse: parseDuration,
     help: 'a session that is not confirmed this long after its arrival has failed',
   }),
   deviceCount: define({
+    commands: ['load'],
+    group: 'loadDevices',
     flag: '--devices <N>',
     key: 'devices',
     defaultText: 'as few as the limits of a device allow',
@@ -51,24 +86,32 @@ export const loadSettings = {
     help: 'use at most this many devices',
   }),
   devicePrefix: define({
+    commands: ['load'],
+    group: 'loadDevices',
     flag: '--device-prefix <TEXT>',
     defaultText: 'load-START',
     parse: parseText,
     help: 'the identifiers of the devices: TEXT-1, TEXT-2 and so on',
   }),
   threshold: define({
+    commands: results,
+    group: 'verdicts',
     flag: '--threshold <THRESHOLD>',
     parse: parseThreshold,
     repeatable: true,
     help: 'exit 1 unless it holds, such as first-audio:p95<800ms or failed<1% (repeatable)',
   }),
   abortOn: define({
+    commands: ['load'],
+    group: 'verdicts',
     flag: '--abort-on <THRESHOLD>',
     parse: parseThreshold,
     repeatable: true,
     help: 'like --threshold, and end the run as soon as it is crossed (repeatable)',
   }),
   loadProcesses: define({
+    commands: ['load'],
+    group: 'processes',
     flag: '--processes <N>',
     key: 'processes',
     default: '1',
@@ -76,12 +119,17 @@ export const loadSettings = {
     help: 'generate the load in this many processes; auto: one for each core; none: in this one',
   }),
   shard: define({
+    commands: ['load'],
+    group: 'processes',
+    needs: { startAt: 'all shards start at the same time' },
     flag: '--shard <I/N>',
     parse: parseShard,
     flagOnly: true,
     help: 'generate part I of N of the load; needs --start-at',
   }),
   startAt: define({
+    commands: ['load'],
+    group: 'processes',
     flag: '--start-at <TIME>',
     defaultText: 'now',
     parse: parseStart,
@@ -89,6 +137,8 @@ export const loadSettings = {
     help: 'start at this time: ISO 8601, or seconds since the epoch',
   }),
   loadSeed: define({
+    commands: ['load'],
+    group: 'processes',
     flag: '--seed <N>',
     key: 'seed',
     defaultText: 'from the start time',
@@ -96,6 +146,8 @@ export const loadSettings = {
     help: 'make the arrivals of poisson repeatable',
   }),
   confirm: define({
+    commands: ['load'],
+    group: 'service',
     flag: '--confirm <HOST>',
     parse: parseText,
     repeatable: true,
@@ -103,6 +155,8 @@ export const loadSettings = {
     help: 'allow load on this host, which is not loopback (repeatable)',
   }),
   resultOut: define({
+    commands: results,
+    group: 'files',
     flag: '--out <FILE>',
     key: 'out',
     parse: parseText,

@@ -1,26 +1,34 @@
+import { define } from '../option.ts';
 import { parseChoice, parseDuration, parseFlag, parseInteger, parseText, parseUrl } from '../parse.ts';
-import { define } from './define.ts';
 
 /** `proxy`. */
 export const proxySettings = {
   target: define({
+    commands: ['proxy', 'exec'],
+    group: 'target',
     flag: '--target <URL>',
     parse: parseUrl('http:', 'https:'),
     help: 'HTTP address of the service behind the proxy',
   }),
   targetWs: define({
+    commands: ['proxy', 'exec'],
+    group: 'target',
     flag: '--target-ws <URL>',
     defaultText: 'the host of --target',
     parse: parseUrl('ws:', 'wss:'),
     help: 'WebSocket address of that service',
   }),
   targetTimeout: define({
+    commands: ['proxy', 'exec'],
+    group: 'target',
     flag: '--target-timeout <DURATION>',
     default: '10s',
     parse: parseDuration,
     help: 'how long the service may take to begin an answer',
   }),
   proxyHost: define({
+    commands: ['proxy'],
+    group: 'listen',
     flag: '--host <ADDRESS>',
     key: 'host',
     default: '127.0.0.1',
@@ -28,6 +36,8 @@ export const proxySettings = {
     help: 'address to listen on; beyond loopback needs --tls or --allow-plaintext',
   }),
   proxyPort: define({
+    commands: ['proxy'],
+    group: 'listen',
     flag: '--port <N>',
     key: 'port',
     default: '8788',
@@ -35,18 +45,24 @@ export const proxySettings = {
     help: 'port to listen on; 0 takes a free one',
   }),
   proxyPlaintext: define({
+    commands: ['proxy', 'exec'],
+    group: 'target',
     flag: '--allow-plaintext',
     key: 'allowPlaintext',
     parse: parseFlag,
     help: 'allow plain HTTP beyond this machine: to the service, and for devices',
   }),
   failOn: define({
+    commands: ['proxy', 'exec'],
+    group: 'target',
     flag: '--fail-on <LEVEL>',
     parse: parseChoice(['violation', 'remark']),
     flagOnly: true,
     help: 'exit 1 if there is a violation, or also if there is a remark',
   }),
   proxyRecord: define({
+    commands: ['proxy', 'exec'],
+    group: 'target',
     flag: '--record <DIR>',
     key: 'record',
     parse: parseText,
@@ -54,6 +70,8 @@ export const proxySettings = {
     help: 'record each stream into a folder of its own in this one, for inspect and replay',
   }),
   proxyDuration: define({
+    commands: ['proxy'],
+    group: 'listen',
     flag: '--duration <DURATION>',
     key: 'duration',
     parse: parseDuration,

@@ -1,3 +1,4 @@
+import { plainReplies, type repliesWithArgument, replyModes } from '../../config/parse.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
 import { echo } from './echo.ts';
@@ -10,10 +11,13 @@ import { silence } from './silence.ts';
 import { tone } from './tone.ts';
 
 /** Reply modes without an argument. */
-const plain: Record<string, CreateReply> = { parrot, echo, tone, silence };
+const plain: Record<(typeof plainReplies)[number], CreateReply> = { parrot, echo, tone, silence };
 
 /** Reply modes with an argument after the colon. */
-const withArgument: Record<string, (argument: string, options: ReplyOptions) => Promise<ReplyMode>> = {
+const withArgument: Record<
+  keyof typeof repliesWithArgument,
+  (argument: string, options: ReplyOptions) => Promise<ReplyMode>
+> = {
   file: sayFile,
   exec: async (command) => runCommand(command),
   module: loadModule,
@@ -35,24 +39,16 @@ export interface ReplyOptions {
   replaySpeed?: number | undefined;
 }
 
-/** Every reply mode, as it is written on the command line. */
-export const replyModes: readonly string[] = [
-  ...Object.keys(plain),
-  'file:PATH',
-  'exec:COMMAND',
-  'module:PATH',
-  'replay:DIR',
-];
-
 /** Makes the reply mode that is written so. Throws `usage` for an unknown name, `bad-input` for an unusable file. */
 export async function createReplyMode(mode: string, options: ReplyOptions = {}): Promise<ReplyMode> {
-  const simple = Object.hasOwn(plain, mode) ? plain[mode] : undefined;
-  if (simple !== undefined) return simple;
+  const simple = plainReplies.find((name) => name === mode);
+  if (simple !== undefined) return plain[simple];
   const colon = mode.indexOf(':');
   const name = mode.slice(0, colon);
   const argument = mode.slice(colon + 1);
-  const make = colon > 0 && Object.hasOwn(withArgument, name) ? withArgument[name] : undefined;
-  if (make !== undefined && argument !== '') return make(argument, options);
+  const made =
+    colon > 0 && Object.hasOwn(withArgument, name) ? (name as keyof typeof withArgument) : undefined;
+  if (made !== undefined && argument !== '') return withArgument[made](argument, options);
   const known = [...Object.keys(plain), ...Object.keys(withArgument)];
   const meant = didYouMean(mode.split(':', 1)[0] ?? '', known);
   throw new VoicectlError('usage', `Unknown reply mode: ${mode}${meant}`, {

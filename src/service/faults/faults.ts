@@ -162,7 +162,8 @@ export function checkFault(input: FaultInput | string): Fault {
   try {
     return typeof input === 'string' ? readFault(input) : parseFault(input);
   } catch (cause) {
-    throw new VoicectlError('usage', `Wrong fault: ${(cause as Error).message}`, {
+    const name = typeof input === 'string' ? input : (input as { name?: unknown } | null)?.name;
+    throw new VoicectlError('usage', `Wrong fault ${JSON.stringify(name)}: ${(cause as Error).message}`, {
       hint: '`voicectl emulator fault list` shows all faults.',
       cause,
     });

@@ -38,7 +38,7 @@ describe('the catalogue', () => {
     [['--drill', 'D99'], /--drill: there is no situation D99/],
     [['--parallel', '2'], /--parallel needs a command/],
     [['--host', '0.0.0.0'], /Refusing to listen on 0\.0\.0\.0/],
-    [['--cert', 'x.pem', '--', 'true'], /--cert without --key/],
+    [['--cert', 'x.pem', '--', 'true'], /--cert needs --key/],
   ])('%j is refused', async (argv, says) => {
     const { code, stderr } = await run(...argv);
     expect(code).toBe(2);

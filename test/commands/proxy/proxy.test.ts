@@ -63,7 +63,12 @@ describe('voicectl proxy', () => {
       2,
       'Refusing to send a key or token to 192.0.2.1',
     ],
-    ['a wrong fault', ['--target', 'TARGET', '--fault', 'nonsense'], 2, 'Wrong fault'],
+    [
+      'a wrong fault',
+      ['--target', 'TARGET', '--fault', 'nonsense'],
+      2,
+      '--fault: "nonsense" is not valid: expected a fault',
+    ],
     ['a target where nobody listens', ['--target', 'NOBODY'], 4, 'connection refused'],
     ['a record folder that is a file', ['--target', 'TARGET', '--record', '/dev/null/x'], 8, 'Cannot write'],
   ])('refuses %s', async (_what, args, code, text) => {
@@ -116,6 +121,9 @@ describe('voicectl exec --target', () => {
       '--',
       'true',
     ]);
-    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('--reply is for an emulator') });
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--reply cannot be combined with --target: it is for an emulator'),
+    });
   });
 });

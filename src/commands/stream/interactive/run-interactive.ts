@@ -26,7 +26,6 @@ import { helpLines, readTyped, type Typed } from './typed-line.ts';
  * directions. Throws the failure of the token request or of the stream.
  */
 export async function runInteractive(context: StreamContext): Promise<void> {
-  requireAlone(context);
   const { io, json, settings, signal } = context;
   const isTerminal = io.terminal !== undefined && !json;
   const target = await openTarget(context, { needsKey: settings.tokenFrom === undefined });
@@ -44,27 +43,6 @@ export async function runInteractive(context: StreamContext): Promise<void> {
     await input.close();
     await target.close();
   }
-}
-
-/** Everything that is sent is typed, and everything that comes is shown. */
-function requireAlone({ settings }: StreamContext): void {
-  const { file, raw, mic, replay, expectFile, record, recordBoth, out, play, repeat } = settings;
-  const others = {
-    file,
-    raw,
-    mic,
-    replay,
-    'expect-file': expectFile,
-    record,
-    'record-both': recordBoth,
-    out,
-    play,
-  };
-  const [given] = Object.entries(others).find(([, value]) => value !== undefined && value !== false) ?? [];
-  if (given === undefined && repeat <= 1) return;
-  throw new VoicectlError('usage', `--interactive cannot be combined with --${given ?? 'repeat'}`, {
-    hint: 'Send a file from within the session: :file hello.wav.',
-  });
 }
 
 async function join(

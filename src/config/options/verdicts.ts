@@ -1,9 +1,11 @@
-import { parseChoice, parseFlag, parseInteger, parseText } from '../parse.ts';
-import { define } from './define.ts';
+import { askers, define } from '../option.ts';
+import { parseChoice, parseDuration, parseFlag, parseInteger, parseText } from '../parse.ts';
 
 /** `check`. */
 export const checkSettings = {
   devices: define({
+    commands: askers,
+    group: 'service',
     flag: '--device <ID>',
     env: 'VOICECTL_DEVICE',
     key: 'device',
@@ -13,24 +15,32 @@ export const checkSettings = {
     help: 'device identifier (repeatable); up to four are used',
   }),
   level: define({
+    commands: askers,
+    group: 'asked',
     flag: '--level <LEVEL>',
     default: 'base',
     parse: parseChoice(['base', 'standard']),
     help: 'base, or standard with windows, expiry and many connections',
   }),
   exhaust: define({
+    commands: askers,
+    group: 'asked',
     flag: '--exhaust',
     parse: parseFlag,
     flagOnly: true,
     help: 'reach the rate limit, with a throwaway device',
   }),
   thorough: define({
+    commands: askers,
+    group: 'asked',
     flag: '--thorough',
     parse: parseFlag,
     flagOnly: true,
     help: 'also send what a firewall may treat as an attack: large bodies, headers and messages',
   }),
   rule: define({
+    commands: ['check'],
+    group: 'verdicts',
     flag: '--rule <ID>',
     parse: parseText,
     repeatable: true,
@@ -39,22 +49,30 @@ export const checkSettings = {
     help: 'judge only this rule, such as R12, and send only what it needs (repeatable)',
   }),
   oneDevice: define({
+    commands: askers,
+    group: 'service',
     flag: '--one-device',
     parse: parseFlag,
     help: 'use only the first device',
   }),
   dryRun: define({
+    commands: [...askers, 'load'],
+    group: 'print',
     flag: '--dry-run',
     parse: parseFlag,
     flagOnly: true,
     help: 'print the plan and its cost; send nothing',
   }),
   maxRequests: define({
+    commands: askers,
+    group: 'asked',
     flag: '--max-requests <N>',
     parse: parseInteger(1, 100_000),
     help: 'send at most this many requests and connections',
   }),
   wrongKey: define({
+    commands: askers,
+    group: 'asked',
     flag: '--wrong-key',
     parse: parseFlag,
     negatable: true,
@@ -62,16 +80,22 @@ export const checkSettings = {
     help: 'send a wrong key, once',
   }),
   jwks: define({
+    commands: ['check'],
+    group: 'verdicts',
     flag: '--jwks <URL_OR_FILE>',
     parse: parseText,
     help: 'published keys that verify the tokens',
   }),
   expected: define({
+    commands: ['check'],
+    group: 'verdicts',
     flag: '--expected <FILE>',
     parse: parseText,
     help: 'rules that are known to fail, one a line, each with a reason',
   }),
   strict: define({
+    commands: ['check'],
+    group: 'verdicts',
     flag: '--strict',
     parse: parseFlag,
     help: 'warn and unknown count as failures',
@@ -81,6 +105,8 @@ export const checkSettings = {
 /** `learn`. */
 export const learnSettings = {
   dialectOut: define({
+    commands: ['learn'],
+    group: 'dialect',
     flag: '--out <FILE>',
     key: 'out',
     parse: parseText,
@@ -89,15 +115,59 @@ export const learnSettings = {
     help: 'write the dialect to a file',
   }),
   merge: define({
+    commands: ['learn'],
+    group: 'dialect',
     flag: '--merge <FILE>',
     parse: parseText,
     flagOnly: true,
     help: 'keep the settings of this dialect that were not probed',
   }),
   diff: define({
+    commands: ['learn'],
+    group: 'dialect',
     flag: '--diff <FILE>',
     parse: parseText,
     flagOnly: true,
     help: 'print the differences from this dialect instead of a dialect; exit 1 if there are any',
+  }),
+};
+
+/** `drill`. */
+export const drillSettings = {
+  drill: define({
+    commands: ['drill'],
+    group: 'situations',
+    flag: '--drill <ID>',
+    parse: parseText,
+    repeatable: true,
+    flagOnly: true,
+    defaultText: 'all',
+    help: 'only this situation, such as D9-1012, or those of this rule, such as D9 (repeatable)',
+  }),
+  list: define({
+    commands: ['drill'],
+    group: 'situations',
+    flag: '--list',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'print the situations; start nothing',
+  }),
+  noticeWithin: define({
+    commands: ['drill'],
+    group: 'situations',
+    flag: '--device-timeout <DURATION>',
+    key: 'deviceTimeout',
+    flagOnly: true,
+    default: '60s',
+    parse: parseDuration,
+    help: 'how long the device may take to notice that the service is gone, and to connect',
+  }),
+  parallel: define({
+    commands: ['drill'],
+    group: 'situations',
+    flag: '--parallel <N>',
+    default: '1',
+    parse: parseInteger(1, 16),
+    help: 'number of situations at the same time, each with its own command',
   }),
 };

@@ -1,0 +1,155 @@
+import type { Parse } from './parse.ts';
+
+/** Every command that takes options, by its whole name. */
+export type CommandName =
+  | 'serve'
+  | 'exec'
+  | 'replay'
+  | 'token'
+  | 'stream'
+  | 'inspect'
+  | 'check'
+  | 'learn'
+  | 'proxy'
+  | 'drill'
+  | 'load'
+  | 'load merge'
+  | 'devices'
+  | 'doctor'
+  | `emulator ${'state' | 'journal' | 'reset' | 'clock' | 'fault' | 'event' | 'send' | 'speak' | 'close'}`;
+
+/** Commands that often take the same options. */
+export const servers = ['serve', 'replay'] as const;
+export const emulators = [...servers, 'exec'] as const;
+export const callers = ['token', 'stream'] as const;
+export const askers = ['check', 'learn'] as const;
+export const results = ['load', 'load merge'] as const;
+export const streamControllers = [
+  'emulator journal',
+  'emulator event',
+  'emulator send',
+  'emulator speak',
+  'emulator close',
+] as const;
+export const controllers = [
+  ...streamControllers,
+  'emulator state',
+  'emulator reset',
+  'emulator clock',
+  'emulator fault',
+] as const;
+
+/** The groups of options, in the order of help and docs, each with its heading. */
+export const groups = {
+  source: 'What to stream:',
+  sessions: 'Sessions:',
+  situations: 'Situations:',
+  target: 'Service:',
+  service: 'Service:',
+  print: 'What to print:',
+  asked: 'What is asked:',
+  verdicts: 'Verdicts:',
+  dialect: 'Dialect:',
+  emulator: 'What the service does:',
+  streams: 'Streams:',
+  scope: 'When the fault strikes:',
+  message: 'What to send:',
+  access: 'Who may connect:',
+  listen: 'Where it listens:',
+  tls: 'TLS:',
+  shared: 'Several emulators as one service:',
+  expectations: 'What must happen:',
+  sound: 'Sound devices:',
+  pace: 'Pace and time limits:',
+  loadDevices: 'Devices:',
+  processes: 'Processes and machines:',
+  files: 'Files to write:',
+  screen: 'Screen and page:',
+  general: 'General:',
+} as const;
+
+export type Group = keyof typeof groups;
+
+/** One setting: who takes it, its flag, its other sources, how it is parsed, what it goes with, and its help. */
+export interface OptionSpec<T> {
+  /** In Commander's form: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
+  flag: string;
+  /** The commands that take it. */
+  commands: readonly CommandName[] | 'every';
+  /** Where help and docs show it. */
+  group: Group;
+  help: string;
+  /** Commander's name for it, if that is not the name of the setting. */
+  key?: string;
+  /** May load what it needs, such as the catalogue of faults: then it returns a promise. */
+  parse: Parse<T>;
+  env?: string;
+  /** As it would be written on the command line. */
+  default?: string;
+  /** Shown as the default if that is not a value. */
+  defaultText?: string;
+  /** May be given several times; the values are collected. */
+  repeatable?: true;
+  /** Meaning of `--name` alone if the value is optional. */
+  preset?: string;
+  /** A switch with an opposite, `--no-NAME`. */
+  negatable?: true;
+  /** Not read from a config file: it makes sense only for one run. */
+  flagOnly?: true;
+  /** Its value is never shown. */
+  secret?: true;
+  /** Where its valid values are listed, in one sentence. */
+  hint?: string;
+  /** The settings that it makes no sense without, each with the reason; only in commands that take them. */
+  needs?: Readonly<Record<string, string>>;
+  /** The settings whose flags cannot be combined with its own, each with the reason. */
+  without?: Readonly<Record<string, string>>;
+}
+
+/** Keeps the type of each setting's value in the table. */
+export const define = <const S extends OptionSpec<unknown>>(spec: S) => spec;
+
+/** A value that cannot be used, as it may be shown. */
+export interface WrongValue {
+  value: unknown;
+  /** What was expected, or what is wrong, in the words of the parser. */
+  why: string;
+  /** Its place in a list. */
+  index?: number;
+}
+
+/**
+ * Reads the value of a setting: text or `true` of a flag, or what a config file holds. A repeatable setting gives a
+ * list. Calls `onWrong` for each value that cannot be used.
+ */
+export async function readValue(
+  spec: OptionSpec<unknown>,
+  raw: unknown,
+  onWrong: (wrong: WrongValue) => void,
+): Promise<unknown> {
+  const one = async (value: unknown, index?: number) => {
+    try {
+      return await readSingle(spec, value);
+    } catch (thrown) {
+      const why = (thrown as Error).message;
+      onWrong({ value: shownValue(spec, value), why, ...(index === undefined ? {} : { index }) });
+      return undefined;
+    }
+  };
+  if (!spec.repeatable) return one(raw);
+  return Array.isArray(raw) ? Promise.all(raw.map(one)) : [await one(raw)];
+}
+
+function readSingle({ parse, preset }: OptionSpec<unknown>, raw: unknown): unknown {
+  if (raw === true && preset !== undefined) return parse(preset);
+  if (!['string', 'number', 'boolean'].includes(typeof raw)) throw new Error('expected a single value');
+  return parse(String(raw));
+}
+
+/** A wrong value as it may be shown: without secrets, and a list or an object by its kind. */
+function shownValue({ secret }: OptionSpec<unknown>, raw: unknown): unknown {
+  if (secret) return '(hidden)';
+  if (Array.isArray(raw)) return '(a list)';
+  if (typeof raw === 'object' && raw !== null) return '(an object)';
+  return typeof raw === 'string' ? raw.replace(/\/\/[^@/]*@/, '//…@') : raw;
+}
