@@ -8,7 +8,7 @@ import { build } from 'esbuild';
  * when they are first needed. Native audio stays outside: it is optional, and built where it is installed.
  */
 const root = import.meta.dirname;
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const { version, bugs } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /**
  * What undici's client asks for and a request of ours never reaches, but would be loaded with it: HTTP/2, which brings
@@ -56,6 +56,7 @@ const common = {
   ],
   define: {
     __VERSION__: JSON.stringify(version),
+    __BUGS__: JSON.stringify(bugs?.url ?? 'the maintainers of your copy'),
     'process.env.NODE_ENV': '"production"',
     // ws would look for a package that only the user may have.
     'process.env.WS_NO_BUFFER_UTIL': '"1"',

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { countSecondTries } from './test/helpers/second-tries.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const { version, bugs } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 const { SECOND_TRIES: secondTries } = process.env;
 
@@ -56,7 +56,10 @@ class LongFirst extends BaseSequencer {
 }
 
 export default defineConfig({
-  define: { __VERSION__: JSON.stringify(version) },
+  define: {
+    __VERSION__: JSON.stringify(version),
+    __BUGS__: JSON.stringify(bugs?.url ?? 'the maintainers of your copy'),
+  },
   oxc: { jsx: { development: false } },
   test: {
     projects: [

@@ -2,13 +2,10 @@ import { toVoicectlError, type VoicectlError } from './kernel/errors.ts';
 import { escapeText, jsonLine } from './kernel/escape.ts';
 import { createProcessIo, type Io } from './kernel/io.ts';
 import { isError } from './kernel/thrown.ts';
-import { version } from './kernel/version.ts';
+import { bugsAddress, version } from './kernel/version.ts';
 import { guessOutputForm, type OutputForm } from './report/output-form.ts';
 
 export { createProcessIo };
-
-/** Where to report a bug. */
-const issuesUrl = 'https://github.com/voicectl/voicectl/issues';
 
 /**
  * Runs one command line. Returns the exit code and never throws. This is the only place where an
@@ -56,7 +53,8 @@ async function report(error: VoicectlError, form: OutputForm, io: Io): Promise<n
   if (error.code === 'closed-pipe' && !form.debug) return exitCode;
   const lines = [`voicectl: ${escapeText(error.message)}`];
   if (error.hint !== undefined) lines.push(`  ${escapeText(error.hint)}`);
-  if (error.code === 'internal') lines.push(`  This is a bug in voicectl. Please report it: ${issuesUrl}`);
+  if (error.code === 'internal')
+    lines.push(`  This is a bug in voicectl. Please report it to ${bugsAddress}`);
   if (error.code === 'internal' || form.debug) lines.push(...stackLines(error));
   // If these lines cannot be written either, nothing more can be done.
   await io.stderr.write(`${lines.join('\n')}\n`).catch(() => {});

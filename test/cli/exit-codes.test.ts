@@ -188,7 +188,7 @@ describe('a bug of ours', () => {
     const { code, stdout, stderr } = await sandbox.run(['token', '--local', '--json'], { env });
     expect(code).toBe(70);
     expect(stderr).toMatch(
-      /^voicectl: no host\n {2}This is a bug in voicectl\. Please report it: https:\S+\nError: no host\n\s+at /,
+      /^voicectl: no host\n {2}This is a bug in voicectl\. Please report it to the maintainers of your copy\nError: no host\n\s+at /,
     );
     expect(jsonLines(stdout)).toEqual([
       expect.objectContaining({ type: 'error', code: 'internal', exitCode: 70 }),
