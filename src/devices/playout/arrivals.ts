@@ -1,31 +1,38 @@
 import { msForBytes } from '../../protocol/audio-format.ts';
 
-/** How regularly audio arrives, and how far it is ahead of real time. Times are monotonic milliseconds. */
+/** How regularly audio arrives, and whether it is ahead of real time. Times are monotonic milliseconds. */
 export interface Arrivals {
   /** `isDelayedByUs`: it was read late. That says nothing about when it came. */
-  note(bytes: number, now: number, isDelayedByUs?: boolean): void;
-  /** How much later than the earliest a recent message came: the jitter that a buffer must absorb. */
+  add(bytes: number, now: number, isDelayedByUs?: boolean): void;
+  /** How much later than the earliest messages come, again and again: the jitter that a buffer must absorb. */
   readonly latenessMs: number;
   /** Length of the longest recent message. */
   readonly messageMs: number;
-  /** How much more audio came than time has passed. 0 if the service keeps real time. */
-  aheadMs(now: number): number;
-  /** Whether the next message is not overdue. */
-  isFlowing(now: number): boolean;
+  /** Whether audio arrives, and not ahead of real time. If it is ahead, it is meant to wait. */
+  isLive(now: number): boolean;
   /** Whether the next message has not come in time. */
   isLate(now: number): boolean;
-  /** Starts again: earlier arrivals say nothing about a new reply. */
-  restart(): void;
+  /**
+   * Audio arrives again after a pause. `isSameReply`: what was held up may come now, all at once; if the service kept real
+   * time before, that is not ahead of it.
+   */
+  resume(isSameReply: boolean): void;
 }
 
-/** Lateness is remembered for one to two of these. */
+/** The earliest and the longest message are remembered for one to two of these. */
 const memoryMs = 5_000;
+/** The lateness of so many seconds is remembered. */
+const rememberedSeconds = 20;
+/** Seconds on each side of the latest message that are part of the same delay. */
+const sameDelaySeconds = 1;
 /**
  * A service whose clock is fast by less than this keeps real time. If it sends faster, its audio is meant to wait.
  * Sound cards and servers are within 0.1 %.
  */
 const realTimeFactor = 1.005;
 const furthestBehindMs = -1_000;
+/** A service that is further ahead does not keep real time. */
+const realTimeMs = 100;
 const overdueMs = 100;
 const lateMs = 5;
 
@@ -33,51 +40,64 @@ export function createArrivals(): Arrivals {
   let startedAt: number | undefined;
   let audioMs = 0;
   let ahead = 0;
-  let lastAt = 0;
+  let wasAhead = false;
+  let lastAt: number | undefined;
   let lastMs = 0;
   /** Of the current stretch and the one before. */
   let stretchAt = 0;
   let earliest: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  let latest: [number, number] = [0, 0];
   let longest: [number, number] = [0, 0];
+  /** The latest message of each second. */
+  const latest = new Map<number, number>();
 
   const aheadAt = (now: number) =>
-    Math.max(furthestBehindMs, ahead + lastMs - realTimeFactor * (now - lastAt));
+    lastAt === undefined ? 0 : Math.max(furthestBehindMs, ahead + lastMs - realTimeFactor * (now - lastAt));
+  /** How long it is since the last message should have been played. */
+  const overdueAt = (now: number) => (lastAt === undefined ? 0 : now - lastAt - lastMs);
+  const addLateness = (ms: number, now: number) => {
+    const second = Math.floor(now / 1_000);
+    latest.set(second, Math.max(ms, latest.get(second) ?? 0));
+    for (const old of latest.keys()) if (old <= second - rememberedSeconds) latest.delete(old);
+  };
   return {
-    note(bytes, now, isDelayedByUs = false) {
+    add(bytes, now, isDelayedByUs = false) {
+      ahead = aheadAt(now);
+      wasAhead ||= ahead > realTimeMs;
       if (startedAt === undefined) {
         startedAt = now;
         stretchAt = now;
         audioMs = 0;
-        ahead = 0;
-      } else ahead = aheadAt(now);
+      }
       if (now - stretchAt >= memoryMs) {
         stretchAt = now;
         earliest = [Number.POSITIVE_INFINITY, earliest[0]];
-        latest = [0, latest[0]];
         longest = [0, longest[0]];
       }
       const transit = now - startedAt - audioMs;
       earliest[0] = Math.min(earliest[0], transit);
-      if (!isDelayedByUs) latest[0] = Math.max(latest[0], transit - Math.min(...earliest));
+      if (!isDelayedByUs) addLateness(transit - Math.min(...earliest), now);
       lastAt = now;
       lastMs = msForBytes(bytes);
       longest[0] = Math.max(longest[0], lastMs);
       audioMs += lastMs;
     },
     get latenessMs() {
-      return Math.max(...latest);
+      // A delay that came once says nothing of the next seconds: no buffer of a useful size would have absorbed it.
+      const [worst = 0] = [...latest].toSorted(([, one], [, other]) => other - one)[0] ?? [];
+      const others = [...latest].filter(([second]) => Math.abs(second - worst) > sameDelaySeconds);
+      return Math.max(0, ...others.map(([, ms]) => ms));
     },
     get messageMs() {
       return Math.max(...longest);
     },
-    aheadMs: (now) => (startedAt === undefined ? 0 : Math.max(0, aheadAt(now))),
-    isFlowing: (now) => startedAt !== undefined && now - lastAt <= lastMs + overdueMs,
-    isLate: (now) => startedAt !== undefined && now - lastAt > lastMs + lateMs,
-    restart() {
+    isLive: (now) => lastAt !== undefined && overdueAt(now) <= overdueMs && aheadAt(now) <= realTimeMs,
+    isLate: (now) => overdueAt(now) > lateMs,
+    resume(isSameReply) {
       startedAt = undefined;
-      [lastMs, ahead] = [0, 0];
       earliest = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+      if (isSameReply && !wasAhead) return;
+      [lastMs, ahead, lastAt] = [0, 0, undefined];
+      if (!isSameReply) wasAhead = false;
     },
   };
 }

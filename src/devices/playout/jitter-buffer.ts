@@ -2,6 +2,7 @@ import { encodeS16le } from '../../audio/encode.ts';
 import { createStretcher } from '../../audio/stretch.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { createArrivals } from './arrivals.ts';
+import { createCatchUp, seamSamples as cutSamples } from './catch-up.ts';
 import { createConcealer } from './conceal.ts';
 import { createHoles } from './holes.ts';
 import { createSampleQueue } from './sample-queue.ts';
@@ -24,7 +25,7 @@ export interface JitterStats {
   readonly flushedMs: number;
   /** Audio dropped because the buffer was full. */
   readonly overflowMs: number;
-  /** Audio skipped because the device or the machine was held up. */
+  /** Audio skipped because the device, the machine or the network was held up. */
   readonly skippedMs: number;
 }
 
@@ -68,14 +69,12 @@ const defaultSettleMs = 1_500;
 const longestTargetMs = 400;
 /** How much later than before a message may come without a gap. */
 const reserveMs = 10;
-/** Added for each of the last holes. */
+/** Added for each hole of the last minute after the first: one may never come again. */
 const reserveForHoleMs = 20;
 /** A shorter pause keeps the device going. */
 const patienceMs = 300;
 /** A smaller deviation of the delay is not corrected: audio passes at exactly its own speed. */
 const toleranceMs = 5;
-/** If a service is further ahead of real time, the delay is not corrected: its audio is meant to wait. */
-const realTimeMs = 100;
 /** Beyond the tolerance, the speed changes by 1 ms in `correctionMs` for each millisecond of deviation. */
 const correctionMs = 2_000;
 /** Inaudible: a twelfth of a semitone. */
@@ -103,17 +102,19 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   /** Age of audio when it was played, over a long and a short time. */
   const age = createWindow(speedFrames);
   const recentAge = createWindow(lateFrames);
+  const catchUp = createCatchUp();
   let state: State = 'idle';
   let isEnded = false;
   /** When the first audio after a pause came, and how much came at once. */
   let filledSince = 0;
   let firstMs = 0;
-  let gapSince = 0;
+  let gapSince = Number.NEGATIVE_INFINITY;
   let heldMs = 0;
   let lateMs = 0;
   const stats = { flushedMs: 0, overflowMs: 0, skippedMs: 0 };
 
-  const reserve = (now: number) => reserveMs + reserveForHoleMs * Math.min(3, holes.recent(now));
+  const reserve = (now: number) =>
+    reserveMs + reserveForHoleMs * Math.min(3, Math.max(0, holes.recent(now) - 1));
   const targetMs = (now: number) => {
     return Math.min(longestTargetMs, Math.max(leastMs, arrivals.latenessMs + reserve(now)));
   };
@@ -128,39 +129,52 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     isEnded || now - filledSince >= targetMs(now) || queue.ms >= firstMs + targetMs(now);
   /** Needed age of audio when it is played: a message brings audio as old as its own length. */
   const neededMs = (now: number) => reserve(now) + arrivals.messageMs;
-  /** Whether audio comes in real time: only then there is a delay to keep. */
-  const isLive = (now: number) => arrivals.isFlowing(now) && arrivals.aheadMs(now) <= realTimeMs;
   const speedAt = (now: number) => {
     const { least } = age;
-    return isLive(now) && Number.isFinite(least) ? 1 + correction(least - neededMs(now)) : 1;
+    // There is a delay to keep only if audio comes in real time.
+    return arrivals.isLive(now) && Number.isFinite(least) ? 1 + correction(least - neededMs(now)) : 1;
   };
+  const wantedMs = (now: number) =>
+    Math.max(leastMs + arrivals.messageMs, neededMs(now) + arrivals.latenessMs);
 
-  /** How much of the waiting audio is too late. */
+  /** How much of the waiting audio is too late, because the device or this process was held up. */
   const excessMs = (now: number) => {
-    if (!isLive(now)) return 0;
+    if (!arrivals.isLive(now)) return 0;
     if (lateMs > 0) return lateMs;
-    if (!recentAge.isFull) return 0;
-    const wantedMs = Math.max(leastMs + arrivals.messageMs, neededMs(now) + arrivals.latenessMs);
-    const overMs = recentAge.least - wantedMs;
+    const overMs = recentAge.isFull ? recentAge.least - wantedMs(now) : 0;
     return overMs < catchUpMs ? 0 : overMs;
   };
-  /** Skips it. Returns its first samples, to join the seam. */
-  const catchUp = (now: number): Float32Array | undefined => {
+  /** Skips samples. Returns the first of them, to join the seam. */
+  const skip = (count: number, seamCount: number) => {
+    const seam = queue.peek(seamCount);
+    queue.skip(count);
+    stats.skippedMs += msForBytes(count * bytesPerSample);
+    return seam;
+  };
+  /** Skips what is too late. Returns its first samples. */
+  const skipLate = (now: number): Float32Array | undefined => {
     const isMadeUpFor = lateMs > 0;
+    if (!isMadeUpFor && catchUp.isNeeded(now)) return skipSome(now);
     const overMs = Math.min(excessMs(now), queue.ms - frameMs);
     lateMs = 0;
     if (overMs <= 0) return undefined;
-    const seam = queue.peek(seamSamples);
-    queue.skip(Math.round((bytesForMs(1) / bytesPerSample) * overMs));
-    stats.skippedMs += overMs;
+    const seam = skip(Math.round((bytesForMs(1) / bytesPerSample) * overMs), seamSamples);
     // Audio that is skipped because the device waited so long leaves the rest as old as before.
     if (isMadeUpFor) return seam;
     age.clear();
     recentAge.clear();
     return seam;
   };
+  /** What is late because of a hole is made up for little by little. */
+  const skipSome = (now: number): Float32Array | undefined => {
+    age.clear();
+    recentAge.clear();
+    if (!arrivals.isLive(now)) return undefined;
+    const count = catchUp.next(now, queue.ms - frameMs - wantedMs(now), queue.peek);
+    return count === 0 ? undefined : skip(count, cutSamples);
+  };
   const play = (now: number) => {
-    const seam = catchUp(now);
+    const seam = skipLate(now);
     const speed = speedAt(now);
     const wanted = stretcher.needed(frameSamples, speed);
     const ageMs = now - (queue.spokenAt(wanted) ?? now);
@@ -182,7 +196,6 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     const isOver = state === 'gap' && (isEnded || now - gapSince >= patienceMs) && !concealer.fading;
     if (isOver) {
       state = 'idle';
-      arrivals.restart();
       return undefined;
     }
     return stretcher.stretch(concealer.conceal(stretcher.needed(frameSamples, 1)), frameSamples, 1);
@@ -200,7 +213,9 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     lateMs = 0;
     stats.flushedMs += queue.ms;
     queue.clear();
-    arrivals.restart();
+    arrivals.resume(false);
+    catchUp.stop();
+    gapSince = Number.NEGATIVE_INFINITY;
     holes.forget();
     concealer.hush();
     stretcher.clear();
@@ -213,10 +228,14 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       const room = Math.max(0, maxWaitingBytes - queue.bytes);
       const fitting = pcm.length <= room ? pcm : pcm.subarray(0, room - (room % bytesPerSample));
       stats.overflowMs += msForBytes(pcm.length - fitting.length);
-      arrivals.note(pcm.length, now, isDelayedByUs);
+      const isSameReply = now - gapSince < settleMs;
+      if (state === 'idle') arrivals.resume(isSameReply);
+      arrivals.add(pcm.length, now, isDelayedByUs);
       queue.push(fitting, now);
       holes.ended(now);
-      if (state === 'gap' || state === 'idle') fill(pcm, now);
+      if (state === 'filling' || state === 'playing') return;
+      fill(pcm, now);
+      if (isSameReply && isDelayedByUs !== true) catchUp.begin(now);
     },
     pull(now, isDeviceDry = false) {
       const samples = next(now);
