@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { createWavFile, type WavFile } from '../audio/wav/wav-file.ts';
 import { openOutputFile } from '../files/output-file.ts';
 import { writeFailure } from '../files/refusal.ts';
-import { VoicectlError } from '../kernel/errors.ts';
+import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { jsonLine } from '../kernel/escape.ts';
-import { bytesForMs } from '../protocol/audio-format.ts';
+import { createDiskQueue, type DiskQueue } from './disk-queue.ts';
 import {
   type Direction,
   type Manifest,
@@ -13,15 +13,10 @@ import {
   recordingFiles,
   type WireLine,
 } from './format.ts';
-import { createStereo, type StereoPart } from './stereo.ts';
-import { createTrack, slackMs } from './track.ts';
-import { writeParts } from './write-parts.ts';
-
-/** Most data that waits for the disk before the session has to wait. */
-const maxWaitingBytes = 4 * 1024 * 1024;
+import { createVoiceFiles } from './voice-files.ts';
 
 /** A recording that is being written. Each part waits only for the parts before it. */
-export interface BundleWriter {
+export interface BundleWriter extends Omit<DiskQueue, 'added' | 'hasFailed'> {
   wire(line: WireLine): void;
   /** A binary message at time `t`; its bytes must not change. */
   audio(
@@ -31,29 +26,9 @@ export interface BundleWriter {
     marks?: Pick<WireLine & { type: 'audio' }, 'injected'>,
   ): void;
   event(event: RecordedEvent): void;
-  /** Data that waits for the disk. */
-  readonly waitingBytes: number;
-  /** Resolves with the first write error, when it happens. */
-  readonly failed: Promise<VoicectlError>;
-  /** Resolves when little data waits for the disk. Throws `input-output` if the disk is full or fails. */
-  taken(): Promise<void>;
-  /** Resolves when everything so far is written. Throws the same. */
-  settled(): Promise<void>;
   /** Makes both voices end together, at `endMs` or later, writes the summary and closes the files. Throws the first write error. */
   close(endMs: number, summary: object | undefined): Promise<void>;
 }
-
-interface Batch {
-  /** PCM, or how many bytes of silence. */
-  out: (Buffer | number)[];
-  in: (Buffer | number)[];
-  both: StereoPart[];
-  wire: string[];
-  events: string[];
-  bytes: number;
-}
-
-const emptyBatch = (): Batch => ({ out: [], in: [], both: [], wire: [], events: [], bytes: 0 });
 
 /**
  * Makes the folder, for its owner only, and starts the recording. Throws `usage` if the path exists,
@@ -105,85 +80,48 @@ interface Files {
 }
 
 function createWriter(folder: string, files: Files): BundleWriter {
-  const tracks = { out: createTrack(slackMs.out), in: createTrack(slackMs.in) };
-  const stereo = createStereo();
-  let waiting = emptyBatch();
-  let writingBytes = 0;
-  let failure: VoicectlError | undefined;
-  let reportFailure: (failure: VoicectlError) => void = () => {};
-  const failed = new Promise<VoicectlError>((resolve) => {
-    reportFailure = resolve;
-  });
-  let writing: Promise<void> | undefined;
-
-  /** Audio first: no line refers to bytes that are missing. */
-  const write = async (batch: Batch) => {
-    for (const voice of ['out', 'in', 'both'] as const) await writeParts(files[voice], batch[voice]);
-    await files.wire.append(batch.wire.join(''));
-    await files.events.append(batch.events.join(''));
-  };
-  const writeAll = async () => {
-    while (waiting.bytes > 0 && failure === undefined) {
-      const batch = waiting;
-      waiting = emptyBatch();
-      writingBytes = batch.bytes;
-      await write(batch).catch((thrown) => {
-        failure = writeFailure(folder, thrown);
-        reportFailure(failure);
-      });
-      writingBytes = 0;
-    }
-    writing = undefined;
-  };
-  const wake = (bytes: number) => {
-    waiting.bytes += bytes;
-    if (failure !== undefined) waiting = emptyBatch();
-    else writing ??= Promise.resolve().then(writeAll);
-  };
+  const voices = createVoiceFiles(files);
+  let lines: Record<'wire' | 'events', string[]> = { wire: [], events: [] };
+  const queue = createDiskQueue(
+    async () => {
+      const batch = lines;
+      lines = { wire: [], events: [] };
+      // Audio first: no line refers to bytes that are missing.
+      await voices.write();
+      await files.wire.append(batch.wire.join(''));
+      await files.events.append(batch.events.join(''));
+    },
+    (thrown) => writeFailure(folder, thrown),
+  );
   const addLine = (kind: 'wire' | 'events', value: object) => {
+    if (queue.hasFailed) return;
     const line = jsonLine(value);
-    waiting[kind].push(line);
-    wake(line.length);
+    lines[kind].push(line);
+    queue.added(line.length);
   };
-  const settled = async () => {
-    while (writing !== undefined) await writing;
-    if (failure !== undefined) throw failure;
-  };
-
   return {
-    settled,
-    failed,
+    taken: queue.taken,
+    settled: queue.settled,
+    failed: queue.failed,
     get waitingBytes() {
-      return waiting.bytes + writingBytes;
+      return queue.waitingBytes;
     },
     wire: (line) => addLine('wire', line),
     event: (event) => addLine('events', event),
     audio(direction, t, pcm, marks = {}) {
-      const { at, silenceBytes } = tracks[direction].place(t, pcm.length);
-      if (silenceBytes > 0) waiting[direction].push(silenceBytes);
-      waiting[direction].push(pcm);
-      waiting.both.push(...stereo.add(direction, t, pcm));
-      wake(pcm.length);
+      if (queue.hasFailed) return;
+      const at = voices.add(direction, t, pcm);
+      queue.added(pcm.length);
       addLine('wire', { t, type: 'audio', direction, bytes: pcm.length, at, ...marks });
     },
-    async taken() {
-      while (failure === undefined && waiting.bytes + writingBytes > maxWaitingBytes) await writing;
-      if (failure !== undefined) throw failure;
-    },
     async close(endMs, summary) {
-      const longest = Math.max(bytesForMs(endMs), tracks.out.endBytes, tracks.in.endBytes);
-      // A WAV contains whole samples: half a sample at the end is completed.
-      const endBytes = longest + (longest % 2);
-      for (const direction of ['out', 'in'] as const) {
-        const missing = tracks[direction].fill(endBytes);
-        waiting[direction].push(missing);
-        wake(missing);
-      }
-      waiting.both.push(...stereo.end(endMs));
-      wake(1);
-      await settled().catch(() => {});
-      const closings = await Promise.allSettled(Object.values(files).map((file) => file.close()));
-      if (failure !== undefined) throw failure;
+      voices.end(endMs);
+      queue.added(1);
+      const written = await queue.settled().catch(toVoicectlError);
+      const closings = await Promise.allSettled(
+        [voices, files.wire, files.events].map((file) => file.close()),
+      );
+      if (written !== undefined) throw written;
       for (const closing of closings) if (closing.status === 'rejected') throw closing.reason;
       if (summary !== undefined) await writeSummary(folder, jsonLine(summary));
     },

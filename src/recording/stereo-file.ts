@@ -1,14 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createWavFile } from '../audio/wav/wav-file.ts';
+import { writeFailure } from '../files/refusal.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
-import { bytesForMs } from '../protocol/audio-format.ts';
-import type { SessionEvent } from '../session/events.ts';
+import { createDiskQueue } from './disk-queue.ts';
 import type { Recorder } from './recorder.ts';
-import { createStereo, type StereoPart } from './stereo.ts';
-import { writeParts } from './write-parts.ts';
-
-/** Most audio that waits for the disk before the session has to wait. */
-const maxWaitingBytes = bytesForMs(60_000);
+import { createVoiceFiles, type VoiceFiles } from './voice-files.ts';
 
 export interface StereoFileOptions {
   path: string;
@@ -18,60 +16,60 @@ export interface StereoFileOptions {
 }
 
 /**
- * Records both voices of a session into one WAV on the time axis of the session: the client left, the AI right.
- * Throws `input-output` if the file cannot be created.
+ * Records both voices of a session into one WAV on the time axis of the session: the client left, the AI right. Each waits
+ * for the other in a temporary file. Throws `input-output` if a file cannot be created.
  */
 export async function createStereoFile({
   path,
   clock,
   giveUp,
 }: StereoFileOptions): Promise<Pick<Recorder, 'tap' | 'sink' | 'watch'>> {
-  const file = await createWavFile(path, { channels: 2, giveUp });
-  const stereo = createStereo();
+  const voices = await openVoices(path, giveUp);
   let origin = clock.now();
-  let waitingBytes = 0;
-  let failure: VoicectlError | undefined;
-  let written: Promise<void> = Promise.resolve();
-  const write = (parts: StereoPart[], bytes: number) => {
-    waitingBytes += bytes;
-    written = written
-      .then(() => (failure === undefined ? writeParts(file, parts) : undefined))
-      .catch((thrown) => {
-        failure ??= toVoicectlError(thrown);
-      })
-      .then(() => {
-        waitingBytes -= bytes;
-      });
-  };
-  const taken = async () => {
-    if (waitingBytes > maxWaitingBytes) await written;
-    if (failure !== undefined) throw failure;
-  };
+  const queue = createDiskQueue(voices.write, (thrown) => writeFailure(path, thrown));
   return {
     tap: {
       message(message) {
-        if (!('data' in message)) return;
+        if (!('data' in message) || queue.hasFailed) return;
         const direction = message.from === 'device' ? 'out' : 'in';
-        write(stereo.add(direction, message.at - origin, message.data), message.data.length);
+        voices.add(direction, message.at - origin, message.data);
+        queue.added(message.data.length);
       },
-      ready: () => (waitingBytes > maxWaitingBytes ? written : undefined),
+      ready: queue.taken,
     },
-    sink: {
-      write: taken,
-      async close() {
-        await written;
-        if (failure !== undefined) throw failure;
-      },
-    },
-    async *watch(events: AsyncIterable<SessionEvent>) {
+    sink: { write: queue.taken, close: queue.settled, failed: queue.failed },
+    async *watch(events) {
       origin = clock.now();
       try {
         yield* events;
       } finally {
-        write(stereo.end(clock.now() - origin), 0);
-        await written;
-        await file.close();
+        voices.end(clock.now() - origin);
+        queue.added(1);
+        await queue.settled().catch(() => {});
+        await voices.close();
       }
     },
   };
+}
+
+async function openVoices(path: string, giveUp: AbortSignal): Promise<VoiceFiles> {
+  const both = await createWavFile(path, { channels: 2, giveUp });
+  const under = join(tmpdir(), 'voicectl-both-');
+  let folder: string | undefined;
+  const remove = async () => {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const made = await mkdtemp(under).catch((thrown) => {
+      throw writeFailure(under, thrown);
+    });
+    folder = made;
+    const waiting = (name: string) => createWavFile(join(made, name), { isPrivate: true });
+    const voices = createVoiceFiles({ both, out: await waiting('out.wav'), in: await waiting('in.wav') });
+    return { ...voices, close: () => voices.close().finally(remove) };
+  } catch (thrown) {
+    await both.close();
+    await remove();
+    throw thrown;
+  }
 }

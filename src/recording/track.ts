@@ -10,6 +10,8 @@ export const slackMs = { out: 250, in: 60 } as const;
 export interface Track {
   /** Where the audio of a message from time `t` starts, and how much silence precedes it. */
   place(t: number, bytes: number): { at: number; silenceBytes: number };
+  /** At `t` nothing has come: fills the time with silence, unless a message may still follow directly. Returns how much. */
+  rest(t: number): number;
   /** Fills up with silence until there are so many bytes. Returns how many are missing. */
   fill(toBytes: number): number;
   /** Bytes so far, silence included. */
@@ -24,9 +26,19 @@ export interface Track {
 export function createTrack(slackMs: number): Track {
   const slackBytes = bytesForMs(slackMs);
   let endBytes = 0;
+  /** Whether the next message begins at its own time. */
+  let isResting = true;
   return {
     get endBytes() {
       return endBytes;
+    },
+    rest(t) {
+      const missing = bytesForMs(t) - endBytes;
+      if (missing <= slackBytes) return 0;
+      const silenceBytes = missing - (missing % 2);
+      endBytes += silenceBytes;
+      isResting = true;
+      return silenceBytes;
     },
     fill(toBytes) {
       const silenceBytes = Math.max(0, toBytes - endBytes);
@@ -35,7 +47,8 @@ export function createTrack(slackMs: number): Track {
     },
     place(t, bytes) {
       const missing = bytesForMs(t) - endBytes;
-      const isGap = missing > (endBytes === 0 ? 0 : slackBytes);
+      const isGap = missing > (isResting ? 0 : slackBytes);
+      isResting = false;
       const silenceBytes = isGap ? missing - (missing % 2) : 0;
       const at = endBytes + silenceBytes;
       endBytes = at + bytes;

@@ -1,3 +1,4 @@
+import type { Clock } from '../kernel/clock.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 
 /** Called when a queue becomes full, and when it has room again. */
@@ -12,12 +13,18 @@ export interface Backpressure {
   queue(): QueueHandlers;
   /** Sets the stream to pause, once it exists. */
   attach(stream: Pick<VoiceStream, 'pause' | 'resume'>): void;
+  /** Until when reading was paused: now, if it is. What the service has sent by then may not have been read yet. */
+  readonly pausedUntil: number;
 }
 
-export function createBackpressure(): Backpressure {
+export function createBackpressure(clock: Pick<Clock, 'now'>): Backpressure {
   let stream: Pick<VoiceStream, 'pause' | 'resume'> | undefined;
   const full = new Set<QueueHandlers>();
+  let resumedAt = Number.NEGATIVE_INFINITY;
   return {
+    get pausedUntil() {
+      return full.size > 0 ? clock.now() : resumedAt;
+    },
     queue() {
       const handlers: QueueHandlers = {
         onFull() {
@@ -25,7 +32,9 @@ export function createBackpressure(): Backpressure {
           stream?.pause();
         },
         onDrained() {
-          if (full.delete(handlers) && full.size === 0) stream?.resume();
+          if (!full.delete(handlers) || full.size > 0) return;
+          resumedAt = clock.now();
+          stream?.resume();
         },
       };
       return handlers;

@@ -85,7 +85,7 @@ export async function openSession(options: OpenSessionOptions): Promise<ClientSe
   if (!options.allowPlaintext) [options.baseUrl, wsUrl].forEach(requireSafeTransport);
   // Loaded here, so that a program that only runs an emulator does not load it.
   const { joinService } = await import('../wire/client/join.ts');
-  const backpressure = createBackpressure();
+  const backpressure = createBackpressure(clock);
   const redactor = createRedactor();
   const inbox = createInbox<ClientEvent>(backpressure.queue());
   const stream = await joinService({

@@ -15,7 +15,7 @@ import { roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import { createOutput } from './output.ts';
 import { createSessionTap } from './session-tap.ts';
-import { talk } from './talk.ts';
+import { type TalkParts, talk } from './talk.ts';
 
 /**
  * One conversation: gets a token, connects, streams the source at its pace, and hears the reply to its end.
@@ -27,7 +27,7 @@ export async function* runSession(
   signal: AbortSignal,
 ): AsyncGenerator<SessionEvent> {
   const { clock } = options;
-  const backpressure = createBackpressure();
+  const backpressure = createBackpressure(clock);
   const queue = createEventQueue(backpressure.queue());
   const startedAt = clock.now();
   const emit: EmitEvent = (body, at = clock.now()) => queue.push({ t: roundMs(at - startedAt), ...body });
@@ -54,7 +54,9 @@ interface Surroundings {
 }
 
 async function converse(given: SessionOptions, { signal, backpressure, emit }: Surroundings): Promise<void> {
-  const conversation = given.conversation && createConversation(given.conversation, given);
+  const pausedUntil = () => backpressure.pausedUntil;
+  const conversation =
+    given.conversation && createConversation(given.conversation, { ...given, pausedUntil });
   const options = conversation === undefined ? given : { ...given, source: conversation.source };
   const emitAndHold: EmitEvent = (body, at) => {
     emit(body, at);
@@ -82,7 +84,7 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
       },
       onAudio: output.write,
     });
-    await talkUntilEnd(options, ledger, stream, until, halt);
+    await talkUntilEnd({ options, ledger, stream, backpressure, signal: until }, halt);
   } catch (thrown) {
     failure = toVoicectlError(redactor.thrown(until.aborted ? until.reason : thrown));
   }
@@ -141,19 +143,14 @@ function join(options: SessionOptions, { ledger, ...parts }: JoinParts): Promise
 const closedByService = new VoicectlError('interrupted', 'The service closed the stream');
 const durationReached = new VoicectlError('interrupted', 'The duration is over');
 
-async function talkUntilEnd(
-  options: SessionOptions,
-  ledger: Ledger,
-  stream: VoiceStream,
-  signal: AbortSignal,
-  halt: AbortController,
-): Promise<void> {
+async function talkUntilEnd(parts: TalkParts, halt: AbortController): Promise<void> {
+  const { options, ledger, stream, signal } = parts;
   const { clock, durationMs } = options;
   void stream.closed.then((close) => halt.abort(stream.breakage(close) ?? closedByService));
   const duration =
     durationMs === undefined ? undefined : clock.after(durationMs, () => halt.abort(durationReached));
   try {
-    await talk({ options, ledger, stream, signal });
+    await talk(parts);
   } catch (thrown) {
     if (signal.reason === closedByService) ledger.warn('closed-early', 'The service closed the stream');
     else if (signal.reason !== durationReached) throw thrown;

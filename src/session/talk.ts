@@ -5,6 +5,7 @@ import { abortable } from '../kernel/abortable.ts';
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
+import type { Backpressure } from './backpressure.ts';
 import type { Ledger } from './ledger.ts';
 import type { SessionOptions } from './options.ts';
 import { waitForReplyEnd } from './reply-end.ts';
@@ -13,6 +14,7 @@ export interface TalkParts {
   options: SessionOptions;
   ledger: Ledger;
   stream: VoiceStream;
+  backpressure: Pick<Backpressure, 'pausedUntil'>;
   signal: AbortSignal;
 }
 
@@ -89,8 +91,11 @@ async function hearReplyOverSilence(parts: TalkParts, pacer: Pacer): Promise<voi
   }
 }
 
-async function hearReply({ options: { clock, waitMs, settleMs }, ledger, signal }: TalkParts): Promise<void> {
-  const outcome = await waitForReplyEnd({ clock, metrics: ledger.metrics, waitMs, settleMs, signal });
+async function hearReply({ options, ledger, backpressure, signal }: TalkParts): Promise<void> {
+  const { clock, waitMs, settleMs } = options;
+  const pausedUntil = () => backpressure.pausedUntil;
+  const { metrics } = ledger;
+  const outcome = await waitForReplyEnd({ clock, metrics, waitMs, settleMs, pausedUntil, signal });
   if (outcome === 'none' && waitMs > 0) ledger.warn('no-reply', `No reply began within ${waitMs / 1000} s`);
 }
 

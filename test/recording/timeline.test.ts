@@ -8,15 +8,25 @@ import { framesOf } from '../helpers/pcm.ts';
 
 const bundles = setUpBundles();
 
-function speak(writer: BundleWriter, direction: 'out' | 'in', t: number, pcm: Buffer): void {
-  for (const [index, frame] of framesOf(pcm).entries()) writer.audio(direction, t + index * 20, frame);
+type Spoken = [direction: 'out' | 'in', t: number, pcm: Buffer];
+
+/** Writes what both say, in frames in the order of their times. */
+function speak(writer: BundleWriter, ...spoken: Spoken[]): void {
+  const frames = spoken.flatMap(([direction, t, pcm]) =>
+    framesOf(pcm).map((frame, index) => ({ direction, t: t + index * 20, frame })),
+  );
+  for (const { direction, t, frame } of frames.toSorted((a, b) => a.t - b.t))
+    writer.audio(direction, t, frame);
 }
 
 describe('turns', () => {
   test('of both voices stand where they were heard, and a reply tells how long it took', async () => {
     const recording = await bundles.write((writer) => {
-      speak(writer, 'out', 100, Buffer.concat([silence(400), speech(1_000), silence(3_000)]));
-      speak(writer, 'in', 2_100, speech(800));
+      speak(
+        writer,
+        ['out', 100, Buffer.concat([silence(400), speech(1_000), silence(3_000)])],
+        ['in', 2_100, speech(800)],
+      );
     });
     expect(readTimeline(recording).turns).toEqual([
       { voice: 'out', startMs: 500, endMs: 1_500, afterMs: null, bargeIn: false },
@@ -26,8 +36,8 @@ describe('turns', () => {
 
   test('that talk over the AI are told as that', async () => {
     const recording = await bundles.write((writer) => {
-      speak(writer, 'in', 0, speech(3_000));
-      speak(writer, 'out', 0, Buffer.concat([silence(1_000), speech(1_000), silence(1_000)]));
+      const said = Buffer.concat([silence(1_000), speech(1_000), silence(1_000)]);
+      speak(writer, ['in', 0, speech(3_000)], ['out', 0, said]);
     });
     expect(readTimeline(recording).turns).toMatchObject([
       { voice: 'in', bargeIn: false, afterMs: null },
@@ -38,22 +48,22 @@ describe('turns', () => {
 
 test('gaps stand where AI audio was late within a reply, and not between replies', async () => {
   const recording = await bundles.write((writer) => {
-    speak(writer, 'in', 0, speech(400));
-    speak(writer, 'in', 700, speech(400));
-    speak(writer, 'in', 3_000, speech(400));
+    speak(writer, ['in', 0, speech(400)]);
+    speak(writer, ['in', 700, speech(400)]);
+    speak(writer, ['in', 3_000, speech(400)]);
   });
   expect(readTimeline(recording).gaps).toEqual([{ startMs: 400, endMs: 700 }]);
 });
 
 test('a pause in which the user speaks is no gap, nor one after an interruption', async () => {
   const recording = await bundles.write((writer) => {
-    speak(writer, 'in', 0, speech(600));
-    speak(writer, 'out', 0, Buffer.concat([silence(500), speech(500), silence(3_000)]));
+    speak(writer, ['in', 0, speech(600)]);
+    speak(writer, ['out', 0, Buffer.concat([silence(500), speech(500), silence(3_000)])]);
     // The answer comes before the gate tells that the speech has ended at 1,000.
-    speak(writer, 'in', 1_300, speech(400));
+    speak(writer, ['in', 1_300, speech(400)]);
     writer.wire({ t: 1_700, type: 'text', text: '{"type":"interrupted"}' });
-    speak(writer, 'in', 2_000, speech(400));
-    speak(writer, 'in', 2_600, speech(400));
+    speak(writer, ['in', 2_000, speech(400)]);
+    speak(writer, ['in', 2_600, speech(400)]);
   });
   expect(readTimeline(recording).gaps).toEqual([{ startMs: 2_400, endMs: 2_600 }]);
 });

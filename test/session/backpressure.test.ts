@@ -1,11 +1,19 @@
 import { expect, test } from 'vitest';
 import { createBackpressure } from '../../src/session/backpressure.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 
 function open() {
   const calls: string[] = [];
-  const backpressure = createBackpressure();
+  const clock = createManualClock();
+  const backpressure = createBackpressure(clock);
   const stream = { pause: () => calls.push('pause'), resume: () => calls.push('resume') };
-  return { calls, backpressure, stream, queues: [backpressure.queue(), backpressure.queue()] as const };
+  return {
+    calls,
+    clock,
+    backpressure,
+    stream,
+    queues: [backpressure.queue(), backpressure.queue()] as const,
+  };
 }
 
 test('reading rests until the last of the full queues has drained', () => {
@@ -33,4 +41,17 @@ test('a stream that opens while a queue is full rests at once', () => {
   queues[0].onFull();
   backpressure.attach(stream);
   expect(calls).toEqual(['pause']);
+});
+
+test('until when it rested is told, while it rests and after it', () => {
+  const { clock, backpressure, queues } = open();
+  clock.advance(100);
+  expect(backpressure.pausedUntil).toBe(-Infinity);
+  queues[0].onFull();
+  clock.advance(100);
+  expect(backpressure.pausedUntil).toBe(clock.now());
+  queues[0].onDrained();
+  const resumedAt = clock.now();
+  clock.advance(100);
+  expect(backpressure.pausedUntil).toBe(resumedAt);
 });

@@ -7,6 +7,7 @@ import { createCountedClock } from '../helpers/counted-clock.ts';
 function wait({ waitMs = 1_000, settleMs = 500 } = {}) {
   const clock = createCountedClock();
   const ending = new AbortController();
+  const paused = { until: -Infinity };
   const heard: { replyBegunAt: number | undefined; lastAudibleAt: number | undefined } = {
     replyBegunAt: undefined,
     lastAudibleAt: undefined,
@@ -17,12 +18,13 @@ function wait({ waitMs = 1_000, settleMs = 500 } = {}) {
     metrics: heard as Metrics,
     waitMs,
     settleMs,
+    pausedUntil: () => paused.until,
     signal: ending.signal,
   }).then((outcome) => {
     result = { outcome, at: clock.now() };
   });
   waiting.catch(() => {});
-  return { clock, ending, heard, waiting, result: () => result };
+  return { clock, ending, heard, paused, waiting, result: () => result };
 }
 
 describe('the wait for a reply', () => {
@@ -64,9 +66,23 @@ describe('the wait for a reply', () => {
       metrics: heard as Metrics,
       waitMs: 1_000,
       settleMs: 500,
+      pausedUntil: () => -Infinity,
       signal: new AbortController().signal,
     });
     expect(await outcome).toBe('ended');
+  });
+
+  test('goes on while nothing is read: what was sent by then is still to be heard', async () => {
+    const { clock, heard, paused, result } = wait();
+    heard.replyBegunAt = 100;
+    heard.lastAudibleAt = 200;
+    for (let at = 0; at < 3_000; at += 100) {
+      await clock.run(100, 10);
+      paused.until = clock.now();
+    }
+    expect(result()).toBeUndefined();
+    await clock.run(1_000, 10);
+    expect(result()).toEqual({ outcome: 'ended', at: 3_000 + 500 });
   });
 
   test('rejects with the signal’s reason, and leaves no timer', async () => {

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { type OutputFile, openOutputFile } from '../../files/output-file.ts';
 import { writeFailure } from '../../files/refusal.ts';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { SampleFormat } from '../source.ts';
@@ -10,8 +11,8 @@ import { makeWavHeader, wavHeaderBytes } from './wav-header.ts';
 
 /** How much audio the header may lack after a kill. */
 const headerEveryBytes = bytesForMs(800);
-/** Most audio in writes that are not awaited: about two minutes. Beyond it a write is refused. */
-const maxWaitingBytes = bytesForMs(120_000);
+/** Longest wait of a write for the disk. While one waits longer, further ones are refused. */
+const maxWaitMs = 120_000;
 
 /** A WAV file to write: 16 kHz s16le. */
 export interface WavFile {
@@ -20,7 +21,7 @@ export interface WavFile {
    * Appends PCM of any size; half a sample is carried to the next call. Resolves once the system has the bytes:
    * await it, and a slow disk slows the source. Calls are kept in order; the buffer may be reused after it.
    * Rejects with `input-output` when the disk is full or fails, and then for every later call: what was written
-   * before stays valid. Also when 2 minutes of audio wait in calls that nobody awaited.
+   * before stays valid. Also while an earlier call has waited for the disk for more than 2 minutes.
    */
   write(pcm: Buffer): Promise<void>;
   /** Completes the header and closes the file. Rejects with the first failure of any write. May be called twice. */
@@ -36,6 +37,7 @@ export interface WavFileOptions {
   channels?: 1 | 2;
   /** Abort it to stop waiting for a reader of a pipe. */
   giveUp?: AbortSignal | undefined;
+  clock?: Pick<Clock, 'now'>;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface WavFileOptions {
  */
 export async function createWavFile(
   path: string,
-  { isPrivate = false, channels = 1, giveUp }: WavFileOptions = {},
+  { isPrivate = false, channels = 1, giveUp, clock = systemClock }: WavFileOptions = {},
 ): Promise<WavFile> {
   const file = await openOutputFile(path, {
     existing: isPrivate ? 'refuse' : 'replace',
@@ -55,18 +57,25 @@ export async function createWavFile(
   const format = { ...wireFormat, channels };
   try {
     await file.write(makeWavHeader(format, file.isRegular ? 0 : Number.POSITIVE_INFINITY));
-    return createWriter(file, path, format);
+    return createWriter(file, { path, format, clock });
   } catch (thrown) {
     await file.close().catch(() => {});
     throw thrown;
   }
 }
 
-function createWriter(file: OutputFile, path: string, format: SampleFormat): WavFile {
+interface WriterOptions {
+  path: string;
+  format: SampleFormat;
+  clock: Pick<Clock, 'now'>;
+}
+
+function createWriter(file: OutputFile, { path, format, clock }: WriterOptions): WavFile {
   let dataBytes = 0;
   let headerDataBytes = 0;
   const samples = createBlockJoiner();
-  let waitingBytes = 0;
+  /** When the write that waits for the disk was asked for. */
+  let waitsSince = Number.POSITIVE_INFINITY;
   let failure: VoicectlError | undefined;
   let refused: VoicectlError | undefined;
   let queue: Promise<void> = Promise.resolve();
@@ -112,13 +121,16 @@ function createWriter(file: OutputFile, path: string, format: SampleFormat): Wav
     path,
     write(pcm) {
       if (closing) return Promise.reject(new VoicectlError('internal', `${path} is closed already`));
-      if (waitingBytes > maxWaitingBytes) refused ??= tooSlow(path);
+      const askedAt = clock.now();
+      if (askedAt - waitsSince > maxWaitMs) refused ??= tooSlow(path);
       // Once audio is missing, none may follow it.
       if (refused) return Promise.reject(refused);
-      waitingBytes += pcm.length;
-      const written = queue.then(() => append(pcm));
+      const written = queue.then(() => {
+        waitsSince = askedAt;
+        return append(pcm);
+      });
       const done = () => {
-        waitingBytes -= pcm.length;
+        waitsSince = Number.POSITIVE_INFINITY;
       };
       queue = written.then(done, done);
       return written;

@@ -14,6 +14,8 @@ export interface ConversationOptions {
   frameMs: number;
   settleMs: number;
   waitMs: number;
+  /** Until when nothing was read from the service: now, if nothing is. */
+  pausedUntil(): number;
 }
 
 /**
@@ -40,7 +42,7 @@ const speakingGraceMs = 200;
 
 export function createConversation(
   { turns: plans }: ConversationPlan,
-  { clock, frameMs, settleMs, waitMs }: ConversationOptions,
+  { clock, frameMs, settleMs, waitMs, pausedUntil }: ConversationOptions,
 ): Conversation {
   const turns: { turn: Turn; saidAt: number }[] = [];
   let beganAt: number | undefined;
@@ -51,7 +53,7 @@ export function createConversation(
   const begin = (plan: TurnPlan): Turn => {
     const now = clock.now();
     current?.passOn(now);
-    current = createTurn(plan, { beganAt: now, settleMs, waitMs });
+    current = createTurn(plan, { beganAt: now, settleMs, waitMs, pausedUntil });
     return current;
   };
   /** No expectation is open, and the last turn is answered. */

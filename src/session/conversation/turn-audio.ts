@@ -39,6 +39,8 @@ export interface TurnAudioOptions {
   beganAt: number;
   settleMs: number;
   waitMs: number;
+  /** Until when nothing was read from the service: now, if nothing is. */
+  pausedUntil(): number;
   /** Lengths of the reply whose times are kept, in milliseconds; 0: any audio. */
   goalsMs: readonly number[];
 }
@@ -49,7 +51,8 @@ interface Arrival {
   at: number;
 }
 
-export function createTurnAudio({ beganAt, settleMs, waitMs, goalsMs }: TurnAudioOptions): TurnAudio {
+export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
+  const { beganAt, settleMs, waitMs, pausedUntil, goalsMs } = options;
   /** AI audio that arrived during speech. When the speech ends it is known whether it belongs to the reply. */
   const speech = createSentSpeech<Arrival>();
   let began: number | undefined;
@@ -133,9 +136,10 @@ export function createTurnAudio({ beganAt, settleMs, waitMs, goalsMs }: TurnAudi
       const endedAt = speechEndedAt();
       if (endedAt === undefined) return 'awaited';
       if (replyBegunAt === undefined) {
-        return now - Math.max(endedAt, clipEndedAt ?? 0) >= waitMs ? 'none' : 'awaited';
+        return now - Math.max(endedAt, clipEndedAt ?? 0, pausedUntil()) >= waitMs ? 'none' : 'awaited';
       }
-      return now >= Math.max(replyBegunAt, reply.lastAudibleAt ?? 0) + settleMs ? 'ended' : 'begun';
+      const heardAt = Math.max(replyBegunAt, reply.lastAudibleAt ?? 0, pausedUntil());
+      return now >= heardAt + settleMs ? 'ended' : 'begun';
     },
     judge(expectations) {
       const endedAt = speechEndedAt();

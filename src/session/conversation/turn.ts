@@ -28,15 +28,16 @@ export interface TurnOptions {
   settleMs: number;
   /** How long to wait if an expectation does not say it. */
   waitMs: number;
+  pausedUntil(): number;
 }
 
 /** Ten minutes. */
 const maxJudgedBytes = bytesForMs(600_000);
 
-export function createTurn(plan: TurnPlan, { beganAt, settleMs, waitMs }: TurnOptions): Turn {
+export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   const goalsMs = plan.expect.flatMap((one) => (one.type === 'audio' ? [one.audioMs] : []));
-  const audio = createTurnAudio({ beganAt, settleMs, waitMs, goalsMs });
-  const awaited = createAwaited(plan.expect, audio, waitMs);
+  const audio = createTurnAudio({ ...options, goalsMs });
+  const awaited = createAwaited(plan.expect, audio, options.waitMs);
   const absences = createAbsences(plan.absent);
   let passedOnAt: number | undefined;
   /** What the judge hears; what comes beyond `maxJudgedBytes` is left out. */

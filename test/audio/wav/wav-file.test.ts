@@ -14,6 +14,7 @@ import { createWavFile } from '../../../src/audio/wav/wav-file.ts';
 import { makeWavHeader } from '../../../src/audio/wav/wav-header.ts';
 import { loadPcm } from '../../../src/audio/wav/wav-source.ts';
 import { bytesForMs } from '../../../src/protocol/audio-format.ts';
+import { createManualClock } from '../../helpers/manual-clock.ts';
 import { hasTools, setUpTempFolder } from '../files.ts';
 
 const files = setUpTempFolder();
@@ -120,11 +121,24 @@ describe('a recording', () => {
     });
   });
 
-  test('refuses more than two minutes of audio that nobody waits for', async () => {
+  test('takes minutes of audio at once, whether they are awaited or not', async () => {
     const file = await createWavFile(files.path());
-    const results = await Promise.allSettled(Array.from({ length: 60 }, () => file.write(audio)));
-    expect(results.at(0)?.status).toBe('fulfilled');
-    expect(results.at(-1)).toMatchObject({ status: 'rejected', reason: { code: 'input-output' } });
+    await Promise.all(Array.from({ length: 60 }, () => file.write(audio)));
+    await file.close();
+    expect(readFileSync(file.path).length).toBe(44 + 60 * audio.length);
+  });
+
+  test('refuses audio while the disk lets some of it wait for two minutes', async () => {
+    const clock = createManualClock();
+    const file = await createWavFile(files.path(), { clock });
+    const first = file.write(audio);
+    // The first has begun to wait for the disk.
+    await Promise.resolve();
+    clock.advance(120_000);
+    const second = file.write(audio);
+    clock.advance(1);
+    await expect(file.write(audio)).rejects.toMatchObject({ code: 'input-output' });
+    await Promise.all([first, second]);
     await expect(file.close()).rejects.toMatchObject({
       code: 'input-output',
       message: `Cannot write ${file.path}: the disk is slower than the audio`,

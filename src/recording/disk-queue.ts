@@ -1,0 +1,65 @@
+import type { VoicectlError } from '../kernel/errors.ts';
+
+/** Most data that waits for the disk before the session has to wait. */
+const maxWaitingBytes = 4 * 1024 * 1024;
+
+/** What waits for a disk, written batch by batch. */
+export interface DiskQueue {
+  /** So many bytes more wait for the next `write`. */
+  added(bytes: number): void;
+  readonly waitingBytes: number;
+  /** Resolves when little data waits. Throws the failure of a write. */
+  taken(): Promise<void>;
+  /** Resolves when everything so far is written. Throws the same. */
+  settled(): Promise<void>;
+  /** Resolves with the failure of a write, when it happens. */
+  readonly failed: Promise<VoicectlError>;
+  /** Whether a write has failed: nothing is written any more. */
+  readonly hasFailed: boolean;
+}
+
+/** `write` writes all that waits, and is called again only when it has ended. */
+export function createDiskQueue(
+  write: () => Promise<void>,
+  toFailure: (thrown: unknown) => VoicectlError,
+): DiskQueue {
+  let waitingBytes = 0;
+  let writingBytes = 0;
+  let failure: VoicectlError | undefined;
+  let writing: Promise<void> | undefined;
+  let reportFailure: (failure: VoicectlError) => void = () => {};
+  const failed = new Promise<VoicectlError>((resolve) => {
+    reportFailure = resolve;
+  });
+  const writeAll = async () => {
+    while (waitingBytes > 0 && failure === undefined) {
+      writingBytes = waitingBytes;
+      waitingBytes = 0;
+      await write().catch((thrown) => {
+        failure = toFailure(thrown);
+        reportFailure(failure);
+      });
+      writingBytes = 0;
+    }
+    writing = undefined;
+  };
+  const waitWhile = async (isBusy: () => boolean) => {
+    while (failure === undefined && isBusy()) await writing;
+    if (failure !== undefined) throw failure;
+  };
+  return {
+    failed,
+    get hasFailed() {
+      return failure !== undefined;
+    },
+    added(bytes) {
+      waitingBytes += bytes;
+      if (failure === undefined) writing ??= Promise.resolve().then(writeAll);
+    },
+    get waitingBytes() {
+      return waitingBytes + writingBytes;
+    },
+    taken: () => waitWhile(() => waitingBytes + writingBytes > maxWaitingBytes),
+    settled: () => waitWhile(() => writing !== undefined),
+  };
+}

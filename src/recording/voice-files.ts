@@ -1,0 +1,123 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { WavFile } from '../audio/wav/wav-file.ts';
+import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
+import { bytesForMs, bytesPerSample } from '../protocol/audio-format.ts';
+import type { Direction } from './format.ts';
+import { createTrack, slackMs } from './track.ts';
+
+/** Both voices on one time axis: each in a file of its own, and both in a stereo one, the client left, the AI right. */
+export interface VoiceFiles {
+  /** Takes a binary message at time `t`, in milliseconds; its bytes must not change. Returns its offset in the data of its file. */
+  add(direction: Direction, t: number, pcm: Buffer): number;
+  /** Makes both voices end together, at `endMs` or later. */
+  end(endMs: number): void;
+  /** Writes what was taken so far. Call it again only when it has ended. Throws what the files throw. */
+  write(): Promise<void>;
+  /** Closes all files, and throws the first error. */
+  close(): Promise<void>;
+}
+
+const directions = ['out', 'in'] as const;
+/** Read and interleaved at once. */
+const chunkBytes = 64 * 1024;
+/** The stereo file grows by at least as much, while neither voice has ended. */
+const stepBytes = bytesForMs(100);
+
+/**
+ * The stereo file is made of the two others: one voice may be many minutes ahead of the other, and is not held in memory
+ * meanwhile. Both must be files that can be read.
+ */
+export function createVoiceFiles(files: { out: WavFile; in: WavFile; both: WavFile }): VoiceFiles {
+  const tracks = { out: createTrack(slackMs.out), in: createTrack(slackMs.in) };
+  let waiting: Record<Direction, (Buffer | number)[]> = { out: [], in: [] };
+  const sources: Partial<Record<Direction, FileHandle>> = {};
+  let interleavedBytes = 0;
+  let hasEnded = false;
+
+  const readVoice = async (direction: Direction, at: number, into: Buffer) => {
+    sources[direction] ??= await open(files[direction].path, 'r');
+    const { bytesRead } = await sources[direction].read(into, 0, into.length, wavHeaderBytes + at);
+    return into.fill(0, bytesRead);
+  };
+  const interleaveTo = async (end: number) => {
+    if (end - interleavedBytes < (hasEnded ? bytesPerSample : stepBytes)) return;
+    const mostBytes = Math.min(chunkBytes, end - interleavedBytes);
+    const [left, right, stereo] = [
+      Buffer.alloc(mostBytes),
+      Buffer.alloc(mostBytes),
+      Buffer.alloc(2 * mostBytes),
+    ];
+    while (interleavedBytes < end) {
+      const bytes = Math.min(mostBytes, end - interleavedBytes);
+      await readVoice('out', interleavedBytes, left.subarray(0, bytes));
+      await readVoice('in', interleavedBytes, right.subarray(0, bytes));
+      interleave(left, right, stereo);
+      await files.both.write(stereo.subarray(0, 2 * bytes));
+      interleavedBytes += bytes;
+    }
+  };
+  return {
+    add(direction, t, pcm) {
+      const { at, silenceBytes } = tracks[direction].place(t, pcm.length);
+      waiting[direction].push(silenceBytes, pcm);
+      const other = direction === 'out' ? 'in' : 'out';
+      waiting[other].push(tracks[other].rest(t));
+      return at;
+    },
+    end(endMs) {
+      hasEnded = true;
+      const longest = Math.max(bytesForMs(endMs), tracks.out.endBytes, tracks.in.endBytes);
+      // A WAV contains whole samples: half a sample at the end is completed.
+      const endBytes = longest + (longest % bytesPerSample);
+      for (const direction of directions) waiting[direction].push(tracks[direction].fill(endBytes));
+    },
+    async write() {
+      const batch = waiting;
+      waiting = { out: [], in: [] };
+      const known = Math.min(tracks.out.endBytes, tracks.in.endBytes);
+      for (const direction of directions) await writeParts(files[direction], batch[direction]);
+      await interleaveTo(known - (known % bytesPerSample));
+    },
+    async close() {
+      const closings = [files.out, files.in, files.both, ...Object.values(sources)].map((file) =>
+        file.close(),
+      );
+      for (const closing of await Promise.allSettled(closings))
+        if (closing.status === 'rejected') throw closing.reason;
+    },
+  };
+}
+
+const silence = Buffer.alloc(bytesForMs(1_000));
+
+/** Writes PCM and silence, which is a number of bytes. */
+async function writeParts(file: WavFile, parts: readonly (Buffer | number)[]): Promise<void> {
+  let pcm: Buffer[] = [];
+  let bytes = 0;
+  const flush = async () => {
+    const joined = pcm.length === 1 ? pcm[0] : Buffer.concat(pcm);
+    pcm = [];
+    bytes = 0;
+    if (joined !== undefined && joined.length > 0) await file.write(joined);
+  };
+  for (const part of parts) {
+    if (typeof part !== 'number') {
+      if (bytes + part.length > chunkBytes) await flush();
+      pcm.push(part);
+      bytes += part.length;
+    } else if (part > 0) {
+      await flush();
+      for (let left = part; left > 0; left -= silence.length)
+        await file.write(silence.subarray(0, Math.min(left, silence.length)));
+    }
+  }
+  await flush();
+}
+
+/** Both voices are whole samples. */
+function interleave(left: Buffer, right: Buffer, stereo: Buffer): void {
+  for (let at = 0; at < left.length; at += bytesPerSample) {
+    left.copy(stereo, at * 2, at, at + bytesPerSample);
+    right.copy(stereo, at * 2 + bytesPerSample, at, at + bytesPerSample);
+  }
+}

@@ -1,0 +1,136 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createWavFile } from '../../src/audio/wav/wav-file.ts';
+import { createVoiceFiles, type VoiceFiles } from '../../src/recording/voice-files.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A message of so many samples of this value. */
+function samples(value: number, count: number): Buffer {
+  return Buffer.from(new Int16Array(count).fill(value).buffer);
+}
+
+async function openVoices(): Promise<VoiceFiles & { read(name: 'out' | 'in' | 'both'): Buffer }> {
+  const folder = mkdtempSync(join(tmpdir(), 'voicectl-voices-'));
+  folders.push(folder);
+  const path = (name: string) => join(folder, `${name}.wav`);
+  const voices = createVoiceFiles({
+    out: await createWavFile(path('out')),
+    in: await createWavFile(path('in')),
+    both: await createWavFile(path('both'), { channels: 2 }),
+  });
+  return { ...voices, read: (name) => readFileSync(path(name)).subarray(44) };
+}
+
+/** One channel of stereo PCM. */
+function channel(stereo: Buffer, index: 0 | 1): Buffer {
+  const mono = Buffer.alloc(stereo.length / 2);
+  for (let at = 0; at < mono.length; at += 2)
+    stereo.copy(mono, at, at * 2 + index * 2, at * 2 + index * 2 + 2);
+  return mono;
+}
+
+/** Where a channel is not silent, in milliseconds. */
+function sounding(mono: Buffer): { from: number; to: number } {
+  const at = Array.from({ length: mono.length / 2 }, (_, i) => i).filter(
+    (i) => mono.readInt16LE(i * 2) !== 0,
+  );
+  return { from: at[0]! / 16, to: (at.at(-1)! + 1) / 16 };
+}
+
+describe('both voices on one time axis', () => {
+  test('are the client on the left and the AI on the right, each at its own time', async () => {
+    const voices = await openVoices();
+    voices.add('out', 100, samples(1, 320));
+    voices.add('in', 500, samples(2, 640));
+    voices.end(1_000);
+    await voices.write();
+    await voices.close();
+    const both = voices.read('both');
+    expect(sounding(channel(both, 0))).toEqual({ from: 100, to: 120 });
+    expect(sounding(channel(both, 1))).toEqual({ from: 500, to: 540 });
+    expect(both).toHaveLength(1_000 * 64);
+  });
+
+  test('are in the file while the other voice is silent: what is recorded may end at any moment', async () => {
+    const voices = await openVoices();
+    for (let t = 0; t < 5_000; t += 20) {
+      voices.add('out', t, samples(1, 320));
+      await voices.write();
+    }
+    expect(voices.read('both').length).toBeGreaterThan(4_600 * 64);
+    await voices.close();
+  });
+
+  test('are whole where one is minutes ahead of the other', async () => {
+    const voices = await openVoices();
+    const said = samples(1, 320);
+    voices.add('out', 0, said);
+    for (let part = 0; part < 10; part += 1) voices.add('in', 20, samples(2 + part, 16_000 * 20));
+    await voices.write();
+    for (let t = 20; t < 1_000; t += 20) voices.add('out', t, said);
+    voices.end(1_000);
+    await voices.write();
+    await voices.close();
+    const both = voices.read('both');
+    expect(channel(both, 1).equals(voices.read('in'))).toBe(true);
+    expect(sounding(channel(both, 0))).toEqual({ from: 0, to: 1_000 });
+    expect(both.length).toBe((200_000 + 20) * 64);
+  });
+
+  test('are what the two mono files have, however messages come', async () => {
+    const messages = fc.array(
+      fc.record({
+        direction: fc.constantFrom('out' as const, 'in' as const),
+        afterMs: fc.integer({ min: 0, max: 400 }),
+        bytes: fc.integer({ min: 0, max: 4_000 }),
+        isWritten: fc.boolean(),
+      }),
+      { maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(messages, async (list) => {
+        const voices = await openVoices();
+        const placed: { direction: 'out' | 'in'; at: number; pcm: Buffer }[] = [];
+        let t = 0;
+        for (const { direction, afterMs, bytes, isWritten } of list) {
+          t += afterMs;
+          const pcm = Buffer.alloc(bytes, 1 + (placed.length % 255));
+          placed.push({ direction, at: voices.add(direction, t, pcm), pcm });
+          if (isWritten) await voices.write();
+        }
+        voices.end(t);
+        await voices.write();
+        await voices.close();
+        const both = voices.read('both');
+        expect(channel(both, 0).equals(voices.read('out'))).toBe(true);
+        expect(channel(both, 1).equals(voices.read('in'))).toBe(true);
+        for (const { direction, at, pcm } of placed)
+          expect(
+            voices
+              .read(direction)
+              .subarray(at, at + pcm.length)
+              .equals(pcm),
+          ).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('half a sample at the end of a message is joined with its other half', async () => {
+    const voices = await openVoices();
+    const pcm = samples(0x0102, 4);
+    voices.add('in', 0, pcm.subarray(0, 3));
+    voices.add('in', 1, pcm.subarray(3));
+    voices.end(1);
+    await voices.write();
+    await voices.close();
+    expect(channel(voices.read('both'), 1).subarray(0, 8).equals(pcm)).toBe(true);
+  });
+});
