@@ -21,7 +21,7 @@ const patienceMs = 25_000;
 const faults = {
   'server killed': { strike: ({ server }) => server.kill(), ends: true },
   'server restarted': {
-    flags: ['--device-timeout', '15s'],
+    flags: ['--sound-timeout', '15s'],
     async strike({ server }) {
       server.kill();
       await sleep(1_000);

@@ -7,7 +7,7 @@ import type { OutputName } from '../report/output-form.ts';
 import type { Style } from '../report/style.ts';
 
 /** The context of a command: its settings, input and output. */
-export interface CommandContext<Names extends OptionName> extends ResolvedSettings<Names> {
+export interface CommandContext<Names extends OptionName> extends Omit<ResolvedSettings<Names>, 'renamed'> {
   io: Io;
   /** Positional arguments. */
   args: readonly string[];
@@ -33,6 +33,8 @@ export interface CommandContext<Names extends OptionName> extends ResolvedSettin
 export interface CommandSpec<Names extends OptionName = OptionName> {
   /** The whole name, such as `emulator fault`. */
   name: CommandName;
+  /** An earlier name, with which it goes on working. */
+  old?: string;
   summary: string;
   /** Positional arguments in Commander's form, each with a description. */
   args?: readonly (readonly [name: string, help: string])[];

@@ -1,6 +1,6 @@
+import { audioSpec } from './audio/spec.ts';
 import { checkSpec } from './check/spec.ts';
 import { type Command, type CommandGroup, defineCommand } from './command.ts';
-import { devicesSpec } from './devices/spec.ts';
 import { doctorSpec } from './doctor/spec.ts';
 import { drillSpec } from './drill/spec.ts';
 import * as emulator from './emulator/spec.ts';
@@ -52,7 +52,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   loadGroup,
   defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
   defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
-  defineCommand(devicesSpec, async () => (await import('./devices/run.ts')).run),
+  defineCommand(audioSpec, async () => (await import('./audio/run.ts')).run),
   defineCommand(doctorSpec, async () => (await import('./doctor/run.ts')).run),
   emulatorGroup,
 ];
@@ -61,7 +61,7 @@ const headings: readonly (readonly [heading: string, names: readonly string[]])[
   ['An emulator of the service:', ['serve', 'exec', 'emulator', 'replay']],
   ['A client of the service:', ['token', 'stream', 'inspect']],
   ['Verdicts and measurements:', ['check', 'learn', 'proxy', 'drill', 'load']],
-  ['This machine and this program:', ['devices', 'doctor', 'completion', 'help']],
+  ['This machine and this program:', ['audio', 'doctor', 'completion', 'help']],
 ];
 
 /** The heading of the help below which a command is listed. */

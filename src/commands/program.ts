@@ -1,15 +1,21 @@
 import { Command, CommanderError, Option } from 'commander';
-import { generalOptions, type OptionName, optionSpec, underHeadings } from '../config/options.ts';
+import { flagOf, generalOptions, type OptionName, optionSpec, underHeadings } from '../config/options.ts';
 import type { Flags } from '../config/settings.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
 import type { Command as CommandEntry, CommandGroup, CommandSpec } from './command.ts';
-import { commands, headingOf } from './commands.ts';
+import { allCommands, commands, headingOf } from './commands.ts';
 import { helpHint } from './help-hint.ts';
 
 /** Runs a command with its parsed flags and arguments. */
-export type RunCommand = (command: CommandEntry, flags: Flags, args: readonly string[]) => Promise<number>;
+export type RunCommand = (
+  command: CommandEntry,
+  flags: Flags,
+  args: readonly string[],
+  /** A line for an old name of the command. */
+  renamed?: string,
+) => Promise<number>;
 
 /**
  * The command tree. The help goes to `write`. With `argv`, only commands that it names have their options: the others are
@@ -28,7 +34,12 @@ export function buildProgram(
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: () => {} })
     .addHelpText('after', '\nStart here:\n  voicectl stream --file hello.wav --local\n');
-  const tree: Tree = { program, run, isNamed: (name) => argv === undefined || argv.includes(name) };
+  const tree: Tree = {
+    program,
+    run,
+    isNamed: (name) => argv === undefined || argv.includes(name),
+    hasOld: argv !== undefined,
+  };
   for (const one of commands) {
     const command = 'subcommands' in one ? buildGroup(one, tree) : buildCommand(one, tree);
     program.addCommand(command.helpGroup(headingOf(command.name())));
@@ -44,6 +55,8 @@ interface Tree {
   program: Command;
   run: RunCommand;
   isNamed(command: string): boolean;
+  /** Whether old names of flags are read. */
+  hasOld: boolean;
 }
 
 /** Only described here: the completion library replaces this command in the tree. */
@@ -83,7 +96,7 @@ function ownName({ name }: CommandSpec): string {
   return name.split(' ').at(-1) ?? name;
 }
 
-function buildCommand(entry: CommandEntry, { program, run, isNamed }: Tree): Command {
+function buildCommand(entry: CommandEntry, { program, run, isNamed, hasOld }: Tree): Command {
   const { spec } = entry;
   const { name, args = [] } = spec;
   const command = program
@@ -97,7 +110,7 @@ function buildCommand(entry: CommandEntry, { program, run, isNamed }: Tree): Com
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
   for (const [arg, help] of args) command.argument(arg, help);
   if (spec.passThrough) command.passThroughOptions();
-  if (isNamed(ownName(spec))) addOptions(command, spec);
+  if (isNamed(ownName(spec))) addOptions(command, spec, hasOld);
   // The list of commands says whether they have options.
   else addOption(command, 'quiet');
   command.addHelpOption(new Option('-h, --help', 'show this help'));
@@ -106,11 +119,13 @@ function buildCommand(entry: CommandEntry, { program, run, isNamed }: Tree): Com
   });
 }
 
-function addOptions(command: Command, { options, headings }: CommandSpec): void {
+function addOptions(command: Command, { options, headings }: CommandSpec, hasOld: boolean): void {
   for (const [heading, names] of underHeadings([...options, ...generalOptions], headings)) {
     command.optionsGroup(heading);
     for (const name of names) addOption(command, name);
   }
+  const old = hasOld ? options.filter((name) => optionSpec(name).old !== undefined) : [];
+  for (const name of old) command.addOption(buildOption(name, optionSpec(name).old).hideHelp());
 }
 
 function addOption(command: Command, name: OptionName): void {
@@ -120,12 +135,14 @@ function addOption(command: Command, name: OptionName): void {
 
 const exitCodes = new WeakMap<Command, number>();
 
-function buildOption(name: OptionName): Option {
-  const { flag, help, env, default: fallback, defaultText, repeatable } = optionSpec(name);
+function buildOption(name: OptionName, old?: string): Option {
+  const { help, env, default: fallback, defaultText, repeatable } = optionSpec(name);
   const notes = [defaultText ?? fallback]
     .filter((text) => text !== undefined)
     .map((text) => `default: ${text}`);
   if (env !== undefined) notes.push(`env: ${env}`);
+  const flag =
+    old === undefined ? optionSpec(name).flag : optionSpec(name).flag.replace(flagOf(name), `--${old}`);
   const option = new Option(flag, notes.length === 0 ? help : `${help} (${notes.join(', ')})`);
   return repeatable
     ? option.argParser((value, before: string[] | undefined) => [...(before ?? []), value])
@@ -138,12 +155,16 @@ function buildOpposite(name: OptionName): Option {
 }
 
 /** Parses the command line and runs the command. Throws `usage` if it is invalid. */
-export async function runProgram(argv: readonly string[], io: Io, run: RunCommand): Promise<number> {
+export async function runProgram(typed: readonly string[], io: Io, run: RunCommand): Promise<number> {
+  const at = typed[0] === 'help' ? 1 : 0;
+  const entry = allCommands.find(({ spec }) => spec.old !== undefined && spec.old === typed[at])?.spec;
+  const argv = entry === undefined ? typed : typed.with(at, entry.name);
+  const renamed = entry && `${entry.old} is now called ${entry.name}`;
   let help = '';
   const write = (text: string) => {
     help += text;
   };
-  const program = buildProgram(write, run, argv);
+  const program = buildProgram(write, (command, flags, args) => run(command, flags, args, renamed), argv);
   if (argv.length === 0) help = program.helpInformation();
   try {
     if (argv.length > 0) await program.parseAsync([...argv], { from: 'user' });

@@ -12,7 +12,7 @@ import type { RunCommand } from './program.ts';
  * output that the settings, including the config file, ask for.
  */
 export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCommand {
-  return async ({ spec, load }, flags, args) => {
+  return async ({ spec, load }, flags, args, renamed) => {
     const { resolveSettings } = await import('../config/settings.ts');
     await optimiseWasmLater();
     const names: OptionName[] = [...spec.options, ...generalOptions];
@@ -25,6 +25,10 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     onForm({ json, lines, debug });
     // A failed note is no reason to fail: the result does not depend on it.
     const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
+    if (!quiet) {
+      const lines = [...(renamed === undefined ? [] : [renamed]), ...resolved.renamed];
+      for (const line of lines) await tell(`voicectl: ${line}`);
+    }
     // Ctrl-C in a terminal also reaches the child command, which decides what to do.
     const ending = createEnding(io, { sharesCtrlC: spec.passThrough === true && io.stdin.isTTY === true });
     const limit =

@@ -6,12 +6,13 @@ import type { PlacedValue } from '../files/yaml.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isError } from '../kernel/thrown.ts';
 import { isRecord } from '../protocol/error-body.ts';
-import type { OptionName } from './options.ts';
 
 /** The settings of a config file, or of a profile, as written. They are valid. */
 export interface ConfigLayer {
   origin: 'profile' | 'file';
-  values: Partial<Record<OptionName, unknown>>;
+  values: Readonly<Record<string, unknown>>;
+  /** The place of a setting, or of its value, as `file:line:column`. */
+  placeOf(name: string, part: 'key' | 'value'): string;
 }
 
 export interface ConfigFileOptions {
@@ -45,9 +46,18 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   const { path } = found;
   const config = await checkConfig(found);
   const { profiles, ...values } = config;
-  const layers: ConfigLayer[] = [{ origin: 'file', values }];
-  if (options.profile !== undefined)
-    layers.unshift({ origin: 'profile', values: chooseProfile(profiles as Profiles, options.profile, path) });
+  const placeIn =
+    (...parent: string[]): ConfigLayer['placeOf'] =>
+    (name, part) => {
+      const { line, column } = found.placeOf([...parent, name], part);
+      return `${path}:${line}:${column}`;
+    };
+  const layers: ConfigLayer[] = [{ origin: 'file', values, placeOf: placeIn() }];
+  const { profile } = options;
+  if (profile !== undefined) {
+    const chosen = chooseProfile(profiles as Profiles, profile, path);
+    layers.unshift({ origin: 'profile', values: chosen, placeOf: placeIn('profiles', profile) });
+  }
   if (holdsKey(config)) await requirePrivate(path);
   return layers;
 }

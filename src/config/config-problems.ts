@@ -3,11 +3,13 @@ import type { PlacedValue } from '../files/yaml.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { noSuchSetting } from '../protocol/schema-problem.ts';
 import { suggest } from '../protocol/suggestion.ts';
-import { readValue, type WrongValue } from './option.ts';
+import { oldKey, readValue, type WrongValue } from './option.ts';
 import { flagOf, type OptionName, optionNames, optionSpec, options } from './options.ts';
 
 const known = optionNames.filter((name) => !optionSpec(name).flagOnly);
 const knownAtRoot = [...known, 'profiles'];
+/** Settings by their old keys. */
+const renamed = new Map(known.map((name) => [oldKey(optionSpec(name)), name]));
 
 /**
  * Every problem of a config file, with its place, in the order of the file. Checks each profile, also one that
@@ -61,8 +63,9 @@ async function checkSettings(
   const problems: ConfigProblem[] = [];
   for (const [name, value] of Object.entries(settings)) {
     const at = [...parent, name];
-    if (isKnown(name))
-      await readValue(optionSpec(name), value, (wrong) => problems.push(wrongValue(at, wrong)));
+    const known = isKnown(name) ? name : renamed.get(name);
+    if (known !== undefined)
+      await readValue(optionSpec(known), value, (wrong) => problems.push(wrongValue(at, wrong)));
     else problems.push(unknownSetting(name, parent));
   }
   return problems;

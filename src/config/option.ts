@@ -14,7 +14,7 @@ export type CommandName =
   | 'drill'
   | 'load'
   | 'load merge'
-  | 'devices'
+  | 'audio'
   | 'doctor'
   | `emulator ${'state' | 'journal' | 'reset' | 'clock' | 'fault' | 'event' | 'send' | 'speak' | 'close'}`;
 
@@ -102,6 +102,10 @@ export interface OptionSpec<T> {
   hint?: string;
   /** The settings that it makes no sense without, each with the reason; only in commands that take them. */
   needs?: Readonly<Record<string, string>>;
+  /** An earlier name of its flag, without dashes. With it, and as a config key in camel case, the setting goes on working. */
+  old?: string;
+  /** Earlier names of values, each with the one that it has now. */
+  oldValues?: Readonly<Record<string, string>>;
   /** The settings whose flags cannot be combined with its own, each with the reason. */
   without?: Readonly<Record<string, string>>;
 }
@@ -140,10 +144,21 @@ export async function readValue(
   return Array.isArray(raw) ? Promise.all(raw.map(one)) : [await one(raw)];
 }
 
-function readSingle({ parse, preset }: OptionSpec<unknown>, raw: unknown): unknown {
+function readSingle(spec: OptionSpec<unknown>, raw: unknown): unknown {
+  const { parse, preset } = spec;
   if (raw === true && preset !== undefined) return parse(preset);
   if (!['string', 'number', 'boolean'].includes(typeof raw)) throw new Error('expected a single value');
-  return parse(String(raw));
+  return parse(newValue(spec, raw) ?? String(raw));
+}
+
+/** The name that a value has now; undefined if it has no other. */
+export function newValue({ oldValues }: OptionSpec<unknown>, raw: unknown): string | undefined {
+  return oldValues && Object.hasOwn(oldValues, String(raw)) ? oldValues[String(raw)] : undefined;
+}
+
+/** The old name of a setting as a config key, and as Commander has it. */
+export function oldKey({ old }: OptionSpec<unknown>): string | undefined {
+  return old?.replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
 /** A wrong value as it may be shown: without secrets, and a list or an object by its kind. */

@@ -1,6 +1,6 @@
 import { type ErrorDetails, VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
-import { type OptionSpec, readValue } from './option.ts';
+import { newValue, oldKey, readValue } from './option.ts';
 import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
 
 /** What Commander has read: text, `true`, or a list, by the name of the option. */
@@ -20,6 +20,8 @@ export interface ResolvedSettings<Names extends OptionName> {
   settings: Settings<Names>;
   /** Where each value came from. Undefined without a value. */
   origin(name: Names): Origin | undefined;
+  /** A line for each old name that was used, with the new one. */
+  renamed: readonly string[];
 }
 
 interface Found {
@@ -44,8 +46,9 @@ export async function resolveSettings<const Names extends OptionName>(
   { flags, env, cwd }: SettingsInput,
 ): Promise<ResolvedSettings<Names>> {
   const mistakes: Mistake[] = [];
+  const renamed: string[] = [];
   const read = async (name: OptionName, layers: readonly ConfigLayer[] = []) =>
-    (await readGiven(name, { flags, env, mistakes })) ?? readRest(optionSpec(name), name, layers);
+    (await readGiven(name, { flags, env, mistakes, renamed })) ?? readRest(name, layers, renamed);
   const [path, profile] = [await read('config'), await read('profile')];
   const layers = await readConfigFile({
     cwd,
@@ -58,6 +61,7 @@ export async function resolveSettings<const Names extends OptionName>(
     throw mistakes.length === 0 ? thrown : refusal(mistakes, thrown);
   });
   mistakes.length = 0;
+  renamed.length = 0;
   const found = new Map<OptionName, Found | undefined>();
   for (const name of new Set<OptionName>(['config', 'profile', ...names]))
     found.set(name, await read(name, layers));
@@ -67,18 +71,27 @@ export async function resolveSettings<const Names extends OptionName>(
   return {
     settings: settings as Settings<Names>,
     origin: (name) => found.get(name)?.origin,
+    renamed,
   };
 }
 
 interface Given extends Pick<SettingsInput, 'flags' | 'env'> {
   mistakes: Mistake[];
+  renamed: string[];
 }
 
 /** The value of a flag, or else of the environment. */
-async function readGiven(name: OptionName, { flags, env, mistakes }: Given): Promise<Found | undefined> {
+async function readGiven(
+  name: OptionName,
+  { flags, env, mistakes, renamed }: Given,
+): Promise<Found | undefined> {
   const spec = optionSpec(name);
-  const readAs = (where: string, raw: unknown) =>
-    readValue(spec, raw, ({ value, why }) => {
+  const readAs = (where: string, raw: unknown) => {
+    for (const one of [raw].flat()) {
+      const now = newValue(spec, one);
+      if (now !== undefined) renamed.push(`${where} ${one} is now called ${where} ${now}`);
+    }
+    return readValue(spec, raw, ({ value, why }) => {
       const shown = spec.secret ? 'the value' : JSON.stringify(value);
       mistakes.push({
         message: `${where}: ${shown} is not valid: ${why}`,
@@ -86,7 +99,13 @@ async function readGiven(name: OptionName, { flags, env, mistakes }: Given): Pro
         detail: { path: where, value, expected: why.replace(/^expected /, '') },
       });
     });
+  };
   const flag = flags[spec.key ?? name];
+  const oldFlag = flags[oldKey(spec) ?? ''];
+  if (flag === undefined && oldFlag !== undefined) {
+    renamed.push(`--${spec.old} is now called ${flagOf(name)}`);
+    return { value: await readAs(`--${spec.old}`, oldFlag), origin: 'flag' };
+  }
   if (flag !== undefined) return { value: await readAs(flagOf(name), flag), origin: 'flag' };
   const fromEnv = spec.env === undefined ? undefined : env[spec.env];
   if (spec.env === undefined || fromEnv === undefined || fromEnv === '') return undefined;
@@ -95,13 +114,20 @@ async function readGiven(name: OptionName, { flags, env, mistakes }: Given): Pro
 
 /** The value of the config file, which was checked, or the default. */
 async function readRest(
-  spec: OptionSpec<unknown>,
   name: OptionName,
   layers: readonly ConfigLayer[],
+  renamed: string[],
 ): Promise<Found | undefined> {
-  const layer = layers.find(({ values }) => values[name] !== undefined);
-  if (layer !== undefined)
-    return { value: await readValue(spec, layer.values[name], () => {}), origin: layer.origin };
+  const spec = optionSpec(name);
+  for (const { values, origin, placeOf } of layers) {
+    const key = [name, oldKey(spec)].find((one) => one !== undefined && values[one] !== undefined);
+    if (key === undefined) continue;
+    if (key !== name) renamed.push(`${placeOf(key, 'key')}: ${key} is now called ${name}`);
+    const now = newValue(spec, values[key]);
+    if (now !== undefined)
+      renamed.push(`${placeOf(key, 'value')}: ${key}: ${values[key]} is now called ${now}`);
+    return { value: await readValue(spec, values[key], () => {}), origin };
+  }
   if (spec.default !== undefined) return { value: await spec.parse(spec.default), origin: 'default' };
   return spec.repeatable ? { value: [], origin: 'default' } : undefined;
 }

@@ -29,7 +29,7 @@ export type TargetOption =
   | 'apiKeyFile'
   | 'device';
 
-type Connection = ResolvedSettings<TargetOption>;
+type Connection = Pick<ResolvedSettings<TargetOption>, 'settings' | 'origin'>;
 
 export interface TargetOptions extends Stdin {
   /** False if a token is given: then no key is needed. */

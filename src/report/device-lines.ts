@@ -43,7 +43,7 @@ function levelAdvice({ peakDbfs, clipped }: { peakDbfs: number; clipped: boolean
   return peakDbfs < quietPeakDbfs ? ': too quiet: speak up, or turn the microphone up' : '';
 }
 
-/** The result of `devices test` as lines. */
+/** The result of `audio test` as lines. */
 export function loopLines({
   input,
   output,

@@ -89,7 +89,7 @@ function secondsText(ms: number): string {
 /** The command that shows one situation again. */
 export function againLine({ situation }: Pick<Drilled, 'situation'>, command: readonly string[]): string {
   const device = command.length === 0 ? '' : ` -- ${command.map(shellWord).join(' ')}`;
-  return `voicectl drill --drill ${situation}${device}`;
+  return `voicectl drill --situation ${situation}${device}`;
 }
 
 function shellWord(word: string): string {

@@ -9,7 +9,7 @@ const command = [process.execPath, device];
 
 test('a signal stops the device and tells what was found so far', async () => {
   const env = { CASE: 'drill-ended' };
-  const drill = sandbox.start(['drill', '--drill', 'D1', '--drill', 'D5', '--', ...command], { env });
+  const drill = sandbox.start(['drill', '--situation', 'D1', '--situation', 'D5', '--', ...command], { env });
   await drill.line(/^D1 +pass/);
   drill.signal('SIGINT');
   const ended = await drill.ended;
@@ -28,9 +28,9 @@ test('a device that connects by itself is told the addresses, and goes from one 
     '0',
     '--device',
     'kitchen',
-    '--drill',
+    '--situation',
     'D1',
-    '--drill',
+    '--situation',
     'D2',
   ]);
   const baseUrl = (await drill.line(/^Base URL/)).split(/\s+/)[2] ?? '';

@@ -130,10 +130,10 @@ describe.skipIf(!hasSound)('live audio that is heard', { retry: 2, timeout: 60_0
     expect(played.at(-1)?.likeness).toBeGreaterThan(0.9);
   });
 
-  test('devices test finds the delay from the loudspeaker to a microphone that hears it', async (context) => {
+  test('audio test finds the delay from the loudspeaker to a microphone that hears it', async (context) => {
     const { startAhead } = await setUp(context);
     const { code, stdout } = await startAhead([
-      ...['devices', 'test', '--audio-backend', 'pulse', '--input-device', 'spk.monitor', '--json'],
+      ...['audio', 'test', '--audio-backend', 'pulse', '--input-device', 'spk.monitor', '--json'],
     ]).ended;
     expect(code).toBe(0);
     const result = JSON.parse(stdout);
@@ -212,7 +212,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
     const { server, start } = await setUpAwake(context);
     const running = start([
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'pulse', '--json'],
-      ...['--device-timeout', '30s'],
+      ...['--sound-timeout', '30s'],
     ]);
     await running.line(/"direction":"in"/);
     server.kill();
@@ -263,11 +263,11 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
 
   test('devices lists inputs and outputs, the defaults marked', async (context) => {
     const { start } = await setUpAwake(context);
-    const { code, stdout } = await start(['devices', '--audio-backend', 'pulse']).ended;
+    const { code, stdout } = await start(['audio', '--audio-backend', 'pulse']).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\* +\d+ {2}.*\[mic\]$/m);
     expect(stdout).toMatch(/^\* +\d+ {2}.*\[spk\]$/m);
-    const listed = JSON.parse((await start(['devices', '--audio-backend', 'pulse', '--json']).ended).stdout);
+    const listed = JSON.parse((await start(['audio', '--audio-backend', 'pulse', '--json']).ended).stdout);
     expect(listed).toMatchObject({
       version: expect.any(String),
       backend: 'pulse',

@@ -57,7 +57,7 @@ describe('without any way to sound', () => {
   });
 
   test('devices ends with 8, and doctor with 0: what --file needs is there', async () => {
-    expect(await run('devices', '--json')).toMatchObject({ code: 8 });
+    expect(await run('audio', '--json')).toMatchObject({ code: 8 });
     const { code, stdout } = await run('doctor', '--json');
     expect(code).toBe(0);
     const { checks } = JSON.parse(stdout) as { checks: Record<string, string>[] };
@@ -153,10 +153,10 @@ describe('while a sound server hangs', () => {
 
   test.each([
     ['doctor', 'parec'],
-    ['devices', 'pactl'],
+    ['audio', 'pactl'],
   ])('Ctrl-C ends %s, and nothing of sound is printed', async (command, name) => {
     const hung = hang(name);
-    if (command === 'devices') sandbox.write('only/parec', '', 0o755);
+    if (command === 'audio') sandbox.write('only/parec', '', 0o755);
     const running = sandbox.start([command], hung);
     await expect.poll(() => existsSync(sandbox.path('hangs'))).toBe(true);
     running.signal('SIGINT');

@@ -76,7 +76,7 @@ describe('--junit FILE', () => {
 
   test('exists from the start of drill, too', async () => {
     const silent = await listenSilently();
-    const args = ['drill', '--drill', 'D1', '--junit', 'j.xml', '--', process.execPath, '-e'];
+    const args = ['drill', '--situation', 'D1', '--junit', 'j.xml', '--', process.execPath, '-e'];
     const running = sandbox.start([...args, `fetch('${silent.baseUrl}')`]);
     await silent.asked;
     running.signal('SIGKILL');

@@ -43,10 +43,18 @@ describe('serve --tls', () => {
     response.resume();
   });
 
-  test('takes a certificate of one’s own, and --cert and --key ask for TLS by themselves', async () => {
+  test('takes a certificate of one’s own, and --cert and --tls-key ask for TLS by themselves', async () => {
     const { cert, key } = await createCertificate(['127.0.0.1']);
     const files = [sandbox.write('cert.pem', cert), sandbox.write('key.pem', key, 0o600)] as const;
-    const serve = await sandbox.startHere(['serve', '--port', '0', '--cert', files[0], '--key', files[1]]);
+    const serve = await sandbox.startHere([
+      'serve',
+      '--port',
+      '0',
+      '--cert',
+      files[0],
+      '--tls-key',
+      files[1],
+    ]);
     const line = (await serve.line(/curl/)).replace(/^\s*try\s+/, '');
     expect(line).toContain(`--cacert '${files[0]}'`);
     expect(JSON.parse((await sandbox.shell(line)).stdout)).toEqual({ token: expect.any(String) });
@@ -55,7 +63,15 @@ describe('serve --tls', () => {
   test('whose certificate is for other names, has a curl line that does not check it', async () => {
     const { cert, key } = await createCertificate(['voice.example']);
     const files = [sandbox.write('cert.pem', cert), sandbox.write('key.pem', key, 0o600)] as const;
-    const serve = await sandbox.startHere(['serve', '--port', '0', '--cert', files[0], '--key', files[1]]);
+    const serve = await sandbox.startHere([
+      'serve',
+      '--port',
+      '0',
+      '--cert',
+      files[0],
+      '--tls-key',
+      files[1],
+    ]);
     expect(await serve.line(/curl -sS/)).toContain('curl -sS -k ');
   });
 
@@ -82,13 +98,13 @@ describe('serve --tls', () => {
   });
 
   test.each([
-    ['a certificate without a key', ['--cert', 'cert.pem'], '--cert needs --key'],
-    ['a key without a certificate', ['--key', 'key.pem'], '--key needs --cert'],
-    ['a key of another certificate', ['--cert', 'cert.pem', '--key', 'other.pem'], 'key values mismatch'],
-    ['a key that is none', ['--cert', 'cert.pem', '--key', 'text.pem'], 'cannot be used'],
-    ['an empty certificate', ['--cert', 'empty.pem', '--key', 'key.pem'], 'cannot be used'],
-    ['a certificate that is not there', ['--cert', 'missing.pem', '--key', 'key.pem'], 'missing.pem'],
-    ['a key that is a folder', ['--cert', 'cert.pem', '--key', '.'], 'Cannot read .'],
+    ['a certificate without a key', ['--cert', 'cert.pem'], '--cert needs --tls-key'],
+    ['a key without a certificate', ['--tls-key', 'key.pem'], '--tls-key needs --cert'],
+    ['a key of another certificate', ['--cert', 'cert.pem', '--tls-key', 'other.pem'], 'key values mismatch'],
+    ['a key that is none', ['--cert', 'cert.pem', '--tls-key', 'text.pem'], 'cannot be used'],
+    ['an empty certificate', ['--cert', 'empty.pem', '--tls-key', 'key.pem'], 'cannot be used'],
+    ['a certificate that is not there', ['--cert', 'missing.pem', '--tls-key', 'key.pem'], 'missing.pem'],
+    ['a key that is a folder', ['--cert', 'cert.pem', '--tls-key', '.'], 'Cannot read .'],
     ['--cert-out without TLS', ['--cert-out', 'out.pem'], '--cert-out without --tls'],
   ])('refuses %s with a reason, and shows no key', async (_name, args, reason) => {
     const own = await createCertificate(['127.0.0.1']);
@@ -156,7 +172,7 @@ describe('a client of an emulator with TLS', () => {
     const { cert, key } = await createCertificate(['voice.example']);
     sandbox.write('cert.pem', cert);
     sandbox.write('key.pem', key);
-    const serve = await sandbox.serveHere(['--cert', 'cert.pem', '--key', 'key.pem']);
+    const serve = await sandbox.serveHere(['--cert', 'cert.pem', '--tls-key', 'key.pem']);
     const { code, stderr } = await sandbox.runHere([
       'token',
       '--base-url',

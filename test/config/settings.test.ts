@@ -376,7 +376,7 @@ describe('a flag or variable that is refused', () => {
 
 describe('flags that belong together', () => {
   test.each([
-    ['needs its partner', ['cert', 'key'], { cert: 'c.pem' }, '--cert needs --key'],
+    ['needs its partner', ['cert', 'tlsKey'], { cert: 'c.pem' }, '--cert needs --tls-key'],
     [
       'is for an emulator that is not started',
       ['local', 'fault', 'reply'],
@@ -412,7 +412,57 @@ describe('flags that belong together', () => {
 
   test('but not half of a pair', async () => {
     write('voicectl.config.yaml', 'cert: c.pem\n');
-    expect((await refusal(resolve(['cert', 'key']))).message).toBe('--cert needs --key');
+    expect((await refusal(resolve(['cert', 'tlsKey']))).message).toBe('--cert needs --tls-key');
+  });
+});
+
+describe('an old name', () => {
+  test('of a flag goes on working, and the new one is named', async () => {
+    const { settings, renamed } = await resolve(['tlsKey', 'cert'], { key: 'k.pem', cert: 'c.pem' });
+    expect(settings).toEqual({ tlsKey: 'k.pem', cert: 'c.pem' });
+    expect(renamed).toEqual(['--key is now called --tls-key']);
+  });
+
+  test('of a value, as a flag and in a config file', async () => {
+    const flag = await resolve(['level'], { level: 'base' });
+    expect(flag.settings.level).toBe('quick');
+    expect(flag.renamed).toEqual(['--level base is now called --level quick']);
+    write('voicectl.config.yaml', 'device: d\nlevel: base\n');
+    const file = await resolve(['level']);
+    expect(file.settings.level).toBe('quick');
+    expect(file.renamed).toEqual([
+      `${join(cwd, 'voicectl.config.yaml')}:2:8: level: base is now called quick`,
+    ]);
+  });
+
+  test('of a config key, in a profile too', async () => {
+    write('voicectl.config.yaml', 'profiles:\n  p:\n    deviceTimeout: 5s\n');
+    const { settings, renamed } = await resolve(['soundTimeout'], { profile: 'p' });
+    expect(settings.soundTimeout).toBe(5_000);
+    expect(renamed).toEqual([
+      `${join(cwd, 'voicectl.config.yaml')}:3:5: deviceTimeout is now called soundTimeout`,
+    ]);
+  });
+
+  test('has its mistakes reported as it was written', async () => {
+    write('voicectl.config.yaml', 'deviceTimeout: 5\n');
+    expect((await refusal(resolve(['device']))).message).toMatch(
+      /:1:16: deviceTimeout: 5, expected a duration/,
+    );
+    rmSync(join(cwd, 'voicectl.config.yaml'));
+    const { message } = await refusal(resolve(['soundTimeout'], { deviceTimeout: '5' }));
+    expect(message).toMatch(/^--device-timeout: "5" is not valid/);
+  });
+
+  test('says nothing beside the new one, which wins', async () => {
+    write('voicectl.config.yaml', 'deviceTimeout: 5s\nsoundTimeout: 7s\n');
+    const { settings, renamed } = await resolve(['soundTimeout']);
+    expect({ settings, renamed }).toEqual({ settings: { soundTimeout: 7_000 }, renamed: [] });
+  });
+
+  test('is not suggested for a misspelt one', async () => {
+    write('voicectl.config.yaml', 'deviceTimeuot: 5s\n');
+    expect((await refusal(resolve(['device']))).message).not.toContain('deviceTimeout?');
   });
 });
 

@@ -67,7 +67,7 @@ describe('the microphone', () => {
       code: 'audio-device',
       exitCode: 8,
       message: 'The microphone was lost: ended with 1',
-      hint: expect.stringMatching(/sound server.*--device-timeout/),
+      hint: expect.stringMatching(/sound server.*--sound-timeout/),
     });
   });
 
@@ -92,7 +92,7 @@ describe('the microphone', () => {
     expect(error).toMatchObject({
       code: 'audio-device',
       message: 'The microphone was lost and did not come back within 2 s: Connection refused',
-      hint: expect.stringMatching(/--device-timeout/),
+      hint: expect.stringMatching(/--sound-timeout/),
     });
   });
 

@@ -66,7 +66,7 @@ describe.concurrent('an example', () => {
           '--tls',
           '--parallel',
           String(parallel),
-          ...only.flatMap((id) => ['--drill', id]),
+          ...only.flatMap((id) => ['--situation', id]),
         ];
         const ended = await sandbox.run(['drill', ...flags, '--', ...(command ?? [])], {
           env: { NODE_NO_WARNINGS: '1' },

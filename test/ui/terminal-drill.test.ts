@@ -8,7 +8,7 @@ const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'dev
 describe.skipIf(!hasTmux)('a drill on a real terminal', { timeout: 120_000 }, () => {
   test('q in the middle leaves at once, with the verdicts so far', async (context) => {
     const { eventually, run, expectRestored } = programsFor(context);
-    const terminal = await run(`drill --drill D1 --drill D5 -- '${process.execPath}' '${device}'`);
+    const terminal = await run(`drill --situation D1 --situation D5 -- '${process.execPath}' '${device}'`);
     await eventually(terminal.screen).toContain('✓ D1');
     terminal.press('q');
     await expectRestored(terminal, 130);

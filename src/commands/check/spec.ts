@@ -5,7 +5,7 @@ export const checkSpec = defineSpec({
   summary: 'check, rule by rule, whether a service keeps the specification',
   headings: { emulator: 'Emulator of --local:' },
   examples: [
-    'voicectl check --local --level standard --exhaust',
+    'voicectl check --local --level full',
     'voicectl check --base-url https://voice.example --dry-run',
     'voicectl check --base-url https://voice.example --junit check.xml --html check.html',
     'voicectl check --base-url https://voice.example --rule R12 --rule R41',

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { OptionName, OptionOf } from '../../config/options.ts';
+import { isLoopback } from '../../config/target.ts';
 import type { Subject } from '../../conformance/asker.ts';
 import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
 import type { HoldOptions } from '../../conformance/hold.ts';
 import { type Plan, type PlanOptions, planRun } from '../../conformance/plan.ts';
 import type { Level } from '../../conformance/steps/step.ts';
 import { findSound } from '../../files/shipped-file.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { planObject } from '../../report/check-json.ts';
@@ -18,11 +20,23 @@ import type { VerdictFollower } from './run-verdicts.ts';
 /** What the commands have in common that hold planned exchanges with a service. */
 export type ConformanceContext = CommandContext<Extract<OptionName, OptionOf<'learn'> & OptionOf<'check'>>>;
 
-/** What the flags ask to be asked; `rules` narrows it to what these need. */
-export function scopeOf({ settings }: ConformanceContext, rules: readonly string[] = []): PlanOptions {
+/** What the flags ask to be asked; `rules` narrows it to what these need. Throws `usage` for `full` that was not asked for in this run. */
+export function scopeOf(
+  { settings, origin }: ConformanceContext,
+  rules: readonly string[] = [],
+): PlanOptions {
   const levels: Level[] = ['base'];
-  if (settings.level === 'standard') levels.push('standard');
-  if (settings.exhaust) levels.push('exhaust');
+  const isFull = settings.level === 'full';
+  if (isFull && origin('level') !== 'flag' && !settings.local && !isLoopback(settings.baseUrl))
+    throw new VoicectlError(
+      'usage',
+      `level: full reaches the rate limit of ${new URL(settings.baseUrl).host}`,
+      {
+        hint: 'Give --level full on the command line, or use level: standard in the config file.',
+      },
+    );
+  if (isFull || settings.level === 'standard') levels.push('standard');
+  if (isFull || settings.exhaust) levels.push('exhaust');
   if (settings.thorough) levels.push('thorough');
   return {
     levels: new Set(levels),

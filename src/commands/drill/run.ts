@@ -21,7 +21,7 @@ type DrillContext = ContextOf<typeof drillSpec>;
 
 export async function run(context: DrillContext): Promise<number> {
   const { settings, io, json, style, args } = context;
-  const chosen = chooseSituations(settings.drill);
+  const chosen = chooseSituations(settings.situation);
   if (settings.list) {
     const text = json
       ? chosen.map((one) => jsonLine(situationObject(one))).join('')
@@ -71,7 +71,7 @@ function chooseSituations(ids: readonly string[]): readonly Situation[] {
   };
   for (const [index, want] of wanted.entries()) {
     if (!situations.some((situation) => isMeant(situation, want)))
-      throw new VoicectlError('usage', `--drill: there is no situation ${ids[index]}`, {
+      throw new VoicectlError('usage', `--situation: there is no situation ${ids[index]}`, {
         hint: '`voicectl drill --list` shows all situations.',
       });
   }

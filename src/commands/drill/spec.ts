@@ -8,7 +8,7 @@ export const drillSpec = defineSpec({
   headings: { service: 'The device:' },
   examples: [
     'voicectl drill -- node device.js',
-    'voicectl drill --drill D9 --drill D10-half-open -- python3 device.py',
+    'voicectl drill --situation D9 --situation D10-half-open -- python3 device.py',
     'voicectl drill --junit drill.xml --parallel 4 -- ./client',
     'voicectl drill --host 0.0.0.0 --accept-key-file keys.txt --device kitchen',
     'voicectl drill --list',

@@ -9,15 +9,15 @@ import { certificateCovers, type TlsCertificate } from '../../wire/server/certif
  * `--cert-out` without TLS, `bad-input` for a file that cannot be read.
  */
 export async function tlsSettings(
-  { tls, cert, key, certOut }: Settings<'tls' | 'cert' | 'key' | 'certOut'>,
+  { tls, cert, tlsKey, certOut }: Settings<'tls' | 'cert' | 'tlsKey' | 'certOut'>,
   input: Stdin,
 ): Promise<boolean | TlsCertificate> {
   const wanted = tls ?? cert !== undefined;
   if (!wanted && certOut !== undefined) {
     throw new VoicectlError('usage', '--cert-out without --tls: there is no certificate to write');
   }
-  if (!wanted || cert === undefined || key === undefined) return wanted;
-  return { cert: await readText(cert, input), key: await readText(key, input) };
+  if (!wanted || cert === undefined || tlsKey === undefined) return wanted;
+  return { cert: await readText(cert, input), key: await readText(tlsKey, input) };
 }
 
 /** How curl can verify an emulator: with the file of its certificate, if that contains the address. */

@@ -15,9 +15,9 @@ import type { Io } from '../../kernel/io.ts';
 import type { CommandContext } from '../command.ts';
 import { type EchoEnds, openEchoEnds } from './echo-ends.ts';
 
-type LiveOption = 'deviceTimeout' | 'volume' | 'aec' | 'recordMic';
-type DeviceContext = Pick<CommandContext<OptionOf<'devices'>>, 'settings' | 'io' | 'signal'>;
-type LiveContext = Pick<CommandContext<OptionOf<'devices'> | LiveOption>, 'settings' | 'io' | 'signal'>;
+type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'recordMic';
+type DeviceContext = Pick<CommandContext<OptionOf<'audio'>>, 'settings' | 'io' | 'signal'>;
+type LiveContext = Pick<CommandContext<OptionOf<'audio'> | LiveOption>, 'settings' | 'io' | 'signal'>;
 
 const host: Host = { platform: process.platform, arch: process.arch };
 
@@ -84,7 +84,7 @@ async function openInput(
       ),
       clock: systemClock,
       notices,
-      deviceTimeoutMs: settings.deviceTimeout,
+      deviceTimeoutMs: settings.soundTimeout,
       onHeard,
       recorder,
       signal,
@@ -107,7 +107,7 @@ function openOutput(
     notices,
     volume: settings.volume / 100,
     onPlayed,
-    deviceTimeoutMs: settings.deviceTimeout,
+    deviceTimeoutMs: settings.soundTimeout,
     signal,
   });
 }

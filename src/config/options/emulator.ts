@@ -167,16 +167,17 @@ export const emulatorSettings = {
   cert: define({
     commands: [...servers, 'drill', 'proxy'],
     group: 'tls',
-    needs: { key: '' },
+    needs: { tlsKey: '' },
     flag: '--cert <FILE>',
     parse: parseText,
     help: 'certificate of this host, or chain, as PEM',
   }),
-  key: define({
+  tlsKey: define({
     commands: [...servers, 'drill', 'proxy'],
     group: 'tls',
     needs: { cert: '' },
-    flag: '--key <FILE>',
+    flag: '--tls-key <FILE>',
+    old: 'key',
     parse: parseText,
     help: 'private key of --cert, as PEM without a passphrase',
   }),

@@ -18,9 +18,10 @@ export const checkSettings = {
     commands: askers,
     group: 'asked',
     flag: '--level <LEVEL>',
-    default: 'base',
-    parse: parseChoice(['base', 'standard']),
-    help: 'base, or standard with windows, expiry and many connections',
+    default: 'quick',
+    parse: parseChoice(['quick', 'standard', 'full']),
+    oldValues: { base: 'quick' },
+    help: 'quick; standard with windows, expiry and many connections; or full, which is standard with --exhaust',
   }),
   exhaust: define({
     commands: askers,
@@ -134,10 +135,11 @@ export const learnSettings = {
 
 /** `drill`. */
 export const drillSettings = {
-  drill: define({
+  situation: define({
     commands: ['drill'],
     group: 'situations',
-    flag: '--drill <ID>',
+    flag: '--situation <ID>',
+    old: 'drill',
     parse: parseText,
     repeatable: true,
     flagOnly: true,

@@ -22,6 +22,6 @@ export function noDevice({ finding, output }: Drilled, { start, deviceTimeoutMs 
 /** It came before, and does not come any more. */
 export function lostDevice({ deviceTimeoutMs }: Absent): VoicectlError {
   return new VoicectlError('timed-out', `The device did not come back within ${deviceTimeoutMs / 1000} s`, {
-    hint: 'Start it again and run the situations that are left with --drill.',
+    hint: 'Start it again and run the situations that are left with --situation.',
   });
 }

@@ -9,7 +9,7 @@ import { isDeviceNumber, selectDevice } from './select-device.ts';
 /** Which device to open, and through which backend. */
 export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
   readonly role: Role;
-  /** As the user names it: a number from `voicectl devices`, or a part of the name. */
+  /** As the user names it: a number from `voicectl audio`, or a part of the name. */
   readonly device: string | undefined;
   /** Only this backend. */
   readonly backend: string | undefined;

@@ -1,7 +1,7 @@
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { DeviceFacts } from '../host/host-protocol.ts';
 
-/** Whether a device is named by its number in the list of `voicectl devices`. */
+/** Whether a device is named by its number in the list of `voicectl audio`. */
 export function isDeviceNumber(text: string): boolean {
   return /^\d+$/.test(text);
 }
@@ -32,7 +32,7 @@ export function selectDevice(text: string, devices: readonly DeviceFacts[]): Dev
       : `"${text}" could be any of ${candidates.length} devices`,
     {
       details: { isAmbiguous: found !== undefined },
-      hint: `${found === undefined ? 'There are' : 'Name one of them'}: ${names.join(', ') || 'none'}${more}. voicectl devices lists them all.`,
+      hint: `${found === undefined ? 'There are' : 'Name one of them'}: ${names.join(', ') || 'none'}${more}. voicectl audio lists them all.`,
     },
   );
 }

@@ -74,7 +74,7 @@ export function createRecovery<Device extends { stop(): Promise<void> }>({
 }
 
 function gone(message: string, cause: unknown): VoicectlError {
-  const hint = 'Is the sound server still running? --device-timeout 10s waits for it to come back.';
+  const hint = 'Is the sound server still running? --sound-timeout 10s waits for it to come back.';
   return new VoicectlError('audio-device', message, { hint, cause });
 }
 
@@ -83,7 +83,7 @@ function notBack(
   { deviceTimeoutMs, why, cause }: { deviceTimeoutMs: number; why: string; cause: unknown },
 ): VoicectlError {
   const message = `The ${what} was lost and did not come back within ${seconds(deviceTimeoutMs)}: ${why}`;
-  const hint = 'Start the sound server or plug the device in. A longer --device-timeout waits longer.';
+  const hint = 'Start the sound server or plug the device in. A longer --sound-timeout waits longer.';
   return new VoicectlError('audio-device', message, { hint, cause });
 }
 

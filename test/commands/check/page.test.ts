@@ -5,7 +5,7 @@ const sandbox = setUpSandbox();
 
 test.each([
   ['check', ['check', '--local', '--rule', 'R1', '--rule', 'R2', '--open'], ['R1', 'R2']],
-  ['drill', ['drill', '--drill', 'D1', '--open', '--', 'true'], ['D1']],
+  ['drill', ['drill', '--situation', 'D1', '--open', '--', 'true'], ['D1']],
 ])('%s --open shows its verdicts to the browser, and ends when that has them', async (_name, args, ids) => {
   // A browser that reads the news as a tab does, slowly.
   sandbox.write(

@@ -48,7 +48,7 @@ describe.concurrent('a command that', () => {
   test.for(cases)(
     '%s gets a clear line, and nothing of it is left running',
     async ([, name, command, code, says], { expect }) => {
-      const argv = ['drill', '--device-timeout', '500ms', '--drill', 'D1', '--', ...command];
+      const argv = ['drill', '--device-timeout', '500ms', '--situation', 'D1', '--', ...command];
       const ended = await runInProcess(argv, { env: { PATH: process.env.PATH ?? '', CASE: name } });
       expect(ended.code, ended.stderr).toBe(code);
       expect(ended.stderr).toMatch(says);

@@ -26,7 +26,7 @@ describe('the catalogue', () => {
   });
 
   test('--list --json is an object for each', async () => {
-    const { stdout } = await run('--list', '--json', '--drill', 'D9');
+    const { stdout } = await run('--list', '--json', '--situation', 'D9');
     const listed = jsonLines(stdout);
     expect(listed.map(({ id }) => id)).toEqual(
       situations.map(({ id }) => id).filter((id) => id.startsWith('D9')),
@@ -35,10 +35,10 @@ describe('the catalogue', () => {
   });
 
   test.each([
-    [['--drill', 'D99'], /--drill: there is no situation D99/],
+    [['--situation', 'D99'], /--situation: there is no situation D99/],
     [['--parallel', '2'], /--parallel needs a command/],
     [['--host', '0.0.0.0'], /Refusing to listen on 0\.0\.0\.0/],
-    [['--cert', 'x.pem', '--', 'true'], /--cert needs --key/],
+    [['--cert', 'x.pem', '--', 'true'], /--cert needs --tls-key/],
   ])('%j is refused', async (argv, says) => {
     const { code, stderr } = await run(...argv);
     expect(code).toBe(2);
@@ -49,7 +49,7 @@ describe('the catalogue', () => {
 describe('a device that sends a form', () => {
   test('fails D1, with the evidence, the words of the specification and how to see it again', async () => {
     const junit = join(folder, 'drill.xml');
-    const { code, stdout } = await run('--drill', 'D1', '--junit', junit, '--', ...device);
+    const { code, stdout } = await run('--situation', 'D1', '--junit', junit, '--', ...device);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^D1 +fail +\d\.\d s {2}asks for a token as specified\n/);
     expect(stdout).toContain('Content-Type is "application/x-www-form-urlencoded"');
@@ -57,19 +57,22 @@ describe('a device that sends a form', () => {
       'POST, Content-Type: application/json; JSON object with apiKey',
     );
     expect(stdout).toMatch(/T1 at 0\.0 s: POST \/api\/websocket-voice\/token answered 415/);
-    expect(stdout).toContain('again: voicectl drill --drill D1 -- ');
+    expect(stdout).toContain('again: voicectl drill --situation D1 -- ');
     const xml = readFileSync(junit, 'utf8');
     expect(xml).toContain('<testcase name="D1: asks for a token as specified" classname="voicectl.drill"');
     expect(xml).toContain('<failure type="fail"');
   });
 
   test('on a terminal without a screen is followed in a line that changes, as a check is', async () => {
-    const { stderr } = await runInProcess(['drill', '--drill', 'D1', '--', ...device], { env, isTTY: true });
+    const { stderr } = await runInProcess(['drill', '--situation', 'D1', '--', ...device], {
+      env,
+      isTTY: true,
+    });
     expect(stderr).toMatch(/^(\r\u001b\[K)*0\/1 {2}D1 asks for a token as specified(\r\u001b\[K)+$/);
   });
 
   test('is told to GitHub', async () => {
-    const { stderr } = await runInProcess(['drill', '--drill', 'D1', '--', ...device], {
+    const { stderr } = await runInProcess(['drill', '--situation', 'D1', '--', ...device], {
       env: { ...env, GITHUB_ACTIONS: 'true' },
     });
     expect(stderr).toMatch(
@@ -79,7 +82,15 @@ describe('a device that sends a form', () => {
 });
 
 test('what a device prints is shown without key and token', async () => {
-  const { stdout } = await run('--json', '--drill', 'D1', '--accept-key', 'a-secret-key', '--', ...device);
+  const { stdout } = await run(
+    '--json',
+    '--situation',
+    'D1',
+    '--accept-key',
+    'a-secret-key',
+    '--',
+    ...device,
+  );
   const [drilled, summary] = jsonLines(stdout);
   expect(drilled).toMatchObject({ type: 'drill', id: 'D1', rule: 'D1', verdict: 'fail' });
   expect(drilled?.output).toEqual(['the key is [redacted] [redacted]']);

@@ -98,8 +98,8 @@ describe('a device is chosen', () => {
   });
 
   test.each([
-    ['head', '"head" could be any of 2 devices', /^Name one of them: \S.*, .*voicectl devices/],
-    ['gramophone', 'There is no device "gramophone"', /^There are: \S.*, .*voicectl devices/],
+    ['head', '"head" could be any of 2 devices', /^Name one of them: \S.*, .*voicectl audio/],
+    ['gramophone', 'There is no device "gramophone"', /^There are: \S.*, .*voicectl audio/],
     ['3', 'There is no device "3"', /^There are: /],
   ])('but not by "%s"', (text, message, hint) => {
     expect(() => selectDevice(text, devices)).toThrow(

@@ -339,7 +339,7 @@ describe('playback', () => {
     await expect(playback.failed).resolves.toMatchObject({
       code: 'audio-device',
       message: 'The loudspeaker was lost: ended with 1',
-      hint: expect.stringMatching(/--device-timeout/),
+      hint: expect.stringMatching(/--sound-timeout/),
     });
     await expect(playback.write(speech(20))).rejects.toMatchObject({ code: 'audio-device' });
     await playback.close();
