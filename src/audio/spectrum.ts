@@ -56,7 +56,7 @@ function trim(rows: Float32Array, count: number): Spectrogram {
 }
 
 /** A Fourier transform of `size` windowed samples; a power of two. */
-function createFft(size: number) {
+export function createFft(size: number) {
   const re = new Float64Array(size);
   const im = new Float64Array(size);
   const cosine = Float64Array.from({ length: size }, (_, at) => Math.cos((2 * Math.PI * at) / size));

@@ -1,8 +1,9 @@
-import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
+import { isWrongFormat, type VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { serviceRules } from '../rules/catalogue.ts';
-import { type HeardAudio, isWrongFormat, judgeHeard } from '../rules/device/audio.ts';
+import { judgeSentVoice } from '../rules/device/audio.ts';
 import { deviceRules } from '../rules/device/catalogue.ts';
+import { type HeardVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
 import type { Evidence } from './evidence.ts';
@@ -19,8 +20,8 @@ export interface StreamSubject {
   seenBy(side: Side): Evidence;
   /** Whether the service has heard wrong audio: if it echoes that, it is not to blame. */
   readonly hearsWrongAudio: boolean;
-  /** The audio that its device has sent, if it has sent any and nothing has changed its pace on the way. */
-  heard(): HeardAudio | undefined;
+  /** The audio that a side has sent, if it has sent any and nothing has changed its pace on the way. */
+  heard(side: Side): HeardVoice | undefined;
 }
 
 /** A token request as each side sees it: the same unless it was spoilt. A service that was not asked saw nothing. */
@@ -34,7 +35,7 @@ export interface Judge {
   /** Something passed on this stream. */
   passed(stream: StreamSubject): void;
   /** A finding in the audio of a side. */
-  heard(side: Side, stream: StreamSubject, finding: DeviceFinding, remark: string): void;
+  heard(side: Side, stream: StreamSubject, finding: VoiceFinding, remark: string): void;
   /** The pace of its device is known, or has changed. */
   paced(stream: StreamSubject): void;
   ended(stream: StreamSubject): void;
@@ -116,8 +117,7 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       for (const rule of catalogues[side]) {
         const isOfAudio = subject !== undefined && rule.id === audioRule[side];
         if (isOfAudio && (!isWhole || (side === 'service' && subject.hearsWrongAudio))) continue;
-        const isHeard = isOfAudio && side === 'device';
-        note(side, rule, isHeard ? judgeAudio(subject, seen) : rule.judge(seen), device);
+        note(side, rule, isOfAudio ? judgeVoice(side, subject, seen) : rule.judge(seen), device);
       }
     }
   };
@@ -153,7 +153,7 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
     paced(stream) {
       const rule = catalogues.device.find(({ id }) => id === audioRule.device);
       const own = { id: `S${stream.id}`, exchange: stream.seenBy('device').exchange() };
-      if (rule !== undefined) note('device', rule, judgeAudio(stream, [own]), stream.device);
+      if (rule !== undefined) note('device', rule, judgeVoice('device', stream, [own]), stream.device);
     },
     ended(stream) {
       const dossier = dossierOf(stream.owner);
@@ -177,11 +177,12 @@ export function ownerOf(device: string | undefined, tokenHash = ''): string {
   return device === undefined ? `token ${tokenHash}` : `device ${device}`;
 }
 
-/** The rule about the audio of a device, by the check that has listened: it would cost much to listen again. */
-function judgeAudio(subject: StreamSubject, seen: readonly Seen[]): Finding | undefined {
+/** The rule about the audio of a side, by the check that has listened: it would cost much to listen again. */
+function judgeVoice(side: Side, subject: StreamSubject, seen: readonly Seen[]): Finding | undefined {
   const own = seen.find(({ id }) => id === `S${subject.id}`);
-  const heard = subject.heard();
-  return own === undefined || heard === undefined ? undefined : judgeHeard(own, heard);
+  const heard = subject.heard(side);
+  if (own === undefined || heard === undefined) return undefined;
+  return side === 'device' ? judgeSentVoice(own, heard) : judgeReplyVoice(own, heard);
 }
 
 /** As much of a dossier as what passes on a stream may concern. The rest is judged with each token, and at the end of each stream. */

@@ -1,9 +1,8 @@
-import type { DeviceFinding } from '../audio/verdict/device-verdict.ts';
+import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/messages.ts';
-import { isWrongFormat } from '../rules/device/audio.ts';
 import type { ControlledStream } from '../service/control/stream-actions.ts';
 import type { StreamTotals } from '../service/events.ts';
 import type { Faults } from '../service/faults/faults.ts';
@@ -61,9 +60,6 @@ export interface ProxiedStream extends ControlledStream {
 
 /** Broken rules that a stream remembers for those who look. */
 const maxBroken = 20;
-
-/** Findings about a room and its microphone say nothing about a service. */
-const ofMicrophones: ReadonlySet<DeviceFinding> = new Set(['silence', 'quiet', 'dc-offset', 'clipping']);
 
 export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStream {
   const { id, remote, clock, baseClock, dialect, events, judge, secrets, tap, upgrade } = options;
@@ -128,12 +124,12 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
       return witness.hasSpoiltVoice || lanes.device.check.verdict().findings.some(isWrongFormat);
     },
     seenBy: (side) => witness.seenBy(side),
-    heard() {
-      const { check, frames, bytes } = lanes.device;
-      // A network that the proxy imitates is not the device's fault.
-      return frames === 0 || options.device.transport instanceof Line
+    heard(side) {
+      const { check, frames, bytes } = lanes[side];
+      // A network that the proxy imitates is nobody's fault.
+      return frames === 0 || options[side].transport instanceof Line
         ? undefined
-        : { verdict: check.verdict(), count: frames, audioMs: msForBytes(bytes) };
+        : { check, count: frames, audioMs: msForBytes(bytes) };
     },
   };
   events.of.device.emit({ type: 'stream-opened', stream: id, remote });
@@ -156,7 +152,8 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
         } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs });
       },
       finding({ finding, remark }) {
-        if (side === 'service' && ofMicrophones.has(finding)) return;
+        // A service that echoes its device is not to blame for what comes back.
+        if (side === 'service' && lanes.device.check.verdict().findings.includes(finding)) return;
         events.of[side].emit({ type: 'device-finding', ...at(), finding, remark });
         judge.heard(side, subject, finding, remark);
       },
@@ -167,7 +164,7 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
         if (side === 'device') judge.paced(subject);
       },
     };
-    return new VoiceLane(baseClock, listener);
+    return new VoiceLane(side, baseClock, listener);
   }
 
   let ended: () => void = () => {};

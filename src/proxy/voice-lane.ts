@@ -1,13 +1,14 @@
 import { createSpeechGate, type GateEvent } from '../audio/speech-gate.ts';
-import { DeviceCheck } from '../audio/verdict/device-verdict.ts';
+import { type FoundInVoice, VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { bytesPerSample } from '../protocol/audio-format.ts';
+import type { Side } from '../wire/exchange.ts';
 
 /** What is heard and found in the audio of one side. */
 export interface LaneListener {
   speech(event: GateEvent): void;
-  finding(found: ReturnType<DeviceCheck['push']>[number]): void;
+  finding(found: FoundInVoice): void;
   /** It is time to judge the pace. */
   pace(): void;
 }
@@ -17,7 +18,7 @@ const quietMs = 700;
 
 /** The audio of one side: counted, judged and listened to. A class, because every frame passes it: see ARCHITECTURE.md. */
 export class VoiceLane {
-  readonly check: DeviceCheck;
+  readonly check: VoiceCheck;
   frames = 0;
   bytes = 0;
   oddMessages = 0;
@@ -30,10 +31,10 @@ export class VoiceLane {
   private lastAt = 0;
   private timer: ClockTimer | undefined;
 
-  constructor(clock: Clock, listener: LaneListener) {
+  constructor(from: Side, clock: Clock, listener: LaneListener) {
     this.clock = clock;
     this.listener = listener;
-    this.check = new DeviceCheck(clock);
+    this.check = new VoiceCheck({ from, clock });
   }
 
   take(message: Buffer): void {
@@ -78,6 +79,7 @@ export class VoiceLane {
 
   close(): void {
     this.timer?.cancel();
+    for (const found of this.check.end()) this.listener.finding(found);
     if (this.gate.speaking) this.finishTurn();
   }
 }

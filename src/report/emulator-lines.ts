@@ -1,4 +1,4 @@
-import type { DeviceVerdict } from '../audio/verdict/device-verdict.ts';
+import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { EmulatorEvent, Judgement } from '../service/events.ts';
@@ -49,7 +49,7 @@ function describe(event: EmulatorEvent, style: Style): string | undefined {
     case 'device-finding':
       return `! stream ${event.stream}  ${escapeText(event.remark)}${about(event)}`;
     case 'device-verdict':
-      return `← stream ${event.stream}  ${escapeText(verdictText(event))}${about(event)}`;
+      return `${event.side === 'service' ? '→' : '←'} stream ${event.stream}  ${escapeText(verdictText(event))}${about(event)}`;
     case 'stream-closed':
       return closedText(event);
     case 'control':
@@ -92,15 +92,17 @@ function about({ device, path, remote }: { device?: string; path?: string; remot
   return subject.length === 0 ? '' : ` (${subject.map((one) => escapeText(one ?? '')).join(', ')})`;
 }
 
-/** What a device does wrong in time, or that it does nothing wrong. */
+/** What a side does wrong in time, or that it does nothing wrong. In a proxy, which side it is. */
 export function verdictText({
   pace,
   remarks,
-}: Pick<DeviceVerdict, 'remarks'> & {
-  pace: Pick<DeviceVerdict['pace'], 'timesRealTime' | 'meanJitterMs'>;
+  side,
+}: Pick<VoiceVerdict, 'remarks'> & {
+  pace: Pick<VoiceVerdict['pace'], 'timesRealTime' | 'meanJitterMs'>;
+  side?: 'device' | 'service';
 }): string {
   if (remarks.length > 0) return remarks.join('; ');
-  return `sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
+  return `${side === undefined ? '' : `${side} `}sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }
 
 function more({ why }: { why?: string }): string {

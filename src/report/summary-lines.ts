@@ -16,6 +16,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
     ['jitter', spreadText(summary.jitterMs)],
     ['longest gap', msText(summary.longestGapMs)],
     ['under-runs', summary.underruns === null ? 'not played' : String(summary.underruns)],
+    ...voiceRows(summary),
     ['sent late', spreadText(summary.sendLatenessMs)],
     ['events', eventsText(events)],
     ...(summary.transcript ?? []).map(({ who, text }, index): [string, string] => [
@@ -44,6 +45,12 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
 
 function resultText({ failure }: SessionSummary, style: Style): string {
   return failure === null ? style.good('ok') : style.bad(`failed (${escapeText(failure.kind)})`);
+}
+
+function voiceRows({ voice }: SessionSummary): [string, string][] {
+  if (voice === undefined) return [];
+  const texts = voice.unjudged === null ? voice.remarks : [...voice.remarks, `not judged: ${voice.unjudged}`];
+  return texts.map((text, index) => [index === 0 ? 'voice' : '', escapeText(text)]);
 }
 
 function totalsText({ frames, bytes, audioMs }: AudioTotals): string {

@@ -1,4 +1,5 @@
-import type { DeviceFinding, DeviceVerdict } from '../audio/verdict/device-verdict.ts';
+import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
+import type { VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
 import type { Side } from '../wire/exchange.ts';
@@ -73,9 +74,9 @@ export type EmulatorEventBody =
       stream?: number;
       sent?: SentHeaders;
     }
-  | { type: 'device-finding'; stream: number; device: string; finding: DeviceFinding; remark: string }
+  | { type: 'device-finding'; stream: number; device: string; finding: VoiceFinding; remark: string }
   /** How a device sends: after two seconds of audio, and at each change. */
-  | ({ type: 'device-verdict'; stream: number; device: string } & DeviceVerdict)
+  | ({ type: 'device-verdict'; stream: number; device: string } & VoiceVerdict)
   /** `remarks`: advice for the developer of the device. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
   /** What somebody did over the control API, the library or the screen. `byMs`: how far the clock was moved. */

@@ -13,6 +13,7 @@ import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { Observed, Verdict } from './expectations.ts';
 import { createMetrics, type Metrics, type PlaybackFigures, roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
+import { createServiceVoice } from './service-voice.ts';
 import type { SessionSummary } from './summary.ts';
 import { createTranscript } from './transcript.ts';
 
@@ -63,12 +64,19 @@ export interface LedgerPorts {
   emit: EmitEvent;
   playback: () => PlaybackFigures;
   conversation: Conversation | undefined;
+  /** Whether the AI's voice is judged here: an emulator and a proxy judge it themselves. */
+  judgesVoice?: boolean;
 }
 
 export function createLedger(
   { clock, settleMs, device, expectations, startedAt = clock.now() }: LedgerOptions,
-  { emit, playback, conversation }: LedgerPorts,
+  { emit, playback, conversation, judgesVoice = false }: LedgerPorts,
 ): Ledger {
+  const voice = judgesVoice
+    ? createServiceVoice(({ finding, remark }, at) =>
+        emit({ type: 'warning', code: finding, message: remark }, at),
+      )
+    : undefined;
   const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms }, at) });
   // Without a prototype: a service may call a kind `constructor`.
   const events: Record<string, number> = Object.create(null);
@@ -135,7 +143,8 @@ export function createLedger(
     },
     sent(frame, at) {
       emitSpeech(metrics.sent(frame, at), at);
-      emitAudio('out', frame, at);
+      const level = emitAudio('out', frame, at);
+      voice?.sent(frame, level);
       emitFigures(at);
       conversation?.sent(frame);
     },
@@ -143,10 +152,12 @@ export function createLedger(
     received(pcm, at) {
       const level = emitAudio('in', pcm, at);
       metrics.received(pcm.length, level, at);
+      voice?.received(pcm, level, at);
       conversation?.received(pcm, level);
       emitFigures(at);
     },
     closed({ at, code, reason }) {
+      voice?.end(at);
       facts.close = { code, reason, name: closeCodeName(code) };
       emit({ type: 'close', ...facts.close }, at);
     },
@@ -163,6 +174,7 @@ export function createLedger(
       ...facts,
       ...metrics.snapshot(),
       underruns,
+      ...(voice === undefined ? {} : { voice: voice.summary() }),
       events,
       ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
       verdicts,

@@ -62,7 +62,12 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
     emit(body, at);
     if (options.bargeIn && body.type === 'speech' && body.state === 'start') output.hold();
   };
-  const ledger = createLedger(options, { emit: emitAndHold, playback: () => output.playback, conversation });
+  const ledger = createLedger(options, {
+    emit: emitAndHold,
+    playback: () => output.playback,
+    conversation,
+    judgesVoice: true,
+  });
   const redactor = createRedactor();
   // Aborts everything in progress when the stream breaks or a sink fails.
   const halt = new AbortController();

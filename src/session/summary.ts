@@ -2,6 +2,7 @@ import type { Failure } from '../kernel/failure-kind.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
 import type { Verdict } from './expectations.ts';
 import type { MetricsSnapshot } from './metrics.ts';
+import type { VoiceSummary } from './service-voice.ts';
 
 /** The result of a session. Times are milliseconds; null if the session did not get that far. */
 export interface SessionSummary extends MetricsSnapshot {
@@ -15,6 +16,8 @@ export interface SessionSummary extends MetricsSnapshot {
   authoriseMs: number | null;
   /** Underruns of playback; null if nothing was played. */
   underruns: number | null;
+  /** What was found in the AI's audio. Missing in recordings that no session wrote. */
+  voice?: VoiceSummary;
   /** Service messages by kind; those without one under `(none)`. */
   events: Record<string, number>;
   rateLimit: ReadRateLimit | null;

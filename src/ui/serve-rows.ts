@@ -79,10 +79,15 @@ function describe(event: EmulatorEvent): Described {
     case 'fault-struck':
       return { direction: 'out', kind: 'fault', text: event.fault, mark: 'warning' };
     case 'device-finding':
-      return { direction: 'in', kind: 'finding', text: event.remark, mark: 'warning' };
+      return {
+        direction: event.side === 'service' ? 'out' : 'in',
+        kind: 'finding',
+        text: event.remark,
+        mark: 'warning',
+      };
     case 'device-verdict':
       return {
-        direction: 'in',
+        direction: event.side === 'service' ? 'out' : 'in',
         kind: 'pace',
         text: verdictText(event),
         ...(event.remarks.length > 0 ? { mark: 'warning' as const } : {}),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { alawSamples, mulawSamples } from '../../src/audio/g711.ts';
+import { createResampler } from '../../src/audio/resample.ts';
 
 /** Four seconds of speech: s16le, mono, 16 kHz. */
 export const speechPcm = readFileSync(new URL('../../fixtures/question.wav', import.meta.url)).subarray(
@@ -7,6 +8,19 @@ export const speechPcm = readFileSync(new URL('../../fixtures/question.wav', imp
   44 + 124_000,
 );
 export const wavFile = readFileSync(new URL('../../fixtures/hello.wav', import.meta.url));
+
+/** Speech as a side sends it that has recorded it at another rate: raw samples, which are read at 16 kHz. */
+export function speechAt(rate: number, fixture = 'question.wav'): Buffer {
+  const pcm = readFileSync(new URL(`../../fixtures/${fixture}`, import.meta.url)).subarray(44);
+  if (rate === 16_000) return pcm;
+  const resampler = createResampler(16_000, rate);
+  const own = Float32Array.from({ length: pcm.length / 2 }, (_, at) => pcm.readInt16LE(2 * at));
+  const other = [...resampler.push(own), ...resampler.flush()];
+  const bytes = Buffer.alloc(2 * other.length);
+  for (const [at, sample] of other.entries())
+    bytes.writeInt16LE(Math.max(-0x8000, Math.min(0x7fff, Math.round(sample))), 2 * at);
+  return bytes;
+}
 
 const samples = Array.from({ length: speechPcm.length / 2 }, (_, at) => speechPcm.readInt16LE(2 * at));
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { judgeAudio } from '../../src/rules/reply-audio.ts';
 import type { SeenStream } from '../../src/rules/stream-seen.ts';
 import type { WireMessage } from '../../src/wire/exchange.ts';
+import { speechAt } from '../helpers/device-audio.ts';
 import { connects, speaks, toneFrame } from '../helpers/device-exchanges.ts';
 import { replies, tellFinding } from '../helpers/service-exchanges.ts';
 
@@ -21,6 +22,14 @@ function tone(
   return Array.from({ length: count }, (_, index) => replies(index * everyMs, change(toneFrame(index))));
 }
 
+/** A reply of this long, as a service with another rate sends it. */
+const spoken = (rate: number, ms: number, everyMs = 320_000 / rate) => {
+  const pcm = speechAt(rate).subarray(0, 2 * Math.floor((rate * ms) / 1000));
+  return Array.from({ length: Math.floor(pcm.length / 640) }, (_, index) =>
+    replies(index * everyMs, pcm.subarray(640 * index, 640 * (index + 1))),
+  );
+};
+
 const swapped = (frame: Buffer) => Buffer.from(frame).swap16();
 const doubled = (frame: Buffer) => {
   const stereo = Buffer.alloc(frame.length * 2);
@@ -39,7 +48,14 @@ const square = (height: number) => (frame: Buffer) => {
 const starting = (start: string) => [replies(0, Buffer.from(`${start}${'x'.repeat(640)}`))];
 const half = Buffer.alloc(1);
 const tooLittle = 'unknown: too short or too quiet to tell its format (S1)';
-const fits = (ms: number) => `pass: ${ms} ms of audio fit the format (S1)`;
+const fits = (ms: number) =>
+  `pass: ${ms} ms of audio fit the format; its rate is not judged by the voice: less than a second of speech (S1)`;
+const both = (format: string, off: string, times: number) =>
+  `warn: the service’s audio is ${format}, or 16 kHz sent ${off}: it arrives at ${times} × real time (S1)`;
+const header = 'fail: the service’s audio begins with a WAV header, which is heard as a click (S1)';
+const compressed =
+  'fail: the service’s audio is compressed, or a file of compressed audio (Ogg, MP3, AAC, FLAC, WebM) (S1)';
+const odd = 'fail: the service’s audio ends within a sample: it has an odd number of bytes (S1)';
 
 test.each<[what: string, found: string | undefined, messages: readonly WireMessage[], end?: End]>([
   ['a tone', fits(100), tone(5)],
@@ -49,18 +65,17 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
   ['inaudible audio', tooLittle, tone(5, 20, square(32))],
   ['no audio', undefined, []],
   ['audio of the device alone', undefined, speaks(0, { ms: 100 })],
-  ['a WAV file', 'fail: it begins with RIFF: WAV, no raw PCM (S1)', starting('RIFF')],
-  ['an Ogg stream', 'fail: it begins with OggS: Ogg, no raw PCM (S1)', starting('OggS')],
-  ['an MP3 file', 'fail: it begins with ID3: MP3, no raw PCM (S1)', starting('ID3')],
-  ['a FLAC file', 'fail: it begins with fLaC: FLAC, no raw PCM (S1)', starting('fLaC')],
-  ['swapped bytes', 'fail: big-endian: the bytes are swapped (S1)', tone(5, 20, swapped)],
-  ['stereo', 'fail: stereo: each sample comes twice (S1)', tone(5, 20, doubled)],
+  ['a WAV file', header, starting('RIFF')],
+  ['an Ogg stream', compressed, starting('OggS')],
+  ['an MP3 file', compressed, starting('ID3')],
+  ['a FLAC file', compressed, starting('fLaC')],
   [
-    'half a sample at the end',
-    'fail: 3201 bytes: half a sample too much (S1)',
-    [...tone(5), replies(100, half)],
-    { at: 600, by: 'device' },
+    'swapped bytes',
+    'fail: the service’s audio is big-endian: the bytes of each sample are swapped (S1)',
+    tone(5, 20, swapped),
   ],
+  ['stereo', 'fail: the service’s audio looks like stereo (S1)', tone(5, 20, doubled)],
+  ['half a sample at the end', odd, [...tone(5), replies(100, half)], { at: 600, by: 'device' }],
   [
     'half a sample, and more may come',
     fits(100),
@@ -70,7 +85,7 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
   ['whole samples, and then an end', fits(100), tone(5), { at: 600, by: 'device' }],
   [
     'half the rate, after a while',
-    'warn: it comes at 8000 samples a second, and not 16000 (S1)',
+    both('8 kHz', '2 × too slow', 0.5),
     tone(50, 40).map((message) => ({ ...message, at: message.at + 60_000 })),
   ],
   ['half a sample on an open stream', fits(100), [...tone(5), replies(100, half)]],
@@ -82,29 +97,35 @@ test.each<[what: string, found: string | undefined, messages: readonly WireMessa
   ],
   [
     'half a sample where the device sent whole ones',
-    'fail: 3201 bytes: half a sample too much (S1)',
+    odd,
     [...speaks(0), ...tone(5), replies(100, half)],
     { at: 600, by: 'device' },
   ],
   ['a tone of two seconds', fits(2_000), tone(100)],
-  ['half the rate', 'warn: it comes at 8000 samples a second, and not 16000 (S1)', tone(50, 40)],
+  ['speech', 'pass: 3000 ms of audio fit the format (S1)', spoken(16_000, 3_000)],
+  ['speech at once', 'pass: 3000 ms of audio fit the format (S1)', spoken(16_000, 3_000, 0)],
+  ['2 s of speech at 24 kHz', both('24 kHz', '1.5 × too fast', 1.5), spoken(24_000, 2_000)],
+  ['2 s of speech at 8 kHz', both('8 kHz', '2 × too slow', 0.5), spoken(8_000, 2_000)],
   [
-    'one and a half times the rate',
-    'warn: it comes at 24000 samples a second, and not 16000 (S1)',
-    tone(150, 40 / 3),
+    '3 s of speech at 24 kHz',
+    'fail: the service’s audio is 24 kHz: it arrives at 1.5 × real time, and the voice sounds 1.5 × too slow (S1)',
+    spoken(24_000, 3_000),
   ],
-  ['three times the rate', 'warn: it comes at 48000 samples a second, and not 16000 (S1)', tone(300, 20 / 3)],
-  ['22 050 Hz', 'warn: it comes at 22050 samples a second, and not 16000 (S1)', tone(150, 320 / 22.05)],
-  ['44 100 Hz', 'warn: it comes at 44100 samples a second, and not 16000 (S1)', tone(300, 320 / 44.1)],
+  [
+    '4 s of speech at 8 kHz',
+    'fail: the service’s audio is 8 kHz: it arrives at 0.5 × real time, and the voice sounds 2 × too fast (S1)',
+    spoken(8_000, 4_000),
+  ],
+  ['half the rate', both('8 kHz', '2 × too slow', 0.5), tone(50, 40)],
+  ['one and a half times the rate', both('24 kHz', '1.5 × too fast', 1.5), tone(150, 40 / 3)],
+  ['three times the rate', both('48 kHz', '3 × too fast', 3), tone(300, 20 / 3)],
+  ['22 050 Hz', both('22.05 kHz', '1.38 × too fast', 1.38), tone(150, 320 / 22.05)],
+  ['44 100 Hz', both('44.1 kHz', '2.76 × too fast', 2.76), tone(300, 320 / 44.1)],
   ['a rate of nothing', fits(2_000), tone(100, 16)],
-  [
-    'a rate 1.9 % beside half',
-    'warn: it comes at 8152 samples a second, and not 16000 (S1)',
-    tone(50, 320 / 8.152),
-  ],
+  ['a rate 1.9 % beside half', both('8 kHz', '2 × too slow', 0.51), tone(50, 320 / 8.152)],
   ['a rate 2.1 % beside half', fits(1_000), tone(50, 320 / 8.168)],
   ['half the rate for less than 1.5 s', fits(760), tone(38, 40)],
-  ['half the rate for 1.5 s', 'warn: it comes at 8000 samples a second, and not 16000 (S1)', tone(39, 40)],
+  ['half the rate for 1.5 s', both('8 kHz', '2 × too slow', 0.5), tone(39, 40)],
   [
     'half the rate with a pause',
     fits(1_000),

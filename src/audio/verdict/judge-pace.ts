@@ -3,10 +3,17 @@ import { type PaceMeasure, round } from './span.ts';
 
 export type PaceFinding = 'too-fast' | 'too-slow' | 'bursts' | 'gaps' | 'wrong-rate';
 
-/** Findings with the same in words, cause before symptom. */
-export type JudgedPace = { finding: PaceFinding; remark: string }[];
+/** A finding with the same in words. `isDoubtful`: there is another explanation, which the words name. */
+export interface JudgedPaceFinding {
+  finding: PaceFinding;
+  remark: string;
+  isDoubtful: boolean;
+}
 
-/** How many times too fast or too slow a device looks if it sends at these sample rates. */
+/** Cause before symptom. */
+export type JudgedPace = JudgedPaceFinding[];
+
+/** How many times too fast or too slow a side looks if it sends at these sample rates. */
 const lookalikes: [times: number, format: string][] = [
   [48_000 / sampleRate, '48 kHz'],
   [44_100 / sampleRate, '44.1 kHz'],
@@ -31,26 +38,43 @@ export const patientMs = 10_000;
 /** A device sends in bursts if this share of its messages comes in them. Fewer are what a delay leaves behind. */
 const burstShare = 0.8;
 
+/** What is known of a voice beside its pace. */
+export interface VoiceFacts {
+  /** Bytes per sample of its format, relative to the right one. Default 1. */
+  sizes?: number;
+  /** How many times too slow the voice itself sounds; undefined if it was not measured, or is no voice. */
+  scale?: number | undefined;
+}
+
 /**
- * Judges how a device sends. `sizes`: bytes per sample of its format, relative to the right one. The rate is judged
- * if it is known well enough; `isSure` is false if it is not, and more time would tell.
+ * Judges how a device sends. The rate is judged if it is known well enough; `isSure` is false if it is not, and more time
+ * would tell.
  */
-export function judgePace(report: PaceMeasure, sizes: number): { judged: JudgedPace; isSure: boolean } {
+export function judgePace(report: PaceMeasure, voice: VoiceFacts): { judged: JudgedPace; isSure: boolean } {
   const { timesRealTime, longestGapMs, burstMessages, messages } = report;
   if (timesRealTime === null) return { judged: [], isSure: false };
-  const rate = judgeRate(report, timesRealTime, sizes);
+  const rate = judgeRate(report, timesRealTime, voice);
   const judged = rate === 'unsure' ? [] : rate;
   if (burstMessages >= messages * burstShare)
     judged.push({
       finding: 'bursts',
       remark: `${burstMessages} messages arrived in bursts: spread them over time`,
+      isDoubtful: false,
     });
   if (longestGapMs > longestQuietMs)
-    judged.push({ finding: 'gaps', remark: `a gap of ${Math.round(longestGapMs)} ms between messages` });
+    judged.push({
+      finding: 'gaps',
+      remark: `a gap of ${Math.round(longestGapMs)} ms between messages`,
+      isDoubtful: false,
+    });
   return { judged, isSure: rate !== 'unsure' };
 }
 
-function judgeRate(report: PaceMeasure, sent: number, sizes: number): JudgedPace | 'unsure' {
+function judgeRate(
+  report: PaceMeasure,
+  sent: number,
+  { sizes = 1, scale }: VoiceFacts,
+): JudgedPace | 'unsure' {
   const times = sent / sizes;
   if (isRealTime(sent, sent) || isRealTime(times, times)) return [];
   if (times < slowest) {
@@ -62,14 +86,78 @@ function judgeRate(report: PaceMeasure, sent: number, sizes: number): JudgedPace
   const mayBeRealTime = (pace: number) => isRealTime(pace * (1 - uncertainty), pace * (1 + uncertainty));
   if (mayBeRealTime(sent) || mayBeRealTime(times)) return 'unsure';
   const lookalike = findLookalike(times, Math.max(closeTo, 2 * uncertainty));
+  const remark = `device sends ${round(times)} × real time`;
   if (lookalike === undefined)
-    return [
-      { finding: times > 1 ? 'too-fast' : 'too-slow', remark: `device sends ${round(times)} × real time` },
-    ];
+    return [{ finding: times > 1 ? 'too-fast' : 'too-slow', remark, isDoubtful: false }];
   if (uncertainty > tellsApart && report.passedMs < patientMs) return 'unsure';
-  return [
-    { finding: 'wrong-rate', remark: `this looks like ${lookalike}: ${sent} × real time; send 16 kHz mono` },
-  ];
+  const [rate, format] = lookalike;
+  if (agrees(scale, rate)) {
+    const certain = `this looks like ${format}: ${sent} × real time; send 16 kHz mono`;
+    return [{ finding: 'wrong-rate', remark: certain, isDoubtful: false }];
+  }
+  const advice = 'send 16 kHz mono, one 640-byte message every 20 ms';
+  const doubtful = `this looks like ${orToo(format, rate)}: ${sent} × real time; ${advice}`;
+  return [{ finding: 'wrong-rate', remark: doubtful, isDoubtful: true }];
+}
+
+/** Less time shows no rate of a reply, and less than the other one is no proof. */
+const leastReplyMs = 1_500;
+const provenReplyMs = 2_000;
+
+/**
+ * Judges the sample rate of a reply by its pace, if that is even; the specification promises no pace, so that it proves
+ * nothing without the voice.
+ */
+export function judgeReplyRate(
+  { passedMs, times, isEven }: PaceMeasure,
+  { sizes = 1, scale }: VoiceFacts,
+): JudgedPaceFinding | undefined {
+  const own = times / sizes;
+  const lookalike = findLookalike(own, closeTo);
+  if (passedMs < leastReplyMs || !isEven || lookalike === undefined) return undefined;
+  if (isRealTime(times, times) || isRealTime(own, own)) return undefined;
+  const [rate, format] = lookalike;
+  const pace = `it arrives at ${round(own)} × real time`;
+  const isProven = passedMs >= provenReplyMs && agrees(scale, rate);
+  return {
+    finding: 'wrong-rate',
+    remark: isProven
+      ? `the service’s audio is ${format}: ${pace}, and the voice sounds ${offText(1 / rate)}`
+      : `the service’s audio is ${orToo(format, rate)}: ${pace}`,
+    isDoubtful: !isProven,
+  };
+}
+
+/** A voice must be this far off to be remarkable where its pace shows nothing. */
+const farOff = 1.85;
+
+/** Judges the sample rate of a reply by the voice alone. */
+export function judgeVoiceRate(scale: number | undefined): JudgedPaceFinding | undefined {
+  if (scale === undefined || Math.max(scale, 1 / scale) < farOff) return undefined;
+  const [, format] = closestLookalike(scale);
+  const remark = `the service’s audio is ${format}, or an unusual voice: it sounds ${offText(1 / scale)}`;
+  return { finding: 'wrong-rate', remark, isDoubtful: true };
+}
+
+/** How near the voice must be to the other rate: 0 is the right rate, 1 the other one. And how far from the right one. */
+const agreement = 0.7;
+const leastOff = 0.25;
+
+/** Whether the voice itself sounds as if it had this rate. */
+function agrees(scale: number | undefined, rate: number): boolean {
+  if (scale === undefined) return false;
+  const off = Math.log(scale);
+  return off / Math.log(rate) >= agreement && Math.abs(off) >= leastOff;
+}
+
+/** Both readings of a pace: `24 kHz, or 16 kHz sent 1.5 × too fast`. */
+function orToo(format: string, rate: number): string {
+  return `${format.replace(', or', ',')}, or 16 kHz sent ${offText(rate)}`;
+}
+
+/** `1.5 × too fast`, `2 × too slow`. */
+function offText(times: number): string {
+  return times > 1 ? `${round(times)} × too fast` : `${round(1 / times)} × too slow`;
 }
 
 /** Whether a pace between these two may be real time. */
@@ -83,14 +171,13 @@ function isDelayed({ lostMs, lateMs, passedMs }: PaceMeasure, times: number): bo
   return (passedMs < patientMs ? Math.max(lostMs, lateMs) : lostMs) >= missingMs / 2;
 }
 
-/** The format that is closest, of those within `tolerance`. */
-function findLookalike(times: number, tolerance: number): string | undefined {
-  const [rate = 1, format] = lookalikes.reduce((best, one) =>
-    away(one, times) < away(best, times) ? one : best,
-  );
-  return Math.abs(times / rate - 1) < tolerance ? format : undefined;
+/** The format that is closest, if it is within `tolerance`. */
+function findLookalike(times: number, tolerance: number): [times: number, format: string] | undefined {
+  const closest = closestLookalike(times);
+  return Math.abs(times / closest[0] - 1) < tolerance ? closest : undefined;
 }
 
-function away([rate]: [number, string], times: number): number {
-  return Math.abs(times / rate - 1);
+function closestLookalike(times: number): [times: number, format: string] {
+  const away = ([rate]: [number, string]) => Math.abs(Math.log(times / rate));
+  return lookalikes.reduce((best, one) => (away(one) < away(best) ? one : best));
 }

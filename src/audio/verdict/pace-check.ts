@@ -10,7 +10,7 @@ export interface LostTime {
 const togetherMs = 2;
 const tolerated = 3;
 
-/** Measures the pace of one device: over the whole stream, and recently. */
+/** Measures the pace of one side: over the whole stream, and recently. */
 export class PaceCheck {
   private isFirst = true;
   private lastAt = 0;
@@ -59,6 +59,11 @@ export class PaceCheck {
   /** Restarts the recent time. */
   forget(): void {
     this.latest.begin(this.lastAt);
+  }
+
+  /** Restarts all: the next message begins a reply of its own. */
+  restart(): void {
+    this.isFirst = true;
   }
 
   private noteBurst(gap: number, lost: number): void {

@@ -2,7 +2,7 @@ import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-for
 import { type Container, recogniseContainer } from './recognise-container.ts';
 import { recogniseFormat, type SampleFormat } from './recognise-format.ts';
 
-/** Mistakes of a device that its audio shows. */
+/** Mistakes that the audio itself shows. */
 export type PcmFinding = Container | SampleFormat | 'stereo' | 'clipping' | 'dc-offset' | 'silence' | 'quiet';
 
 /** Sums over one second of audio, after which a decision follows. */
@@ -37,6 +37,9 @@ const sparseStep = 8;
 /** So many messages with the same result decide on a format. After so many without a result the search ends. */
 const enoughVotes = 4;
 const mostProbes = 25;
+/** At the end of short audio so many decide. Less audio than this shows nothing: 60 ms. */
+const fewVotes = 2;
+const leastSamples = bytesForMs(60) / bytesPerSample;
 /** From one tested message to the next, in bytes of audio: a test costs more than all else that a frame costs. */
 const betweenProbes = bytesForMs(60);
 /** After each search in vain the next one waits longer, up to so many examined windows: music and noise stay what they are. */
@@ -46,6 +49,8 @@ const nothing: readonly never[] = [];
 
 /** Looks for typical firmware mistakes. State: a few dozen numbers. */
 export class PcmCheck {
+  /** Whether anything was louder than silence. */
+  hasSound = false;
   private readonly found = new Set<PcmFinding>();
   private readonly window = openWindow();
   private windows = 0;
@@ -71,6 +76,13 @@ export class PcmCheck {
   private audibleSince = -1;
   private windowSince = -1;
 
+  private readonly isWhole: boolean;
+
+  /** `isWhole`: the first second is all examined, because the audio may be no longer. */
+  constructor({ isWhole = false }: { isWhole?: boolean } = {}) {
+    this.isWhole = isWhole;
+  }
+
   /** Takes audio that arrived at `now`, in whole milliseconds; returns new findings. */
   push(message: Buffer, now: number): readonly PcmFinding[] {
     const start = this.isCut ? 1 : 0;
@@ -81,7 +93,8 @@ export class PcmCheck {
       this.passed += message.length;
       return this.probes === 0 ? nothing : this.probe(message, start);
     }
-    this.unseen = Math.min(unseenLengths * message.length, maxUnseenBytes);
+    const isSeenWhole = this.isWhole && this.windows === 0;
+    this.unseen = isSeenWhole ? 0 : Math.min(unseenLengths * message.length, maxUnseenBytes);
     return this.look(message, start, now);
   }
 
@@ -129,6 +142,18 @@ export class PcmCheck {
     return format === 'pcm' ? nothing : this.note(format, true);
   }
 
+  /**
+   * At the end of the audio: judges what is left of the last second, and lets fewer messages decide on a format if they
+   * agree.
+   */
+  end(now: number): readonly PcmFinding[] {
+    const [format] = this.votes.size === 1 ? this.votes : [];
+    const isShort = !this.isDecided && format !== undefined && format[1] >= fewVotes;
+    this.probes = 0;
+    const ofFormat = isShort && format[0] !== 'pcm' ? this.note(format[0], true) : nothing;
+    return this.window.seen < leastSamples ? ofFormat : [...ofFormat, ...this.judge(now)];
+  }
+
   /** At the last probe without a decision. Silence is no reason to rest: what follows it may be sound. */
   private endInVain(): readonly never[] {
     if (this.probes > 0) return nothing;
@@ -147,6 +172,7 @@ export class PcmCheck {
   private judge(now: number): PcmFinding[] {
     const { seen, sum, sizes, steps, peak, clipped, stepsWithin, stepsBetween } = this.window;
     if (peak < audiblePeak) return this.judgeSilence(now);
+    this.hasSound = true;
     this.silentSince = -1;
     if (peak >= speechPeak) this.isHeard = true;
     if (this.audibleSince < 0) this.audibleSince = this.windowSince;

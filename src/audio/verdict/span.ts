@@ -1,6 +1,6 @@
 import { msForBytes } from '../../protocol/audio-format.ts';
 
-/** How a device sends, in time. Milliseconds are of the machine's clock. */
+/** How a side sends, in time. Milliseconds are of the machine's clock. */
 export interface PaceReport {
   /** Sent audio divided by elapsed time: 1 is real time. Null before it is known. */
   timesRealTime: number | null;
@@ -19,6 +19,10 @@ export interface PaceMeasure extends PaceReport {
   /** How far `timesRealTime` may be off, because messages arrived late: 0.02 is 2 %. */
   uncertainty: number;
   messages: number;
+  /** `timesRealTime` where it is not yet known well, not rounded. */
+  times: number;
+  /** Whether the pace is the same at any time: not so where some audio comes at once, and the rest in real time. */
+  isEven: boolean;
   /** Time in which the emulator did not run. */
   lostMs: number;
   /** Sum of the long delays of messages. */
@@ -28,6 +32,8 @@ export interface PaceMeasure extends PaceReport {
 /** The pace is known after this time. */
 const shortestMs = 2_000;
 export const ticksPerMs = 100;
+/** How far the two measures of an even pace differ at most. */
+const evenWithin = 0.03;
 /** A longer delay is an incident: a clock that is slow delays each message a little. */
 const lateTicks = 60 * ticksPerMs;
 
@@ -86,7 +92,7 @@ export class Span {
   report(lastAt: number): PaceMeasure {
     const passedMs = (lastAt - this.startAt) / ticksPerMs;
     const isKnown = passedMs >= shortestMs;
-    const { times, uncertainty } = this.measure(passedMs);
+    const { times, uncertainty, isEven } = this.measure(passedMs);
     return {
       passedMs: round(passedMs),
       timesRealTime: isKnown ? round(times) : null,
@@ -95,6 +101,8 @@ export class Span {
       longestGapMs: round(this.longestGap / ticksPerMs),
       burstMessages: this.burstMessages,
       messages: this.messages,
+      times,
+      isEven,
       lostMs: round(this.lost / ticksPerMs),
       lateMs: round(this.lateSum / ticksPerMs),
     };
@@ -125,13 +133,16 @@ export class Span {
    * wrong by the longest delay at most; or the line through all of them, which n delays of d ms in T ms turn by about
    * 3nd²/T². The better one counts.
    */
-  private measure(passedMs: number): { times: number; uncertainty: number } {
+  private measure(passedMs: number): { times: number; uncertainty: number; isEven: boolean } {
     const sums = this.sums;
     const ofEnds = this.longestLate / ticksPerMs / passedMs;
     const ofLine = (3 * (sums[lateSquares] as number)) / (ticksPerMs * passedMs) ** 2;
+    const line = (sums[audioAudio] as number) / (sums[audioTime] as number);
+    const ends = msForBytes(this.sentBytes) / passedMs;
+    const isEven = Math.abs(line / ends - 1) < evenWithin;
     return ofLine < ofEnds
-      ? { times: (sums[audioAudio] as number) / (sums[audioTime] as number), uncertainty: ofLine }
-      : { times: msForBytes(this.sentBytes) / passedMs, uncertainty: ofEnds };
+      ? { times: line, uncertainty: ofLine, isEven }
+      : { times: ends, uncertainty: ofEnds, isEven };
   }
 }
 

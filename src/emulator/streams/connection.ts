@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
+import { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
@@ -20,7 +20,7 @@ export interface StreamConnection extends OpenStream {
   readonly socket: WebSocket;
   /** Where the upgrade request has a token, if it has one. The service does not look for it there. */
   readonly tokenElsewhere: string | undefined;
-  readonly device: DeviceCheck;
+  readonly device: VoiceCheck;
   /** Sends audio, until the connection closes. */
   readonly audio: AudioOut;
   /** Whether this side is closing it, or it has ended. */
@@ -63,7 +63,7 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
     options;
   const startedAt = baseClock.now();
   const durationMs = () => Math.round(baseClock.now() - startedAt);
-  const device = new DeviceCheck(baseClock, options.own);
+  const device = new VoiceCheck({ from: 'device', clock: baseClock, own: options.own });
   const batched = new BatchedSocket(transport);
   const totals = emptyTotals(id);
   const watchers = createWatchers(() => totals.cause !== undefined, options.watch);

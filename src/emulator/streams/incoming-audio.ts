@@ -1,5 +1,5 @@
-import type { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
 import { recogniseText } from '../../audio/verdict/recognise-container.ts';
+import type { FoundInVoice, VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import { bytesPerSample } from '../../protocol/audio-format.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
@@ -21,7 +21,7 @@ export interface IncomingAudioOptions {
  * "WSS /voice-stream". A class, because every frame passes it: see ARCHITECTURE.md.
  */
 export class IncomingAudio {
-  private readonly check: DeviceCheck;
+  private readonly check: VoiceCheck;
   private readonly totals: StreamTotals;
   private readonly reply: Reply;
   /** Created at the first message that ends within a sample. Most devices send none. */
@@ -79,8 +79,8 @@ export class IncomingAudio {
       events.emit({ type: 'device-verdict', stream: connection.id, device, ...verdict });
   }
 
-  private tell(found: ReturnType<DeviceCheck['push']>[number]): void {
+  private tell({ finding, remark }: FoundInVoice): void {
     const { connection, device, events } = this.options;
-    events.emit({ type: 'device-finding', stream: connection.id, device, ...found });
+    events.emit({ type: 'device-finding', stream: connection.id, device, finding, remark });
   }
 }

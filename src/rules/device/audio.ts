@@ -1,6 +1,8 @@
-import { DeviceCheck, type DeviceFinding, type DeviceVerdict } from '../../audio/verdict/device-verdict.ts';
+import { VoiceCheck, type VoiceVerdict } from '../../audio/verdict/voice-check.ts';
+import { isWrongFormat, type VoiceFinding, voiceFindings } from '../../audio/verdict/voice-findings.ts';
 import { bytesPerMs } from '../../protocol/audio-format.ts';
 import { connectedKind } from '../../protocol/messages.ts';
+import type { HeardVoice } from '../reply-audio.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { audioOf, type SeenStream } from '../stream-seen.ts';
 import { confirmationOf, connections, secondsText } from './device-seen.ts';
@@ -34,8 +36,6 @@ function judgeStart(stream: SeenStream): Finding | undefined {
   return fail(`audio came ${secondsText(confirmed.at - audio.at)} before the confirmation`, stream);
 }
 
-/** Of the room or the microphone, and not of the format. */
-const ofTheRoom: readonly DeviceFinding[] = ['silence', 'quiet', 'clipping', 'dc-offset'];
 /**
  * Bounds of the pace, wider than the advice of `serve`: the machine that measures may be busy, and then messages
  * arrive together that were sent apart.
@@ -49,31 +49,30 @@ function judgeSent(stream: SeenStream): Finding | undefined {
   const messages = audioOf(stream, 'device');
   if (messages.length === 0) return undefined;
   let at = 0;
-  const check = new DeviceCheck({ now: () => at });
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => at }, isThorough: true });
   for (const message of messages) {
     at = message.at;
     check.push(message.data);
   }
   const audioMs = messages.reduce((sum, one) => sum + one.bytes, 0) / bytesPerMs;
-  return judgeHeard(stream, { verdict: check.verdict(), count: messages.length, audioMs });
+  check.end();
+  return judgeSentVoice(stream, { check, count: messages.length, audioMs });
 }
 
-/** What a check has found in the audio of a device. */
-export interface HeardAudio {
-  verdict: DeviceVerdict;
-  /** Messages, and how long they last. */
-  count: number;
-  audioMs: number;
+/** What is known of the audio of a device. */
+export interface SentVoice extends Pick<HeardVoice, 'count' | 'audioMs'> {
+  check: Pick<VoiceCheck, 'verdict'>;
 }
 
 /** D5 for a stream that was checked while its audio came. */
-export function judgeHeard(stream: Seen, { verdict, count, audioMs }: HeardAudio): Finding {
+export function judgeSentVoice(stream: Seen, { check, count, audioMs }: SentVoice): Finding {
+  const verdict = check.verdict();
   const wrong = verdict.findings.filter(isWrongFormat);
   const told = remarksOf(verdict);
   if (wrong.length > 0) return fail(wrong.map(told).join('; '), stream);
   const pace = judgePace(stream, verdict, { count, audioMs });
   if (pace !== undefined) return pace;
-  const weak = verdict.findings.filter((finding) => ofTheRoom.includes(finding));
+  const weak = verdict.findings.filter((finding) => voiceFindings[finding].about === 'room');
   if (weak.length > 0) return warn(weak.map(told).join('; '), stream);
   return pass(
     `${secondsText(audioMs)} of audio fit the format, at ${verdict.pace.timesRealTime} × real time`,
@@ -81,22 +80,15 @@ export function judgeHeard(stream: Seen, { verdict, count, audioMs }: HeardAudio
   );
 }
 
-const ofTheRate: readonly DeviceFinding[] = ['wrong-rate', 'too-fast', 'too-slow'];
-const ofThePace: readonly DeviceFinding[] = [...ofTheRate, 'bursts', 'gaps'];
-
-/** Whether audio with this finding is not raw s16le mono 16 kHz. */
-export function isWrongFormat(finding: DeviceFinding): boolean {
-  return !ofThePace.includes(finding) && !ofTheRoom.includes(finding);
-}
-
+const ofTheRate: readonly VoiceFinding[] = ['wrong-rate', 'too-fast', 'too-slow'];
 /** Findings and remarks stand in the same order. */
-function remarksOf({ findings, remarks }: DeviceVerdict) {
-  return (finding: DeviceFinding): string => remarks[findings.indexOf(finding)] ?? finding;
+function remarksOf({ findings, remarks }: VoiceVerdict) {
+  return (finding: VoiceFinding): string => remarks[findings.indexOf(finding)] ?? finding;
 }
 
 function judgePace(
   stream: Seen,
-  verdict: DeviceVerdict,
+  verdict: VoiceVerdict,
   { count, audioMs }: { count: number; audioMs: number },
 ): Finding | undefined {
   const { timesRealTime, longestGapMs: gapMs, burstMessages } = verdict.pace;

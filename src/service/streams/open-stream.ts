@@ -1,4 +1,4 @@
-import type { DeviceCheck } from '../../audio/verdict/device-verdict.ts';
+import type { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { closeCodes, isSendableCloseCode, maxCloseReasonBytes } from '../../protocol/close-codes.ts';
 import type { TemplateValues } from '../../protocol/dialect/templates.ts';
@@ -16,7 +16,7 @@ export interface OpenStream {
   /** How long it has been open, by the machine's clock: moving the emulator's clock does not change it. */
   durationMs(): number;
   /** Judges what the device sends. */
-  readonly device: Pick<DeviceCheck, 'verdict'>;
+  readonly device: Pick<VoiceCheck, 'verdict'>;
   /** Level of the newest audio of each direction, in dBFS: from the device, and to it. */
   levels(): { inDbfs: number; outDbfs: number };
   sendText(text: string): void;

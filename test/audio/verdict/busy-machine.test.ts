@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DeviceCheck } from '../../../src/audio/verdict/device-verdict.ts';
+import { VoiceCheck } from '../../../src/audio/verdict/voice-check.ts';
 import { speechPcm } from '../../helpers/device-audio.ts';
 
 /** A stall: nothing is handled from `at` for `ms`, and then everything at once. */
@@ -36,7 +36,7 @@ function run({
 }: Sending) {
   let now = 0;
   const lost = { lostMs: 0 };
-  const check = new DeviceCheck({ now: () => now }, lost);
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => now }, own: lost });
   const told: string[][] = [];
   const everyMs = (frameBytes / 32) * (16_000 / rate);
   const audio = Buffer.concat(Array.from({ length: 8 }, () => speechPcm));
@@ -105,7 +105,7 @@ describe('a sample rate is recognised', () => {
     [48_000, '48 kHz'],
     [43_700, '44.1 kHz'],
     [48_400, '48 kHz'],
-    [32_000, '32 kHz, or 16 kHz stereo'],
+    [32_000, '32 kHz, 16 kHz stereo'],
     [24_000, '24 kHz'],
     [8_000, '8 kHz'],
     [88_200, '44.1 kHz stereo'],
@@ -115,8 +115,8 @@ describe('a sample rate is recognised', () => {
   )('at %d samples a second: %s, %s', (rate, words, _how, stalls) => {
     const { told, atEnd } = run({ rate, stalls, seconds: 15 });
     const seen = told.flat().filter((remark) => !remark.includes('arrived in bursts'));
-    expect(seen).toEqual([expect.stringContaining(`looks like ${words}:`)]);
-    expect(atEnd).toContainEqual(expect.stringContaining(`looks like ${words}:`));
+    expect(seen).toEqual([expect.stringContaining(`looks like ${words}, or 16 kHz`)]);
+    expect(atEnd).toContainEqual(expect.stringContaining(`looks like ${words}, or 16 kHz`));
   });
 });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { DeviceCheck } from '../../../src/audio/verdict/device-verdict.ts';
 import { recogniseFormat } from '../../../src/audio/verdict/recognise-format.ts';
+import { VoiceCheck } from '../../../src/audio/verdict/voice-check.ts';
 import { encodings, speechPcm } from '../../helpers/device-audio.ts';
 import { createRandom } from '../tone.ts';
 
 /** What is found in audio that comes in real time, 20 ms a message. */
 function judge(audio: Buffer, bytesPerSample: number) {
   let now = 0;
-  const check = new DeviceCheck({ now: () => now });
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => now } });
   for (let at = 0; at < audio.length; at += 320 * bytesPerSample) {
     check.push(audio.subarray(at, at + 320 * bytesPerSample));
     now += 20;

@@ -1,29 +1,39 @@
 import { describe, expect, test } from 'vitest';
-import { judgePace } from '../../../src/audio/verdict/judge-pace.ts';
+import {
+  judgePace,
+  judgeReplyRate,
+  judgeVoiceRate,
+  type VoiceFacts,
+} from '../../../src/audio/verdict/judge-pace.ts';
 import type { PaceMeasure } from '../../../src/audio/verdict/span.ts';
 
-interface Measured extends Partial<PaceMeasure> {
-  /** Bytes per sample of the format, relative to the right one. */
-  sizes?: number;
-}
+type Measured = Partial<PaceMeasure> & VoiceFacts;
+
+const steady: PaceMeasure = {
+  ...{ timesRealTime: 1, meanJitterMs: 0, longestGapMs: 20, burstMessages: 0, messages: 100 },
+  ...{ passedMs: 2_000, uncertainty: 0, lostMs: 0, lateMs: 0, times: 1, isEven: true },
+};
 
 /** The findings and remarks; undefined where more time would tell. */
-function judge({ sizes = 1, ...measured }: Measured) {
+function judge({ sizes = 1, scale, ...measured }: Measured) {
   const { judged, isSure } = judgePace(
-    {
-      ...{ timesRealTime: 1, meanJitterMs: 0, longestGapMs: 20, burstMessages: 0, messages: 100 },
-      ...{ passedMs: 2_000, uncertainty: 0, lostMs: 0, lateMs: 0 },
-      ...measured,
-    },
-    sizes,
+    { ...steady, ...measured },
+    { sizes, ...(scale === undefined ? {} : { scale }) },
   );
   const told = judged.map(({ finding, remark }) => `${finding}: ${remark}`);
   return isSure ? told : ['unsure', ...told];
 }
 
 const sends = (times: number) => `${times > 1 ? 'too-fast' : 'too-slow'}: device sends ${times} × real time`;
+/** How far 16 kHz would be off to look like another rate. */
+const off: Record<string, string> = {
+  ...{ '48 kHz': '3 × too fast', '44.1 kHz': '2.76 × too fast', '32 kHz, 16 kHz stereo': '2 × too fast' },
+  ...{ '24 kHz': '1.5 × too fast', '22.05 kHz': '1.38 × too fast', '12 kHz': '1.33 × too slow' },
+  ...{ '11.025 kHz': '1.45 × too slow', '8 kHz': '2 × too slow' },
+  ...{ '44.1 kHz stereo': '5.51 × too fast', '48 kHz stereo': '6 × too fast' },
+};
 const looksLike = (times: number, format: string) =>
-  `wrong-rate: this looks like ${format}: ${times} × real time; send 16 kHz mono`;
+  `wrong-rate: this looks like ${format}, or 16 kHz sent ${off[format]}: ${times} × real time; send 16 kHz mono, one 640-byte message every 20 ms`;
 
 describe('a pace', () => {
   test.each<[string, Measured, string[]]>([
@@ -88,7 +98,7 @@ describe('a pace that looks like a sample rate', () => {
   test.each([
     [3, '48 kHz'],
     [2.76, '44.1 kHz'],
-    [2, '32 kHz, or 16 kHz stereo'],
+    [2, '32 kHz, 16 kHz stereo'],
     [1.5, '24 kHz'],
     [1.38, '22.05 kHz'],
     [0.75, '12 kHz'],
@@ -147,4 +157,53 @@ test.each<[string, Measured, string[]]>([
   ],
 ])('%s: %j', (_what, measured, told) => {
   expect(judge(measured)).toEqual(told);
+});
+
+describe('a rate that its pace shows and the voice agrees with', () => {
+  test.each<[string, Measured, boolean]>([
+    ['is certain', { timesRealTime: 1.5, scale: 1.5 }, true],
+    ['is certain where the voice is a little off', { timesRealTime: 1.5, scale: 1.33 }, true],
+    ['is doubtful where the voice is in between', { timesRealTime: 1.5, scale: 1.32 }, false],
+    ['is doubtful where the voice sounds right', { timesRealTime: 2, scale: 1 }, false],
+    ['is doubtful where there is no voice', { timesRealTime: 2 }, false],
+    ['is certain where it is slow', { timesRealTime: 0.5, scale: 0.6 }, true],
+    ['is doubtful near 16 kHz unless the voice is well off', { timesRealTime: 0.75, scale: 0.79 }, false],
+  ])('%s', (_what, { scale, ...measured }, isCertain) => {
+    const { judged } = judgePace({ ...steady, ...measured }, { scale });
+    expect(judged).toMatchObject([{ finding: 'wrong-rate', isDoubtful: !isCertain }]);
+  });
+});
+
+describe('the rate of a reply', () => {
+  const both = 'the service’s audio is 24 kHz, or 16 kHz sent 1.5 × too fast: it arrives at 1.5 × real time';
+  test.each<[string, Measured, [isDoubtful: boolean, remark: string] | undefined]>([
+    [
+      'is certain where pace and voice agree',
+      { times: 1.5, scale: 1.45 },
+      [
+        false,
+        'the service’s audio is 24 kHz: it arrives at 1.5 × real time, and the voice sounds 1.5 × too slow',
+      ],
+    ],
+    ['has two readings without the voice', { times: 1.5 }, [true, both]],
+    ['has two readings where the voice sounds right', { times: 1.5, scale: 1.05 }, [true, both]],
+    ['has two readings where the reply is short', { times: 1.5, scale: 1.5, passedMs: 1_500 }, [true, both]],
+    ['is not known where it is shorter', { times: 1.5, scale: 1.5, passedMs: 1_499 }, undefined],
+    ['is not known where the first part came at once', { times: 1.5, scale: 1.5, isEven: false }, undefined],
+    ['is not that of another pace', { times: 1.6, scale: 1.5 }, undefined],
+    ['is right in real time', { times: 1 }, undefined],
+    ['is right for wide samples', { times: 2, sizes: 2 }, undefined],
+  ])('%s', (_what, { sizes, scale, ...measured }, found) => {
+    const judged = judgeReplyRate({ ...steady, ...measured }, { sizes, scale } as VoiceFacts);
+    expect(judged && [judged.isDoubtful, judged.remark]).toEqual(found);
+  });
+
+  test.each([
+    [1.84, undefined],
+    [1.86, 'the service’s audio is 32 kHz, or 16 kHz stereo, or an unusual voice: it sounds 1.86 × too slow'],
+    [0.5, 'the service’s audio is 8 kHz, or an unusual voice: it sounds 2 × too fast'],
+    [undefined, undefined],
+  ])('is told by a voice of %s alone', (scale, remark) => {
+    expect(judgeVoiceRate(scale)?.remark).toBe(remark);
+  });
 });

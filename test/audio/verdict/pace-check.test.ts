@@ -19,6 +19,8 @@ function createTimeline() {
 }
 
 const steady = {
+  times: 1,
+  isEven: true,
   ...{ passedMs: 2_000, timesRealTime: 1, uncertainty: 0, meanJitterMs: 0, longestGapMs: 20 },
   ...{ burstMessages: 0, messages: 101, lostMs: 0, lateMs: 0 },
 };

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { DeviceFinding } from '../../../src/audio/verdict/device-verdict.ts';
-import { type HeardAudio, isWrongFormat, judgeHeard } from '../../../src/rules/device/audio.ts';
+import { isWrongFormat, type VoiceFinding } from '../../../src/audio/verdict/voice-findings.ts';
+import { judgeSentVoice, type SentVoice } from '../../../src/rules/device/audio.ts';
 import { connects, seenAs } from '../../helpers/device-exchanges.ts';
 import { tellFinding } from '../../helpers/service-exchanges.ts';
 
 interface Heard {
-  findings?: DeviceFinding[];
+  findings?: VoiceFinding[];
   timesRealTime?: number | null;
   longestGapMs?: number;
   audioMs?: number;
@@ -14,16 +14,13 @@ interface Heard {
 /** What D5 says of audio with these findings. */
 function judge({ findings = [], timesRealTime = 1, longestGapMs = 20, audioMs = 4_000 }: Heard) {
   const [stream] = seenAs(connects());
-  const heard: HeardAudio = {
-    verdict: {
-      pace: { timesRealTime, meanJitterMs: 0, longestGapMs, burstMessages: 12 },
-      findings,
-      remarks: findings.map((finding) => `its ${finding}`),
-    },
-    count: 200,
-    audioMs,
+  const verdict = {
+    pace: { timesRealTime, meanJitterMs: 0, longestGapMs, burstMessages: 12 },
+    findings,
+    remarks: findings.map((finding) => `its ${finding}`),
   };
-  return tellFinding(judgeHeard(stream!, heard));
+  const heard: SentVoice = { check: { verdict: () => verdict }, count: 200, audioMs };
+  return tellFinding(judgeSentVoice(stream!, heard));
 }
 
 const fits = (pace: number) => `pass: 4.0 s of audio fit the format, at ${pace} × real time (X1)`;
@@ -59,7 +56,7 @@ test.each<[string, string, Heard]>([
   expect(judge(heard)).toBe(found);
 });
 
-test.each<[DeviceFinding, boolean]>([
+test.each<[VoiceFinding, boolean]>([
   ['stereo', true],
   ['odd-sizes', true],
   ['base64-text', true],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { DeviceCheck } from '../../../src/audio/verdict/device-verdict.ts';
+import { VoiceCheck } from '../../../src/audio/verdict/voice-check.ts';
+import { speechAt } from '../../helpers/device-audio.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../../../fixtures/${name}`, import.meta.url));
 const speech = fixture('question.wav').subarray(44);
@@ -14,7 +15,7 @@ interface Sending {
 /** What is said of a device that sends this. */
 function judge(pcm: Buffer, { frameBytes = 640, every = () => 20 }: Sending = {}) {
   let now = 1_000;
-  const check = new DeviceCheck({ now: () => now });
+  const check = new VoiceCheck({ from: 'device', clock: { now: () => now } });
   const told: string[] = [];
   for (let offset = 0, index = 0; offset < pcm.length; offset += frameBytes, index += 1) {
     for (const { finding } of check.push(pcm.subarray(offset, offset + frameBytes))) told.push(finding);
@@ -166,7 +167,7 @@ describe('while a device sends', () => {
   /** Sends speech, and notes what is told of the pace, and when. */
   function follow() {
     let now = 0;
-    const check = new DeviceCheck({ now: () => now });
+    const check = new VoiceCheck({ from: 'device', clock: { now: () => now } });
     const told: [at: number, remarks: string[]][] = [];
     const dueAt: number[] = [];
     /** A message every so many milliseconds, until then. */
@@ -184,8 +185,8 @@ describe('while a device sends', () => {
     };
     return { check, told, dueAt, send };
   }
-  const looksLike = (times: number, format: string) => [
-    `this looks like ${format}: ${times} × real time; send 16 kHz mono`,
+  const looksLike = (times: number, readings: string) => [
+    `this looks like ${readings}: ${times} × real time; send 16 kHz mono, one 640-byte message every 20 ms`,
   ];
 
   test('its pace is judged every two seconds', () => {
@@ -200,7 +201,10 @@ describe('while a device sends', () => {
     send(6_020, 20);
     send(8_020, 10);
     send(14_000, 9.9);
-    expect(told.map(([, remarks]) => remarks)).toEqual([[], looksLike(2.02, '32 kHz, or 16 kHz stereo')]);
+    expect(told.map(([, remarks]) => remarks)).toEqual([
+      [],
+      looksLike(2.02, '32 kHz, 16 kHz stereo, or 16 kHz sent 2 × too fast'),
+    ]);
     expect(told[1]?.[0]).toBeGreaterThan(9_900);
     expect(told[1]?.[0]).toBeLessThan(10_100);
   });
@@ -217,7 +221,10 @@ describe('while a device sends', () => {
     const { told, send } = follow();
     send(6_000, 20 / 3);
     send(14_000, 20 / 2.75625);
-    expect(told.map(([, remarks]) => remarks)).toEqual([looksLike(3, '48 kHz'), looksLike(2.76, '44.1 kHz')]);
+    expect(told.map(([, remarks]) => remarks)).toEqual([
+      looksLike(3, '48 kHz, or 16 kHz sent 3 × too fast'),
+      looksLike(2.76, '44.1 kHz, or 16 kHz sent 2.76 × too fast'),
+    ]);
   });
 
   test('what is found in its text messages is told once', () => {
@@ -225,5 +232,97 @@ describe('while a device sends', () => {
     expect(check.note('json-text')).toMatchObject([{ finding: 'json-text' }]);
     expect(check.note('json-text')).toEqual([]);
     expect(check.verdict()).toMatchObject({ findings: ['json-text'], pace: { timesRealTime: null } });
+  });
+});
+
+describe('a device whose rate its voice proves', () => {
+  test('is told so once, after both readings', () => {
+    let now = 0;
+    const check = new VoiceCheck({ from: 'device', clock: { now: () => now } });
+    const told: string[] = [];
+    for (const pcm = speechAt(24_000); now < 12_000; now += 40 / 3) {
+      const at = (Math.round(now / (40 / 3)) * 640) % (pcm.length - 640);
+      check.push(pcm.subarray(at, at + 640));
+      if (check.isDue) told.push(...(check.judgePace()?.remarks ?? []));
+    }
+    expect(told).toEqual([
+      'this looks like 24 kHz, or 16 kHz sent 1.5 × too fast: 1.5 × real time; send 16 kHz mono, one 640-byte message every 20 ms',
+      'this looks like 24 kHz: 1.5 × real time; send 16 kHz mono',
+    ]);
+  });
+});
+
+describe('the voice of a service', () => {
+  interface Reply {
+    frameBytes?: number;
+    /** Milliseconds between two messages. */
+    every?: number;
+    /** From the last message to the end of the stream. */
+    restMs?: number;
+  }
+  /** All that is found in a reply, told once while it comes and at its end. */
+  function hear(pcm: Buffer, { frameBytes = 640, every = 20, restMs = 1_000 }: Reply = {}) {
+    let now = 1_000;
+    const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });
+    const found: { finding: string; remark: string; isDoubtful?: true }[] = [];
+    for (let at = 0; at < pcm.length; at += frameBytes) {
+      found.push(...check.push(pcm.subarray(at, at + frameBytes)));
+      now += every;
+    }
+    now += restMs;
+    found.push(...check.end());
+    return { found, unjudged: check.unjudged };
+  }
+
+  test.each([
+    ['in real time', 20],
+    ['at once', 0],
+    ['1.2 × as fast', 20 / 1.2],
+    ['with pauses between its messages', 700],
+  ])('is right %s: the specification promises no pace', (_how, every) => {
+    expect(hear(speechAt(16_000), { every })).toEqual({ found: [], unjudged: undefined });
+  });
+
+  test('may be cut within a sample by a message, and not by its end', () => {
+    const pcm = speechAt(16_000);
+    const even = pcm.subarray(0, 641 * 100);
+    expect(hear(even, { frameBytes: 641 }).found).toEqual([]);
+    const odd = 'the service’s audio ends within a sample: it has an odd number of bytes';
+    expect(hear(pcm.subarray(0, 641 * 101), { frameBytes: 641 }).found).toEqual([
+      { finding: 'odd-sizes', remark: odd },
+    ]);
+    expect(hear(pcm.subarray(0, 641 * 101), { frameBytes: 641, restMs: 0 }).found).toEqual([]);
+  });
+
+  test.each([
+    [8_000, '8 kHz', 'it arrives at 0.5 × real time, and the voice sounds 2 × too fast'],
+    [24_000, '24 kHz', 'it arrives at 1.5 × real time, and the voice sounds 1.5 × too slow'],
+    [48_000, '48 kHz', 'it arrives at 3 × real time, and the voice sounds 3 × too slow'],
+  ])('at %d samples a second in real time is certain', (rate, format, why) => {
+    const remark = `the service’s audio is ${format}: ${why}`;
+    expect(hear(speechAt(rate), { every: 320_000 / rate }).found).toEqual([
+      { finding: 'wrong-rate', remark },
+    ]);
+  });
+
+  test('that is right, at the pace of 24 kHz, has two readings', () => {
+    expect(hear(speechAt(16_000), { every: 40 / 3 }).found).toMatchObject([
+      { finding: 'wrong-rate', isDoubtful: true, remark: expect.stringContaining('24 kHz, or 16 kHz sent') },
+    ]);
+  });
+
+  test('at 8 kHz that comes at once is remarkable', () => {
+    expect(hear(speechAt(8_000, 'answer.wav'), { every: 0 }).found).toMatchObject([
+      { finding: 'wrong-rate', isDoubtful: true, remark: expect.stringContaining('unusual voice') },
+    ]);
+  });
+
+  test('is not judged where it is a tone, and says so', () => {
+    expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'less than a second of speech' });
+  });
+
+  test('may be silent or quiet', () => {
+    expect(hear(Buffer.alloc(32_000 * 7)).found).toEqual([]);
+    expect(hear(tone(440, 100, 7)).found).toEqual([]);
   });
 });

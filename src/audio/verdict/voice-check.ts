@@ -1,0 +1,299 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
+import { LatestLevel } from '../latest-level.ts';
+import {
+  type JudgedPace,
+  type JudgedPaceFinding,
+  judgePace,
+  judgeReplyRate,
+  judgeVoiceRate,
+  type PaceFinding,
+  patientMs,
+} from './judge-pace.ts';
+import { type LostTime, PaceCheck } from './pace-check.ts';
+import { PcmCheck } from './pcm-check.ts';
+import { formatSizes } from './recognise-format.ts';
+import type { PaceMeasure, PaceReport } from './span.ts';
+import { findingText, isWrongFormat, type Speaker, type VoiceFinding } from './voice-findings.ts';
+import { measureScale } from './voice-scale.ts';
+
+/** What was found in a voice. */
+export interface FoundInVoice {
+  finding: VoiceFinding;
+  /** In words. */
+  remark: string;
+  /** Set if there is another explanation, which the words name: worth a look, and no proof. */
+  isDoubtful?: true;
+}
+
+/** All that was found in a voice so far. */
+export interface VoiceVerdict {
+  pace: PaceReport;
+  findings: VoiceFinding[];
+  /** The same in words, most useful first; empty if all is well. */
+  remarks: string[];
+}
+
+export interface VoiceCheckOptions {
+  /** Whose voice it is. */
+  from: Speaker;
+  /** The machine's. */
+  clock: Pick<Clock, 'now'>;
+  own?: LostTime;
+  /** Measures the voice itself in any case, and not only where the pace gives a reason: it takes some 20 ms of processor time. */
+  isThorough?: boolean;
+}
+
+/** Interval at which the pace is judged. */
+const judgeEveryMs = 2_000;
+/** A pause this long ends a reply. */
+const replyPauseMs = 500;
+/** Audio that is kept to measure the voice: enough for a second of speech at 48 kHz. */
+const keptBytes = bytesForMs(4_000);
+const leastKeptBytes = bytesForMs(2_000);
+/** Quieter messages than this, −40 dBFS, do not begin a voice. */
+const audiblePeak = 330;
+
+/** Findings that leave the samples what they are. */
+const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
+
+/** Shared result for messages without findings, so that most messages create nothing. */
+const nothing: readonly never[] = [];
+
+type Found = Exclude<VoiceFinding, PaceFinding>;
+
+/** Judges one voice: what one side of a stream sends. A class, because every frame passes it: see ARCHITECTURE.md. */
+export class VoiceCheck {
+  readonly level: LatestLevel;
+  /** Whether it is time for `judgePace`. */
+  isDue = false;
+  private readonly options: VoiceCheckOptions;
+  private readonly isService: boolean;
+  private readonly pace: PaceCheck;
+  private readonly pcm: PcmCheck;
+  private readonly found = new Set<Found>();
+  /** The rate of a service; that of a device changes with its pace. */
+  private rate: JudgedPaceFinding | undefined;
+  /** Whole milliseconds; −1 before the first message. */
+  private nextJudgeAt = -1;
+  private lastAt = -1;
+  private isOdd = false;
+  /** The last reported pace, and the result of the previous interval. */
+  private told: string | undefined;
+  private seen = '';
+  private isProven = false;
+  /** The beginning of the voice, while it is kept, and its length. */
+  private kept: Buffer[] | undefined;
+  private keptLength = 0;
+  /** How many times too slow the voice sounds; `unheard` before it is measured. */
+  private scale: number | undefined | 'unheard' = 'unheard';
+
+  constructor(options: VoiceCheckOptions) {
+    const { from, clock, own = { lostMs: 0 }, isThorough } = options;
+    this.options = options;
+    this.isService = from === 'service';
+    this.pace = new PaceCheck(own);
+    this.pcm = new PcmCheck({ isWhole: this.isService });
+    this.level = new LatestLevel(clock);
+    // Replies are short: when their pace is known, most of the voice has passed.
+    if (this.isService || isThorough === true) this.kept = [];
+  }
+
+  /** Takes a message; returns new findings. */
+  push(message: Buffer): readonly FoundInVoice[] {
+    const now = this.options.clock.now();
+    const ms = Math.round(now);
+    const ofPause =
+      this.isService && this.lastAt >= 0 && ms - this.lastAt >= replyPauseMs ? this.endReply() : nothing;
+    this.lastAt = ms;
+    this.level.note(message);
+    this.pace.push(message.length, now);
+    if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
+    else if (ms >= this.nextJudgeAt) this.isDue = true;
+    if (this.kept !== undefined && this.keptLength < keptBytes) this.keep(this.kept, message);
+    const ofSamples = this.pcm.push(message, ms);
+    const isOdd = message.length % 2 === 1;
+    if (isOdd) this.isOdd = !this.isOdd;
+    const isNewOdd = isOdd && !this.isService && !this.found.has('odd-sizes');
+    if (ofSamples.length === 0 && !isNewOdd) return ofPause;
+    const findings: Found[] = [...ofSamples, ...(isNewOdd ? ['odd-sizes' as const] : [])];
+    return [...ofPause, ...findings.flatMap((finding) => this.note(finding))];
+  }
+
+  /** Records a finding from outside binary messages; returns it if it is new. */
+  note(finding: Found): readonly FoundInVoice[] {
+    const remark = findingText(finding, this.options.from);
+    if (remark === undefined || this.found.has(finding)) return nothing;
+    this.found.add(finding);
+    return [{ finding, remark }];
+  }
+
+  /**
+   * The verdict on the recent pace if it has changed: the first one at once, each later one when seen twice, and once more
+   * when the voice proves another sample rate. If late messages leave it open, it is judged over a longer time.
+   */
+  judgePace(): VoiceVerdict | undefined {
+    this.isDue = false;
+    this.nextJudgeAt = Math.round(this.options.clock.now()) + judgeEveryMs;
+    const report = this.pace.latestReport();
+    if (this.isService) return this.judgeServicePace(report);
+    const { judged, isSure } = this.judgeDevicePace(report);
+    if (isSure || report.passedMs >= patientMs) this.pace.forget();
+    if (!isSure && judged.length === 0) return undefined;
+    const now = keyOf(judged);
+    const isProof = !this.isProven && judged.some(isProvenRate);
+    const isNew = this.told === undefined || (now !== this.told && now === this.seen) || isProof;
+    this.seen = now;
+    if (!isNew) return undefined;
+    this.isProven = judged.some(isProvenRate);
+    this.told = now;
+    return this.verdictOf(report, judged, []);
+  }
+
+  /** The audio has ended: judges what could not be judged before. Returns new findings. */
+  end(): readonly FoundInVoice[] {
+    const now = Math.round(this.options.clock.now());
+    const ofSamples = this.isService ? this.pcm.end(now).flatMap((finding) => this.note(finding)) : nothing;
+    const ofReply = this.isService ? this.endReply() : nothing;
+    // A service may stop within a sample where it is interrupted.
+    const hasEnded = this.isService && this.isOdd && now - this.lastAt >= replyPauseMs;
+    const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
+    if (!this.options.isThorough || this.isOtherFormat()) return found;
+    const scale = this.listen();
+    return this.isService ? [...found, ...this.noteRate(judgeVoiceRate(scale))] : found;
+  }
+
+  /** Whether there was audio to judge: 60 ms that are no silence. */
+  get hasSound(): boolean {
+    return this.pcm.hasSound;
+  }
+
+  /** Why the voice itself does not tell its sample rate; undefined if it does, or was not asked. */
+  get unjudged(): string | undefined {
+    return this.scale === undefined ? 'less than a second of speech' : undefined;
+  }
+
+  /** Whether the rate that was found in the audio of a service has another explanation. */
+  get isRateDoubtful(): boolean {
+    return this.rate?.isDoubtful === true;
+  }
+
+  verdict(): VoiceVerdict {
+    const report = this.pace.report();
+    if (this.isService)
+      return this.verdictOf(report, this.rate === undefined ? [] : [this.rate], [...this.found]);
+    return this.verdictOf(report, judgePace(report, this.facts()).judged, [...this.found]);
+  }
+
+  private keep(kept: Buffer[], message: Buffer): void {
+    if (kept.length === 0 && !isAudible(message)) return;
+    // A view would keep all that the socket delivered with it.
+    kept.push(Buffer.from(message));
+    this.keptLength += message.length;
+  }
+
+  /** Where the pace is that of another rate, the voice is listened to from then on, and decides when enough was heard. */
+  private judgeDevicePace(report: PaceMeasure): ReturnType<typeof judgePace> {
+    const result = judgePace(report, this.facts());
+    if (
+      !result.judged.some(({ isDoubtful }) => isDoubtful) ||
+      this.scale !== 'unheard' ||
+      this.isOtherFormat()
+    )
+      return result;
+    this.kept ??= [];
+    if (this.keptLength < leastKeptBytes) return result;
+    this.listen();
+    return judgePace(report, this.facts());
+  }
+
+  /** Measures the voice, once. */
+  private listen(): number | undefined {
+    if (this.scale === 'unheard') {
+      this.scale = this.kept === undefined ? undefined : measureScale(Buffer.concat(this.kept));
+      this.kept = undefined;
+    }
+    return this.scale;
+  }
+
+  /** A reply has ended, or the stream has: its rate is known now or never. */
+  private endReply(): readonly FoundInVoice[] {
+    const found = this.judgeReply(this.pace.latestReport());
+    this.pace.restart();
+    this.nextJudgeAt = -1;
+    this.isDue = false;
+    return found;
+  }
+
+  private judgeReply(report: PaceMeasure): readonly FoundInVoice[] {
+    const facts = this.facts();
+    if (judgeReplyRate(report, facts) === undefined) return nothing;
+    const scale = this.isOtherFormat() ? undefined : this.listen();
+    return this.noteRate(judgeReplyRate(report, { ...facts, scale }));
+  }
+
+  private judgeServicePace(report: PaceMeasure): VoiceVerdict | undefined {
+    const before = this.rate;
+    if (this.keptLength >= leastKeptBytes) this.judgeReply(report);
+    const isNew = this.told === undefined || this.rate !== before;
+    if (report.timesRealTime === null || !isNew) return undefined;
+    this.told = '';
+    return this.verdictOf(report, this.rate === undefined ? [] : [this.rate], []);
+  }
+
+  /** What is certain replaces a doubt. */
+  private noteRate(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
+    if (rate === undefined || (this.rate !== undefined && (rate.isDoubtful || !this.rate.isDoubtful)))
+      return nothing;
+    this.rate = rate;
+    const { finding, remark, isDoubtful } = rate;
+    return [{ finding, remark, ...(isDoubtful ? { isDoubtful } : {}) }];
+  }
+
+  /** Whether the samples are something else, so that there is no voice to measure. */
+  private isOtherFormat(): boolean {
+    for (const finding of this.found) if (isWrongFormat(finding) && !ofRightSamples.has(finding)) return true;
+    return false;
+  }
+
+  private facts() {
+    return { sizes: this.sizes(), scale: this.scale === 'unheard' ? undefined : this.scale };
+  }
+
+  /** Bytes per sample of the detected format, relative to the right one. */
+  private sizes(): number {
+    for (const finding of this.found) {
+      const sizes = formatSizes[finding];
+      if (sizes !== undefined) return sizes;
+    }
+    return 1;
+  }
+
+  /** Cause before symptom: the format of the samples, then their timing. */
+  private verdictOf(measure: PaceMeasure, judged: JudgedPace, found: Found[]): VoiceVerdict {
+    const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = measure;
+    const texts = found.map((finding) => findingText(finding, this.options.from) ?? finding);
+    return {
+      pace: { timesRealTime, meanJitterMs, longestGapMs, burstMessages },
+      findings: [...found, ...judged.map(({ finding }) => finding)],
+      remarks: [...texts, ...judged.map(({ remark }) => remark)],
+    };
+  }
+}
+
+function isProvenRate({ finding, isDoubtful }: JudgedPaceFinding): boolean {
+  return finding === 'wrong-rate' && !isDoubtful;
+}
+
+/** A verdict without its figures, which vary, for comparison. */
+function keyOf(judged: JudgedPace): string {
+  return judged
+    .map(({ finding, remark }) => finding + (/looks like ([^:,]+)/.exec(remark)?.[1] ?? ''))
+    .join();
+}
+
+function isAudible(message: Buffer): boolean {
+  for (let at = 0; at + 1 < message.length; at += 2)
+    if (Math.abs(message.readInt16LE(at)) >= audiblePeak) return true;
+  return false;
+}

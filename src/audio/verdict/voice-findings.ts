@@ -1,0 +1,112 @@
+/** What can be wrong with a voice. The names are published: events, recordings and summaries have them. */
+export type VoiceFinding = keyof typeof voiceFindings;
+
+/** Whose voice it is. */
+export type Speaker = 'device' | 'service';
+
+interface FindingFacts {
+  /** `room`: the microphone or the loudness, whatever the format. `pace`: its words have figures and are made with them. */
+  about: 'format' | 'room' | 'pace';
+  /** About what a device sends, with advice for its developer. */
+  device?: string;
+  /** The same about the audio of a service, which begins the sentence. Missing where it is nothing wrong for a service. */
+  service?: string;
+}
+
+/** Every check of a voice. A new one is a row here, and something that finds it. */
+export const voiceFindings = {
+  'riff-header': {
+    about: 'format',
+    device: 'the stream begins with a WAV header, which is heard as a click: send the samples alone',
+    service: 'begins with a WAV header, which is heard as a click',
+  },
+  compressed: {
+    about: 'format',
+    device: 'this is compressed audio or a file of it (Ogg, MP3, AAC, FLAC, WebM): send raw PCM',
+    service: 'is compressed, or a file of compressed audio (Ogg, MP3, AAC, FLAC, WebM)',
+  },
+  base64: {
+    about: 'format',
+    device: 'the binary messages hold base64: send the bytes themselves',
+    service: 'is base64 in binary messages',
+  },
+  json: {
+    about: 'format',
+    device: 'the binary messages hold JSON: send the bytes of the audio themselves',
+    service: 'is JSON in binary messages',
+  },
+  'base64-text': {
+    about: 'format',
+    device: 'audio comes as base64 in text messages: send the bytes as binary messages',
+  },
+  'json-text': {
+    about: 'format',
+    device: 'audio comes as JSON in text messages: send the bytes as binary messages',
+  },
+  float32: looksLike('32-bit float', 'send 16-bit integers'),
+  int32: looksLike('32-bit integers', 'send 16-bit ones'),
+  'half-empty': {
+    about: 'format',
+    device:
+      'every other sample is zero, as in 32-bit samples or stereo with a silent channel: send 16-bit mono',
+    service: 'has zero in every other sample, like 32-bit samples or stereo with a silent channel',
+  },
+  int24: looksLike('24-bit integers', 'send 16-bit ones'),
+  'unsigned-16': looksLike('unsigned 16-bit audio', 'subtract 32768 from each sample'),
+  'unsigned-8': looksLike('unsigned 8-bit audio', 'send 16-bit integers'),
+  'signed-8': looksLike('signed 8-bit audio', 'send 16-bit integers'),
+  mulaw: looksLike('G.711 µ-law', 'decode it to 16-bit integers'),
+  alaw: looksLike('G.711 A-law', 'decode it to 16-bit integers'),
+  'swapped-bytes': {
+    about: 'format',
+    device: 'the bytes of each sample are swapped: send little-endian',
+    service: 'is big-endian: the bytes of each sample are swapped',
+  },
+  'byte-shift': {
+    about: 'format',
+    device: 'the samples are shifted by one byte: an odd number of bytes precedes them',
+    service: 'is shifted by one byte: an odd number of bytes precedes the samples',
+  },
+  stereo: looksLike('stereo', 'send one channel'),
+  clipping: { about: 'room', device: 'the audio clips: lower the gain', service: 'clips' },
+  'dc-offset': {
+    about: 'room',
+    device: 'the samples are not centred on zero: remove the DC offset',
+    service: 'is not centred on zero',
+  },
+  silence: { about: 'room', device: 'nothing but silence for 5 s: is the microphone on?' },
+  quiet: {
+    about: 'room',
+    device: 'nothing louder than -40 dBFS for 5 s: raise the gain of the microphone',
+  },
+  'odd-sizes': {
+    about: 'format',
+    device: 'messages end within a sample: send whole samples',
+    service: 'ends within a sample: it has an odd number of bytes',
+  },
+  'too-fast': { about: 'pace' },
+  'too-slow': { about: 'pace' },
+  bursts: { about: 'pace' },
+  gaps: { about: 'pace' },
+  'wrong-rate': { about: 'pace' },
+} as const satisfies Record<string, FindingFacts>;
+
+function looksLike(format: string, advice: string) {
+  return {
+    about: 'format',
+    device: `this looks like ${format}: ${advice}`,
+    service: `looks like ${format}`,
+  } as const;
+}
+
+/** The finding in words; undefined where it is nothing wrong for this side. */
+export function findingText(finding: VoiceFinding, from: Speaker): string | undefined {
+  const facts: FindingFacts = voiceFindings[finding];
+  if (from === 'device') return facts.device;
+  return facts.service === undefined ? undefined : `the service’s audio ${facts.service}`;
+}
+
+/** Whether audio with this finding is not raw s16le mono. The rate is a question of the pace. */
+export function isWrongFormat(finding: VoiceFinding): boolean {
+  return voiceFindings[finding].about === 'format';
+}

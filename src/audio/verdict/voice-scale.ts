@@ -1,0 +1,132 @@
+import { bytesPerSample } from '../../protocol/audio-format.ts';
+import { createFft } from '../spectrum.ts';
+
+/** Samples of one frame, and from one frame to the next. */
+const frameSamples = 1_024;
+const hopSamples = 512;
+/** The spectrum is measured in the middle of a frame. */
+const spectrumSamples = 512;
+/** A frame is audible within this range below the loudest frame: 30 dB. */
+const audibleShare = 1e-3;
+/** Pitch is searched at half the sample rate, between these lags: 667 to 30 Hz. */
+const shortestLag = 12;
+const longestLag = 266;
+const leastPeriodicity = 0.5;
+/** Of several peaks the first one that is nearly the highest is the pitch. */
+const nearlyHighest = 0.85;
+/** Indexes of the spectrum at which bands begin, from 125 Hz to 7.6 kHz, spaced by ratio. */
+const edges: readonly number[] = [4, 5, 7, 9, 12, 15, 19, 24, 30, 38, 48, 60, 76, 96, 121, 153, 193, 243];
+/** Quieter than this, relative to the loudest band, is silence. */
+const rangeDb = 60;
+/** About a second of speech, two thirds of which have a pitch. */
+const fewestFrames = 22;
+
+/** Speech changes: tones, hum and a single vowel spread less than this in a band, on average, in decibels. */
+const leastSpreadDb = 4;
+
+/**
+ * A linear fit of the logarithm of the rate, over 16 kHz, to some 290 recordings of 45 voices (people of four languages,
+ * synthesis), each read at ten rates, and as a telephone passes it. For a voice that was left out of the fit the result is
+ * within 15 % of the rate for two in three recordings; from 1.5 on it never took a person for another rate.
+ */
+const fit = {
+  offset: -0.182,
+  lag: 0.2113,
+  levels: [
+    0.005, 0.0004, -0.0002, -0.0063, -0.0029, -0.0074, -0.0035, -0.0029, 0.006, -0.01, -0.006, -0.0049,
+    0.0026, 0.0009, 0.0072, -0.0038, -0.0076,
+  ],
+  spreads: [
+    -0.0092, 0.0059, 0.0089, 0.0122, 0.0002, -0.0191, -0.0023, 0.0024, -0.0023, -0.002, 0.0002, -0.0005,
+    -0.0071, -0.015, -0.025, -0.0137, -0.0245,
+  ],
+} as const;
+
+/**
+ * How many times too slow a voice in 16 kHz s16le mono sounds: 1.5 if it was recorded at 24 kHz, 1 if all is right. Judges
+ * by pitch and by where the resonances of a mouth are, and how much they move. Undefined without about a second of speech.
+ */
+export function measureScale(pcm: Buffer): number | undefined {
+  const { lags, rows } = measureFrames(pcm);
+  if (rows.length < fewestFrames) return undefined;
+  const floor = rows.flat().reduce((most, level) => Math.max(most, level), 0) - rangeDb;
+  const perBand = edges.slice(1).map((_, band) => rows.map((row) => Math.max(floor, row[band] ?? 0)));
+  const means = perBand.map(mean);
+  const spreads = perBand.map((levels, band) => {
+    const middle = means[band] ?? 0;
+    return Math.sqrt(mean(levels.map((level) => (level - middle) ** 2)));
+  });
+  if (mean(spreads) < leastSpreadDb) return undefined;
+  const overall = mean(means);
+  const lag = lags.sort((a, b) => a - b)[lags.length >> 1] ?? 1;
+  let log = fit.offset + fit.lag * Math.log(lag);
+  for (const [band, weight] of fit.levels.entries()) log += weight * ((means[band] ?? 0) - overall);
+  for (const [band, weight] of fit.spreads.entries()) log += weight * (spreads[band] ?? 0);
+  return Math.exp(log);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The period of the pitch, and the levels of the bands in decibels, of each audible frame that has a pitch. */
+function measureFrames(pcm: Buffer): { lags: number[]; rows: number[][] } {
+  const count = Math.floor(pcm.length / bytesPerSample);
+  const samples = Float64Array.from({ length: count }, (_, at) => pcm.readInt16LE(at * bytesPerSample));
+  const frames: { frame: Float64Array; power: number }[] = [];
+  for (let at = 0; at + frameSamples <= count; at += hopSamples) {
+    const frame = samples.subarray(at, at + frameSamples);
+    frames.push({ frame, power: frame.reduce((sum, sample) => sum + sample * sample, 0) });
+  }
+  const loudest = frames.reduce((most, { power }) => Math.max(most, power), 0);
+  const fft = createFft(spectrumSamples);
+  const lags: number[] = [];
+  const rows: number[][] = [];
+  for (const { frame, power } of frames) {
+    const lag = power > loudest * audibleShare ? findPeriod(frame) : undefined;
+    if (lag === undefined) continue;
+    lags.push(lag);
+    fft.load((at) => frame[at + (frameSamples - spectrumSamples) / 2] ?? 0);
+    rows.push(edges.slice(1).map((edge, band) => 10 * Math.log10(fft.power(edges[band] ?? 0, edge) + 1)));
+  }
+  return { lags, rows };
+}
+
+/** The period of the pitch, in pairs of samples; undefined if there is none. */
+function findPeriod(frame: Float64Array): number | undefined {
+  const likeness = measureLikenessOfLags(frame);
+  const highest = likeness
+    .subarray(shortestLag, longestLag + 1)
+    .reduce((most, one) => Math.max(most, one), 0);
+  if (highest < leastPeriodicity) return undefined;
+  for (let lag = shortestLag; lag <= longestLag; lag += 1) {
+    const [before = 0, here = 0, after = 0] = likeness.subarray(lag - 1, lag + 2);
+    if (here >= nearlyHighest * highest && here >= before && here >= after) return lag;
+  }
+  return undefined;
+}
+
+/** How like a frame is to itself some pairs of samples later: 1 is the same. */
+function measureLikenessOfLags(frame: Float64Array): Float64Array {
+  const size = frameSamples / 2;
+  const half = Float64Array.from(
+    { length: size },
+    (_, at) => (frame[2 * at] ?? 0) + (frame[2 * at + 1] ?? 0),
+  );
+  const middle = half.reduce((sum, one) => sum + one, 0) / size;
+  /** Sums of the squares before each place. */
+  const squares = new Float64Array(size + 1);
+  for (let at = 0; at < size; at += 1) {
+    half[at] = (half[at] ?? 0) - middle;
+    squares[at + 1] = (squares[at] ?? 0) + (half[at] ?? 0) ** 2;
+  }
+  const likeness = new Float64Array(longestLag + 2);
+  for (let lag = shortestLag - 1; lag <= longestLag + 1; lag += 1) {
+    const length = size - lag;
+    let sum = 0;
+    for (let at = 0; at < length; at += 1) sum += (half[at] as number) * (half[at + lag] as number);
+    const power = (squares[length] ?? 0) * ((squares[size] ?? 0) - (squares[lag] ?? 0));
+    likeness[lag] = power > 0 ? sum / Math.sqrt(power) : 0;
+  }
+  return likeness;
+}

@@ -1,0 +1,75 @@
+import type { Level } from '../audio/level.ts';
+import { type FoundInVoice, VoiceCheck } from '../audio/verdict/voice-check.ts';
+
+/** What was found in the AI's audio. */
+export interface VoiceSummary {
+  /** Kinds, as `serve` and `proxy` name them for a device. */
+  findings: string[];
+  /** The same in words. */
+  remarks: string[];
+  /** Why the voice was not judged, or not wholly; null if it was. */
+  unjudged: string | null;
+}
+
+/** Judges the voice of the service while a session runs. */
+export interface ServiceVoice {
+  sent(pcm: Buffer, level: Level): void;
+  received(pcm: Buffer, level: Level, at: number): void;
+  /** The stream has ended. */
+  end(at: number): void;
+  summary(): VoiceSummary;
+}
+
+/** Sent frames that are remembered, to recognise a service that echoes them: half a minute. */
+const maxRemembered = 1_500;
+const comparedBytes = 64;
+/** Quieter messages are alike without being an echo. */
+const audibleDbfs = -50;
+
+/** `onFound` is called once for each kind. A service that echoes what it hears is not judged. */
+export function createServiceVoice(onFound: (found: FoundInVoice, at: number) => void): ServiceVoice {
+  let now = 0;
+  const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });
+  const remembered = new Set<string>();
+  const found = new Map<string, string>();
+  let audible = 0;
+  let echoed = 0;
+  const isEcho = () => echoed > audible / 2;
+  const nameOf = (pcm: Buffer) => pcm.toString('latin1', 0, comparedBytes);
+  const report = (news: readonly FoundInVoice[]) => {
+    for (const one of news) {
+      if (isEcho()) continue;
+      if (!found.has(one.finding)) onFound(one, now);
+      found.set(one.finding, one.remark);
+    }
+  };
+  return {
+    sent(pcm, { rmsDbfs }) {
+      if (rmsDbfs < audibleDbfs) return;
+      remembered.add(nameOf(pcm));
+      const [oldest] = remembered;
+      if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
+    },
+    received(pcm, { rmsDbfs }, at) {
+      now = at;
+      if (rmsDbfs >= audibleDbfs) {
+        audible += 1;
+        if (remembered.has(nameOf(pcm))) echoed += 1;
+      }
+      report(check.push(pcm));
+      if (!check.isDue) return;
+      const verdict = check.judgePace();
+      const remark = verdict?.remarks[verdict.findings.indexOf('wrong-rate')];
+      if (remark !== undefined) report([{ finding: 'wrong-rate', remark }]);
+    },
+    end(at) {
+      now = at;
+      report(check.end());
+    },
+    summary: () => ({
+      findings: [...found.keys()],
+      remarks: [...found.values()],
+      unjudged: isEcho() ? 'the service echoes what it hears' : (check.unjudged ?? null),
+    }),
+  };
+}
