@@ -90,6 +90,16 @@ describe.each(events.map(([event, text]) => ({ type: event.type, event, text }))
   },
 );
 
+test.each([
+  ['device', /← stream 3 {2}device sends 1.2 × real time/],
+  ['service', /→ stream 3 {2}service sends 1.2 × real time/],
+  [undefined, /← stream 3 {2}sends 1.2 × real time/],
+] as const)('a pace names its side, and points from it: %s', (side, text) => {
+  const pace = { timesRealTime: 1.2, meanJitterMs: 1, longestGapMs: 20, burstMessages: 0 };
+  const event = { t: 1, type: 'device-verdict', stream: 3, device, pace, findings: [], remarks: [] } as const;
+  expect(emulatorLines(side === undefined ? event : { ...event, side }, plain)[0]).toMatch(text);
+});
+
 describe('what serve says first', () => {
   const listening = {
     t: 0,

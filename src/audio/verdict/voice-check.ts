@@ -53,6 +53,7 @@ const keptBytes = bytesForMs(4_000);
 const leastKeptBytes = bytesForMs(2_000);
 /** Quieter messages than this, −40 dBFS, do not begin a voice. */
 const audiblePeak = 330;
+const lookedAtBytes = bytesForMs(20);
 
 /** Findings that leave the samples what they are. */
 const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
@@ -292,8 +293,10 @@ function keyOf(judged: JudgedPace): string {
     .join();
 }
 
+/** Looks at the first samples of a message. */
 function isAudible(message: Buffer): boolean {
-  for (let at = 0; at + 1 < message.length; at += 2)
+  const length = Math.min(message.length, lookedAtBytes);
+  for (let at = 0; at + 1 < length; at += 2)
     if (Math.abs(message.readInt16LE(at)) >= audiblePeak) return true;
   return false;
 }
