@@ -96,7 +96,7 @@ test.each([
   [undefined, /← stream 3 {2}sends 1.2 × real time/],
 ] as const)('a pace names its side, and points from it: %s', (side, text) => {
   const pace = { timesRealTime: 1.2, meanJitterMs: 1, longestGapMs: 20, burstMessages: 0 };
-  const event = { t: 1, type: 'device-verdict', stream: 3, device, pace, findings: [], remarks: [] } as const;
+  const event = { t: 1, type: 'device-verdict' as const, stream: 3, device, pace, findings: [], remarks: [] };
   expect(emulatorLines(side === undefined ? event : { ...event, side }, plain)[0]).toMatch(text);
 });
 
