@@ -166,5 +166,11 @@ function shownValue({ secret }: OptionSpec<unknown>, raw: unknown): unknown {
   if (secret) return '(hidden)';
   if (Array.isArray(raw)) return '(a list)';
   if (typeof raw === 'object' && raw !== null) return '(an object)';
-  return typeof raw === 'string' ? raw.replace(/\/\/[^@/]*@/, '//…@') : raw;
+  return typeof raw === 'string' ? withoutSecrets(raw) : raw;
+}
+
+/** Neither user, query nor fragment of a URL is shown: each may grant access. */
+function withoutSecrets(text: string): string {
+  const url = /^[a-z][a-z\d+.-]{0,20}:\/\//i.test(text) ? text.replace(/[?#].*/s, '?…') : text;
+  return url.replace(/\/\/[^@/]*@/, '//…@');
 }

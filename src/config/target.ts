@@ -3,6 +3,7 @@ import { readText, type Stdin } from '../files/read-text.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
+import { checkSecret } from './secret-size.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
 import { readTrusted } from './trusted.ts';
 
@@ -97,7 +98,7 @@ async function resolveKey(
   // The stronger source wins. A key wins over a file named in the same source.
   const isFileStronger = strength(origin('apiKeyFile')) < strength(origin('apiKey'));
   if (apiKeyFile !== undefined && isFileStronger) return readKeyFile(apiKeyFile, input);
-  if (apiKey !== undefined) return apiKey;
+  if (apiKey !== undefined) return checkSecret(apiKey, 'The API key');
   if (loopback) return developmentKey;
   throw new VoicectlError('usage', 'No API key', { hint: keyHint });
 }
@@ -113,5 +114,5 @@ async function readKeyFile(path: string, input: Stdin): Promise<string> {
   const key = (await readText(path, input)).trim();
   if (key === '')
     throw new VoicectlError('bad-input', `There is no API key in ${path === '-' ? 'standard input' : path}`);
-  return key;
+  return checkSecret(key, `The API key in ${path === '-' ? 'standard input' : path}`);
 }

@@ -1,13 +1,10 @@
 import { toVoicectlError, VoicectlError } from './errors.ts';
 import { jsonLine, jsonText } from './escape.ts';
-import { spellingsOf } from './spellings.ts';
+import { createSecretIndex, joinSpans, type SecretIndex, type Span } from './secret-index.ts';
 import { isError } from './thrown.ts';
 
 /** Replaces a secret. */
 export const redacted = '[redacted]';
-
-/** Shorter texts are no secrets, and replacing them would spoil recordings. */
-const shortestSecret = 6;
 
 /** Removes keys and tokens from all output, even if a service repeats them. */
 export interface Redactor {
@@ -22,56 +19,19 @@ export interface Redactor {
   thrown(thrown: unknown): unknown;
 }
 
-interface Secrets {
-  /** `part` is in the secret, and is a secret too: looking for it finds both. */
-  add(secret: string, part?: string): void;
-  /** Whether one of them is in the text, in any spelling. */
-  areIn(text: string): boolean;
-  scrub(text: string): string;
-}
-
-function createSecrets(): Secrets {
-  // Few texts contain a backslash. The other spellings of a secret are made when the first one does.
-  const secrets = new Map<string, RegExp | undefined>();
-  const parts = new Set<string>();
-  const spellings = (secret: string): RegExp => {
-    const made = secrets.get(secret) ?? spellingsOf(secret);
-    secrets.set(secret, made);
-    return made;
-  };
-  return {
-    add(secret, part = secret) {
-      // The whole first: it is replaced as a whole.
-      for (const one of [secret, part]) secrets.set(one, secrets.get(one));
-      parts.add(part);
-    },
-    areIn(text) {
-      const isEscaped = text.includes('\\');
-      return [...parts].some(
-        (secret) => text.includes(secret) || (isEscaped && text.search(spellings(secret)) >= 0),
-      );
-    },
-    scrub(text) {
-      let rest = text;
-      for (const secret of secrets.keys()) {
-        rest = rest.replaceAll(secret, redacted);
-        if (rest.includes('\\')) rest = rest.replace(spellings(secret), redacted);
-      }
-      return rest;
-    },
-  };
-}
-
-export function createRedactor(): Redactor {
-  const { add, areIn: tells, scrub } = createSecrets();
+/** `known`: secrets of others, which it removes as well, also those that are added later. */
+export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Redactor {
+  const own = createSecretIndex();
+  const spansIn = (text: string) => joinSpans([...own.find(text), ...known.find(text)]);
+  const tells = (text: string) => spansIn(text).length > 0;
+  const scrub = (text: string) => replaceSpans(text, spansIn(text));
   const scrubIn = (_name: string, value: unknown) => {
     if (typeof value === 'string') return scrub(value);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [scrub(name), inner]));
   };
   const cleaned = <Value>(value: Value): Value => {
-    const line = jsonText(value);
-    return tells(line) ? JSON.parse(line, scrubIn) : value;
+    return someText(value, tells) ? JSON.parse(jsonText(value), scrubIn) : value;
   };
   const cleanedCause = (cause: unknown): unknown => {
     if (!isError(cause)) return cause;
@@ -81,15 +41,8 @@ export function createRedactor(): Redactor {
     return Object.assign(told, { name: cause.name, stack: scrub(cause.stack ?? '') });
   };
   return {
-    conceal(secret) {
-      const signature = secret.split('.').length === 3 ? (secret.split('.')[2] ?? '') : '';
-      if (secret.length >= shortestSecret)
-        add(secret, signature.length >= shortestSecret ? signature : secret);
-    },
-    line(value) {
-      const line = jsonLine(value);
-      return tells(line) ? jsonLine(JSON.parse(line, scrubIn)) : line;
-    },
+    conceal: own.add,
+    line: (value) => jsonLine(cleaned(value)),
     text: scrub,
     value: cleaned,
     thrown(thrown) {
@@ -98,7 +51,7 @@ export function createRedactor(): Redactor {
       const { message, stack = '' } = thrown;
       const cause = cleanedCause(thrown instanceof VoicectlError ? thrown.cause : thrown);
       const isClean = cause === thrown || cause === thrown.cause;
-      if (isClean && !tells(jsonText({ message, hint, details, stack }))) return thrown;
+      if (isClean && !someText({ message, hint, details, stack }, tells)) return thrown;
       const told = new VoicectlError(code, scrub(message), {
         hint: hint && scrub(hint),
         details: cleaned(details),
@@ -110,4 +63,31 @@ export function createRedactor(): Redactor {
       return told;
     },
   };
+}
+
+const noSecrets: Pick<SecretIndex, 'find'> = { find: () => [] };
+
+function replaceSpans(text: string, spans: readonly Span[]): string {
+  let rest = '';
+  let at = 0;
+  for (const { start, end } of spans) {
+    rest += text.slice(at, start) + redacted;
+    at = end;
+  }
+  return at === 0 ? text : rest + text.slice(at);
+}
+
+/** Whether a text or a name in the value, at any depth, is such a text. */
+function someText(value: unknown, isSuch: (text: string) => boolean): boolean {
+  const waiting = [value];
+  const seen = new Set<unknown>();
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === 'string' && isSuch(next)) return true;
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue;
+    seen.add(next);
+    if (!Array.isArray(next) && Object.keys(next).some(isSuch)) return true;
+    for (const inner of Object.values(next)) waiting.push(inner);
+  }
+  return false;
 }

@@ -1,5 +1,6 @@
 import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { Redactor } from '../kernel/redact.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/messages.ts';
@@ -20,7 +21,6 @@ import { type Judge, ownerOf, type StreamSubject } from './judge.ts';
 import { requestedDevice, type TokenMatches } from './match-tokens.ts';
 import type { Leg } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
-import type { Secrets } from './secrets.ts';
 import { inject, spoilStream } from './spoil-stream.ts';
 import { StreamWitness } from './stream-witness.ts';
 import { type LaneListener, VoiceLane } from './voice-lane.ts';
@@ -37,7 +37,8 @@ export interface ProxiedStreamOptions {
   dialect: Dialect;
   random: Pick<Random, 'id'>;
   events: ProxyEvents;
-  secrets: Secrets;
+  /** Knows what grants access, and learns the token. */
+  redactor: Redactor;
   faults: Faults;
   pulse: Pulse;
   judge: Judge;
@@ -62,7 +63,7 @@ export interface ProxiedStream extends ControlledStream {
 const maxBroken = 20;
 
 export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStream {
-  const { id, remote, clock, baseClock, dialect, events, judge, secrets, tap, upgrade } = options;
+  const { id, remote, clock, baseClock, dialect, events, judge, redactor, tap, upgrade } = options;
   const startedAt = baseClock.now();
   const durationMs = () => Math.round(baseClock.now() - startedAt);
   const totals: StreamTotals = {
@@ -110,7 +111,6 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
   };
 
   const lanes = { device: createLane('device'), service: createLane('service') };
-  const redactor = secrets.redactor();
   const witness = new StreamWitness({ clock: baseClock, redactor, upgrade, tap, lanes, onToken, onText });
   const subject: StreamSubject = {
     id,

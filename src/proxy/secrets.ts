@@ -1,29 +1,34 @@
 import { createRedactor, type Redactor } from '../kernel/redact.ts';
+import { createSecretIndex } from '../kernel/secret-index.ts';
 
-/** The API keys that devices have sent, so that they reach no output, whatever repeats them. They stay in memory only. */
+/** What devices have sent that grants access, so that it reaches no output, whatever repeats it. Stays in memory only. */
 export interface Secrets {
-  /** Learns a key. */
-  learn(apiKey: string): void;
-  /** A redactor that knows all keys so far. */
+  /** Learns an API key, or what else grants access. */
+  learn(secret: string): void;
+  /** A redactor that knows all of them, also those that are learnt later. */
   redactor(): Redactor;
 }
 
-/** Most keys that are known at once; beyond it the oldest is forgotten. */
-const maxKeys = 100;
+/** Beyond these the oldest is forgotten. */
+const maxSecrets = 100;
+const maxSecretUnits = 4 * 1024 * 1024;
 
 export function createSecrets(): Secrets {
-  const keys = new Set<string>();
+  const index = createSecretIndex();
+  const secrets = new Set<string>();
+  let units = 0;
   return {
-    learn(apiKey) {
-      keys.delete(apiKey);
-      keys.add(apiKey);
-      const [oldest] = keys;
-      if (keys.size > maxKeys && oldest !== undefined) keys.delete(oldest);
+    learn(secret) {
+      if (!secrets.delete(secret)) units += secret.length;
+      secrets.add(secret);
+      index.add(secret);
+      for (const oldest of secrets) {
+        if (secrets.size <= maxSecrets && units <= maxSecretUnits) break;
+        secrets.delete(oldest);
+        index.delete(oldest);
+        units -= oldest.length;
+      }
     },
-    redactor() {
-      const redactor = createRedactor();
-      for (const key of keys) redactor.conceal(key);
-      return redactor;
-    },
+    redactor: () => createRedactor(index),
   };
 }

@@ -1,4 +1,5 @@
 import { VoicectlError } from '../kernel/errors.ts';
+import { concealUrl } from '../kernel/secret-fields.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { checkDialect, prepareTls } from '../service/settings.ts';
@@ -45,7 +46,7 @@ export async function settleProxy(options: ProxyOptions): Promise<SettledProxy> 
     if (!allowPlaintext && !isSafeTransport(url))
       throw new VoicectlError(
         'insecure-target',
-        `Refusing to pass keys and tokens on to ${url} in the clear`,
+        `Refusing to pass keys and tokens on to ${concealUrl(url)} in the clear`,
         {
           hint: 'Use https and wss, or --allow-plaintext if the network is trusted.',
         },

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
+import type { Redactor } from '../kernel/redact.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { streamPath } from '../protocol/paths.ts';
@@ -13,6 +14,7 @@ import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { Random } from '../service/random.ts';
 import type { MemoryState } from '../service/state/memory.ts';
+import { concealAnswer, concealRequest } from '../wire/conceal.ts';
 import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import type { Pulse } from '../wire/pulse.ts';
@@ -61,6 +63,14 @@ export interface ProxiedStreams {
   close(): Promise<void>;
 }
 
+/** An upgrade of a device that the target refuses. */
+interface Refusable {
+  request: IncomingMessage;
+  socket: Duplex;
+  seen: (answer: HttpAnswer) => Upgrade;
+  redactor: Redactor;
+}
+
 /** What the target answered to an upgrade, until the device has its own answer. */
 interface Chosen {
   headers: readonly Header[];
@@ -97,6 +107,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     request: IncomingMessage,
     legs: { device: LegSocket; service: LegSocket; transport: Socket },
     upgrade: Upgrade,
+    redactor: Redactor,
   ) => {
     const id = nextId;
     nextId += 1;
@@ -106,7 +117,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       remote: addressOf(request),
       device: { socket: legs.device, transport: request.socket },
       service: { socket: legs.service, transport: legs.transport },
-      upgrade,
+      ...{ upgrade, redactor },
       tap: options.tap?.(id),
       countOf: (device) => [...open.values()].filter(({ subject }) => subject.device === device).length,
       onEnd() {
@@ -125,18 +136,13 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     sendRawAnswer(socket, refuseRequest('unavailable', { ...about, detail }));
   };
 
-  const relay = (
-    refused: IncomingMessage,
-    request: IncomingMessage,
-    socket: Duplex,
-    seen: (answer: HttpAnswer) => Upgrade,
-  ) => {
+  const relay = (refused: IncomingMessage, { request, socket, seen, redactor }: Refusable) => {
     const status = refused.statusCode ?? 0;
     const about = { path: streamPath, remote: addressOf(request) };
-    events.of.service.emit(refusedByTarget({ status, body: refused.statusMessage ?? '' }, about));
-    const evidence = createEvidence(
-      seen({ status, headers: headerPairs(refused.rawHeaders), body: '', firstByteMs: 0 }),
-    );
+    const body = redactor.text(refused.statusMessage ?? '');
+    events.of.service.emit(refusedByTarget({ status, body }, about));
+    const answer = { status, headers: headerPairs(refused.rawHeaders), body: '', firstByteMs: 0 };
+    const evidence = createEvidence(seen(concealAnswer(answer, redactor)));
     const id = nextId;
     nextId += 1;
     options.judge.ended({
@@ -171,15 +177,18 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     upgrade(request, socket, head, url) {
       const [at, wallAt] = [baseClock.now(), baseClock.wall()];
       const headers = headerPairs(request.rawHeaders);
+      const sent = { method: 'GET', url, headers, body: '' };
+      const redactor = options.secrets.redactor();
+      const told = concealRequest(sent, redactor);
       const seen = (answer: HttpAnswer | undefined, breakdown?: Breakdown): Upgrade => ({
         ...{ at, wallAt, answer, breakdown, totalMs: baseClock.now() - at },
-        request: { method: 'GET', url, headers, body: '' },
+        request: told,
       });
       opening.add(socket);
       const answered = (outcome: UpgradeOutcome) => {
         opening.delete(socket);
         if ('failure' in outcome) refuse(request, socket, outcome.failure);
-        else if ('refused' in outcome) relay(outcome.refused, request, socket, seen);
+        else if ('refused' in outcome) relay(outcome.refused, { request, socket, seen, redactor });
         else {
           const { opened } = outcome;
           chosen.set(request, outcome);
@@ -196,7 +205,8 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
             start(
               request,
               { device: device as unknown as LegSocket, service, transport: opened.transport },
-              seen(answer),
+              seen(concealAnswer(answer, redactor)),
+              redactor,
             );
           });
           if (!isTaken) opened.socket.terminate();

@@ -2,7 +2,7 @@ import type { Redactor } from '../kernel/redact.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { readTokenResponse } from '../protocol/token-response.ts';
 import { isSuccess } from '../wire/client/http.ts';
-import { concealAnswer, concealKey } from '../wire/conceal.ts';
+import { concealAnswer, concealRequest } from '../wire/conceal.ts';
 import type { Breakdown, HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
 import type { Secrets } from './secrets.ts';
@@ -22,6 +22,7 @@ export function tokenEvidence(
   { secrets, startedAt, wallAt }: Moment,
 ): TokenExchange {
   const redactor = secrets.redactor();
+  const request = concealRequest({ ...sent, body: sent.body.toString() }, redactor);
   const text = answer.body.toString();
   const token = isSuccess(answer.status) ? readTokenResponse(parseJson(text)) : undefined;
   if (token !== undefined) redactor.conceal(token);
@@ -30,12 +31,7 @@ export function tokenEvidence(
   return {
     kind: 'token',
     ...{ at: startedAt, wallAt, totalMs, breakdown },
-    request: {
-      method: sent.method,
-      url: redactor.text(sent.url),
-      headers: sent.headers.map(([name, value]) => [name, redactor.text(value)] as const),
-      body: redactor.text(concealKey(sent.body.toString())),
-    },
+    request,
     answer: shorten(concealAnswer({ status, headers, body: text, firstByteMs }, redactor)),
     granted: token === undefined ? undefined : factsOf(token, redactor),
   };

@@ -12,6 +12,7 @@ import { refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { State } from '../service/state/state.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
+import { secretsIn } from '../wire/conceal.ts';
 import type { TokenFacts } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
@@ -59,7 +60,8 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
       body,
     };
     const isToken = tokenPaths.includes(path);
-    const asker = isToken ? readAsker(body, secrets) : { device: undefined };
+    for (const secret of secretsIn({ ...sent, body: body.toString() })) secrets.learn(secret);
+    const asker = isToken ? readAsker(body) : { device: undefined };
     const about = { path: shortText(path), remote: addressOf(request), ...given(asker.device) };
     if (asker.device !== undefined) options.matches.asked(about.remote, asker.device);
     const gone = new AbortController();
@@ -107,12 +109,11 @@ function sendIfPossible(response: ServerResponse, answer: HttpAnswer): void {
   else sendAnswer(response, { ...answer, hangUp: true });
 }
 
-/** The device that a body names. Learns its key, which must reach no output. */
-function readAsker(body: Buffer, secrets: Secrets): { device: string | undefined } {
+/** The device that a body names. */
+function readAsker(body: Buffer): { device: string | undefined } {
   const fields = parseJson(body.toString());
   if (!isRecord(fields)) return { device: undefined };
-  const { apiKey, deviceId } = fields;
-  if (typeof apiKey === 'string') secrets.learn(apiKey);
+  const { deviceId } = fields;
   return { device: typeof deviceId === 'string' && deviceId !== '' ? deviceId : undefined };
 }
 

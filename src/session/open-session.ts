@@ -4,6 +4,7 @@ import { abortable } from '../kernel/abortable.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { createRedactor } from '../kernel/redact.ts';
+import { concealUrl } from '../kernel/secret-fields.ts';
 import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
 import { isSafeTransport } from '../protocol/loopback.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
@@ -158,7 +159,7 @@ async function* withTail(pcm: Uint8Array, tailMs: number): AsyncGenerator<Buffer
 }
 
 function requireSafeTransport(url: string): void {
-  if (!URL.canParse(url)) throw new VoicectlError('usage', `Not a URL: ${url}`);
+  if (!URL.canParse(url)) throw new VoicectlError('usage', `Not a URL: ${concealUrl(url)}`);
   if (isSafeTransport(url)) return;
   const text = `Refusing to send a key or token to ${new URL(url).host} without TLS`;
   throw new VoicectlError('insecure-target', text, {

@@ -1,6 +1,14 @@
-import { type Redactor, redacted } from '../kernel/redact.ts';
+import type { Redactor } from '../kernel/redact.ts';
+import {
+  concealHeaderValue,
+  concealKey,
+  concealUrl,
+  secretInHeader,
+  secretsInUrl,
+} from '../kernel/secret-fields.ts';
+import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
-import type { Header, HttpAnswer } from './exchange.ts';
+import type { Header, HttpAnswer, HttpRequest } from './exchange.ts';
 
 /**
  * A text from the service without secrets. JSON is searched as a value, because backslashes allow
@@ -14,16 +22,34 @@ export function concealText(text: string, redactor: Redactor): string {
 
 /** An answer without secrets. */
 export function concealAnswer(answer: HttpAnswer, redactor: Redactor): HttpAnswer {
-  const headers = answer.headers.map((header) => concealHeader(header, redactor));
+  const headers = concealHeaders(answer.headers, redactor);
   return { ...answer, headers, body: concealText(answer.body, redactor) };
 }
 
-/** A cookie may grant access, as a token does. */
-function concealHeader([name, value]: Header, redactor: Redactor): Header {
-  return [name, name.toLowerCase() === 'set-cookie' ? redacted : redactor.text(value)];
+/** A request without what grants access in its URL, headers and body. The redactor learns it: the service may repeat it. */
+export function concealRequest(request: HttpRequest, redactor: Redactor): HttpRequest {
+  const { url, headers, body } = request;
+  for (const secret of secretsIn(request)) redactor.conceal(secret);
+  return {
+    ...request,
+    url: redactor.text(concealUrl(url)),
+    headers: concealHeaders(headers, redactor),
+    body: redactor.text(concealKey(body)),
+  };
 }
 
-/** The text of a token request without its `apiKey`. It need not be JSON. An empty key is no secret. */
-export function concealKey(body: string): string {
-  return body.replace(/("apiKey"\s*:\s*)"(?:[^"\\]|\\.)+"?/g, `$1"${redacted}"`);
+/** A cookie may grant access, like a token. */
+function concealHeaders(headers: readonly Header[], redactor: Redactor): Header[] {
+  return headers.map(([name, value]) => [name, redactor.text(concealHeaderValue(name, value))]);
+}
+
+/** What grants access in a request. */
+export function secretsIn({ url, headers, body }: HttpRequest): string[] {
+  const fields = parseJson(body);
+  const key = isRecord(fields) ? fields.apiKey : undefined;
+  return [
+    ...(typeof key === 'string' ? [key] : []),
+    ...secretsInUrl(url),
+    ...headers.flatMap(([name, value]) => secretInHeader(name, value) ?? []),
+  ];
 }

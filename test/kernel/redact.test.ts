@@ -1,7 +1,13 @@
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
-import { expect, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { createRedactor } from '../../src/kernel/redact.ts';
+import { createSecretIndex } from '../../src/kernel/secret-index.ts';
+import { unescapeText } from '../../src/kernel/spellings.ts';
+import { concealText } from '../../src/wire/conceal.ts';
+import { spellings } from '../helpers/spellings.ts';
 
 const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkMSJ9.c2lnbmF0dXJlLWNhbmFyeQ';
 
@@ -193,4 +199,120 @@ test('a cause is reported without secrets, and so is its cause', () => {
   expect(told.cause).toMatchObject({ name: 'TypeError', message: 'inner [redacted]' });
   expect(`${told.stack}${(told.cause as Error).stack}`).not.toContain('canary');
   expect('cause' in (told.cause as Error)).toBe(false);
+});
+
+const slashed = '\\"/u0041%41 +=é😀\n\t';
+
+/** Texts of these many units, with much in them that escapes or is escaped. */
+function texts(minLength: number, maxLength: number) {
+  const unit = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...slashed) },
+    { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 1, unit: 'grapheme' }) },
+  );
+  return fc.string({ unit, minLength, maxLength, size: 'max' }).filter((text) => text.length >= minLength);
+}
+
+describe.each(Object.entries(spellings))('a secret written as %s', (_name, write) => {
+  const before = fc.constantFrom('', ' ', '"', '\\"', 'x=', '\n', ': \\n', 'C:\\dir\\ ');
+  // A hexadecimal digit could complete an escape that a secret ends with.
+  const after = fc.constantFrom('', ' ', '"', '\\"', '&x=', '\n', ': \\n', '}');
+  const given = fc.record({ secret: texts(6, 80), before, after });
+
+  test('is found with any characters, whatever stands beside it', () => {
+    fc.assert(
+      fc.property(given, ({ secret, before, after }) => {
+        // Backslashes alone are no secret.
+        fc.pre(unescapeText(secret).text.length >= 6);
+        const redactor = createRedactor();
+        redactor.conceal(secret);
+        const told = redactor.text(`${before}${write(secret)}${after}`);
+        expect(told).toContain('[redacted]');
+        // Backslashes at the end of a secret may stay.
+        const left = told.replace(/(?:\\|u005c|%5c)+/gi, '');
+        expect(left.length).toBeLessThan(before.length + after.length + 20);
+      }),
+    );
+  });
+
+  test('is found up to 64 KiB, in a text with backslashes', () => {
+    const sizes = fc.constantFrom(6, 33, 1_000, 10_000, 65_536);
+    fc.assert(
+      fc.property(sizes, fc.string({ minLength: 3, maxLength: 9 }), fc.nat(), (size, text, seed) => {
+        const secret = randomText(seed, size);
+        const redactor = createRedactor();
+        redactor.conceal(secret);
+        const filler = spellings['JSON in JSON']?.(`${text}\\ `) ?? '';
+        const told = redactor.text(`${filler}${write(secret)} ${filler}`);
+        expect(told).toContain('[redacted]');
+        expect(told).not.toContain(secret.slice(0, 6));
+        expect(told.length).toBeLessThan(2 * filler.length + 25);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+/** Letters and digits without any order. */
+function randomText(seed: number, size: number): string {
+  const chunks = Array.from({ length: Math.ceil(size / 43) }, (_, at) =>
+    createHash('sha256').update(`${seed} ${at}`).digest('base64url'),
+  );
+  return chunks.join('').replace(/[-_]/g, 'x').slice(0, size);
+}
+
+test('a text without a secret is not changed', () => {
+  fc.assert(
+    fc.property(texts(6, 40), texts(0, 200), (secret, text) => {
+      const redactor = createRedactor();
+      redactor.conceal(secret);
+      const isThere = Object.values(spellings).some((write) => text.includes(write(secret)));
+      const value = { list: [text, 1, null], [text]: true };
+      if (!isThere && redactor.text(text) === text) expect(redactor.value(value)).toBe(value);
+      expect(redactor.text(text.replaceAll(/[\\%+ \n\t]/g, '-').replaceAll(secret, ''))).not.toContain(
+        '[redacted]',
+      );
+    }),
+  );
+});
+
+test('a value of JSON keeps its shape: each secret is taken out of its own text', () => {
+  fc.assert(
+    fc.property(texts(6, 40), texts(0, 20), texts(0, 20), (secret, before, after) => {
+      const redactor = createRedactor();
+      redactor.conceal(secret);
+      const said = { n: 1, list: [null, `${before}${secret}${after}`, { [secret]: 'x' }] };
+      const told = JSON.parse(concealText(JSON.stringify(said), redactor));
+      expect(told.list[2]).toEqual({ '[redacted]': 'x' });
+      expect(JSON.stringify(told)).not.toContain(JSON.stringify(secret).slice(1, -1));
+    }),
+  );
+});
+
+test('secrets that overlap, repeat and contain one another leave nothing behind', () => {
+  const redactor = createRedactor();
+  for (const secret of ['abcdef', 'xxabcdefyyzz', 'defghi', 'Q'.repeat(100)]) redactor.conceal(secret);
+  expect(redactor.text('-xxabcdefyyzz-abcdefghi-abcdefabcdef-')).toBe(
+    '-[redacted]-[redacted]-[redacted][redacted]-',
+  );
+  expect(redactor.text(`-${'Q'.repeat(1_000)}-`)).toBe('-[redacted]-');
+});
+
+test('a long secret is replaced as a whole, and so is its end alone', () => {
+  const secret = randomText(1, 1_000);
+  const redactor = createRedactor();
+  redactor.conceal(secret);
+  expect(redactor.text(`(${secret})`)).toBe('([redacted])');
+  expect(redactor.text(`(${secret.slice(-40)})`)).toBe('([redacted])');
+});
+
+test('an index forgets a secret, and keeps the others', () => {
+  const index = createSecretIndex();
+  index.add('first-key');
+  index.add('second-key');
+  const redactor = createRedactor(index);
+  expect(redactor.text('first-key second-key')).toBe('[redacted] [redacted]');
+  index.delete('first-key');
+  expect(redactor.text('first-key second-key')).toBe('first-key [redacted]');
+  index.delete('second-key');
+  expect(redactor.text('first-key second-key')).toBe('first-key second-key');
 });

@@ -1,3 +1,4 @@
+import { checkSecret, warnOfShortSecret } from '../../config/secret-size.ts';
 import { readText } from '../../files/read-text.ts';
 import type { CommandContext } from '../command.ts';
 
@@ -6,9 +7,14 @@ export async function readControlSecret({
   settings,
   io,
   signal,
-}: Pick<CommandContext<'controlSecretFile'>, 'settings' | 'io' | 'signal'>): Promise<string | undefined> {
+  warn,
+}: Pick<CommandContext<'controlSecretFile'>, 'settings' | 'io' | 'signal' | 'warn'>): Promise<
+  string | undefined
+> {
   const file = settings.controlSecretFile;
   const text =
     file === undefined ? io.env.VOICECTL_CONTROL_SECRET : await readText(file, { stdin: io.stdin, signal });
-  return text?.trim() || undefined;
+  const secret = checkSecret(text?.trim() ?? '', 'The secret of the control API');
+  await warnOfShortSecret(secret, 'The secret of the control API', warn);
+  return secret === '' ? undefined : secret;
 }

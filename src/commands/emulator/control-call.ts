@@ -20,11 +20,11 @@ export async function call<Name extends keyof ControlAnswers>(
   return callControl(await controlTarget(context), name, details);
 }
 
-export async function controlTarget({ settings, io, signal }: ReachContext) {
+export async function controlTarget({ settings, io, signal, warn }: ReachContext) {
   return {
     baseUrl: settings.baseUrl,
     ca: await readTrusted(settings.ca, { stdin: io.stdin, signal }),
-    secret: await readControlSecret({ settings, io, signal }),
+    secret: await readControlSecret({ settings, io, signal, warn }),
     signal,
   };
 }

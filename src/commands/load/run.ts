@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadPcm } from '../../audio/wav/wav-source.ts';
 import { arrivalText } from '../../config/arrival.ts';
+import { warnOfShortSecret } from '../../config/secret-size.ts';
 import { resolveTarget, type Target } from '../../config/target.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
@@ -86,14 +87,16 @@ function readStart({ settings, io }: LoadContext): number {
   return startAt ?? Math.round(io.clock.wall());
 }
 
-function openTarget(context: LoadContext): Promise<Target> {
+async function openTarget(context: LoadContext): Promise<Target> {
   const { settings, io, signal } = context;
   const connection = {
     settings: { ...settings, local: undefined, device: undefined },
     origin: (name: Parameters<LoadContext['origin']>[0] | 'local' | 'device') =>
       name === 'local' || name === 'device' ? undefined : context.origin(name),
   };
-  return resolveTarget(connection, { stdin: io.stdin, signal, needsKey: true });
+  const target = await resolveTarget(connection, { stdin: io.stdin, signal, needsKey: true });
+  await warnOfShortSecret(target.apiKey, 'The API key', context.warn);
+  return target;
 }
 
 async function openView(context: LoadContext, facts: LoadFacts): Promise<LoadView> {

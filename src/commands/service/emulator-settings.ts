@@ -1,4 +1,5 @@
 import type { OptionIn } from '../../config/options.ts';
+import { checkSecret } from '../../config/secret-size.ts';
 import type { EmulatorOptions } from '../../emulator/options.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
@@ -54,10 +55,10 @@ export async function acceptedKeys(
   { acceptKey, acceptKeyFile }: Pick<EmulatorContext['settings'], 'acceptKey' | 'acceptKeyFile'>,
   input: Stdin,
 ): Promise<string[]> {
-  if (acceptKeyFile === undefined) return acceptKey;
+  if (acceptKeyFile === undefined) return acceptKey.map((key) => checkSecret(key, 'An accepted API key'));
   const lines = (await readText(acceptKeyFile, input)).split('\n').map((line) => line.trim());
   const keys = lines.filter((line) => line !== '');
   // An empty list would accept any key, which the user did not ask for.
   if (keys.length === 0) throw new VoicectlError('bad-input', `There is no API key in ${acceptKeyFile}`);
-  return [...acceptKey, ...keys];
+  return [...acceptKey, ...keys].map((key) => checkSecret(key, 'An accepted API key'));
 }

@@ -1,3 +1,4 @@
+import { warnOfShortSecret } from '../../config/secret-size.ts';
 import {
   defaultDevice,
   developmentKey,
@@ -21,6 +22,7 @@ export async function openTarget(
   if (context.settings.local) return openLocal(context);
   const { io, signal } = context;
   const target = await resolveTarget(context, { stdin: io.stdin, signal, needsKey });
+  await warnOfShortSecret(target.apiKey, 'The API key', context.warn);
   return { ...target, close: async () => {} };
 }
 

@@ -1,5 +1,6 @@
 import type { NamedSource } from '../../audio/source.ts';
 import { limitSetting } from '../../config/options/expectation.ts';
+import { checkSecret } from '../../config/secret-size.ts';
 import type { Target } from '../../config/target.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { exists } from '../../files/shipped-file.ts';
@@ -80,7 +81,7 @@ function expectationsOf(flags: StreamContext['settings'], file: Expectations = {
 async function readGivenToken(from: string, env: Io['env'], input: Stdin): Promise<string> {
   const token = (env[from] ?? (await readTokenFile(from, input))).trim();
   if (token === '') throw new VoicectlError('bad-input', `There is no token in ${from}`);
-  return token;
+  return checkSecret(token, 'The token');
 }
 
 async function readTokenFile(path: string, input: Stdin): Promise<string> {

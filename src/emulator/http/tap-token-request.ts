@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import type { RequestWatch } from '../../service/http/service-server.ts';
-import { concealAnswer, concealKey } from '../../wire/conceal.ts';
+import { concealAnswer, concealRequest } from '../../wire/conceal.ts';
 import type { HttpAnswer as AnswerSeen } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
 import { answerHead, answerText, type HttpAnswer } from '../../wire/server/http-answer.ts';
@@ -12,7 +12,8 @@ import { tokenFacts } from '../../wire/token-facts.ts';
 /** Passes a token request to a tap, as the service sees it, without key and token. */
 export function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): RequestWatch {
   const [at, wallAt] = [clock.now(), clock.wall()];
-  const url = request.url ?? '';
+  const { method = '', url = '', rawHeaders } = request;
+  const asked = { method, url, headers: headerPairs(rawHeaders) };
   return {
     body: '',
     answered(answer) {
@@ -24,10 +25,7 @@ export function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clo
       tap.token?.({
         kind: 'token',
         ...{ at, wallAt, totalMs },
-        request: {
-          ...{ method: request.method ?? '', url, headers: headerPairs(request.rawHeaders) },
-          body: redactor.text(concealKey(this.body)),
-        },
+        request: concealRequest({ ...asked, body: this.body }, redactor),
         answer: answer && concealAnswer(seenAnswer(answer, totalMs), redactor),
         granted: token === undefined ? undefined : tokenFacts(token, redactor),
         breakdown: undefined,

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
-import { createRedactor } from '../../kernel/redact.ts';
-import { concealText } from '../../wire/conceal.ts';
+import { createRedactor, type Redactor } from '../../kernel/redact.ts';
+import { concealRequest, concealText } from '../../wire/conceal.ts';
 import type { Side, Upgrade } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
 import { isTokenLike } from '../../wire/read-token.ts';
@@ -71,7 +71,7 @@ export function tapStream(options: TapStreamOptions): SentWatch {
     const opcode = isBinary ? 'binary' : 'text';
     tap.message?.({ at: clock.now(), from: 'device', opcode, token: facts, bytes: Buffer.byteLength(token) });
   };
-  if (options.upgraded !== undefined) tap.opened?.(upgradeOf(options.upgraded, clock));
+  if (options.upgraded !== undefined) tap.opened?.(upgradeOf(options.upgraded, clock, redactor));
   const listeners = {
     message: (data: RawData, isBinary: boolean) => {
       const message = data as Buffer;
@@ -104,7 +104,7 @@ export function tapStream(options: TapStreamOptions): SentWatch {
   };
 }
 
-function upgradeOf({ request, answerLines }: Upgraded, clock: Clock): Upgrade {
+function upgradeOf({ request, answerLines }: Upgraded, clock: Clock, redactor: Redactor): Upgrade {
   const { method = '', url = '', rawHeaders } = request;
   const [, ...lines] = answerLines;
   const headers = lines.map(
@@ -113,7 +113,7 @@ function upgradeOf({ request, answerLines }: Upgraded, clock: Clock): Upgrade {
   return {
     at: clock.now(),
     wallAt: clock.wall(),
-    request: { method, url, headers: headerPairs(rawHeaders), body: '' },
+    request: concealRequest({ method, url, headers: headerPairs(rawHeaders), body: '' }, redactor),
     answer: { status: 101, headers, body: '', firstByteMs: 0 },
     breakdown: undefined,
     totalMs: 0,

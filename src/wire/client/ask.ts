@@ -1,7 +1,7 @@
 import type { Redactor } from '../../kernel/redact.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { readTokenResponse } from '../../protocol/token-response.ts';
-import { concealAnswer, concealKey } from '../conceal.ts';
+import { concealAnswer, concealRequest } from '../conceal.ts';
 import type { HttpRequest, TokenExchange } from '../exchange.ts';
 import { type HttpLeg, type HttpOutcome, isSuccess, sendRequest } from './http.ts';
 
@@ -42,12 +42,11 @@ export async function ask(request: HttpRequest, leg: AskLeg): Promise<Asked> {
     token,
     async evidence() {
       const { at, wallAt, totalMs, failure } = outcome;
-      const body = redactor.text(concealKey(request.body));
       return {
         kind: 'token',
         at,
         wallAt,
-        request: { ...request, body },
+        request: concealRequest(request, redactor),
         answer,
         granted:
           token === undefined ? undefined : (await import('../token-facts.ts')).tokenFacts(token, redactor),

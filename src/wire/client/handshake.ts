@@ -5,7 +5,7 @@ import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import type { Redactor } from '../../kernel/redact.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
-import { concealAnswer } from '../conceal.ts';
+import { concealAnswer, concealRequest } from '../conceal.ts';
 import type { Header, HttpAnswer, Upgrade } from '../exchange.ts';
 import { headerPairs } from '../headers.ts';
 import { readBody } from './body.ts';
@@ -48,7 +48,7 @@ export async function awaitUpgrade(socket: WebSocket, options: HandshakeOptions)
     onUpgrade?.({
       at,
       wallAt,
-      request: { method: 'GET', url, headers: requestHeaders, body: '' },
+      request: concealRequest({ method: 'GET', url, headers: requestHeaders, body: '' }, redactor),
       answer,
       breakdown: breakdown && { code: breakdown.code, message: breakdown.message },
       totalMs: clock.now() - at,

@@ -1,4 +1,5 @@
 import { type ErrorCode, VoicectlError } from '../../kernel/errors.ts';
+import { concealUrl } from '../../kernel/secret-fields.ts';
 import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
 import type { ReadError } from '../../protocol/error-body.ts';
 import type { HttpAnswer } from '../exchange.ts';
@@ -28,7 +29,7 @@ export function upgradeError(received: HttpAnswer, url: string, said: ReadError)
   if (status >= 300 && status < 400) {
     return new VoicectlError(
       'redirected',
-      `${url} redirects (${answer}), but a token never follows a redirect`,
+      `${concealUrl(url)} redirects (${answer}), but a token never follows a redirect`,
       {
         hint: 'Give the final address with --ws-url.',
         details,
@@ -42,7 +43,7 @@ export function upgradeError(received: HttpAnswer, url: string, said: ReadError)
     const text = `The stream was refused (${answer}): too many connections`;
     return new VoicectlError('too-many-connections', text, { details });
   }
-  return new VoicectlError('handshake-failed', `${url} did not open a WebSocket (${answer})`, {
+  return new VoicectlError('handshake-failed', `${concealUrl(url)} did not open a WebSocket (${answer})`, {
     hint: 'Check --ws-url; without it the host of --base-url is used.',
     details,
   });

@@ -1,6 +1,7 @@
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
+import { concealUrl } from '../../kernel/secret-fields.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
@@ -109,10 +110,14 @@ async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Prom
   const { rateLimit, nowMs } = readRateLimit(answer, clock.wall());
   if (!isSuccess(status)) throw refusal(answer, asked.json, { url, rateLimit, nowMs });
   if (asked.token === undefined) {
-    throw new VoicectlError('protocol-violation', `No token in the answer of ${url} (status ${status})`, {
-      hint: 'The body should be a JSON object with a "token" string.',
-      details: { answer },
-    });
+    throw new VoicectlError(
+      'protocol-violation',
+      `No token in the answer of ${concealUrl(url)} (status ${status})`,
+      {
+        hint: 'The body should be a JSON object with a "token" string.',
+        details: { answer },
+      },
+    );
   }
   const headers = flattenHeaders(answer.headers);
   const at = asked.outcome.at + asked.outcome.totalMs;
@@ -141,7 +146,7 @@ function refusal(
   const details = { status, serviceCode: code, serviceMessage: message, answer };
   const said = [code, message].filter((text) => text !== undefined).join(': ') || 'no reason given';
   if (status >= 300 && status < 400) {
-    const text = `${url} redirects (status ${status}), but a key never follows a redirect`;
+    const text = `${concealUrl(url)} redirects (status ${status}), but a key never follows a redirect`;
     return new VoicectlError('redirected', text, {
       hint: 'Give the final address with --base-url.',
       details,

@@ -1,0 +1,120 @@
+import { redacted } from './redact.ts';
+
+/** Ends of the names of parameters and headers whose values grant access; in lower case, without separators. */
+const secretEnds = [
+  'token',
+  'apikey',
+  'secret',
+  'password',
+  'passphrase',
+  'signature',
+  'credential',
+  'credentials',
+  'authorization',
+  'cookie',
+];
+const secretNames: ReadonlySet<string> = new Set(['key', 'auth', 'sig', 'jwt', 'pass', 'pwd']);
+const urlHeaders: ReadonlySet<string> = new Set(['location', 'referer']);
+const longestName = 64;
+/** Of a parameter without a name. Shorter ones are words. */
+const shortestBareSecret = 16;
+
+/** Whether a parameter or header of this name grants access. */
+export function isSecretName(name: string): boolean {
+  const plain = name
+    .slice(-longestName)
+    .toLowerCase()
+    .replace(/[^a-z\d]/g, '');
+  return secretNames.has(plain) || secretEnds.some((end) => plain.endsWith(end));
+}
+
+/** A URL without what grants access: user and password, secret parameters, and the fragment, which is never sent. */
+export function concealUrl(url: string): string {
+  const { address, query, fragment } = splitUrl(url);
+  const parameters = query?.split('&').map((parameter) => {
+    const { name, secret } = readParameter(parameter);
+    return secret === undefined ? parameter : `${name}${redacted}`;
+  });
+  return [
+    address.replace(/\/\/[^@/]*@/, `//${redacted}@`),
+    parameters === undefined ? '' : `?${parameters.join('&')}`,
+    fragment === undefined ? '' : `#${redacted}`,
+  ].join('');
+}
+
+/** What grants access in the query of a URL. */
+export function secretsInUrl(url: string): string[] {
+  const { query = '' } = splitUrl(url);
+  return query.split('&').flatMap((parameter) => readParameter(parameter).secret ?? []);
+}
+
+/** The value of a header without what grants access. The scheme of an authorization stays. */
+export function concealHeaderValue(name: string, value: string): string {
+  if (urlHeaders.has(name.toLowerCase())) return concealUrl(value);
+  const secret = secretInHeader(name, value);
+  return secret === undefined ? value : value.slice(0, value.length - secret.length) + redacted;
+}
+
+/** What grants access in a header. */
+export function secretInHeader(name: string, value: string): string | undefined {
+  if (!isSecretName(name) || value === '') return undefined;
+  const [scheme = ''] = /authorization$/i.test(name) ? (/^[a-z]{1,16} +(?=\S)/i.exec(value) ?? []) : [];
+  return value.slice(scheme.length);
+}
+
+/** A text with fields, as JSON or as a form, without the values of `apiKey`. An empty key is no secret. */
+export function concealKey(text: string): string {
+  let rest = '';
+  let done = 0;
+  for (const { index, 0: name } of text.matchAll(/api[_-]?key["']?\s*[:=]\s*/gi)) {
+    const start = index + name.length;
+    if (start <= done) continue;
+    const end = endOfValue(text, start);
+    const value = text.slice(start, end);
+    if (/^(?:""?|''?|null|true|false|-?\d[\d.e+-]{0,30}|[[{].*)?$/is.test(value)) continue;
+    const quote = /^["']/.exec(value)?.[0] ?? '';
+    rest += `${text.slice(done, start)}${quote}${redacted}${quote}`;
+    done = end;
+  }
+  return rest + text.slice(done);
+}
+
+function endOfValue(text: string, start: number): number {
+  const quote = text[start];
+  if (quote !== '"' && quote !== "'") {
+    const rest = /[\s,;&}\]]|$/g;
+    rest.lastIndex = start;
+    return rest.exec(text)?.index ?? text.length;
+  }
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === quote) return at + 1;
+  }
+  return text.length;
+}
+
+function splitUrl(url: string): { address: string; query: string | undefined; fragment: string | undefined } {
+  const [, address = '', query, fragment] = /^([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(url) ?? [];
+  return { address, query, fragment };
+}
+
+/** `name` with its equals sign. `secret`: set if the value grants access, without its percent-encoding. */
+function readParameter(parameter: string): { name: string; secret: string | undefined } {
+  const equals = parameter.indexOf('=');
+  const name = decoded(parameter.slice(0, Math.max(0, equals)));
+  const value = parameter.slice(equals + 1);
+  const isSecret =
+    equals < 0 ? value.length >= shortestBareSecret : isSecretName(name) || value.startsWith('eyJ');
+  return {
+    name: parameter.slice(0, equals + 1),
+    secret: isSecret && value !== '' ? decoded(value) : undefined,
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { tokenPath } from '../../src/protocol/paths.ts';
+import { type MiniService, startMiniService } from '../helpers/mini-service.ts';
+import { spellings, spellingsIn } from '../helpers/spellings.ts';
+import { fixture, type Sandbox, sandboxFor, setUpSandbox } from '../helpers/voicectl.ts';
+
+const key = Array.from({ length: 240 }, (_, at) =>
+  createHash('sha256').update(`${at}`).digest('base64url'),
+).join('');
+const quick = ['--file', fixture('barge-in.wav'), '--pace', 'max', '--tail', '0', '--settle', '200ms'];
+
+/** A service with tokens of 10.9 KB that writes key and token in every way, between backslashes. */
+async function startEcho(sandbox: Sandbox): Promise<MiniService & { tokens: string[] }> {
+  const tokens: string[] = [];
+  const service = await startMiniService({
+    claims: (claims) => ({ ...claims, pad: 'Q'.repeat(7_900), key }),
+    token(token) {
+      tokens.push(token);
+      return token;
+    },
+    connected({ say, token }) {
+      say({ type: 'service_voice_connected', path: 'C:\\a\\b' });
+      for (const secret of [key, token])
+        for (const write of Object.values(spellings)) say({ type: 'status', text: `\\ ${write(secret)} "` });
+      say({ type: 'status', state: 'last' });
+    },
+  });
+  sandbox.defer(() => service[Symbol.asyncDispose]());
+  return Object.assign(service, { tokens });
+}
+
+/** Everything that a run has left in its folder. */
+function filesOf(dir: string): string {
+  const names = readdirSync(dir, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile());
+  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
+}
+
+/** Which secrets, in which spelling, are in what a run has printed and left in its folder. */
+function secretsLeft(sandbox: Sandbox, tokens: readonly string[], printed: string): string[] {
+  const text = `${printed}${filesOf(sandbox.dir)}`;
+  const signatures = tokens.map((token) => token.split('.')[2] ?? '');
+  return [key, ...signatures].flatMap((secret, at) =>
+    spellingsIn(text, secret).map((name) => `${at} ${name}`),
+  );
+}
+
+const env = { VOICECTL_API_KEY: key };
+
+describe.concurrent('a key of 10 KB and a token with it, written in every way, are in no output of', () => {
+  test.for([
+    ['stream', ...quick, '--record', 'kept', '--junit', 'j.xml', '--json'],
+    ['stream', ...quick, '-v', '--debug', '--output', 'plain'],
+    ['check', '--max-requests', '20', '--json', '--junit', 'j.xml', '--html', 'page.html', '--wait', '1s'],
+    ['check', '--max-requests', '20', '-v', '--debug', '--wait', '1s'],
+    ['learn', '--max-requests', '20', '--out', 'dialect.yaml', '--wait', '1s'],
+    ['load', '--sessions', '2', '--file', fixture('barge-in.wav'), '--wait', '1s', '--json'],
+  ])('%j', { timeout: 120_000 }, async (args, context) => {
+    const sandbox = sandboxFor(context);
+    const { baseUrl, tokens } = await startEcho(sandbox);
+    const ended = await sandbox.run([...args, '--base-url', baseUrl], { env });
+    // It came to its own end. The emulator of `learn` takes no such token: 2.
+    context.expect([0, 1, 2, 9], ended.stderr.slice(0, 2_000)).toContain(ended.code);
+    context.expect(tokens.length).toBeGreaterThan(0);
+    context.expect(secretsLeft(sandbox, tokens, ended.stdout + ended.stderr)).toEqual([]);
+  });
+
+  test('proxy, nor of its recordings and their HAR', { timeout: 120_000 }, async (context) => {
+    const sandbox = sandboxFor(context);
+    const { baseUrl } = await startEcho(sandbox);
+    const args = ['proxy', '--target', baseUrl, '--port', '0', '--record', 'kept', '-v', '--json'];
+    const proxy = sandbox.start(args);
+    const { baseUrl: front, wsUrl } = JSON.parse(await proxy.line(/"type":"listening"/));
+    const body = JSON.stringify({ apiKey: key, deviceId: 'lamp' });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(`${front}${tokenPath()}`, { method: 'POST', headers, body });
+    const { token } = (await answer.json()) as { token: string };
+    const url = `${wsUrl}/voice-stream?token=${token.slice(-2_000)}&apiKey=${key.slice(0, 2_000)}`;
+    const socket = new WebSocket(url, { headers: { 'X-Api-Key': key.slice(0, 2_000) } });
+    socket.once('open', () => socket.send(token));
+    await new Promise((resolve) => {
+      socket.on('message', (text) => String(text).includes('last') && resolve(undefined));
+    });
+    socket.close(1000, 'C:\\bye');
+    await proxy.line(/"type":"stream-closed"/);
+    proxy.signal('SIGTERM');
+    const ended = await proxy.ended;
+    context.expect(ended.code, ended.stderr.slice(0, 2_000)).toBe(0);
+    const [folder = ''] = readdirSync(sandbox.path('kept'));
+    const har = await sandbox.run(['inspect', join('kept', folder), '--har', 'out.har']);
+    context.expect(har.code).toBe(0);
+    context.expect(sandbox.read('out.har')).toContain('?token=[redacted]&apiKey=[redacted]');
+    context.expect(secretsLeft(sandbox, [token], ended.stdout + ended.stderr)).toEqual([]);
+  });
+});
+
+describe('the size of a secret', () => {
+  const sandbox = setUpSandbox();
+  const long = 'k'.repeat(1024 * 1024);
+
+  test.each([
+    ['token', ['--api-key-file', 'given']],
+    ['stream', ['--file', fixture('barge-in.wav'), '--api-key-file', 'given']],
+    ['stream', ['--file', fixture('barge-in.wav'), '--token-from', 'given']],
+    ['check', ['--api-key-file', 'given']],
+    ['learn', ['--api-key-file', 'given', '--out', 'x.yaml']],
+    ['load', ['--api-key-file', 'given']],
+    ['serve', ['--port', '0', '--accept-key-file', 'given']],
+    ['serve', ['--port', '0', '--control-secret-file', 'given']],
+    ['emulator', ['state', '--control-secret-file', 'given']],
+  ])('%s refuses one of 1 MiB: %j', async (command, flags) => {
+    sandbox.write('given', long);
+    const ended = await sandbox.runHere([command, ...flags]);
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining('is longer than 64 KiB') });
+    expect(`${ended.stdout}${ended.stderr}`).not.toContain('kkkkkkkk');
+  });
+
+  test('64 KiB is accepted, and one of five characters is warned of', async () => {
+    const { baseUrl } = await sandbox.serveHere([]);
+    sandbox.write('given', 'k'.repeat(64 * 1024));
+    const refused = await sandbox.runHere(['token', '--api-key-file', 'given', '--base-url', baseUrl]);
+    // The emulator takes keys of up to 256 characters.
+    expect(refused.code).toBe(3);
+    sandbox.write('given', 'short');
+    const ended = await sandbox.runHere(['token', '--api-key-file', 'given', '--base-url', baseUrl, '-q']);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toBe(
+      'The API key is shorter than 6 characters: it is not removed from output, reports and recordings\n',
+    );
+  });
+
+  test.each(['?token=canary', '#canary', '/x?canary'])(
+    'a target with %s is refused and not shown',
+    async (tail) => {
+      const target = `https://127.0.0.1${tail}`;
+      const ended = await sandbox.runHere(['proxy', '--target', target, '--json', '--debug']);
+      expect(ended.code).toBe(2);
+      expect(`${ended.stdout}${ended.stderr}`).not.toContain('canary');
+    },
+  );
+});

@@ -1,0 +1,32 @@
+const json = (text: string) => JSON.stringify(text).slice(1, -1);
+const numbers = (text: string) =>
+  [...text].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+const percents = (text: string) => Buffer.from(text).toString('hex').replace(/../g, '%$&');
+
+/** How services, libraries and logs write a text. */
+export const spellings: Readonly<Record<string, (text: string) => string>> = {
+  plain: (text) => text,
+  JSON: json,
+  'JSON, each character a number': numbers,
+  'JSON, each character a number in capitals': (text) =>
+    numbers(text).replace(/[a-f]/g, (x) => x.toUpperCase()),
+  'JSON with \\/': (text) => json(text).replaceAll('/', '\\/'),
+  'JSON in JSON': (text) => json(json(text)),
+  'URL-encoded': (text) => encodeURIComponent(text.toWellFormed()),
+  'URL-encoded in lower case': percents,
+  'URL-encoded in capitals': (text) => percents(text).toUpperCase(),
+  'a form': (text) => new URLSearchParams([['', text]]).toString().slice(1),
+  base64: (text) => Buffer.from(text).toString('base64'),
+  base64url: (text) => Buffer.from(text).toString('base64url'),
+  hex: (text) => Buffer.from(text).toString('hex'),
+  'hex in capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+  Basic: (text) => Buffer.from(`user:${text}`).toString('base64'),
+};
+
+/** The names of the spellings of a secret that are in a text. */
+export function spellingsIn(text: string, secret: string): string[] {
+  return Object.entries(spellings).flatMap(([name, write]) => {
+    // Base64 shares its first and last characters with what stands beside it.
+    return text.includes(write(secret).slice(8, 60)) ? [name] : [];
+  });
+}
