@@ -1,6 +1,8 @@
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
 const numbers = (text: string) =>
-  [...text].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  Array.from({ length: text.length }, (_, at) => text.charCodeAt(at).toString(16).padStart(4, '0'))
+    .map((digits) => `\\u${digits}`)
+    .join('');
 const percents = (text: string) => Buffer.from(text).toString('hex').replace(/../g, '%$&');
 
 /** How services, libraries and logs write a text. */
