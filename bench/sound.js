@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { barePrograms, measureBare, measureBareEcho } from './sound/bare.js';
 import { measureFaults } from './sound/faults.js';
+import { measureHoles } from './sound/holes.js';
 import { measureLong } from './sound/long.js';
 import { measureBargeIn, measureDelay, measureEcho, measureStalls } from './sound/measure.js';
 
@@ -40,6 +41,7 @@ for (const backend of flags.backends.split(',')) {
   }
   if (wanted.includes('barge-in')) Object.assign(row, await measureBargeIn(backend));
   if (wanted.includes('faults')) Object.assign(row, await measureFaults(backend));
+  if (wanted.includes('holes')) Object.assign(row, await measureHoles(backend));
   if (wanted.includes('stalls')) Object.assign(row, await measureStalls(backend));
   if (!flags.json) console.error(backend, JSON.stringify(row));
 }

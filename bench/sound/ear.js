@@ -79,6 +79,11 @@ export async function openEar(device, env) {
       const best = correlate(piece, read(from, to));
       return { delayMs: timeOf(from + best.at) - leftAt, likeness: best.likeness };
     },
+    /** What was heard from a moment on. @param {number} at @param {number} samples */
+    heardFrom(at, samples) {
+      const from = sampleAt(at);
+      return read(from, from + samples);
+    },
     /**
      * Stretches of sound and silence between two moments, in steps of 5 ms.
      *

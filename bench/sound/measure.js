@@ -10,7 +10,8 @@ import { now } from './time.js';
 
 const program = fileURLToPath(new URL('../../bin/voicectl.js', import.meta.url));
 const pieceFrames = 10;
-const withinMs = 2_500;
+/** What is heard later than this is not found. */
+export const withinMs = 2_500;
 
 /** @typedef {Awaited<ReturnType<typeof startService>>} Service */
 /** @typedef {Awaited<ReturnType<typeof openEar>>} Ear */
@@ -227,7 +228,7 @@ function playerOf(parent) {
 }
 
 /** Speaks into the microphone in real time. @param {NodeJS.ProcessEnv} env @param {Buffer} pcm */
-function speak(env, pcm) {
+export function speak(env, pcm) {
   const format = ['--raw', '--format=s16le', '--rate=16000', '--channels=1'];
   return new Promise((resolve) => {
     const child = spawn('pacat', ['--playback', '--device=micsrc', '--latency-msec=100', ...format], {

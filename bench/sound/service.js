@@ -40,6 +40,7 @@ export async function startService() {
   const url = await opened;
   return {
     url,
+    pid: /** @type {number} */ (child.pid),
     /** @param {'speak' | 'echo' | 'silent'} mode */
     become: (mode) => child.send({ mode }),
     /** @param {object} message */

@@ -19,47 +19,54 @@ const mostPerSecondMs = 100;
 /** After this long without late audio the hole has done no harm. */
 const quietMs = 1_000;
 /** The pieces that may be left out: a period of a voice, or several. */
-const shortest = (sampleRate * 5) / 1_000;
-const longest = (sampleRate * 20) / 1_000;
+const shortest = inSamples(5);
+const longest = inSamples(20);
 /** The seam: audio before and after the piece is alike for this long. */
-export const seamSamples = (sampleRate * 10) / 1_000;
+export const seamSamples = inSamples(10);
 /** Below −50 dBFS there is a pause. */
 const audibleLevel = 0.003;
-/** If nothing is as much alike, the seam waits for the next frames, but not for longer than `patienceMs`. */
+/** Seams at which the sound is less alike are at least so far apart. */
 const alike = 0.7;
-const patienceMs = 60;
+const seamsApartMs = 40;
+/** A longer piece is preferred to one that is alike by so much more: it makes fewer seams. */
+const nearlyAlike = 0.1;
 
 export function createCatchUp(): CatchUp {
   let until = Number.NEGATIVE_INFINITY;
-  let triedSince: number | undefined;
+  let cutAt = Number.NEGATIVE_INFINITY;
+  /** Whether nothing was played since the hole: a piece that is left out now has no seam. */
+  let isAfterSilence = false;
   /** What was left out of speech within the last second. */
   let leftOut: { at: number; ms: number }[] = [];
 
   const inSpeech = (now: number, samples: Float32Array, most: number) => {
     leftOut = leftOut.filter(({ at }) => now - at < 1_000);
-    const allowedMs = mostPerSecondMs - leftOut.reduce((sum, { ms }) => sum + ms, 0);
-    const cut = findCut(samples, Math.min(most, (allowedMs * sampleRate) / 1_000));
+    const allowed = inSamples(mostPerSecondMs - leftOut.reduce((sum, { ms }) => sum + ms, 0));
+    const cut = findCut(samples, Math.min(most, longest, allowed));
     if (cut === undefined) return 0;
-    triedSince ??= now;
-    if (cut.likeness < alike && now - triedSince < patienceMs) return 0;
-    triedSince = undefined;
-    leftOut.push({ at: now, ms: (cut.length * 1_000) / sampleRate });
-    return cut.length;
+    if (!isAfterSilence && cut.likeness < alike && now - cutAt < seamsApartMs) return 0;
+    cutAt = now;
+    const length = isAfterSilence ? Math.min(most, allowed) : cut.length;
+    leftOut.push({ at: now, ms: (length * 1_000) / sampleRate });
+    return length;
   };
   return {
     begin(now) {
       until = now + quietMs;
-      triedSince = undefined;
+      isAfterSilence = true;
     },
     isNeeded: (now) => now < until,
     next(now, excessMs, peek) {
-      const most = Math.min(longest, Math.floor((excessMs * sampleRate) / 1_000));
-      if (most < shortest) return 0;
-      until = now + quietMs;
+      const most = Math.floor(inSamples(excessMs));
       const samples = peek(longest + seamSamples);
-      if (samples.length < most + seamSamples) return 0;
-      const isPause = samples.subarray(0, most + seamSamples).every((one) => Math.abs(one) < audibleLevel);
-      return isPause ? most : inSpeech(now, samples, most);
+      let count = 0;
+      if (most >= shortest && samples.length === longest + seamSamples) {
+        until = now + quietMs;
+        const isPause = samples.every((one) => Math.abs(one) < audibleLevel);
+        count = isPause ? Math.min(most, longest) : inSpeech(now, samples, most);
+      }
+      isAfterSilence = false;
+      return count;
     },
     stop() {
       until = Number.NEGATIVE_INFINITY;
@@ -67,9 +74,13 @@ export function createCatchUp(): CatchUp {
   };
 }
 
-/** The piece at the start after which the audio goes on most like before it. */
+function inSamples(ms: number): number {
+  return (ms * sampleRate) / 1_000;
+}
+
+/** The piece at the start after which the audio goes on much like before it. */
 function findCut(samples: Float32Array, most: number): { length: number; likeness: number } | undefined {
-  let best: { length: number; likeness: number } | undefined;
+  const likenesses: number[] = [];
   for (let length = shortest; length <= most; length += 1) {
     let [product, before, after] = [0, 0, 0];
     for (let index = 0; index < seamSamples; index += 2) {
@@ -79,8 +90,10 @@ function findCut(samples: Float32Array, most: number): { length: number; likenes
       before += one * one;
       after += other * other;
     }
-    const likeness = before * after === 0 ? 0 : product / Math.sqrt(before * after);
-    if (best === undefined || likeness > best.likeness) best = { length, likeness };
+    likenesses.push(before * after === 0 ? 0 : product / Math.sqrt(before * after));
   }
-  return best;
+  const best = Math.max(...likenesses);
+  const index = likenesses.findLastIndex((one) => one >= best - nearlyAlike);
+  const likeness = likenesses[index];
+  return likeness === undefined ? undefined : { length: shortest + index, likeness };
 }
