@@ -10,7 +10,7 @@ import { sessionMemory } from './benchmarks/session-memory.js';
 import { spokenTo } from './benchmarks/spoken-to.js';
 import { help, token, version } from './benchmarks/start-up.js';
 import { firstTuiFrame, pacingBesideTui, pacingPlain } from './benchmarks/terminal.js';
-import { tokenRate } from './benchmarks/token-rate.js';
+import { tokenRate, tokenRateShared } from './benchmarks/token-rate.js';
 import { wavMemory } from './benchmarks/wav-memory.js';
 
 /**
@@ -26,6 +26,7 @@ export function createCatalogue({ minutes, peers }) {
     token,
     firstTuiFrame,
     tokenRate,
+    tokenRateShared,
     echoHeld,
     echoCpu,
     spokenTo,

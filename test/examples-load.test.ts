@@ -5,7 +5,7 @@ import { Job } from 'kubernetes-models/batch/v1/Job';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { parse } from 'yaml';
 import { startEmulatorFor } from './helpers/emulators.ts';
-import { freePort } from './helpers/free-port.ts';
+import { freePort } from './helpers/free-port.js';
 import { type Sandbox, sandboxFor } from './helpers/voicectl.ts';
 
 const folder = join(import.meta.dirname, '..', 'examples', 'load');

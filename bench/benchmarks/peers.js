@@ -1,7 +1,7 @@
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { freePort } from '../../test/helpers/free-port.js';
 import { limitOf, startLoad } from '../measure/load.js';
 import { messageOf, program, startEmulator } from '../measure/subject.js';
 
@@ -99,16 +99,5 @@ function endOf(child) {
   return new Promise((ended) => {
     child.once('close', ended);
     child.kill('SIGKILL');
-  });
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((found) => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-      server.close(() => found(port));
-    });
   });
 }

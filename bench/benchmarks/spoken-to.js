@@ -33,7 +33,7 @@ export const spokenTo = {
   figure: 'lateness p99, 1,000 sessions being spoken to',
   unit: 'ms',
   turns: 3,
-  goal: { of: 'value', atMost: 30, text: '≤ 30 ms' },
+  goal: { of: 'ratio', atMost: 1.2, text: '≤ 1.2 ×' },
   floorName: 'bare `ws`, one timer',
   program: async () => lateness(await startEmulator({ args: ['--reply', `module:${speaker}`] })),
   floor: async () => lateness(await startFloor('speak')),

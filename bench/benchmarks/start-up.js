@@ -24,7 +24,7 @@ export const version = {
   figure: '`--version`',
   unit: 'ms',
   turns: 25,
-  goal: { of: 'ratio', atMost: 1.2, text: '≤ 1.2 ×' },
+  goal: { of: 'ratio', atMost: 1.1, text: '≤ 1.1 ×' },
   floorName: 'empty ESM file',
   program: async () => timeOf([program, '--version']),
   floor: async () => timeOf([emptyFile]),
@@ -36,7 +36,7 @@ export const help = {
   figure: '`--help`',
   unit: 'ms',
   turns: 25,
-  goal: { of: 'ratio', atMost: 1.6, text: '≤ 1.6 ×' },
+  goal: { of: 'ratio', atMost: 1.4, text: '≤ 1.4 ×' },
   floorName: 'empty ESM file',
   program: async () => timeOf([program, '--help']),
   floor: async () => timeOf([emptyFile]),
@@ -51,7 +51,7 @@ export const token = {
   figure: '`token` from a local server',
   unit: 'ms',
   turns: 25,
-  goal: { of: 'ratio', atMost: 4, text: '≤ 4 ×' },
+  goal: { of: 'ratio', atMost: 2.5, text: '≤ 2.5 ×' },
   floorName: '`node -e 0`',
   before: async () => {
     emulator = await startEmulator();

@@ -42,7 +42,7 @@ export const firstTuiFrame = {
   figure: 'first frame of the terminal interface',
   unit: 'ms',
   turns: 10,
-  goal: { of: 'ratio', atMost: 7, text: '≤ 7 ×' },
+  goal: { of: 'ratio', atMost: 6, text: '≤ 6 ×' },
   floorName: '`node -e 0`',
   program: firstFrame,
   async floor() {

@@ -7,7 +7,7 @@ import type { EmulatorState } from '../../src/protocol/control.ts';
 import { connectedKind } from '../../src/protocol/messages.ts';
 import { streamPath, tokenPath } from '../../src/protocol/paths.ts';
 import { createRandom } from '../../src/service/random.ts';
-import { freePort } from '../helpers/free-port.ts';
+import { freePort } from '../helpers/free-port.js';
 import { type Redis, startRedis } from '../helpers/redis.ts';
 import { program, type Running, watchProcess } from '../helpers/voicectl.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { freePort } from './free-port.ts';
+import { freePort } from './free-port.js';
 
 export interface SeenRequest {
   method: string | undefined;
