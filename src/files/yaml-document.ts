@@ -1,4 +1,14 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+} from 'yaml';
 
 /** Lines and columns count from 1, as editors do. */
 export interface Place {
@@ -13,6 +23,32 @@ export interface YamlDocument {
   placeAt(offset: number): Place;
   /** Where the value at this path, or its key, begins; for a missing one, where its parent begins. */
   placeOf(path: readonly PropertyKey[], part?: 'key' | 'value'): Place;
+}
+
+/**
+ * The document as plain values. Calls `refuse` with the place of an alias of nothing or of what it is inside of, and of
+ * the first alias of a document that they would make huge.
+ */
+export function plainValue(
+  { document, placeAt }: YamlDocument,
+  refuse: (why: string, place: Place) => never,
+): unknown {
+  let first: number | undefined;
+  visit(document, {
+    Alias(_key, alias, path) {
+      const at = alias.range?.[0] ?? 0;
+      first ??= at;
+      if (alias.resolve(document) === undefined)
+        refuse(`there is no anchor &${alias.source} before this alias`, placeAt(at));
+      if (path.some((node) => isNode(node) && 'anchor' in node && node.anchor === alias.source))
+        refuse(`the alias *${alias.source} is inside of what it repeats`, placeAt(at));
+    },
+  });
+  try {
+    return document.toJS();
+  } catch {
+    return refuse('its aliases cannot be followed: they repeat too much', placeAt(first ?? 0));
+  }
 }
 
 /** Parses a text. Its errors and warnings are in `document`, and are never printed. */

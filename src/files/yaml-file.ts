@@ -1,13 +1,11 @@
-import type { Document } from 'yaml';
 import type * as z from 'zod';
 import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
-import { messageOf } from '../kernel/thrown.ts';
 import { createSchemaPlaces } from '../protocol/schema-places.ts';
 import { readOnce, type SecretNames } from '../protocol/schema-problem.ts';
 import { inOrder, placeText, problemsText } from './problem-text.ts';
 import { readText, type Stdin } from './read-text.ts';
 import { findProblems } from './schema-problems.ts';
-import { openYaml } from './yaml-document.ts';
+import { openYaml, plainValue } from './yaml-document.ts';
 
 export interface YamlSchema<Schema extends z.ZodType> {
   schema: Schema;
@@ -48,7 +46,8 @@ export function parseYamlFile<Schema extends z.ZodType>(
   file: string,
   { schema, code = 'bad-input', hint, secrets }: YamlSchema<Schema>,
 ): YamlFile<Schema> {
-  const { document, placeAt, placeOf } = openYaml(content);
+  const opened = openYaml(content);
+  const { document, placeAt, placeOf } = opened;
   const [broken] = document.errors;
   if (broken !== undefined) {
     const place = placeAt(broken.pos[0]);
@@ -58,7 +57,10 @@ export function parseYamlFile<Schema extends z.ZodType>(
       details: place,
     });
   }
-  const input = toValue(document, file, code);
+  const plain = plainValue(opened, (why, place) => {
+    throw new VoicectlError(code, `${placeText(file, place)}: ${why}`, { hint, details: place });
+  });
+  const input = plain ?? {};
   const result = schema.safeParse(input, readOnce);
   const found = findProblems(result.error?.issues ?? [], input, {
     places: createSchemaPlaces(schema),
@@ -77,15 +79,4 @@ export function parseYamlFile<Schema extends z.ZodType>(
         details: placeOf(path),
       }),
   };
-}
-
-/** The document as plain values. Refuses aliases that would make it huge. */
-function toValue(document: Document, file: string, code: ErrorCode): unknown {
-  try {
-    return document.toJS() ?? {};
-  } catch (cause) {
-    throw new VoicectlError(code, `${file}: ${messageOf(cause)}`, {
-      cause,
-    });
-  }
 }

@@ -1,7 +1,7 @@
 import type { YAMLError } from 'yaml';
 import { VoicectlError } from '../kernel/errors.ts';
 import { placeText } from './problem-text.ts';
-import { openYaml, type YamlDocument } from './yaml-document.ts';
+import { openYaml, type Place, plainValue, type YamlDocument } from './yaml-document.ts';
 
 /** The content of a file, and where its values are. */
 export interface PlacedValue extends Pick<YamlDocument, 'placeOf'> {
@@ -13,20 +13,19 @@ export interface PlacedValue extends Pick<YamlDocument, 'placeOf'> {
  * file. Throws `bad-config` with the line and the column, never with the content.
  */
 export function parseSecretYaml(path: string, content: string): PlacedValue {
-  const { document, placeAt, placeOf } = openYaml(content);
-  const refuse = (why: string, { pos }: Pick<YAMLError, 'pos'>): never => {
-    const place = placeAt(pos[0]);
+  const opened = openYaml(content);
+  const { document, placeAt, placeOf } = opened;
+  const refuseAt = (why: string, place: Place): never => {
     throw new VoicectlError('bad-config', `${placeText(path, place)}: ${why}`, { details: place });
   };
+  const refuse = (why: string, { pos }: Pick<YAMLError, 'pos'>): never => refuseAt(why, placeAt(pos[0]));
   const [error] = document.errors;
   if (error !== undefined)
     refuse(`this is not YAML (${error.code.toLowerCase().replaceAll('_', ' ')})`, error);
   // Otherwise an unknown tag would be ignored.
   const tag = document.warnings.find(({ code }) => code === 'TAG_RESOLVE_FAILED');
   if (tag !== undefined) refuse('this tag is not known', tag);
-  try {
-    return { value: document.toJS(), placeOf };
-  } catch {
-    throw new VoicectlError('bad-config', `${path}: its aliases cannot be followed`);
-  }
+  // The name of an anchor may be a key in the wrong place.
+  const value = plainValue(opened, (_why, place) => refuseAt('its aliases cannot be followed', place));
+  return { value, placeOf };
 }

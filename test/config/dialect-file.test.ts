@@ -19,7 +19,7 @@ describe('a dialect file', () => {
     ['a wrong type', 'stream: { kindField: 7 }\n', /^d\.yaml:1:22: stream\.kindField: 7, expected .*string/],
     ['a list', '[]\n', /^d\.yaml:1:1: /],
     ['broken YAML', 'stream: [\n', /^d\.yaml:\d:\d: /],
-    ['an alias of nothing', 'stream: *nothing\n', /^d\.yaml: Unresolved alias/],
+    ['an alias of nothing', 'stream: *nothing\n', /^d\.yaml:1:9: there is no anchor &nothing/],
     ['a key twice', 'stream: {}\nstream: {}\n', /^d\.yaml:2:1: .*unique/i],
   ])('with %s is refused, and the place named', (_what, text, expected) => {
     const read = () => readDialect(text, 'd.yaml');

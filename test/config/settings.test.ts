@@ -146,6 +146,12 @@ describe('which config file is read', () => {
 describe('a config file that is refused', () => {
   test.each([
     ['broken YAML', 'a: [\n', {}, /voicectl\.config\.yaml:2:1: this is not YAML \(bad indent\)$/],
+    [
+      'an alias loop',
+      'device: d\nprofiles: &a { p: *a }\n',
+      {},
+      /\.yaml:2:19: its aliases cannot be followed$/,
+    ],
     ['a list', '- a\n', {}, /\.yaml:1:1: \(root\): "\(a list\)", expected a mapping of settings$/],
     [
       'text that may be a key',

@@ -54,11 +54,18 @@ describe('a YAML file', () => {
     ['broken YAML', 'turns: [\n  a: :\n', /^f\.yaml:\d:\d: /],
     ['a key twice', 'name: a\nname: b\n', 'f.yaml:2:1: Map keys must be unique'],
     ['two documents', 'name: a\n---\nname: b\n', /^f\.yaml:2:\d: .*multiple documents/],
+    ['an alias loop', 'turns: &a [*a]\n', 'f.yaml:1:12: the alias *a is inside of what it repeats'],
     [
-      'an alias of nothing',
-      'name: *nobody\n',
-      'f.yaml: Unresolved alias (the anchor must be set before the alias): nobody',
+      'a deeper alias loop',
+      'turns: &a\n  - { say: b, within: { ms: *a } }\n',
+      'f.yaml:2:29: the alias *a is inside of what it repeats',
     ],
+    [
+      'aliases that repeat too much',
+      `name: &a [x, x, x]\nturns: &b [${'*a, '.repeat(99)}*a]\nmore: [${'*b, '.repeat(99)}*b]\n`,
+      'f.yaml:2:12: its aliases cannot be followed: they repeat too much',
+    ],
+    ['an alias of nothing', 'name: *nobody\n', 'f.yaml:1:7: there is no anchor &nobody before this alias'],
     [
       'the last of two alternatives',
       'turns:\n  - say: a\n    within: { ms: x }\n',
