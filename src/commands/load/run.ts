@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { loadPcm } from '../../audio/wav/wav-source.ts';
@@ -106,6 +107,19 @@ async function openView(context: LoadContext, facts: LoadFacts): Promise<LoadVie
   return createLoadScreen(context, facts, io.terminal);
 }
 
+/**
+ * Another run has other devices: those of the last one may still be limited, and a run of somebody else may begin at the
+ * same moment. `shared`: the order of a run in shards, which have the same devices.
+ */
+function devicePrefix(startAt: number, shared: LoadOrder | undefined): string {
+  const own = shared
+    ? createHash('sha256')
+        .update(JSON.stringify([startAt, shared]))
+        .digest()
+    : randomBytes(32);
+  return `load-${Math.floor(startAt / 1000).toString(36)}-${own.readUInt32BE().toString(36).padStart(6, '0').slice(-6)}`;
+}
+
 interface CrewParts {
   order: LoadOrder;
   target: Target;
@@ -124,7 +138,7 @@ function openCrew(
     pcm,
     share: { part: shard.number - 1, of: shard.of },
     // Another run has other devices: those of the last one may still be limited.
-    devicePrefix: settings.devicePrefix ?? `load-${Math.floor(startAt / 1000).toString(36)}`,
+    devicePrefix: settings.devicePrefix ?? devicePrefix(startAt, settings.shard && order),
   };
   const { loadProcesses } = settings;
   if (loadProcesses === 'none') return createOwnCrew(job, io.clock);

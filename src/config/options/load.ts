@@ -89,7 +89,7 @@ export const loadSettings = {
     commands: ['load'],
     group: 'loadDevices',
     flag: '--device-prefix <TEXT>',
-    defaultText: 'load-START',
+    defaultText: 'load-START-RUN',
     parse: parseText,
     help: 'the identifiers of the devices: TEXT-1, TEXT-2 and so on',
   }),

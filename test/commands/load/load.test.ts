@@ -67,6 +67,21 @@ describe('a run', () => {
     expect(new Set(closes)).toEqual(new Set([1000]));
   });
 
+  test('has other devices than a run of the same flags at the same moment', async () => {
+    const names = async (args: readonly string[]) => {
+      const { emulator } = await load(['--sessions', '2', '--task', 'tokens', '--seed', '5', ...args]);
+      return emulator.events.flatMap((event) => (event.type === 'token-issued' ? [event.device] : []));
+    };
+    const [one, two] = [await names([]), await names([])];
+    expect(one[0]).toMatch(/^load-[a-z0-9]+-[a-z0-9]{6}-1$/);
+    expect(two).not.toContain(one[0]);
+    // The shards of one run share their devices: they are planned for all together.
+    const shard = ['--start-at', new Date(createManualClock().wall() + 60_000).toISOString(), '--shard'];
+    const [first, second] = [await names([...shard, '1/2']), await names([...shard, '2/2'])];
+    expect(first).toEqual(second);
+    expect(await names([...shard, '1/2', '--hold', '7s'])).not.toEqual(first);
+  });
+
   test('is JSON lines with --json: the plan, each second, and the summary', async () => {
     const { stdout } = await load(['--sessions', '3', '--json', '--out', sandbox.path('result.json')]);
     const lines = linesOf(stdout);
