@@ -35,7 +35,7 @@ const rooms = {
     tests: ['test/kernel/**/*.test.ts', 'test/session/{audio-limits,expectations}.test.ts'],
   },
   audio: { mutate: ['src/audio/**/*.ts'], tests: ['test/audio/**/*.test.ts'] },
-  state: { mutate: ['src/emulator/state/*.ts'], tests: ['test/emulator/state/**/*.test.ts'] },
+  state: { mutate: ['src/service/state/*.ts'], tests: ['test/service/state/**/*.test.ts'] },
   metrics: { mutate: ['src/session/metrics.ts'], tests: ['test/session/{metrics,metrics-truth}.test.ts'] },
 };
 
