@@ -48,7 +48,11 @@ async function runStep(sandbox: Sandbox, script: string, env: Record<string, str
 
 const summaries = (sandbox: Sandbox) =>
   jsonLines(sandbox.read('session.jsonl')).filter(({ type }) => type === 'summary');
-const nobody = { VOICECTL_BASE_URL: 'http://127.0.0.1:9', VOICECTL_API_KEY: 'k', VOICE_RETRY_SECONDS: '0' };
+const nobody = {
+  VOICECTL_BASE_URL: 'http://127.0.0.1:9',
+  VOICECTL_API_KEY: 'key-of-ci',
+  VOICE_RETRY_SECONDS: '0',
+};
 
 const pipelines: [name: string, script: string, artifacts: string[], runs: number][] = [
   [
@@ -77,10 +81,10 @@ describe.concurrent.each(pipelines)('the pipeline of examples/ci/%s', (name, scr
 
   test('passes against a service that is well, and leaves what it says it leaves', async (context) => {
     const sandbox = sandboxFor(context);
-    const { baseUrl } = await startEmulatorFor(context, { acceptKeys: ['k'] });
+    const { baseUrl } = await startEmulatorFor(context, { acceptKeys: ['key-of-ci'] });
     const ended = await runStep(sandbox, script, {
       VOICECTL_BASE_URL: baseUrl,
-      VOICECTL_API_KEY: 'k',
+      VOICECTL_API_KEY: 'key-of-ci',
       ...env,
     });
     expect({ code: ended.code, stdout: ended.stdout, stderr: ended.stderr }).toEqual({

@@ -16,15 +16,23 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const { resolveSettings } = await import('../config/settings.ts');
     await optimiseWasmLater();
     const names: OptionName[] = [...spec.options, ...generalOptions];
-    const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd }).catch((thrown) => {
-      throw withHelpHint(thrown, spec.name);
-    });
+    // A failed note is no reason to fail: the result does not depend on it.
+    const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
+    const resolved = await resolveSettings(names, { flags, env: io.env, cwd: io.cwd }).catch(
+      async (thrown) => {
+        const refused = withHelpHint(thrown, spec.name);
+        if (!names.includes('junit')) throw refused;
+        // A pipeline reads of a run that is refused as of any other one.
+        const { reportRun } = await import('./run-reporter.ts');
+        const junit = typeof flags.junit === 'string' ? flags.junit : undefined;
+        const about = { command: spec.name, subject: 'settings', junit };
+        return reportRun({ io, warn: tell }, about, () => Promise.reject(refused));
+      },
+    );
     const { output, color, quiet = false, verbose = false, debug = false, timeout, out } = resolved.settings;
     const json = resolved.settings.json === true || output === 'json';
     const lines = out === '-' ? io.stderr : io.stdout;
     onForm({ json, lines, debug });
-    // A failed note is no reason to fail: the result does not depend on it.
-    const tell = (text: string) => io.stderr.write(`${escapeText(text)}\n`).catch(() => {});
     if (!quiet) {
       const lines = [...(renamed === undefined ? [] : [renamed]), ...resolved.renamed];
       for (const line of lines) await tell(`voicectl: ${line}`);

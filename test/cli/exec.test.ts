@@ -21,7 +21,7 @@ describe('what the command is given', () => {
     const { code, stdout, stderr } = await sandbox.run([
       'exec',
       '--accept-key',
-      'key-1',
+      'key-one',
       '--device',
       'd 1',
       '--',
@@ -34,7 +34,7 @@ describe('what the command is given', () => {
     // The emulator is gone afterwards.
     await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow('fetch failed');
     expect(stdout.split('\n').slice(0, 4)).toEqual([
-      'VOICECTL_API_KEY=key-1',
+      'VOICECTL_API_KEY=key-one',
       `VOICECTL_BASE_URL=http://127.0.0.1:${port}`,
       'VOICECTL_DEVICE=d 1',
       `VOICECTL_WS_URL=ws://127.0.0.1:${port}`,
