@@ -373,11 +373,11 @@ describe('where the key comes from', () => {
 
   test('the user’s own config file, where none stands here', async () => {
     await sandbox.shell(
-      'mkdir -p "$XDG_CONFIG_HOME/voicectl" && echo "apiKey: own" > "$XDG_CONFIG_HOME/voicectl/config.yaml" && chmod 600 "$XDG_CONFIG_HOME/voicectl/config.yaml"',
+      'mkdir -p "$XDG_CONFIG_HOME/voicectl" && echo "apiKey: own-key" > "$XDG_CONFIG_HOME/voicectl/config.yaml" && chmod 600 "$XDG_CONFIG_HOME/voicectl/config.yaml"',
     );
-    expect(await keyOf([])).toBe('own');
-    sandbox.write('voicectl.config.json', '{"apiKey":"here"}', 0o600);
-    expect(await keyOf([])).toBe('here');
+    expect(await keyOf([])).toBe('own-key');
+    sandbox.write('voicectl.config.json', '{"apiKey":"key-here"}', 0o600);
+    expect(await keyOf([])).toBe('key-here');
   });
 
   test.each([0o644, 0o640, 0o604, 0o660])(

@@ -22,9 +22,13 @@ export async function loadScenario(input: ScenarioInput, folder = '.'): Promise<
   const checked = scenarioSchema.safeParse(input, readOnce);
   if (!checked.success) {
     const [issue] = checked.error.issues;
-    const { path, expected } = issue === undefined ? { path: '', expected: '' } : describeIssue(issue);
-    const why = expected === noSuchSetting ? expected : `expected ${expected}`;
-    throw new VoicectlError('bad-input', `Invalid scenario: ${path}: ${why}`, {
+    const { path, value, expected } =
+      issue === undefined ? { path: '', value: '', expected: '' } : describeIssue(issue);
+    const why =
+      expected === noSuchSetting
+        ? `${path}: ${expected}`
+        : `${path} is ${JSON.stringify(value)}, expected ${expected}`;
+    throw new VoicectlError('bad-input', `Invalid scenario: ${why}`, {
       details: { path: issue?.path ?? [] },
     });
   }
