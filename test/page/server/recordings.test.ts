@@ -43,10 +43,11 @@ test('a stream that is recorded from the page is told as --record tells it', asy
   device.socket.close(1000);
   await tab.until(() => tab.state()?.recordings.find(({ end }) => end === 'closed'));
   const archive = await fetch(`${proxy.baseUrl}/__voicectl/page/recordings/1.tar`, { headers });
+  const tar = Buffer.from(await archive.arrayBuffer());
   tab.leave();
   await proxy.close();
 
-  const fromPage = await readRecording(unpack(Buffer.from(await archive.arrayBuffer())));
+  const fromPage = await readRecording(unpack(tar));
   const [name = ''] = readdirSync(record);
   const byFlag = await readRecording(join(record, name));
   expect(fromPage.summary).toMatchObject({ ok: false, device: 'lamp' });
