@@ -66,7 +66,7 @@ export function parseUrl(...protocols: string[]): Parse<string> {
     }
     if (url.username !== '' || url.password !== '') return expected('a URL without a user name or password');
     if (/[?#]/.test(url.href)) return expected('a URL without a query or fragment');
-    return url.href.replace(/\/+$/, '');
+    return url.href.replace(/(?<!\/)\/+$/, '');
   };
 }
 
@@ -86,7 +86,7 @@ function readFactor(text: string): number | undefined {
 }
 
 export const parseProbability: Parse<number> = (text) => {
-  const value = /^\d*\.?\d+$/.test(text) ? Number(text) : 0;
+  const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : 0;
   return value > 0 && value <= 1 ? value : expected('a probability above 0 and up to 1');
 };
 

@@ -1,7 +1,7 @@
 import { readText, type Stdin } from '../files/read-text.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 
-const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /**
  * The certificates to trust instead of the built-in authorities, as PEM. Undefined if no file is named. Throws

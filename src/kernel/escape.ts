@@ -9,7 +9,7 @@ const controls =
  * What a runner of pipelines obeys in a log: `##[cmd]` and `##vso[cmd]` anywhere, `::cmd::` at the start of a line. In
  * JSON the first two stand only in strings, and the third nowhere.
  */
-const runnerCommand = /(?<=#)#(?=[A-Za-z]{0,20}\[)|(?<=^\s*):(?=:)/g;
+const runnerCommand = /(?<=#)#(?=[A-Za-z]{0,20}\[)|:(?<=^\s*:)(?=:)/g;
 
 /**
  * Makes text from outside safe to show: escapes control characters, such as `\u001b`, and what the runner of a pipeline

@@ -24,5 +24,5 @@ export function wsUrlFor(baseUrl: string): string {
 
 /** Joins a base address and a path of the service, whether or not the base ends in a slash. */
 export function serviceUrl(base: string, path: string): string {
-  return base.replace(/\/+$/, '') + path;
+  return base.replace(/(?<!\/)\/+$/, '') + path;
 }

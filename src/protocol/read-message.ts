@@ -44,15 +44,20 @@ export function readServiceBody(body: unknown): Omit<ServiceMessage, 'text'> {
   return { category: /status|state/i.test(kind ?? '') ? 'status' : 'other', kind, body };
 }
 
-/** Words by which services say that the AI was interrupted, and that what it still says is void; the specification shows none. */
-const interruptionWords =
-  /interrupt|barge.?in|(clear|flush).*(audio|buffer)|(audio|buffer|playback).*(clear|flush)/i;
-
 /** Whether a message says that audio which was sent and not heard yet is void: in its kind, or in one of its texts. */
 export function isInterruption({ category, kind, body }: ServiceMessage): boolean {
   if (category === 'error' || category === 'connected' || !isRecord(body)) return false;
   const states = ['status', 'state', 'action', 'reason'].map((field) => body[field]);
-  return [kind, ...states].some((text) => typeof text === 'string' && interruptionWords.test(text));
+  return [kind, ...states].some((text) => typeof text === 'string' && saysVoid(text));
+}
+
+/**
+ * Words by which services say that the AI was interrupted, and that what it still says is void; the specification shows
+ * none. Each pattern reads the text once, however often its words stand in it.
+ */
+function saysVoid(text: string): boolean {
+  if (/interrupt|barge.?in/i.test(text)) return true;
+  return /clear|flush/i.test(text) && /audio|buffer|playback/i.test(text);
 }
 
 function isErrorMessage(kind: string | undefined, body: Record<string, unknown>): boolean {

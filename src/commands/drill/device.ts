@@ -6,8 +6,14 @@ import { writeTrustFiles } from '../child/trust-files.ts';
 import type { ContextOf } from '../command.ts';
 import type { drillSpec } from './spec.ts';
 
-/** Anything in the form of a JWT. */
-const tokens = /eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
+/** Without anything in the form of a JWT. */
+function withoutTokens(line: string): string {
+  return line.replace(/[\w.-]+/g, (word) => {
+    const start = word.indexOf('eyJ');
+    const parts = start < 0 ? [] : word.slice(start).split('.');
+    return parts.length < 3 ? word : word.slice(0, start) + redacted;
+  });
+}
 
 /** Starts the command of the user as a device; undefined if there is none. */
 export function commandDevice(
@@ -18,8 +24,7 @@ export function commandDevice(
   return async ({ baseUrl, wsUrl, certificate }: DeviceAddress) => {
     const own = childEnvironment({ baseUrl, wsUrl, acceptKeys, device: settings.device });
     const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
-    const conceal = (line: string) =>
-      line.replaceAll(own.VOICECTL_API_KEY, redacted).replace(tokens, redacted);
+    const conceal = (line: string) => withoutTokens(line.replaceAll(own.VOICECTL_API_KEY, redacted));
     try {
       const device = await startGroup(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
       return {

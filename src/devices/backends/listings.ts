@@ -10,9 +10,9 @@ export function parsePulseList(role: Side, text: string, info: string): DeviceFa
     .split(new RegExp(`^${title} #\\d+$`, 'm'))
     .slice(1)
     .flatMap((block) => {
-      const id = /^\s+Name: (.+)$/m.exec(block)?.[1];
+      const id = /^[ \t]+Name: (.+)$/m.exec(block)?.[1];
       if (id === undefined) return [];
-      const name = /^\s+Description: (.+)$/m.exec(block)?.[1] ?? id;
+      const name = /^[ \t]+Description: (.+)$/m.exec(block)?.[1] ?? id;
       return [{ id, name, role, isDefault: id === standard }];
     });
 }

@@ -13,7 +13,7 @@ export interface TokenProblem {
 
 /** A JWT as compact text, and one somewhere within other text. */
 const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-const tokenWithin = /eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/;
+const tokenWithin = /(?<![\w-])eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/;
 const sendAlone = 'send the token alone, just as the token endpoint gave it';
 const askAgain = 'request a new token for each connection';
 

@@ -18,7 +18,7 @@ export function Head() {
       )}
       <ul class="counts" aria-label="Since the page was opened">
         {counterTexts(counters.value).map((one) => (
-          <li key={one.replace(/\d+ /, '')}>{one}</li>
+          <li key={one.replace(/(?<!\d)\d+ /, '')}>{one}</li>
         ))}
       </ul>
       <button type="button" class="quiet" aria-keyshortcuts="?" onClick={() => (help.value = true)}>

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createContext, Script } from 'node:vm';
+import { parseSync, type RegExpLiteral, Visitor } from 'oxc-parser';
+import { expect, test } from 'vitest';
+
+const src = join(import.meta.dirname, '..', 'src');
+const bytes = 1_048_576;
+/** A pattern that reads a text once takes some milliseconds; one that reads it again from each place, hours. */
+const limitMs = 5_000;
+
+/** Every pattern of the program once, with a file that has it. */
+function patterns(): Map<string, { pattern: string; flags: string; file: string }> {
+  const found = new Map<string, { pattern: string; flags: string; file: string }>();
+  for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.tsx?$/.test(file)) continue;
+    const { program } = parseSync(file, readFileSync(join(src, file), 'utf8'));
+    const visitor = new Visitor({
+      Literal(node) {
+        if (!('regex' in node)) return;
+        const { pattern, flags } = (node as RegExpLiteral).regex;
+        found.set(`/${pattern}/${flags}`, { pattern, flags, file });
+      },
+    });
+    visitor.visit(program);
+  }
+  return found;
+}
+
+/** What the text is made of: the words of the pattern itself, and what its classes stand for. */
+function pieces(pattern: string): string[] {
+  const literal = pattern.replace(/\\[dwsDWSbBpP](?:\{[^}]*\})?|\(\?<?[=!:]/g, ' ').replaceAll('\\', '');
+  const words = literal.split(/[()[\]{}|?*+^$ ]+/).filter((word) => word !== '');
+  return [...new Set([...words, ...words.join(' ').split(/\W+/), 'a', '0', ' ', '\n', '/'])].filter(
+    (piece) => piece !== '',
+  );
+}
+
+const sandbox = createContext({});
+const run = new Script('text.replace(new RegExp(pattern, flags), "")');
+
+/** What a pattern reads for longer than the limit. */
+function hangs(pattern: string, flags: string, timeout = limitMs): string[] {
+  return pieces(pattern).filter((piece) => {
+    // A last character that fits no pattern makes it look for another beginning.
+    const text = `${piece.repeat(Math.ceil(bytes / piece.length))}\u0001`;
+    Object.assign(sandbox, { pattern, flags, text });
+    try {
+      run.runInContext(sandbox, { timeout });
+      return false;
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
+      return true;
+    }
+  });
+}
+
+test('finds a pattern that reads a text again from each place', () => {
+  expect(hangs('(clear|flush).*(audio|buffer)', 'i', 200)).toContain('clear');
+  expect(hangs(String.raw`\/+$`, '', 200)).toEqual(['/']);
+});
+
+test('every pattern reads a mebibyte of its own words once', () => {
+  const all = [...patterns()];
+  expect(all.length).toBeGreaterThan(100);
+  const wrong = all.flatMap(([name, { pattern, flags, file }]) =>
+    hangs(pattern, flags).map((piece) => `${file}: ${name} over ${JSON.stringify(piece)}`),
+  );
+  expect(wrong).toEqual([]);
+});
