@@ -21,6 +21,7 @@ export function createNetworkFaults(
   { clock, random }: { clock: Clock; random: Random },
 ): NetworkFaults {
   const open = new Map<Line, FaultAt<'connection'>[]>();
+  const air = { bytes: 0 };
   let connections = 0;
 
   /** Of several, the newest one that is still active. */
@@ -40,6 +41,7 @@ export function createNetworkFaults(
       quality: () => qualityOf(struck),
       chances: { upload: upload as () => number, download: download as () => number },
       roundTrips: 'encrypted' in socket ? 2 : 1,
+      air,
     });
     open.set(line, struck);
     socket.once('close', () => open.delete(line));

@@ -12,6 +12,8 @@ export interface LineOptions {
   chances: { upload: () => number; download: () => number };
   /** Round trips that a client needs before it can send a first byte: one for TCP, and one for TLS if there is TLS. */
   roundTrips: number;
+  /** What is under way on all lines together. */
+  air: { bytes: number };
 }
 
 type Done = (error?: Error | null) => void;
@@ -31,7 +33,7 @@ export class Line extends Duplex {
   private readonly download: OneWay;
   private written: Done | undefined;
 
-  constructor(inner: Socket, { clock, quality, chances, roundTrips }: LineOptions) {
+  constructor(inner: Socket, { clock, quality, chances, roundTrips, air }: LineOptions) {
     super({ allowHalfOpen: true });
     this.inner = inner;
     this.remoteAddress = inner.remoteAddress;
@@ -47,16 +49,20 @@ export class Line extends Duplex {
         if (!this.push(bytes)) this.upload.allow(false);
       },
       onRoom: () => inner.resume(),
+      air,
     });
     this.download = createOneWay({
       clock,
       quality: () => ({ ...quality(), bitsPerSecond: quality().rate }),
       chance: chances.download,
       deliver: (bytes) => {
-        if (!inner.destroyed) inner.write(bytes);
+        if (inner.destroyed || inner.write(bytes) || this.destroyed) return;
+        this.download.allow(false);
       },
       onRoom: () => this.tellWritten(),
+      air,
     });
+    inner.on('drain', () => this.download.allow(true));
     this.upload.hold(2 * roundTrips * quality().latency);
     this.listen();
   }
@@ -120,7 +126,9 @@ export class Line extends Duplex {
   override _destroy(error: Error | null, done: Done): void {
     this.upload.close();
     this.tellWritten();
+    if (!this.writableFinished) this.download.drop();
     // What was sent before is on its way.
+    this.download.allow(true);
     this.download.after(() => this.inner.destroySoon());
     done(error);
   }

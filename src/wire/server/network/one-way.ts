@@ -22,7 +22,9 @@ export interface OneWay {
   allow(isReading: boolean): void;
   /** Call it when the quality has changed. */
   changed(): void;
-  /** Drops what is under way. */
+  /** Drops what is not under way yet. */
+  drop(): void;
+  /** Drops everything. */
   close(): void;
 }
 
@@ -33,6 +35,8 @@ export interface OneWayOptions {
   chance: () => number;
   deliver: (bytes: Buffer) => void;
   onRoom: () => void;
+  /** What is under way on all lines together. */
+  air: { bytes: number };
 }
 
 /** Payload of a packet on Ethernet, and what its headers (IP, TCP) add to it. */
@@ -41,6 +45,11 @@ const headerBytes = 40;
 /** Most bytes that wait for a slow line, and most that are under way. */
 const maxWaitingBytes = 64 * 1024;
 const maxFlyingBytes = 1024 * 1024;
+/** Most bytes under way on all lines together. Beyond it each line may have as much as its share. */
+const maxAirBytes = 16 * 1024 * 1024;
+const shareBytes = 32 * 1024;
+/** What a packet costs beside its bytes: a peer may send them byte by byte. */
+const packetCostBytes = 200;
 /** A lost packet is sent again after two round trips, at least 200 ms (as on Linux). Each further loss doubles this wait. */
 const minRetransmitMs = 200;
 const maxRetransmits = 8;
@@ -52,7 +61,7 @@ interface Packet {
   at: number;
 }
 
-export function createOneWay({ clock, quality, chance, deliver, onRoom }: OneWayOptions): OneWay {
+export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: OneWayOptions): OneWay {
   /** Packets before the slow line, and on it. */
   let waiting: Packet[] = [];
   let flying: Packet[] = [];
@@ -62,26 +71,38 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom }: OneWay
   let freeAt = 0;
   let lastAt = 0;
   let isReading = true;
+  /** Whether the sender waits for room. */
+  let isAwaited = false;
   let timer: ClockTimer | undefined;
-  const isFull = () => waitingBytes > maxWaitingBytes || flyingBytes > maxFlyingBytes;
+  /** Whether a packet waits because too many are under way. */
+  let isHeld = false;
+  const isSkyFull = () =>
+    flyingBytes > maxFlyingBytes || (air.bytes > maxAirBytes && flyingBytes > shareBytes);
+  const isFull = () => waitingBytes > maxWaitingBytes || isSkyFull();
+  const fly = (bytes: number) => {
+    flyingBytes += bytes;
+    air.bytes += bytes;
+  };
 
   const depart = (now: number) => {
     const { bitsPerSecond, ...rest } = quality();
-    while (waiting[0] !== undefined && bitsPerSecond !== 0 && freeAt <= now) {
+    if (isHeld) freeAt = Math.max(freeAt, now);
+    while (!isSkyFull() && waiting[0] !== undefined && bitsPerSecond !== 0 && freeAt <= now) {
       const packet = waiting.shift() as Packet;
       const bytes = packet.bytes?.length ?? 0;
       const onLineMs = bitsPerSecond === undefined ? 0 : ((bytes + headerBytes) * 8_000) / bitsPerSecond;
       freeAt = Math.max(freeAt, packet.at) + onLineMs;
       lastAt = Math.max(lastAt, freeAt + delayOf(rest, chance));
-      flying.push({ ...packet, at: lastAt });
+      flying.push({ call: packet.call, bytes: packet.bytes && alone(packet.bytes), at: lastAt });
       waitingBytes -= bytes;
-      flyingBytes += bytes;
+      fly(bytes + packetCostBytes);
     }
+    isHeld = waiting.length > 0 && isSkyFull();
   };
   const arrive = (now: number) => {
     while (isReading && flying[0] !== undefined && flying[0].at <= now) {
       const { bytes, call } = flying.shift() as Packet;
-      flyingBytes -= bytes?.length ?? 0;
+      fly(-(bytes?.length ?? 0) - packetCostBytes);
       if (bytes !== undefined) deliver(bytes);
       call?.();
     }
@@ -89,12 +110,14 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom }: OneWay
   const run = () => {
     timer?.cancel();
     timer = undefined;
-    const wasFull = isFull();
     const now = clock.now();
     depart(now);
     arrive(now);
-    if (wasFull && !isFull()) onRoom();
-    const isStuck = waiting.length === 0 || quality().bitsPerSecond === 0;
+    if (isHeld) depart(now);
+    const isNowFull = isFull();
+    if (isAwaited && !isNowFull) onRoom();
+    isAwaited = isNowFull;
+    const isStuck = waiting.length === 0 || isHeld || quality().bitsPerSecond === 0;
     const next = Math.min(
       isStuck ? Number.POSITIVE_INFINITY : freeAt,
       isReading ? (flying[0]?.at ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY,
@@ -130,12 +153,24 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom }: OneWay
       freeAt = Math.max(freeAt, clock.now());
       run();
     },
+    drop() {
+      waiting = [];
+      waitingBytes = 0;
+      isHeld = false;
+    },
     close() {
       timer?.cancel();
       waiting = [];
       flying = [];
+      waitingBytes = 0;
+      fly(-flyingBytes);
     },
   };
+}
+
+/** The bytes without the message that they are a part of: it would be kept as long as one of its packets is under way. */
+function alone(bytes: Buffer): Buffer {
+  return bytes.buffer.byteLength > maxWaitingBytes ? Buffer.from(bytes) : bytes;
 }
 
 /** How long a packet is on its way. */
