@@ -6,6 +6,7 @@ import { measureLevel } from './level.ts';
 const passedBytes = bytesForMs(60);
 /** Older audio does not count. */
 const heardMs = 250;
+const keptBytes = bytesForMs(heardMs);
 const silenceDbfs = -100;
 
 /** The current level of a voice. Passing audio costs almost nothing: it is measured only on request. */
@@ -22,7 +23,9 @@ export class LatestLevel {
     this.passed += pcm.length;
     if (this.passed <= passedBytes) return;
     this.passed = 0;
-    this.latest = { pcm, at: this.clock.now() };
+    // A message may be large, and a stream may be silent after it for long.
+    const end = pcm.length <= keptBytes ? pcm : Buffer.from(pcm.subarray(-keptBytes));
+    this.latest = { pcm: end, at: this.clock.now() };
   }
 
   /** RMS of a recent message, in dBFS; -100 if there was none. */
