@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
+import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { writeGiven } from '../../protocol/messages.ts';
 import { streamPath } from '../../protocol/paths.ts';
@@ -16,6 +17,7 @@ import type { State } from '../../service/state/state.ts';
 import type { Pulse } from '../../wire/pulse.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
+import { UnfinishedMessages } from '../../wire/server/unfinished.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { ReplyMode } from '../replies/reply.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
@@ -94,6 +96,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
     ...{ connections, live, capacity },
     uses: createTokenUses(),
     earlyBytes: createEarlyBytes(dialect.stream.earlyAudioBytes),
+    unfinished: new UnfinishedMessages(),
   };
   let nextId = options.firstStream ?? 1;
 
@@ -156,15 +159,20 @@ interface SharedParts {
   capacity: Capacity;
   uses: TokenUses;
   earlyBytes: EarlyBytes;
+  unfinished: UnfinishedMessages;
 }
 
 /** Waits for the token of a new connection, then confirms the stream and begins it. */
 function beginStream(
   options: VoiceEndpointOptions,
-  { connections, live, capacity, uses, earlyBytes }: SharedParts,
+  { connections, live, capacity, uses, earlyBytes, unfinished }: SharedParts,
   { connection, transport }: { connection: StreamConnection; transport: Socket },
 ): void {
   const stopCounting = earlyBytes.watch(connection, transport);
+  unfinished.watch(connection.socket, transport, (why) => {
+    connection.totals.why ??= why;
+    connection.closeWith(closeCodes.messageTooBig, closeCodeName(closeCodes.messageTooBig), 'protocol-error');
+  });
   const settle = capacity.awaitToken(connection);
   awaitToken({
     ...options,

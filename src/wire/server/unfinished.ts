@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+
+/** Most bytes of messages that have not arrived whole, over all streams of a process. */
+const maxUnfinishedBytes = 32 * 1024 * 1024;
+/** What each piece of such a message costs beside its bytes: a peer may send it byte by byte. */
+const pieceCostBytes = 128;
+/** A stream that has less is closed only where no stream has more: any stream is in the middle of a message now and then. */
+const ordinaryBytes = 64 * 1024;
+
+/** What `ws` holds of a message until it is whole. It has no other way to ask for this. */
+interface Receiver {
+  _buffers: Buffer[];
+  _bufferedBytes: number;
+  _fragments: Buffer[];
+  _messageLength: number;
+}
+
+interface Unfinished {
+  bytes: number;
+  /** Ends the stream, and lets go of what is held. */
+  close(): void;
+}
+
+/** Bounds the bytes of unfinished messages over all streams: beyond it the newest stream is closed. */
+export class UnfinishedMessages {
+  /** In the order in which they opened. */
+  private readonly streams = new Set<Unfinished>();
+  private bytes = 0;
+  private closed = 0;
+
+  /** Counts what `socket` holds until it closes. `close` sends the close frame. */
+  watch(socket: WebSocket, transport: Socket, close: (why: string) => void): void {
+    const receiver = (socket as unknown as { _receiver: Receiver })._receiver;
+    const one: Unfinished = {
+      bytes: 0,
+      close: () => {
+        forget();
+        this.closed += 1;
+        const mebibytes = maxUnfinishedBytes / 1024 / 1024;
+        close(
+          `the unfinished messages of all streams are larger than ${mebibytes} MiB (streams closed for this: ${this.closed})`,
+        );
+        // What still comes is dropped.
+        transport.removeAllListeners('data').pause();
+        Object.assign(receiver, { _buffers: [], _bufferedBytes: 0, _fragments: [] });
+      },
+    };
+    // After the listener of ws.
+    const count = () => {
+      const bytes = heldBy(receiver);
+      if (bytes === one.bytes) return;
+      this.bytes += bytes - one.bytes;
+      one.bytes = bytes;
+      if (this.bytes > maxUnfinishedBytes) this.newest().close();
+    };
+    const forget = () => {
+      transport.off('data', count);
+      this.streams.delete(one);
+      this.bytes -= one.bytes;
+      one.bytes = 0;
+    };
+    this.streams.add(one);
+    transport.on('data', count);
+    socket.once('close', forget);
+  }
+
+  private newest(): Unfinished {
+    const newestFirst = [...this.streams].reverse();
+    return (
+      newestFirst.find(({ bytes }) => bytes > ordinaryBytes) ??
+      (newestFirst.find(({ bytes }) => bytes > 0) as Unfinished)
+    );
+  }
+}
+
+function heldBy({ _buffers, _bufferedBytes, _fragments, _messageLength }: Receiver): number {
+  const pieces = _buffers.length + _fragments.length;
+  return pieces === 0 ? 0 : _bufferedBytes + _messageLength + pieces * pieceCostBytes;
+}
