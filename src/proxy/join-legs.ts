@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { PeerClose } from './leg-socket.ts';
-import { type Leg, Passage, type PassageWatch } from './passage.ts';
+import { type Leg, Passage, type PassageWatch, type WaitingBytes } from './passage.ts';
 
 /** How a joined stream ended. */
 export interface JoinedEnd {
@@ -22,6 +22,7 @@ export interface JoinOptions {
   service: Leg;
   clock: Clock;
   watch: PassageWatch;
+  waiting: WaitingBytes;
   /** Which code both sides get if one of them does not read. */
   slowReader: { close: number; reason: string };
   onEnd: (end: JoinedEnd) => void;
@@ -47,7 +48,8 @@ const other = { device: 'service', service: 'device' } as const satisfies Record
  * Joins two legs: each close frame is passed on, and the answer of the one side is the answer to the other; a side that
  * vanishes without one is cut off from the other.
  */
-export function joinLegs({ device, service, clock, watch, slowReader, onEnd }: JoinOptions): Joined {
+export function joinLegs(options: JoinOptions): Joined {
+  const { device, service, clock, watch, waiting, slowReader, onEnd } = options;
   const legs = { device, service };
   const hasClosed = { device: false, service: false };
   let first: JoinedEnd | undefined;
@@ -87,9 +89,9 @@ export function joinLegs({ device, service, clock, watch, slowReader, onEnd }: J
       else legs[side].socket.closeNow(code, reason);
     }
   };
-  const giveUp = () => {
-    if (first !== undefined) return;
-    close(slowReader.close, slowReader.reason);
+  const giveUp = (reader: Side, isNow: boolean) => {
+    if (first === undefined) close(slowReader.close, slowReader.reason);
+    if (isNow) legs[reader].socket.terminate();
   };
 
   for (const side of ['device', 'service'] as const) {
@@ -107,7 +109,10 @@ export function joinLegs({ device, service, clock, watch, slowReader, onEnd }: J
     });
   }
   const passage = (from: Side) =>
-    new Passage({ from, source: legs[from], sink: legs[other[from]], watch, onSlowReader: giveUp });
+    new Passage({
+      ...{ from, source: legs[from], sink: legs[other[from]], watch, waiting },
+      onSlowReader: (isNow) => giveUp(other[from], isNow),
+    });
   return {
     passages: { device: passage('device'), service: passage('service') },
     close,

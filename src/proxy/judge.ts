@@ -5,9 +5,8 @@ import { judgeSentVoice } from '../rules/device/audio.ts';
 import { deviceRules } from '../rules/device/catalogue.ts';
 import { type HeardVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
+import { weigh } from '../service/state/weigh.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
-import type { Evidence } from './evidence.ts';
-import { createJudgementBook, type JudgementCounts } from './judgement-book.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 
 /** A stream to be judged. */
@@ -17,7 +16,7 @@ export interface StreamSubject {
   readonly device: string | undefined;
   /** What it is judged together with: its device, or where its token names none, all streams with this token. */
   readonly owner: string;
-  seenBy(side: Side): Evidence;
+  seenBy(side: Side): StreamExchange;
   /** Whether the service has heard wrong audio: if it echoes that, it is not to blame. */
   readonly hearsWrongAudio: boolean;
   /** The audio that a side has sent, if it has sent any and nothing has changed its pace on the way. */
@@ -27,9 +26,15 @@ export interface StreamSubject {
 /** A token request as each side sees it: the same unless it was spoilt. A service that was not asked saw nothing. */
 export type SeenTokenRequest = Readonly<Record<Side, TokenExchange | undefined>>;
 
+export interface JudgementCounts {
+  violations: number;
+  remarks: number;
+}
+
 /** Judges both sides by what passes. It looks when something other than audio passed, and at the end of a stream. */
-export interface Judge {
+export interface ProxyJudge {
   token(seen: SeenTokenRequest, device: string | undefined): void;
+  opened(stream: number): void;
   /** The device of this stream is known. */
   identified(stream: StreamSubject): void;
   /** Something passed on this stream. */
@@ -39,12 +44,14 @@ export interface Judge {
   /** The pace of its device is known, or has changed. */
   paced(stream: StreamSubject): void;
   ended(stream: StreamSubject): void;
+  /** The rules that were broken on an open stream, for people: the first ones. */
+  heldAgainst(stream: number): readonly string[];
   /** How much was found against the sides. */
   counts(): JudgementCounts;
   close(): void;
 }
 
-export interface JudgeOptions {
+export interface ProxyJudgeOptions {
   clock: Clock;
   events: ProxyEvents;
   /** Whether remarks are violations. */
@@ -58,38 +65,25 @@ const maxTokens = 64;
 const maxEnded = 16;
 const newestTokens = 12;
 const newestEnded = 2;
-/** Devices that are remembered. */
+/** Devices that are remembered, and what is remembered of all of them beside their open streams. */
 const maxDevices = 200;
-
-interface Dossier {
-  tokens: { id: string; seen: SeenTokenRequest }[];
-  open: Set<StreamSubject>;
-  ended: StreamSubject[];
-}
+const rememberedBytes = 8 * 1024 * 1024;
+/** Judgements about no stream that are remembered; beyond it the oldest may be told again. */
+const maxTold = 5_000;
+/** Broken rules of an open stream that are remembered for those who look. */
+const maxHeld = 20;
 
 const catalogues: Readonly<Record<Side, readonly Rule[]>> = { service: serviceRules, device: deviceRules };
 const sides = ['service', 'device'] as const;
 /** The rule about the audio of each side. */
 const audioRule = { service: 'R38', device: 'D5' } as const;
 
-export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
-  const dossiers = new Map<string, Dossier>();
+export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions): ProxyJudge {
+  const dossiers = createDossiers();
   const book = createJudgementBook({ events, isStrict });
   const timers = new Map<StreamSubject, ClockTimer>();
-  let tokens = 0;
 
-  const dossierOf = (name: string): Dossier => {
-    const known = dossiers.get(name) ?? { tokens: [], open: new Set(), ended: [] };
-    dossiers.delete(name);
-    dossiers.set(name, known);
-    for (const [oldest, { open }] of dossiers) {
-      if (dossiers.size <= maxDevices) break;
-      if (open.size === 0) dossiers.delete(oldest);
-    }
-    return known;
-  };
-
-  const note = (side: Side, rule: Rule, finding: Finding | undefined, device: string | undefined) => {
+  const enter = (side: Side, rule: Rule, finding: Finding | undefined, device: string | undefined) => {
     const verdict = finding?.verdict;
     if (finding === undefined || (verdict !== 'fail' && verdict !== 'warn' && verdict !== 'observed')) return;
     const streams = finding.evidence.flatMap((id) => (id.startsWith('S') ? [Number(id.slice(1))] : []));
@@ -101,7 +95,7 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       isFault: verdict === 'fail',
     };
     const subjects = streams.length > 0 ? streams : [undefined];
-    for (const stream of subjects) book.note({ ...about, stream, device, count: finding.evidence.length });
+    for (const stream of subjects) book.enter({ ...about, stream, device, count: finding.evidence.length });
   };
 
   /** `subject`: its audio is judged too, at its end. */
@@ -111,28 +105,26 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
     subject,
     isWhole = true,
   }: Pick<StreamSubject, 'owner' | 'device'> & { subject?: StreamSubject; isWhole?: boolean }) => {
-    const dossier = isWhole ? dossierOf(owner) : newest(dossierOf(owner));
+    const dossier = isWhole ? dossiers.of(owner) : newest(dossiers.of(owner));
     for (const side of sides) {
       const seen = gather(dossier, side, subject);
       for (const rule of catalogues[side]) {
         const isOfAudio = subject !== undefined && rule.id === audioRule[side];
         if (isOfAudio && (!isWhole || (side === 'service' && subject.hearsWrongAudio))) continue;
-        note(side, rule, isOfAudio ? judgeVoice(side, subject, seen) : rule.judge(seen), device);
+        enter(side, rule, isOfAudio ? judgeVoice(side, subject, seen) : rule.judge(seen), device);
       }
     }
   };
 
   return {
     token(seen, device) {
-      tokens += 1;
       const owner = ownerOf(device);
-      const dossier = dossierOf(owner);
-      dossier.tokens.push({ id: `T${tokens}`, seen });
-      if (dossier.tokens.length > maxTokens) dossier.tokens.shift();
+      dossiers.addToken(owner, seen);
       judge({ owner, device });
     },
+    opened: (stream) => void book.open(stream),
     identified(stream) {
-      dossierOf(stream.owner).open.add(stream);
+      dossiers.of(stream.owner).open.add(stream);
     },
     passed(stream) {
       if (timers.has(stream)) return;
@@ -148,27 +140,145 @@ export function createJudge({ clock, events, isStrict }: JudgeOptions): Judge {
       if (rule === undefined) return;
       const { id, device } = stream;
       const about = { side, rule: rule.id, message: rule.title, value: remark, isFault: true };
-      book.note({ ...about, stream: id, device, count: 1 });
+      book.enter({ ...about, stream: id, device, count: 1 });
     },
     paced(stream) {
       const rule = catalogues.device.find(({ id }) => id === audioRule.device);
-      const own = { id: `S${stream.id}`, exchange: stream.seenBy('device').exchange() };
-      if (rule !== undefined) note('device', rule, judgeVoice('device', stream, [own]), stream.device);
+      const own = { id: `S${stream.id}`, exchange: stream.seenBy('device') };
+      if (rule !== undefined) enter('device', rule, judgeVoice('device', stream, [own]), stream.device);
     },
     ended(stream) {
-      const dossier = dossierOf(stream.owner);
       timers.get(stream)?.cancel();
       timers.delete(stream);
       judge({ owner: stream.owner, device: stream.device, subject: stream });
-      dossier.open.delete(stream);
-      for (const side of sides) stream.seenBy(side).dropAudio();
-      dossier.ended.push(stream);
-      if (dossier.ended.length > maxEnded) dossier.ended.shift();
+      dossiers.addEnded(stream);
+      book.close(stream.id);
     },
+    heldAgainst: book.heldAgainst,
     counts: book.counts,
     close() {
       for (const timer of timers.values()) timer.cancel();
     },
+  };
+}
+
+interface AskedToken {
+  id: string;
+  seen: SeenTokenRequest;
+  bytes: number;
+}
+
+/** An ended stream, for the rules about several streams: without its audio, and without what made it. */
+interface EndedStream {
+  id: number;
+  seen: Readonly<Record<Side, StreamExchange>>;
+  bytes: number;
+}
+
+/** What is remembered of one device. */
+interface Dossier {
+  tokens: AskedToken[];
+  open: Set<StreamSubject>;
+  ended: EndedStream[];
+}
+
+/** What is remembered of all devices, within a budget: beyond it the device that was away longest is forgotten. */
+function createDossiers() {
+  const dossiers = new Map<string, Dossier>();
+  let bytes = 0;
+  let tokens = 0;
+
+  const dossierOf = (owner: string): Dossier => {
+    const known = dossiers.get(owner) ?? { tokens: [], open: new Set(), ended: [] };
+    dossiers.delete(owner);
+    dossiers.set(owner, known);
+    for (const [oldest, dossier] of dossiers) {
+      if (dossiers.size <= maxDevices) break;
+      if (dossier.open.size > 0) continue;
+      while (forgetOldest(dossier));
+      dossiers.delete(oldest);
+    }
+    return known;
+  };
+  const forgetOldest = (dossier: Dossier): boolean => {
+    const forgotten = dossier.tokens.shift() ?? dossier.ended.shift();
+    bytes -= forgotten?.bytes ?? 0;
+    return forgotten !== undefined;
+  };
+  const add = <Kept extends AskedToken | EndedStream>(list: Kept[], kept: Kept, most: number) => {
+    list.push(kept);
+    bytes += kept.bytes;
+    if (list.length > most) bytes -= list.shift()?.bytes ?? 0;
+    for (const dossier of dossiers.values()) {
+      while (bytes > rememberedBytes && forgetOldest(dossier));
+      if (bytes <= rememberedBytes) break;
+    }
+  };
+  return {
+    of: dossierOf,
+    addToken(owner: string, seen: SeenTokenRequest) {
+      tokens += 1;
+      add(dossierOf(owner).tokens, { id: `T${tokens}`, seen, bytes: weighSides(seen) }, maxTokens);
+    },
+    addEnded(stream: StreamSubject) {
+      const { id, owner } = stream;
+      const device = withoutAudio(stream.seenBy('device'));
+      const service = withoutAudio(stream.seenBy('service'));
+      const dossier = dossierOf(owner);
+      dossier.open.delete(stream);
+      add(dossier.ended, { id, seen: { device, service }, bytes: weighSides({ device, service }) }, maxEnded);
+    },
+  };
+}
+
+function weighSides({ device, service }: Readonly<Record<Side, unknown>>): number {
+  return weigh(device) + (service === device ? 0 : weigh(service));
+}
+
+/** Something held against a side. */
+interface Entry {
+  side: Side;
+  rule: string;
+  message: string;
+  value: string;
+  /** A rule is broken; otherwise it is unusual, or left open. */
+  isFault: boolean;
+  stream: number | undefined;
+  device: string | undefined;
+  count: number;
+}
+
+/** Emits each entry once for a stream, or for a device where it is about no stream. */
+function createJudgementBook({ events, isStrict }: Pick<ProxyJudgeOptions, 'events' | 'isStrict'>) {
+  const told = new Set<string>();
+  const held = new Map<number, string[]>();
+  const counts: JudgementCounts = { violations: 0, remarks: 0 };
+  const keyOf = ({ rule, isFault, stream, device }: Entry) =>
+    `${rule} ${isFault} ${stream === undefined ? `of ${device}` : stream}`;
+  return {
+    enter(entry: Entry) {
+      const key = keyOf(entry);
+      if (told.has(key)) return;
+      told.add(key);
+      const [oldest] = told;
+      if (told.size > maxTold && oldest !== undefined) told.delete(oldest);
+      const { isFault, stream, device, ...rest } = entry;
+      const type = isFault || isStrict ? 'violation' : 'remark';
+      counts[type === 'violation' ? 'violations' : 'remarks'] += 1;
+      events.of[rest.side].emit({
+        type,
+        ...rest,
+        ...(stream === undefined ? {} : { stream }),
+        ...(device === undefined ? {} : { device }),
+      });
+      const texts = type === 'violation' && stream !== undefined ? held.get(stream) : undefined;
+      if (texts !== undefined && texts.length < maxHeld)
+        texts.push(`${rest.side} breaks ${rest.rule}: ${rest.value}`);
+    },
+    open: (stream: number) => held.set(stream, []),
+    heldAgainst: (stream: number): readonly string[] => held.get(stream) ?? [],
+    close: (stream: number) => held.delete(stream),
+    counts: () => ({ ...counts }),
   };
 }
 
@@ -192,15 +302,16 @@ function newest({ tokens, open, ended }: Dossier): Dossier {
 
 /** Everything that is known of a device, as one side sees it; audio only of the stream that is judged. */
 function gather({ tokens, open, ended }: Dossier, side: Side, subject: StreamSubject | undefined): Seen[] {
-  const streams = [...ended, ...open];
-  if (subject !== undefined && !streams.includes(subject)) streams.push(subject);
+  const streams = [...open];
+  if (subject !== undefined && !open.has(subject)) streams.push(subject);
   return [
     ...tokens.flatMap(({ id, seen }) => {
       const exchange = seen[side];
       return exchange === undefined ? [] : [{ id, exchange }];
     }),
+    ...ended.map(({ id, seen }) => ({ id: `S${id}`, exchange: seen[side] })),
     ...streams.map((stream) => {
-      const exchange = stream.seenBy(side).exchange();
+      const exchange = stream.seenBy(side);
       return { id: `S${stream.id}`, exchange: stream === subject ? exchange : withoutAudio(exchange) };
     }),
   ];

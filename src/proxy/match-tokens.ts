@@ -1,5 +1,7 @@
+import { shortText } from '../kernel/short-text.ts';
 import { isRecord } from '../protocol/error-body.ts';
 import { parseJson } from '../protocol/parse-json.ts';
+import { weigh } from '../service/state/weigh.ts';
 import type { TokenExchange } from '../wire/exchange.ts';
 
 /** Finds the request that granted a token, by the hash of the token: the token itself is not kept. */
@@ -12,23 +14,32 @@ export interface TokenMatches {
   onlyDeviceAt(remote: string): string | undefined;
 }
 
-/** Most grants that are remembered; beyond it the oldest is forgotten. Tokens are used at once and live for a minute. */
+/** Grants that are remembered; beyond it the oldest is forgotten. Tokens are used at once and live for a minute. */
 const maxGrants = 1_000;
+const grantBytes = 4 * 1024 * 1024;
 const maxAddresses = 200;
 
 const severalDevices = Symbol('several devices');
 
 export function createTokenMatches(): TokenMatches {
-  const byHash = new Map<string, TokenExchange>();
+  const byHash = new Map<string, { exchange: TokenExchange; bytes: number }>();
+  let bytes = 0;
   const devicesAt = new Map<string, string | typeof severalDevices>();
   return {
     granted(exchange) {
       if (exchange.granted === undefined) return;
-      byHash.set(exchange.granted.hash, exchange);
-      const [oldest] = byHash.keys();
-      if (byHash.size > maxGrants && oldest !== undefined) byHash.delete(oldest);
+      const { hash } = exchange.granted;
+      bytes -= byHash.get(hash)?.bytes ?? 0;
+      const grant = { exchange, bytes: weigh(exchange) };
+      byHash.set(hash, grant);
+      bytes += grant.bytes;
+      for (const [oldest, forgotten] of byHash) {
+        if (byHash.size <= maxGrants && bytes <= grantBytes) break;
+        byHash.delete(oldest);
+        bytes -= forgotten.bytes;
+      }
     },
-    find: (hash) => byHash.get(hash),
+    find: (hash) => byHash.get(hash)?.exchange,
     asked(remote, device) {
       const known = devicesAt.get(remote);
       devicesAt.set(remote, known === undefined || known === device ? device : severalDevices);
@@ -45,6 +56,14 @@ export function createTokenMatches(): TokenMatches {
 /** The device that a token was requested for. */
 export function requestedDevice({ request }: Pick<TokenExchange, 'request'>): string | undefined {
   const fields = parseJson(request.body);
-  const device = isRecord(fields) ? fields.deviceId : undefined;
-  return typeof device === 'string' && device !== '' ? device : undefined;
+  return deviceName(isRecord(fields) ? fields.deviceId : undefined);
+}
+
+/** Longest name of a device that is told apart from others. */
+const maxNameLength = 256;
+
+/** The name of a device that a body or a claim gives, at most as long as a service takes it. */
+export function deviceName(given: unknown): string | undefined {
+  if (typeof given !== 'string' || given === '') return undefined;
+  return given.length <= maxNameLength ? given : shortText(given);
 }

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import type { Side } from '../wire/exchange.ts';
-import { BackPressure } from './back-pressure.ts';
 import type { LegSocket } from './leg-socket.ts';
 
 /** One end of a joined stream. */
@@ -27,8 +26,9 @@ export interface PassageOptions {
   source: Leg;
   sink: Leg;
   watch: PassageWatch;
-  /** The sink reads too slowly. */
-  onSlowReader: () => void;
+  waiting: WaitingBytes;
+  /** The sink reads too slowly. `isNow`: what waits for it must be let go of at once. */
+  onSlowReader: (isNow: boolean) => void;
 }
 
 const asBinary = { binary: true };
@@ -47,14 +47,17 @@ export class Passage {
   private readonly sink: LegSocket;
   private readonly watch: PassageWatch;
   private readonly pressure: BackPressure;
-  private readonly onSlowReader: () => void;
+  private readonly onSlowReader: (isNow: boolean) => void;
 
-  constructor({ from, source, sink, watch, onSlowReader }: PassageOptions) {
+  constructor({ from, source, sink, watch, waiting, onSlowReader }: PassageOptions) {
     this.from = from;
     this.sink = sink.socket;
     this.watch = watch;
     this.onSlowReader = onSlowReader;
-    this.pressure = new BackPressure(source.socket, sink.transport);
+    this.pressure = new BackPressure(source.socket, sink.transport, {
+      waiting,
+      onOver: () => onSlowReader(true),
+    });
     source.socket.on('message', (data, isBinary) => this.take(data as Buffer, isBinary));
     source.socket.on('ping', (data) => this.control('ping', data));
     source.socket.on('pong', (data) => this.control('pong', data));
@@ -91,7 +94,74 @@ export class Passage {
   private mayAdd(): boolean {
     if (this.sink.readyState !== this.sink.OPEN) return false;
     if (!this.pressure.isOver) return true;
-    this.onSlowReader();
+    this.onSlowReader(false);
     return false;
+  }
+}
+
+/** Bytes that may wait for a slow reader before its source is paused. */
+export const pauseOverBytes = 64 * 1024;
+/** Bytes that may wait before a further message; beyond it both sides are closed. */
+export const giveUpOverBytes = 1024 * 1024;
+/** Bytes that may wait for all slow readers together: one message may be large. Beyond it the newest one is cut off. */
+const waitingInAllBytes = 32 * 1024 * 1024;
+
+/** The bytes that wait for slow readers, over all streams. */
+export class WaitingBytes {
+  /** In the order in which they began to wait. */
+  private readonly readers = new Map<BackPressure, number>();
+  private bytes = 0;
+
+  /** So much waits for this reader now. */
+  count(reader: BackPressure, bytes: number): void {
+    this.bytes += bytes - (this.readers.get(reader) ?? 0);
+    if (bytes === 0) this.readers.delete(reader);
+    else this.readers.set(reader, bytes);
+    if (this.bytes > waitingInAllBytes) [...this.readers.keys()].at(-1)?.onOver();
+  }
+}
+
+/** Slows a source down to the pace of its reader. A class, because every frame passes it: see ARCHITECTURE.md. */
+class BackPressure {
+  private isWaiting = false;
+  private readonly source: LegSocket;
+  private readonly sink: Socket;
+  private readonly waiting: WaitingBytes;
+  /** The readers of all streams together are too slow, and this one is the newest. */
+  readonly onOver: () => void;
+
+  constructor(
+    source: LegSocket,
+    sink: Socket,
+    { waiting, onOver }: { waiting: WaitingBytes; onOver: () => void },
+  ) {
+    this.source = source;
+    this.sink = sink;
+    this.waiting = waiting;
+    this.onOver = onOver;
+  }
+
+  /** Whether so much waits that nothing more may be added. */
+  get isOver(): boolean {
+    return this.sink.writableLength > giveUpOverBytes;
+  }
+
+  /** A message was written to the sink. */
+  wrote(): void {
+    const { writableLength } = this.sink;
+    if (writableLength <= pauseOverBytes) return;
+    this.waiting.count(this, writableLength);
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    this.source.pause();
+    this.sink.once('drain', () => this.letGo());
+  }
+
+  /** The source is read again, also because its sink has gone. */
+  letGo(): void {
+    if (!this.isWaiting) return;
+    this.isWaiting = false;
+    this.waiting.count(this, 0);
+    this.source.resume();
   }
 }

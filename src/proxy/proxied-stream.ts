@@ -1,7 +1,10 @@
-import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
 import type { Redactor } from '../kernel/redact.ts';
+import { shortText } from '../kernel/short-text.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
+import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
+import type { TemplateValues } from '../protocol/dialect/templates.ts';
 import type { Dialect } from '../protocol/dialect.ts';
 import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/messages.ts';
 import type { ControlledStream } from '../service/control/stream-actions.ts';
@@ -15,110 +18,270 @@ import { createSpeaker } from '../service/streams/speaker.ts';
 import type { Side, TokenFacts, Upgrade } from '../wire/exchange.ts';
 import type { Pulse } from '../wire/pulse.ts';
 import { Line } from '../wire/server/network/line.ts';
+import type { UnfinishedMessages } from '../wire/server/unfinished.ts';
 import type { Tap } from '../wire/tap.ts';
+import type { EvidenceBudget } from './evidence.ts';
 import { type Joined, type JoinedEnd, joinLegs } from './join-legs.ts';
-import { type Judge, ownerOf, type StreamSubject } from './judge.ts';
-import { requestedDevice, type TokenMatches } from './match-tokens.ts';
-import type { Leg } from './passage.ts';
+import { ownerOf, type ProxyJudge, type StreamSubject } from './judge.ts';
+import { deviceName, requestedDevice, type TokenMatches } from './match-tokens.ts';
+import type { Leg, WaitingBytes } from './passage.ts';
 import type { ProxyEvents } from './proxy-events.ts';
-import { inject, spoilStream } from './spoil-stream.ts';
+import { inject, type StreamSpoiler, spoilStream } from './spoil-stream.ts';
 import { StreamWitness } from './stream-witness.ts';
-import { type LaneListener, VoiceLane } from './voice-lane.ts';
+import { createLanes, type Lanes } from './voice-lane.ts';
 
-export interface ProxiedStreamOptions {
-  id: number;
-  remote: string;
-  device: Leg;
-  service: Leg;
-  upgrade: Upgrade;
+/** What the streams of a proxy share. */
+export interface SharedByStreams {
   clock: Clock;
   /** The machine's: audio is heard when it arrives. */
   baseClock: Clock;
   dialect: Dialect;
   random: Pick<Random, 'id'>;
   events: ProxyEvents;
-  /** Knows what grants access, and learns the token. */
-  redactor: Redactor;
   faults: Faults;
   pulse: Pulse;
-  judge: Judge;
+  judge: ProxyJudge;
   matches: TokenMatches;
-  tap: Tap | undefined;
+  evidence: EvidenceBudget;
+  unfinished: UnfinishedMessages;
+  waiting: WaitingBytes;
   /** Counts the connection, as far as there is room for it: the service decides. */
   leaseSlot(device: string): SlotLease | undefined;
+}
+
+export interface ProxiedStreamOptions extends SharedByStreams {
+  id: number;
+  remote: string;
+  device: Leg;
+  service: Leg;
+  upgrade: Upgrade;
+  /** Knows what grants access, and learns the token. */
+  redactor: Redactor;
+  tap: Tap | undefined;
   /** How many streams of this device are open, this one among them. */
   countOf(device: string): number;
   onEnd(): void;
 }
 
+const sides = ['device', 'service'] as const;
+
 /** A stream between a device and the service. */
-export interface ProxiedStream extends ControlledStream {
+export class ProxiedStream implements ControlledStream {
   readonly joined: Joined;
   readonly witness: StreamWitness;
   readonly subject: StreamSubject;
   readonly hasEnded: Promise<void>;
-}
+  private ended: () => void = () => {};
+  private readonly options: ProxiedStreamOptions;
+  private readonly facts: StreamFacts;
+  private readonly lanes: Lanes;
+  private readonly spoiler: StreamSpoiler;
+  private readonly substitute: Substitute;
+  private slot: SlotLease | undefined;
+  private isConfirmed = false;
+  private readonly values: TemplateValues;
 
-/** Broken rules that a stream remembers for those who look. */
-const maxBroken = 20;
+  constructor(options: ProxiedStreamOptions) {
+    this.options = options;
+    const { id, remote, device, service, clock, baseClock, dialect, events, judge } = options;
+    this.hasEnded = new Promise((resolve) => {
+      this.ended = resolve;
+    });
+    this.facts = new StreamFacts(options);
+    this.lanes = createLanes({
+      clock: baseClock,
+      events,
+      at: () => ({ stream: id, device: this.facts.named }),
+      onFinding: (side, { finding, remark }) => judge.heard(side, this.subject, finding, remark),
+      onPace: (side) => side === 'device' && judge.paced(this.subject),
+    });
+    this.witness = new StreamWitness({
+      ...{ clock: baseClock, redactor: options.redactor, lanes: this.lanes },
+      ...{ upgrade: options.upgrade, budget: options.evidence, tap: options.tap },
+      onToken: (token) => this.presented(token),
+      onText: (from, text, bytes) => this.text(from, text, bytes),
+    });
+    this.subject = createSubject(options, { facts: this.facts, witness: this.witness, lanes: this.lanes });
+    judge.opened(id);
+    events.of.device.emit({ type: 'stream-opened', stream: id, remote });
+    const { close, reason } = dialect.stream.closes.slowReader;
+    this.joined = joinLegs({
+      ...{ device, service, clock: baseClock, watch: this.witness, waiting: options.waiting },
+      slowReader: { close, reason },
+      onEnd: (end) => this.end(end),
+    });
+    for (const side of sides) {
+      const { socket, transport } = options[side];
+      options.unfinished.watch(socket, transport, (why) => this.refuseUnfinished(why));
+    }
+    const { totals } = this.facts;
+    this.values = createMessageValues({ stream: id, totals, random: options.random, clock });
+    const { joined, witness, values } = this;
+    this.spoiler = spoilStream({
+      ...{ joined, witness, clock, dialect, values, faults: options.faults, legs: { device, service } },
+      subject: () => ({ stream: id, device: totals.device }),
+      onFault() {
+        totals.cause ??= 'fault';
+      },
+    });
+    this.substitute = createSubstitute({ joined, witness, values, dialect, pulse: options.pulse });
+  }
 
-export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStream {
-  const { id, remote, clock, baseClock, dialect, events, judge, redactor, tap, upgrade } = options;
-  const startedAt = baseClock.now();
-  const durationMs = () => Math.round(baseClock.now() - startedAt);
-  const totals: StreamTotals = {
-    ...{ stream: id, device: undefined, jti: undefined, code: 0, reason: '', durationMs: 0 },
-    ...{ framesIn: 0, bytesIn: 0, framesOut: 0, bytesOut: 0, oddMessages: 0, emptyMessages: 0 },
-  };
-  let isConfirmed = false;
-  let claims: Record<string, unknown> | undefined;
-  let presentedHash = `of stream ${id}`;
-  let slot: SlotLease | undefined;
-  /** What was held against either side, for people. */
-  const broken: string[] = [];
-  const stopWatching = events.subscribe((event) => {
-    if (event.type === 'violation' && event.stream === id && broken.length < maxBroken)
-      broken.push(`${event.side} breaks ${event.rule}: ${event.value}`);
-  });
-  const named = () => totals.device ?? '';
+  get claims(): Record<string, unknown> | undefined {
+    return this.facts.claims;
+  }
 
-  const onToken = ({ claims: presented, hash }: TokenFacts) => {
-    claims = presented;
-    const granted = options.matches.find(hash);
-    const asked = granted && requestedDevice(granted);
-    presentedHash = hash;
-    totals.device = asked ?? (typeof presented?.sub === 'string' ? presented.sub : undefined);
-    if (typeof presented?.jti === 'string') totals.jti = presented.jti;
-    judge.identified(subject);
-    judge.passed(subject);
-  };
-  const onText = (from: Side, text: string) => {
-    const at = { stream: id, device: named() };
-    judge.passed(subject);
+  get live(): ControlledStream['live'] {
+    return this.isConfirmed ? { voice: this.substitute.voice, reply: {} } : undefined;
+  }
+
+  get connection(): ControlledStream['connection'] {
+    const { facts, lanes, joined, witness, values } = this;
+    const { id, remote, judge } = this.options;
+    const { totals } = facts;
+    lanes.count(totals);
+    return {
+      ...{ id, remote, totals, values },
+      durationMs: () => facts.durationMs(),
+      device: {
+        verdict() {
+          const verdict = lanes.device.check.verdict();
+          return { ...verdict, remarks: [...judge.heldAgainst(id), ...verdict.remarks] };
+        },
+      },
+      levels: () => ({
+        inDbfs: lanes.device.check.level.read(),
+        outDbfs: lanes.service.check.level.read(),
+      }),
+      sendText: (text) => inject({ joined, witness }, 'device', text),
+      closeWith(code, reason, cause = 'control') {
+        checkClose(code, reason);
+        totals.cause ??= cause;
+        joined.close(code, reason);
+      },
+    };
+  }
+
+  private presented(token: TokenFacts): void {
+    const { judge } = this.options;
+    this.facts.presented(token);
+    judge.identified(this.subject);
+    judge.passed(this.subject);
+  }
+
+  private text(from: Side, text: string, bytes: number): void {
+    const { id, events, judge } = this.options;
+    const at = { stream: id, device: this.facts.named };
+    judge.passed(this.subject);
     if (from === 'device') {
-      events.of.device.emit({ type: 'text-received', ...at, bytes: Buffer.byteLength(text) });
+      events.of.device.emit({ type: 'text-received', ...at, bytes });
       return;
     }
     const { category, body } = readServiceMessage(text);
-    if (category === 'connected' && !isConfirmed) {
-      isConfirmed = true;
-      slot = options.leaseSlot(named());
-      spoiler.confirmed();
-      const connections = options.countOf(named());
-      events.of.service.emit({ type: 'stream-authorised', ...at, jti: totals.jti ?? '', connections });
-    }
+    if (category === 'connected' && !this.isConfirmed) this.confirm();
     events.of.service.emit({ type: 'message-sent', ...at, body });
-  };
+  }
 
-  const lanes = { device: createLane('device'), service: createLane('service') };
-  const witness = new StreamWitness({ clock: baseClock, redactor, upgrade, tap, lanes, onToken, onText });
-  const subject: StreamSubject = {
+  private confirm(): void {
+    const { id: stream, events, leaseSlot, countOf } = this.options;
+    const { named: device, totals } = this.facts;
+    this.isConfirmed = true;
+    this.slot = leaseSlot(device);
+    this.spoiler.confirmed();
+    const connections = countOf(device);
+    const jti = totals.jti ?? '';
+    events.of.service.emit({ type: 'stream-authorised', stream, device, jti, connections });
+  }
+
+  private refuseUnfinished(why: string): void {
+    const { totals } = this.facts;
+    totals.cause ??= 'protocol-error';
+    totals.why ??= why;
+    this.joined.close(closeCodes.messageTooBig, closeCodeName(closeCodes.messageTooBig));
+  }
+
+  private end({ by, code, reason, violation, isOurs }: JoinedEnd): void {
+    const { events, judge, baseClock, redactor } = this.options;
+    const { facts, lanes, witness } = this;
+    const { totals } = facts;
+    this.spoiler.end();
+    this.substitute.stop();
+    lanes.close();
+    const text = redactor.text(reason);
+    const breakdown =
+      violation === undefined ? undefined : { code: 'protocol-violation' as const, message: violation };
+    const end = { at: baseClock.now(), by, code, reason: text, breakdown };
+    witness.closed(end, isOurs);
+    lanes.count(totals);
+    const told = text === '' ? (violation ?? '') : text;
+    Object.assign(totals, { code, reason: told, durationMs: facts.durationMs() });
+    if (violation !== undefined) totals.cause ??= 'protocol-error';
+    if (witness.unjudged > 0) totals.unjudged = witness.unjudged;
+    judge.ended(this.subject);
+    witness.tellEnd(end);
+    witness.release();
+    const source = isOurs ? events : events.of[by];
+    source.emit({ type: 'stream-closed', ...totals, remarks: lanes.device.check.verdict().remarks });
+    this.slot?.release();
+    this.options.onEnd();
+    this.ended();
+  }
+}
+
+/** Whose stream it is, and what is counted of it. */
+class StreamFacts {
+  readonly totals: StreamTotals;
+  claims: Record<string, unknown> | undefined;
+  private readonly options: Pick<ProxiedStreamOptions, 'baseClock' | 'matches' | 'remote'>;
+  private readonly startedAt: number;
+  private presentedHash: string;
+
+  constructor(options: ProxiedStreamOptions) {
+    this.options = options;
+    this.startedAt = options.baseClock.now();
+    this.presentedHash = `of stream ${options.id}`;
+    this.totals = {
+      ...{ stream: options.id, device: undefined, jti: undefined, code: 0, reason: '', durationMs: 0 },
+      ...{ framesIn: 0, bytesIn: 0, framesOut: 0, bytesOut: 0, oddMessages: 0, emptyMessages: 0 },
+    };
+  }
+
+  /** The device; empty while it is not known. */
+  get named(): string {
+    return this.totals.device ?? '';
+  }
+
+  get owner(): string {
+    const { matches, remote } = this.options;
+    return ownerOf(this.totals.device ?? matches.onlyDeviceAt(remote), this.presentedHash);
+  }
+
+  durationMs(): number {
+    return Math.round(this.options.baseClock.now() - this.startedAt);
+  }
+
+  presented({ claims, hash }: TokenFacts): void {
+    const granted = this.options.matches.find(hash);
+    this.claims = claims;
+    this.presentedHash = hash;
+    this.totals.device = (granted && requestedDevice(granted)) ?? deviceName(claims?.sub);
+    if (typeof claims?.jti === 'string') this.totals.jti = shortText(claims.jti);
+  }
+}
+
+/** The stream as the judge sees it. */
+function createSubject(
+  { id, ...legs }: Pick<ProxiedStreamOptions, 'id' | Side>,
+  stream: { facts: StreamFacts; witness: StreamWitness; lanes: Lanes },
+): StreamSubject {
+  const { facts, witness, lanes } = stream;
+  return {
     id,
     get device() {
-      return totals.device;
+      return facts.totals.device;
     },
     get owner() {
-      return ownerOf(totals.device ?? options.matches.onlyDeviceAt(remote), presentedHash);
+      return facts.owner;
     },
     get hearsWrongAudio() {
       return witness.hasSpoiltVoice || lanes.device.check.verdict().findings.some(isWrongFormat);
@@ -127,103 +290,27 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     heard(side) {
       const { check, frames, bytes } = lanes[side];
       // A network that the proxy imitates is nobody's fault.
-      return frames === 0 || options[side].transport instanceof Line
+      return frames === 0 || legs[side].transport instanceof Line
         ? undefined
         : { check, count: frames, audioMs: msForBytes(bytes) };
     },
   };
-  events.of.device.emit({ type: 'stream-opened', stream: id, remote });
+}
 
-  function createLane(side: Side): VoiceLane {
-    let turnStartMs = 0;
-    const at = () => ({ stream: id, device: named() });
-    const listener: LaneListener = {
-      speech(event) {
-        const { atMs } = event;
-        if (side === 'service') {
-          const body =
-            event.type === 'speech-start'
-              ? { type: 'reply-started' as const }
-              : { type: 'reply-ended' as const, bargeIn: false };
-          events.of.service.emit({ ...body, ...at() });
-        } else if (event.type === 'speech-start') {
-          turnStartMs = atMs;
-          events.of.device.emit({ type: 'turn-started', ...at(), atMs });
-        } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs });
-      },
-      finding({ finding, remark }) {
-        // A service that echoes its device is not to blame for what comes back.
-        if (side === 'service' && lanes.device.check.verdict().findings.includes(finding)) return;
-        events.of[side].emit({ type: 'device-finding', ...at(), finding, remark });
-        judge.heard(side, subject, finding, remark);
-      },
-      pace() {
-        const verdict = lanes[side].check.judgePace();
-        if (verdict === undefined) return;
-        events.of[side].emit({ type: 'device-verdict', ...at(), ...verdict });
-        if (side === 'device') judge.paced(subject);
-      },
-    };
-    return new VoiceLane(side, baseClock, listener);
-  }
+interface SubstituteOptions {
+  joined: Joined;
+  witness: StreamWitness;
+  values: TemplateValues;
+  dialect: Dialect;
+  pulse: Pulse;
+}
 
-  let ended: () => void = () => {};
-  const hasEnded = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
-  const count = () => {
-    const { device, service } = lanes;
-    totals.framesIn = device.frames;
-    totals.bytesIn = device.bytes;
-    totals.framesOut = service.frames;
-    totals.bytesOut = service.bytes;
-    totals.oddMessages = device.oddMessages + service.oddMessages;
-    totals.emptyMessages = device.emptyMessages + service.emptyMessages;
-  };
-  const onEnd = ({ by, code, reason, violation, isOurs }: JoinedEnd) => {
-    spoiler.end();
-    speaker.stop();
-    lanes.device.close();
-    lanes.service.close();
-    const text = redactor.text(reason);
-    const breakdown =
-      violation === undefined ? undefined : { code: 'protocol-violation' as const, message: violation };
-    const end = { at: baseClock.now(), by, code, reason: text, breakdown };
-    witness.closed(end, isOurs);
-    count();
-    Object.assign(totals, { code, reason: text === '' ? (violation ?? '') : text, durationMs: durationMs() });
-    if (violation !== undefined) totals.cause ??= 'protocol-error';
-    judge.ended(subject);
-    witness.tellEnd(end);
-    const source = isOurs ? events : events.of[by];
-    const remarks = lanes.device.check.verdict().remarks;
-    source.emit({ type: 'stream-closed', ...totals, remarks });
-    slot?.release();
-    stopWatching();
-    options.onEnd();
-    ended();
-  };
+type Substitute = ReturnType<typeof createSubstitute>;
 
-  const { close: slowClose, reason: slowReason } = dialect.stream.closes.slowReader;
-  const joined = joinLegs({
-    device: options.device,
-    service: options.service,
-    clock: baseClock,
-    watch: witness,
-    slowReader: { close: slowClose, reason: slowReason },
-    onEnd,
-  });
-  const values = createMessageValues({ stream: id, totals, random: options.random, clock });
-  const spoiler = spoilStream({
-    ...{ joined, witness, clock, dialect, values, faults: options.faults },
-    legs: { device: options.device, service: options.service },
-    subject: () => ({ stream: id, device: totals.device }),
-    onFault() {
-      totals.cause ??= 'fault';
-    },
-  });
+/** Speaks in place of the service, for the control API. */
+function createSubstitute({ joined, witness, values, dialect, pulse }: SubstituteOptions) {
   const speaker = createSpeaker({
-    pulse: options.pulse,
+    pulse,
     frameBytes: bytesForMs(dialect.stream.replyFrameMs),
     send(pcm) {
       witness.delivered('service', pcm, true, true);
@@ -231,50 +318,15 @@ export function createProxiedStream(options: ProxiedStreamOptions): ProxiedStrea
     },
     onEnd() {},
   });
-  /** Speaks in place of the service, for the control API. */
-  const voice = {
-    get speaking() {
-      return speaker.speaking;
-    },
-    say: speaker.say,
-    status: (state: ReplyState) => inject({ joined, witness }, 'device', writeStatus(dialect, state, values)),
-  };
   return {
-    joined,
-    witness,
-    subject,
-    hasEnded,
-    get claims() {
-      return claims;
-    },
-    connection: {
-      id,
-      remote,
-      get totals() {
-        count();
-        return totals;
+    stop: () => speaker.stop(),
+    voice: {
+      get speaking() {
+        return speaker.speaking;
       },
-      durationMs,
-      device: {
-        verdict() {
-          const verdict = lanes.device.check.verdict();
-          return { ...verdict, remarks: [...broken, ...verdict.remarks] };
-        },
-      },
-      levels: () => ({
-        inDbfs: lanes.device.check.level.read(),
-        outDbfs: lanes.service.check.level.read(),
-      }),
-      values,
-      sendText: (text) => inject({ joined, witness }, 'device', text),
-      closeWith(code, reason, cause = 'control') {
-        checkClose(code, reason);
-        totals.cause ??= cause;
-        joined.close(code, reason);
-      },
-    },
-    get live() {
-      return isConfirmed ? { voice, reply: {} } : undefined;
+      say: speaker.say,
+      status: (state: ReplyState) =>
+        inject({ joined, witness }, 'device', writeStatus(dialect, state, values)),
     },
   };
 }

@@ -21,11 +21,12 @@ import { createMemoryState } from '../service/state/memory.ts';
 import { createPulse } from '../wire/pulse.ts';
 import { readBody } from '../wire/server/http-body.ts';
 import type { RequestTarget } from '../wire/server/request-target.ts';
+import { UnfinishedMessages } from '../wire/server/unfinished.ts';
 import { joinTaps } from '../wire/tap.ts';
-import { createJudge } from './judge.ts';
-import type { JudgementCounts } from './judgement-book.ts';
+import { createProxyJudge, type JudgementCounts } from './judge.ts';
 import { createTokenMatches } from './match-tokens.ts';
 import type { ProxyOptions, ProxyTarget } from './options.ts';
+import { WaitingBytes } from './passage.ts';
 import { nameSides } from './proxy-events.ts';
 import { openRecordings } from './recordings.ts';
 import { createSecrets } from './secrets.ts';
@@ -62,7 +63,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const random = createRandom(options.seed);
   const faults = createFaults({ initial: options.faults ?? [], random, events });
   const secrets = createSecrets();
-  const judge = createJudge({ clock: baseClock, events, isStrict });
+  const judge = createProxyJudge({ clock: baseClock, events, isStrict });
   const matches = createTokenMatches();
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const deadlines = { clock: baseClock, answerMs };
@@ -87,6 +88,9 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   const streams = createProxiedStreams({
     leaseSlot: state.leaseSlot,
     ...shared,
+    evidence: { usedBytes: 0 },
+    unfinished: new UnfinishedMessages(),
+    waiting: new WaitingBytes(),
     tap: recordings === undefined ? tap : (stream) => joinTaps(recordings.tap(stream), tap?.(stream)),
     onEnded: recordings?.ended,
   });

@@ -1,11 +1,11 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { concealText } from '../wire/conceal.ts';
-import type { Side, StreamEnd, TokenFacts, Upgrade, WireMessage } from '../wire/exchange.ts';
+import type { Side, StreamEnd, StreamExchange, TokenFacts, Upgrade, WireMessage } from '../wire/exchange.ts';
 import { isTokenLike } from '../wire/read-token.ts';
 import { joinTaps, type Tap } from '../wire/tap.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
-import { createEvidence, type Evidence } from './evidence.ts';
+import { createEvidence, type Evidence, type EvidenceBudget, shortenText } from './evidence.ts';
 import type { PassageWatch } from './passage.ts';
 import type { VoiceLane } from './voice-lane.ts';
 
@@ -13,14 +13,20 @@ export interface WitnessOptions {
   clock: Clock;
   redactor: Redactor;
   upgrade: Upgrade;
+  budget: EvidenceBudget;
   /** Observes the stream as the device sees it. */
   tap: Tap | undefined;
   /** The audio that each side sends. */
   lanes: Readonly<Record<Side, VoiceLane>>;
   onToken(token: TokenFacts): void;
-  /** A text message of a side, without secrets, after the token. */
-  onText(from: Side, text: string): void;
+  /** A text message of a side, without secrets, after the token; shortened if it is long. */
+  onText(from: Side, text: string, bytes: number): void;
 }
+
+/** Longest text that is read. Longer ones pass as they are, and are only counted. */
+const readTextBytes = 1024 * 1024;
+/** Of a first message, which is a token: as much as is read of an answer that grants one. */
+const readTokenBytes = 2 * 1024 * 1024;
 
 /**
  * What passed on a stream, as each side sees it. Both views are one until something is spoilt. A class, because every frame
@@ -35,12 +41,14 @@ export class StreamWitness implements PassageWatch {
   hasToken = false;
   /** Whether audio of the device was spoilt on its way. */
   hasSpoiltVoice = false;
+  /** Messages beside audio that the rules do not see as they came: there are too many, or they are too long. */
+  unjudged = 0;
   private service: Evidence;
   private device: Evidence;
 
   constructor(options: WitnessOptions) {
     this.options = options;
-    this.service = createEvidence(options.upgrade);
+    this.service = createEvidence(options.upgrade, options.budget);
     this.device = this.service;
     this.taps = options.tap === undefined ? [] : [options.tap];
     this.tap = options.tap;
@@ -59,8 +67,14 @@ export class StreamWitness implements PassageWatch {
   }
 
   /** The stream as this side sees it. */
-  seenBy(side: Side): Evidence {
-    return side === 'service' ? this.service : this.device;
+  seenBy(side: Side): StreamExchange {
+    return (side === 'service' ? this.service : this.device).exchange();
+  }
+
+  /** The stream has ended, and was judged. */
+  release(): void {
+    this.service.release();
+    this.device.release();
   }
 
   /** A message that goes on unchanged. */
@@ -80,7 +94,7 @@ export class StreamWitness implements PassageWatch {
   arrived(from: Side, data: Buffer, isBinary: boolean): void {
     this.fork();
     const message = this.read(from, data, isBinary);
-    if ('data' in message) this.options.lanes[from].take(data);
+    if (message !== undefined && 'data' in message) this.options.lanes[from].take(data);
     this.keep(message, from);
   }
 
@@ -99,6 +113,7 @@ export class StreamWitness implements PassageWatch {
     const to = from === 'device' ? 'service' : 'device';
     if (isBinary && isInjected && from === 'device') this.hasSpoiltVoice = true;
     if (isBinary) this.keep({ at, from, opcode: 'binary', data, bytes, ...injected }, to);
+    else if (!this.mayRead(bytes)) this.keep(undefined, to);
     else {
       const text = concealText(data.toString(), redactor);
       this.keep({ at, from, opcode: 'text', text, bytes, ...injected }, to);
@@ -126,28 +141,43 @@ export class StreamWitness implements PassageWatch {
     if (this.device === this.service) this.device = this.service.fork();
   }
 
-  private keep(message: WireMessage, by: Side | 'both'): void {
-    if (by !== 'device') this.service.note(message);
-    if (by !== 'service' && this.device !== this.service) this.device.note(message);
+  /** An observer gets whole texts. */
+  private mayRead(bytes: number): boolean {
+    return bytes <= readTextBytes || this.tap !== undefined;
+  }
+
+  /** Undefined: a text that was not read. */
+  private keep(message: WireMessage | undefined, by: Side | 'both'): void {
+    if (message === undefined) {
+      this.unjudged += 1;
+      return;
+    }
+    const isKept = by === 'device' || this.service.add(message);
+    const isKeptByDevice = by === 'service' || this.device === this.service || this.device.add(message);
+    if (!(isKept && isKeptByDevice) && !('data' in message)) this.unjudged += 1;
     // The tap sees what the device sees: what it sends, and what reaches it.
     if (by !== 'service') this.tap?.message?.(message);
   }
 
   /** A message as evidence: the first text of a device, or a JWT in a binary message, is a token. */
-  private read(from: Side, data: Buffer, isBinary: boolean): WireMessage {
+  private read(from: Side, data: Buffer, isBinary: boolean): WireMessage | undefined {
     const { clock, redactor, onToken, onText } = this.options;
     const [at, bytes] = [clock.now(), data.length];
     if (from === 'device' && !this.hasToken && (!isBinary || isTokenLike(data))) {
       this.hasToken = true;
-      const token = data.toString();
+      const token = data.toString('utf8', 0, readTokenBytes);
       redactor.conceal(token);
       const facts = tokenFacts(token, redactor);
       onToken(facts);
       return { at, from, opcode: isBinary ? 'binary' : 'text', token: facts, bytes };
     }
     if (isBinary) return { at, from, opcode: 'binary', data, bytes };
+    if (!this.mayRead(bytes)) {
+      onText(from, `${bytes} bytes of text`, bytes);
+      return undefined;
+    }
     const text = concealText(data.toString(), redactor);
-    onText(from, text);
+    onText(from, shortenText(text), bytes);
     return { at, from, opcode: 'text', text, bytes };
   }
 }

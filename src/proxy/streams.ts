@@ -2,51 +2,32 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Clock } from '../kernel/clock.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
-import type { Dialect } from '../protocol/dialect.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { ObserveStream } from '../service/control/page-handler.ts';
-import type { Faults } from '../service/faults/faults.ts';
 import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
-import type { Random } from '../service/random.ts';
-import type { MemoryState } from '../service/state/memory.ts';
 import { concealAnswer, concealRequest } from '../wire/conceal.ts';
 import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
-import type { Pulse } from '../wire/pulse.ts';
 import { sendRawAnswer } from '../wire/server/http-answer.ts';
 import type { Tap } from '../wire/tap.ts';
-import { createEvidence } from './evidence.ts';
-import { type Judge, ownerOf } from './judge.ts';
+import { ownerOf } from './judge.ts';
 import { LegSocket } from './leg-socket.ts';
-import type { TokenMatches } from './match-tokens.ts';
 import type { ProxyTarget } from './options.ts';
-import { createProxiedStream, type ProxiedStream } from './proxied-stream.ts';
-import type { ProxyEvents } from './proxy-events.ts';
+import { ProxiedStream, type SharedByStreams } from './proxied-stream.ts';
 import type { Deadlines } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
 import { relayRefusal } from './relay-refusal.ts';
 import type { Secrets } from './secrets.ts';
 import { legSettings, openUpgradeLeg, type UpgradeOutcome } from './upgrade-leg.ts';
 
-export interface StreamsOptions {
+export interface StreamsOptions extends SharedByStreams {
   target: ProxyTarget;
   deadlines: Deadlines;
-  clock: Clock;
-  baseClock: Clock;
-  dialect: Dialect;
-  random: Random;
-  events: ProxyEvents;
   secrets: Secrets;
-  faults: Faults;
-  pulse: Pulse;
-  judge: Judge;
-  matches: TokenMatches;
-  leaseSlot: MemoryState['leaseSlot'];
   tap: ((stream: number) => Tap | undefined) | undefined;
   /** A stream has ended, and was judged. */
   onEnded?: ((stream: number) => void) | undefined;
@@ -111,7 +92,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
   ) => {
     const id = nextId;
     nextId += 1;
-    const stream = createProxiedStream({
+    const stream = new ProxiedStream({
       ...options,
       id,
       remote: addressOf(request),
@@ -142,7 +123,8 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     const body = redactor.text(refused.statusMessage ?? '');
     events.of.service.emit(refusedByTarget({ status, body }, about));
     const answer = { status, headers: headerPairs(refused.rawHeaders), body: '', firstByteMs: 0 };
-    const evidence = createEvidence(seen(concealAnswer(answer, redactor)));
+    const upgrade = seen(concealAnswer(answer, redactor));
+    const exchange = { kind: 'stream' as const, upgrade, messages: [], end: undefined };
     const id = nextId;
     nextId += 1;
     options.judge.ended({
@@ -150,7 +132,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       device: undefined,
       owner: ownerOf(undefined),
       hearsWrongAudio: false,
-      seenBy: () => evidence,
+      seenBy: () => exchange,
       heard: () => undefined,
     });
     void relayRefusal(refused, socket);

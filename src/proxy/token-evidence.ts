@@ -3,10 +3,14 @@ import { parseJson } from '../protocol/parse-json.ts';
 import { readTokenResponse } from '../protocol/token-response.ts';
 import { isSuccess } from '../wire/client/http.ts';
 import { concealAnswer, concealRequest } from '../wire/conceal.ts';
-import type { Breakdown, HttpAnswer, TokenExchange, TokenFacts } from '../wire/exchange.ts';
+import type { Breakdown, TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { tokenFacts } from '../wire/token-facts.ts';
+import { shortenText } from './evidence.ts';
 import type { Secrets } from './secrets.ts';
 import type { DeviceRequest, TargetAnswer } from './token-leg.ts';
+
+/** Of a body, once its secrets are taken out. */
+const keptBytes = 64 * 1024;
 
 /** When a request began, and the keys that are known. */
 export interface Moment {
@@ -28,20 +32,14 @@ export function tokenEvidence(
   if (token !== undefined) redactor.conceal(token);
   const { status, headers, firstByteMs, totalMs, failure } = answer;
   const breakdown: Breakdown | undefined = failure && { code: failure.code, message: failure.message };
+  const concealed = concealAnswer({ status, headers, body: text, firstByteMs }, redactor);
   return {
     kind: 'token',
     ...{ at: startedAt, wallAt, totalMs, breakdown },
-    request,
-    answer: shorten(concealAnswer({ status, headers, body: text, firstByteMs }, redactor)),
+    request: { ...request, body: shortenText(request.body, keptBytes) },
+    answer: { ...concealed, body: shortenText(concealed.body, keptBytes) },
     granted: token === undefined ? undefined : factsOf(token, redactor),
   };
-}
-
-/** Bytes of a body that are kept, once its token is taken out. */
-const keptLength = 64 * 1024;
-
-function shorten(answer: HttpAnswer): HttpAnswer {
-  return answer.body.length > keptLength ? { ...answer, body: answer.body.slice(0, keptLength) } : answer;
 }
 
 function factsOf(token: string, redactor: Redactor): TokenFacts {

@@ -16,8 +16,8 @@ import { secretsIn } from '../wire/conceal.ts';
 import type { TokenFacts } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
-import type { Judge, SeenTokenRequest } from './judge.ts';
-import type { TokenMatches } from './match-tokens.ts';
+import type { ProxyJudge, SeenTokenRequest } from './judge.ts';
+import { deviceName, type TokenMatches } from './match-tokens.ts';
 import type { ProxyEvents } from './proxy-events.ts';
 import type { Deadlines } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
@@ -32,7 +32,7 @@ export interface TokenRequestsOptions {
   dialect: Dialect;
   clock: Clock;
   events: ProxyEvents;
-  judge: Judge;
+  judge: ProxyJudge;
   matches: TokenMatches;
   secrets: Secrets;
   faults: Pick<Faults, 'strike'>;
@@ -113,8 +113,7 @@ function sendIfPossible(response: ServerResponse, answer: HttpAnswer): void {
 function readAsker(body: Buffer): { device: string | undefined } {
   const fields = parseJson(body.toString());
   if (!isRecord(fields)) return { device: undefined };
-  const { deviceId } = fields;
-  return { device: typeof deviceId === 'string' && deviceId !== '' ? deviceId : undefined };
+  return { device: deviceName(fields.deviceId) };
 }
 
 /** Remembers what a token request brought to its device, tells it, and has it judged. */
@@ -128,7 +127,7 @@ function noteToken(
     matches.granted(seen.device);
     const { answer, granted } = seen.device;
     if (granted !== undefined && answer !== undefined) {
-      const named = device ?? String(granted.claims?.sub ?? '');
+      const named = device ?? deviceName(granted.claims?.sub) ?? '';
       void state.countRequest(named);
       void state.rememberIssued(issuedClaims(granted, named));
       const { rateLimit } = readRateLimit(answer, clock.wall());
@@ -144,5 +143,10 @@ function noteToken(
 /** The claims of a token, as far as a list of tokens needs them. */
 function issuedClaims({ claims = {}, hash }: TokenFacts, device: string): TokenClaims {
   const { jti = hash, exp = 0 } = claims as Partial<TokenClaims>;
-  return { ...(claims as unknown as TokenClaims), sub: device, jti: String(jti), exp: Number(exp) };
+  return {
+    ...(claims as unknown as TokenClaims),
+    sub: device,
+    jti: shortText(String(jti)),
+    exp: Number(exp),
+  };
 }

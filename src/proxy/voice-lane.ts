@@ -3,10 +3,12 @@ import { type FoundInVoice, VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { bytesPerSample } from '../protocol/audio-format.ts';
+import type { StreamTotals } from '../service/events.ts';
 import type { Side } from '../wire/exchange.ts';
+import type { ProxyEvents } from './proxy-events.ts';
 
 /** What is heard and found in the audio of one side. */
-export interface LaneListener {
+interface LaneListener {
   speech(event: GateEvent): void;
   finding(found: FoundInVoice): void;
   /** It is time to judge the pace. */
@@ -82,4 +84,76 @@ export class VoiceLane {
     for (const found of this.check.end()) this.listener.finding(found);
     if (this.gate.speaking) this.finishTurn();
   }
+}
+
+export interface LanesOptions {
+  clock: Clock;
+  events: ProxyEvents;
+  /** The stream and its device. */
+  at(): { stream: number; device: string };
+  onFinding(side: Side, found: FoundInVoice): void;
+  /** The pace of a side is known, or has changed. */
+  onPace(side: Side): void;
+}
+
+/** The audio of both sides. */
+export interface Lanes extends Readonly<Record<Side, VoiceLane>> {
+  /** Writes what was counted so far. */
+  count(totals: StreamTotals): void;
+  close(): void;
+}
+
+/** Listens to both sides, and emits what is heard as events of the side that speaks. */
+export function createLanes(options: LanesOptions): Lanes {
+  const device = createLane('device', options, () => false);
+  // A service that echoes its device is not to blame for what comes back.
+  const isEcho = ({ finding }: FoundInVoice) => device.check.verdict().findings.includes(finding);
+  const service = createLane('service', options, isEcho);
+  return {
+    ...{ device, service },
+    count(totals) {
+      totals.framesIn = device.frames;
+      totals.bytesIn = device.bytes;
+      totals.framesOut = service.frames;
+      totals.bytesOut = service.bytes;
+      totals.oddMessages = device.oddMessages + service.oddMessages;
+      totals.emptyMessages = device.emptyMessages + service.emptyMessages;
+    },
+    close() {
+      device.close();
+      service.close();
+    },
+  };
+}
+
+function createLane(
+  side: Side,
+  { clock, events, at, onFinding, onPace }: LanesOptions,
+  isEcho: (found: FoundInVoice) => boolean,
+): VoiceLane {
+  let turnStartMs = 0;
+  const lane = new VoiceLane(side, clock, {
+    speech({ type, atMs }) {
+      const isStart = type === 'speech-start';
+      if (side === 'service' && isStart) events.of.service.emit({ type: 'reply-started', ...at() });
+      else if (side === 'service') events.of.service.emit({ type: 'reply-ended', ...at(), bargeIn: false });
+      else if (isStart) {
+        turnStartMs = atMs;
+        events.of.device.emit({ type: 'turn-started', ...at(), atMs });
+      } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs });
+    },
+    finding(found) {
+      if (isEcho(found)) return;
+      const { finding, remark } = found;
+      events.of[side].emit({ type: 'device-finding', ...at(), finding, remark });
+      onFinding(side, found);
+    },
+    pace() {
+      const verdict = lane.check.judgePace();
+      if (verdict === undefined) return;
+      events.of[side].emit({ type: 'device-verdict', ...at(), ...verdict });
+      onPace(side);
+    },
+  });
+  return lane;
 }

@@ -113,8 +113,9 @@ function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
   const { stream, reason, framesIn, bytesIn, framesOut, bytesOut } = event;
   const why = reason === '' ? '' : ` ${escapeText(reason)}`;
   const heard = `in ${framesIn} frames ${bytesIn} bytes, out ${framesOut} frames ${bytesOut} bytes`;
+  const unjudged = event.unjudged === undefined ? '' : `; ${event.unjudged} messages passed on unjudged`;
   const remarks = event.remarks.map((remark) => `; ${escapeText(remark)}`).join('');
-  return `· stream ${stream} closed ${closeText(event)}${why}: ${seconds(event.durationMs)}, ${heard}${remarks}`;
+  return `· stream ${stream} closed ${closeText(event)}${why}: ${seconds(event.durationMs)}, ${heard}${unjudged}${remarks}`;
 }
 
 /** The code that was sent, and what the peer answered where that is not the same. */

@@ -142,6 +142,8 @@ export interface StreamTotals {
   /** Messages that ended within a sample, and empty messages. */
   oddMessages: number;
   emptyMessages: number;
+  /** Of a proxy: messages beside audio that were passed on unjudged, because there are too many or they are too long. */
+  unjudged?: number;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { exitCodes } from '../../kernel/errors.ts';
-import type { JudgementCounts } from '../../proxy/judgement-book.ts';
+import type { JudgementCounts } from '../../proxy/judge.ts';
 
 /** The exit code of `--fail-on`. */
 export function verdict(

@@ -7,9 +7,11 @@ import { createNewest } from './newest.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createSpentTokens } from './spent-tokens.ts';
 import type { LocalState } from './state.ts';
+import { weigh } from './weigh.ts';
 
 /** Most unexpired tokens that are shown. */
 const maxIssued = 10_000;
+const issuedBytes = 16 * 1024 * 1024;
 
 export interface MemoryStateOptions {
   clock: MovableClock;
@@ -33,7 +35,7 @@ export function createMemoryState({
   const limiter = createRateLimiter({ clock, limit: rateLimit, settings: dialect.rateLimit });
   const slots = createConnectionSlots(maxConnections);
   const spent = createSpentTokens(clock);
-  const issued = createNewest<TokenClaims>({ maxItems: maxIssued, maxBytes: maxIssued, weigh: () => 0 });
+  const issued = createNewest<TokenClaims>({ maxItems: maxIssued, maxBytes: issuedBytes, weigh });
   const journal = createJournal();
   let offset = 0;
   return {

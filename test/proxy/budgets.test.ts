@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { createEvidence, shortenText } from '../../src/proxy/evidence.ts';
+import { setUpProxies } from '../helpers/proxies.ts';
+import { setUpServices } from '../helpers/services.ts';
+
+const services = setUpServices();
+const startProxy = setUpProxies();
+const MiB = 1024 * 1024;
+
+async function openDevice(wsUrl: string): Promise<WebSocket> {
+  const device = new WebSocket(`${wsUrl}/voice-stream`);
+  device.on('error', () => {});
+  await once(device, 'open');
+  device.send('a.b.c');
+  return device;
+}
+
+/** A service that sends these texts for the first message of a device, then closes. */
+const sayAndClose = (texts: readonly string[]) =>
+  services.ws((peer) => {
+    peer.once('message', () => {
+      peer.send('{"type":"service_voice_connected"}');
+      for (const text of texts) peer.send(text);
+      peer.close(1000);
+    });
+  });
+
+async function receivedThrough(texts: readonly string[]) {
+  const proxy = await startProxy({ wsUrl: await sayAndClose(texts) });
+  const device = new WebSocket(`${proxy.wsUrl}/voice-stream`);
+  const received: string[] = [];
+  device.on('message', (text) => received.push(String(text)));
+  device.once('open', () => device.send('a.b.c'));
+  await once(device, 'close');
+  await expect.poll(() => proxy.events.find(({ type }) => type === 'stream-closed')).toBeDefined();
+  return {
+    received: received.slice(1),
+    proxy,
+    closed: proxy.events.find(({ type }) => type === 'stream-closed'),
+  };
+}
+
+describe('what a proxy keeps of a stream', () => {
+  test('is its first messages: all pass, and the others are counted', async () => {
+    const texts = Array.from({ length: 300 }, (_, at) => `{"type":"status","at":${at}}`);
+    const { received, closed } = await receivedThrough(texts);
+    expect(received).toEqual(texts);
+    expect(closed).toMatchObject({ unjudged: expect.any(Number) });
+    expect((closed as { unjudged: number }).unjudged).toBeGreaterThanOrEqual(100);
+  });
+
+  test('is the beginning of a long text, which passes whole and is blamed on nobody', async () => {
+    const texts = [100_000, 2 * MiB].map((length) =>
+      JSON.stringify({ type: 'status', text: 'x'.repeat(length) }),
+    );
+    const { received, proxy, closed } = await receivedThrough(texts);
+    expect(received).toEqual(texts);
+    expect(closed).toMatchObject({ unjudged: 2 });
+    expect(proxy.events.filter((event) => event.type === 'violation' && event.rule === 'R39')).toEqual([]);
+    expect(JSON.stringify(proxy.events).length).toBeLessThan(20_000);
+  });
+
+  test('does not grow with empty messages, of which each is an object', () => {
+    const budget = { usedBytes: 0 };
+    const upgrade = {
+      ...{ at: 0, wallAt: 0, totalMs: 0, answer: undefined, breakdown: undefined },
+      request: { method: 'GET', url: '', headers: [], body: '' },
+    };
+    const evidence = createEvidence(upgrade, budget);
+    for (let at = 0; at < 100_000; at += 1) {
+      evidence.add({ at, from: 'device', opcode: 'binary', data: Buffer.alloc(0), bytes: 0 });
+      evidence.add({ at, from: 'service', opcode: 'text', text: '', bytes: 0 });
+    }
+    expect(evidence.exchange().messages.length).toBeLessThan(1_000);
+    expect(budget.usedBytes).toBeLessThan(500_000);
+    evidence.release();
+    expect(budget.usedBytes).toBe(0);
+  });
+
+  test('is JSON where the text was JSON, and none where it was none', () => {
+    const long = 'x'.repeat(100_000);
+    const kept = shortenText(JSON.stringify({ type: 'status', text: long, list: [long], number: 1 }));
+    expect(JSON.parse(kept)).toMatchObject({
+      type: 'status',
+      text: expect.stringMatching(/^x+…$/),
+      number: 1,
+    });
+    expect(kept.length).toBeLessThan(2_000);
+    expect(() => JSON.parse(shortenText(`{"type":"status","text":"${long}`))).toThrow();
+    expect(() => JSON.parse(shortenText(`1${' '.repeat(100_000)}2`))).toThrow();
+  });
+});
+
+describe('unfinished messages', () => {
+  const unfinished = (isMasked: boolean) => {
+    const head = Buffer.from([0x82, isMasked ? 0xff : 0x7f, 0, 0, 0, 0, 0, 0xf0, 0, 1]);
+    return Buffer.concat([head, Buffer.alloc(isMasked ? 4 : 0), Buffer.alloc(15 * MiB)]);
+  };
+  const socketOf = (stream: WebSocket) => (stream as unknown as { _socket: Socket })._socket;
+
+  test.each(['device', 'service'] as const)(
+    'of the %s over 32 MiB together close the newest stream with 1009, and the others go on',
+    async (from) => {
+      const peers: WebSocket[] = [];
+      const proxy = await startProxy({
+        wsUrl: await services.ws((peer) => {
+          peers.push(peer);
+          peer.on('message', () => peer.send('{"type":"service_voice_connected"}'));
+        }),
+      });
+      const devices: WebSocket[] = [];
+      for (let at = 0; at < 3; at += 1) {
+        const device = await openDevice(proxy.wsUrl);
+        await once(device, 'message');
+        devices.push(device);
+      }
+      const sources = from === 'device' ? devices : peers;
+      const closed = once(devices[2] as WebSocket, 'close');
+      for (const source of sources) socketOf(source).write(unfinished(from === 'device'));
+      expect((await closed)[0]).toBe(1009);
+      await expect
+        .poll(() => proxy.events.filter(({ type }) => type === 'stream-closed'))
+        .toMatchObject([
+          {
+            stream: 3,
+            code: 1009,
+            why: 'the unfinished messages of all streams are larger than 32 MiB (streams closed for this: 1)',
+          },
+        ]);
+      expect(devices.map(({ readyState }) => readyState === WebSocket.OPEN)).toEqual([true, true, false]);
+    },
+  );
+});
