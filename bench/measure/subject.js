@@ -14,6 +14,7 @@ const startLimitMs = 15_000;
  *
  * @typedef {object} Subject
  * @property {number} port
+ * @property {number | undefined} pid
  * @property {boolean} needsToken
  * @property {() => Promise<number>} cpuMs Processor time that it has used so far.
  * @property {() => Promise<{ held: number, rss: number }>} memory Bytes, after garbage was collected.
@@ -34,11 +35,12 @@ export function startEmulator({ args = [], nodeArgs = [] } = {}) {
  * Starts `voicectl proxy` in front of a port of this machine, without output.
  *
  * @param {number} port
+ * @param {string[]} [args]
  * @returns {Promise<Subject>}
  */
-export function startProxy(port) {
+export function startProxy(port, args = []) {
   const target = `http://127.0.0.1:${port}`;
-  return startListening(['proxy', '--target', target, '--port', '0', '--quiet'], [], false);
+  return startListening(['proxy', '--target', target, '--port', '0', '--quiet', ...args], [], false);
 }
 
 /** @param {string[]} args @param {string[]} nodeArgs @param {boolean} needsToken @returns {Promise<Subject>} */
@@ -171,6 +173,7 @@ function subjectOf(child, port, needsToken) {
   };
   return {
     port,
+    pid: child.pid,
     needsToken,
     cpuMs: async () => (await ask('cpu')).ms,
     memory: () => ask('memory'),
