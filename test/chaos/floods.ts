@@ -54,7 +54,7 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
       subject,
       service,
     );
-    const before = await settled(subject);
+    const before = await subject.memory();
     // Linux: the highest mark of resident memory begins again.
     writeFileSync(`/proc/${subject.pid}/clear_refs`, '5');
     let atMost = before.held;
@@ -69,7 +69,7 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
     isOver = true;
     await measuring;
     const highest = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${subject.pid}/status`, 'utf8'))?.[1]);
-    const after = await settled(subject);
+    const after = await subject.memory();
     return {
       place,
       flood: flood.name,
@@ -83,13 +83,6 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
     await subject.stop();
     service.stop();
   }
-}
-
-/** Buffers that one collection frees are counted until the next. */
-async function settled(subject: Subject): Promise<{ held: number; rss: number }> {
-  await subject.memory();
-  await pause(measureEveryMs);
-  return subject.memory();
 }
 
 /** A service that reads everything. */
