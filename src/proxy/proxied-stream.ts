@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts';
 import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
