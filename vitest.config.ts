@@ -20,6 +20,7 @@ const alone = [
 /** They take longest. Begun last, one of them would run alone at the end. The longest is first. */
 const long = [
   'test/cli/live-audio.test.ts',
+  'test/cli/ending.test.ts',
   'test/foreign/example-devices.test.ts',
   'test/page/live-page.test.ts',
   'test/cli/faulty-services.test.ts',

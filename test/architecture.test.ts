@@ -160,7 +160,7 @@ describe('the direction of dependencies', () => {
 /** Names that stand only where the program meets the world. */
 const confined: [pattern: RegExp, what: string, files: readonly string[]][] = [
   [/\bprocess\.exit\b/, 'process.exit', ['kernel/io.ts']],
-  [/\bprocess\.env\b/, 'process.env', ['kernel/io.ts']],
+  [/\bprocess\.env\b/, 'process.env', ['kernel/command-process.ts', 'kernel/io.ts']],
   [/\bconsole\./, 'console', []],
   [/\bDate\.now\(|\bperformance\.now\(/, 'the time of day', ['kernel/clock.ts']],
   [/\bsetInterval\(/, 'setInterval', []],

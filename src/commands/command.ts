@@ -40,6 +40,8 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   args?: readonly (readonly [name: string, help: string])[];
   /** Whether the arguments may contain flags of another program. */
   passThrough?: true;
+  /** Whether that program uses our terminal, which sends its Ctrl-C to both. */
+  sharesTerminal?: true;
   /** The options whose rows name this command, in the order of the help. */
   options: readonly Names[];
   /** Headings of groups of options, where they are called something else here. */

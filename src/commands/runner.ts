@@ -1,7 +1,8 @@
 import { generalOptions, type OptionName } from '../config/options.ts';
+import { systemClock } from '../kernel/clock.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
-import type { EndSignal, Io } from '../kernel/io.ts';
+import { endReasons, type Io } from '../kernel/io.ts';
 import { chooseOutput, type OutputForm } from '../report/output-form.ts';
 import { createStyle } from '../report/style.ts';
 import { withHelpHint } from './help-hint.ts';
@@ -38,13 +39,15 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       for (const line of lines) await tell(`voicectl: ${line}`);
     }
     // Ctrl-C in a terminal also reaches the child command, which decides what to do.
-    const ending = createEnding(io, { sharesCtrlC: spec.passThrough === true && io.stdin.isTTY === true });
+    const ending = createEnding(io, {
+      sharesCtrlC: spec.sharesTerminal === true && io.stdin.isTTY === true,
+    });
     const limit =
       timeout === undefined ? undefined : io.clock.after(timeout, () => ending.end(timedOut(timeout)));
     const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
     try {
       const run = await load();
-      const code = await run({
+      const command = run({
         ...resolved,
         io,
         args,
@@ -61,6 +64,7 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
       }).catch((thrown) => {
         throw withHelpHint(thrown, spec.name);
       });
+      const code = await Promise.race([command, ending.isLate]);
       // A command that ends cleanly still fails if a bug made it end.
       if (codeOf(ending.signal.reason) === 'internal') throw ending.signal.reason;
       return code ?? 0;
@@ -93,30 +97,38 @@ function codeOf(reason: unknown): ErrorCode | undefined {
 }
 
 function timedOut(ms: number): VoicectlError {
-  return new VoicectlError('timed-out', `Not done within ${ms / 1000} s`, {
+  return new VoicectlError('timed-out', `Timed out after ${ms / 1000} s`, {
     hint: '--timeout sets this limit.',
   });
 }
 
-const endReasons = {
-  SIGINT: { code: 'interrupted', message: 'Interrupted' },
-  SIGTERM: { code: 'terminated', message: 'Terminated' },
-  SIGHUP: { code: 'hung-up', message: 'The terminal hung up' },
-} as const satisfies Record<EndSignal, { code: ErrorCode; message: string }>;
+/**
+ * After a request to end a command is not waited for longer than this. Each ends within 2 s by itself; a busy machine may
+ * need longer to write what was found.
+ */
+const longestEndMs = 5_000;
 
 /** Asks the command to end on a request of the user or the system, or after a crash. A second request ends it at once. */
 function createEnding(io: Io, { sharesCtrlC }: { sharesCtrlC: boolean }) {
   const controller = new AbortController();
+  let giveUp: (reason: VoicectlError) => void = () => {};
+  const isLate = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  isLate.catch(() => {});
   const end = (reason: VoicectlError) => {
     controller.abort(reason);
     io.hurry(reason);
+    systemClock.after(longestEndMs, () => giveUp(reason), { background: true });
   };
   const stop = io.onSignal((name) => {
     const { code, message } = endReasons[name];
     const reason = new VoicectlError(code, message);
-    if (!controller.signal.aborted) end(reason);
-    else if (name !== 'SIGINT' || !sharesCtrlC) io.exit(reason.exitCode);
+    const isForChild = sharesCtrlC && (name === 'SIGINT' || name === 'SIGQUIT');
+    if (isForChild) controller.abort(reason);
+    else if (!controller.signal.aborted) end(reason);
+    else io.exit(reason.exitCode);
   });
   io.onCrash((thrown) => end(toVoicectlError(thrown)));
-  return { signal: controller.signal, end, stop };
+  return { signal: controller.signal, isLate, end, stop };
 }

@@ -33,7 +33,7 @@ export interface CheckResult {
 /** Rules that count: a second try asks for devices that nobody has used. */
 const countingRules: readonly string[] = ['R25', 'R26', 'R27', 'R29', 'R30', 'R31', 'R42', 'R43', 'R44'];
 
-/** Runs the planned exchanges, judges them by every rule, and repeats what failed. Throws the signal's reason. */
+/** Runs the planned exchanges, judges them by every rule, and repeats what failed. The signal stops it with what was found. */
 export async function checkService(options: CheckOptions): Promise<CheckResult> {
   const { scope, clock, expected = new Map(), onJudged } = options;
   const startedAt = clock.now();

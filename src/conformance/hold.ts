@@ -1,4 +1,6 @@
+import { abortable } from '../kernel/abortable.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { toVoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import type { Seen } from '../rules/rule.ts';
 import { type Asker, type Conduct, createAsker, type Subject } from './asker.ts';
@@ -46,12 +48,14 @@ export interface HoldOptions {
 
 /** The result of the exchanges of one try. */
 export interface Try {
+  /** If the signal stopped the run: of the steps that had ended. */
   seen: readonly Seen[];
   leftOut: LeftOut;
 }
 
 /** A run that holds planned exchanges, and may hold some of them a second time. */
 export interface Holding {
+  /** The signal stops it with what was found until then. */
   hold(steps: readonly Step[], options?: { fresh?: boolean }): Promise<Try>;
   readonly stopped: Stop | undefined;
   readonly spent: Cost;
@@ -87,37 +91,64 @@ export function createHolding(options: HoldOptions): Holding {
     },
     async hold(steps, { fresh = false } = {}) {
       tries += 1;
-      const number = tries;
-      const suffix = number === 1 ? '' : `/${number}`;
+      const suffix = tries === 1 ? '' : `/${tries}`;
       const early: Seen[] = [];
       let left = steps;
-      if (clockwork === undefined) {
-        const probe = createAsker(conductWith(createRealClockwork(clock)), devices);
-        const taken = await takeOverClock({ ...options, steps, ask: probe, budget });
-        clockwork = taken.clockwork ?? createRealClockwork(clock);
-        if (taken.answered !== undefined) {
-          early.push(...probe.seen());
-          left = steps.filter(({ id }) => id !== taken.answered);
+      try {
+        if (clockwork === undefined) {
+          const probe = createAsker(conductWith(createRealClockwork(clock)), devices);
+          const taken = await takeOverClock({ ...options, steps, ask: probe, budget });
+          clockwork = taken.clockwork ?? createRealClockwork(clock);
+          if (taken.answered !== undefined) {
+            early.push(...probe.seen());
+            left = steps.filter(({ id }) => id !== taken.answered);
+          }
         }
+      } catch (thrown) {
+        stopBySignal(thrown);
+        return { seen: [], leftOut: new Map() };
       }
       const chosen = clockwork;
       const ask = createAsker(conductWith(chosen), fresh ? createFreshDevices(devices) : devices, suffix);
-      const leftOut = await runAndEnd(ask, left, number === 1 ? 1 : 2, chosen);
-      return { seen: [...early, ...ask.seen()], leftOut };
+      const { seen, leftOut } = await runAndEnd(ask, left, { number: tries === 1 ? 1 : 2, suffix, chosen });
+      return { seen: [...early, ...seen], leftOut };
     },
   };
 
-  async function runAndEnd(ask: Asker, steps: readonly Step[], number: 1 | 2, chosen: Clockwork) {
+  async function runAndEnd(
+    ask: Asker,
+    steps: readonly Step[],
+    { number, suffix, chosen }: { number: 1 | 2; suffix: string; chosen: Clockwork },
+  ): Promise<Try> {
+    const held: string[] = [];
+    const running = runSteps({
+      ...{ steps, ask, budget, signal, clockwork: chosen },
+      isStopped: () => stop.stopped !== undefined,
+      onStep: (step) => options.onStep?.(step, number),
+      onWait: (ms) => options.onWait?.(ms),
+      onHeld(step) {
+        held.push(step.id);
+        if (number === 1) options.onHeld?.(step, ask.seen);
+      },
+    });
     try {
-      return await runSteps({
-        ...{ steps, ask, budget, signal, clockwork: chosen },
-        isStopped: () => stop.stopped !== undefined,
-        onStep: (step) => options.onStep?.(step, number),
-        onWait: (ms) => options.onWait?.(ms),
-        onHeld: (step) => number === 1 && options.onHeld?.(step, ask.seen),
-      });
+      return { leftOut: await abortable(running, signal), seen: ask.seen() };
+    } catch (thrown) {
+      stopBySignal(thrown);
+      const isHeld = (id: string) => held.some((step) => isOfStep(id.replace(suffix, ''), step));
+      return { leftOut: new Map(), seen: ask.seen().filter(({ id }) => isHeld(id)) };
     } finally {
       await ask.end();
     }
   }
+
+  function stopBySignal(thrown: unknown): void {
+    if (!signal.aborted) throw thrown;
+    stop.end(toVoicectlError(signal.reason));
+  }
+}
+
+/** Whether an exchange is of a step. */
+export function isOfStep(id: string, step: string): boolean {
+  return id === step || id.startsWith(`${step}-`) || (step === 'C' && /^C\d+$/.test(id));
 }

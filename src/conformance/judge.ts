@@ -1,5 +1,5 @@
 import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/rule.ts';
-import type { Try } from './hold.ts';
+import { isOfStep, type Try } from './hold.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
 import type { Level, Step } from './steps/step.ts';
@@ -25,13 +25,9 @@ export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Ste
   const missing = steps.filter((id) => !asked.includes(id) && id !== plainPortStep.id);
   if (missing.length > 0) return skipped(levelText(all.find(({ id }) => id === missing[0])), []);
   if (reason !== undefined || first.seen.length === 0)
-    return skipped(`not asked: ${reason ?? 'the run ended'}`, []);
-  const isCutShort = asked.some((id) => !first.seen.some((one) => belongsTo(one, id)));
-  return isCutShort ? skipped('not asked: the run ended earlier', []) : unknown('no answer shows it', []);
-}
-
-function belongsTo({ id }: Seen, step: string): boolean {
-  return id === step || id.startsWith(`${step}-`) || /^C\d+$/.test(id);
+    return skipped(`not asked: ${reason ?? 'the run was stopped'}`, []);
+  const isCutShort = asked.some((step) => !first.seen.some(({ id }) => isOfStep(id, step)));
+  return isCutShort ? skipped('not asked: the run was stopped', []) : unknown('no answer shows it', []);
 }
 
 const flags: Record<Level, string> = {

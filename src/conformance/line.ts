@@ -21,7 +21,7 @@ export interface Line {
   until(check: () => boolean, ms: number): Promise<boolean>;
   /** Resolves when all that the service sent before has come: it has answered a ping. At most a second. */
   settle(): Promise<void>;
-  /** Closes with 1000, and resolves when it is gone. */
+  /** Closes with 1000, and resolves when it is gone. After the signal it is cut. */
   close(): Promise<void>;
 }
 
@@ -128,6 +128,7 @@ export async function openLine({ clock, ...options }: LineOptions): Promise<Line
       await until(() => pongs > before, settleMs);
     },
     async close() {
+      if (options.signal.aborted) opened?.cut();
       await opened?.close();
     },
   };

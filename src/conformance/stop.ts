@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../kernel/errors.ts';
+import type { ErrorCode, VoicectlError } from '../kernel/errors.ts';
 import { invalidRequestCode } from '../protocol/error-body.ts';
 import { readRateLimitHeaders } from '../protocol/rate-limit.ts';
 import type { Seen } from '../rules/rule.ts';
@@ -27,6 +27,8 @@ export interface StopWatch {
   look(seen: Seen): 'again' | undefined;
   /** Something that the specification promises did not come. */
   miss(what: string): void;
+  /** The user, the system or a time limit stops the run. */
+  end(reason: VoicectlError): void;
 }
 
 /** Fewer requests left than this may be needed by the users of the device. */
@@ -114,6 +116,7 @@ export function createStopWatch(): StopWatch {
       return stopped;
     },
     miss: (what) => void count('timeout', what),
+    end: (reason) => void stop(reason),
     look(seen) {
       const { exchange } = seen;
       const [token] = tokenRequests([seen]);

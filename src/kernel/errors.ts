@@ -31,6 +31,7 @@ export const exitCodes = {
   internal: 70,
   'hung-up': 129,
   interrupted: 130,
+  quit: 131,
   terminated: 143,
 } as const;
 

@@ -65,6 +65,7 @@ const kindOfCode: Record<Exclude<ErrorCode, 'expectation-failed'>, FailureKind> 
   internal: 'bug',
   'hung-up': 'cancelled',
   interrupted: 'cancelled',
+  quit: 'cancelled',
   terminated: 'cancelled',
 };
 

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from './clock.ts';
-import type { VoicectlError } from './errors.ts';
+import type { ErrorCode, VoicectlError } from './errors.ts';
 import { createKeyboard, type Keyboard } from './keyboard.ts';
 import { createOutputStream, type OutputStream } from './output-stream.ts';
 import { createTerminalDevice, type TerminalDevice } from './terminal-device.ts';
 
 /** The signals that ask the program to end. */
-export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+export type EndSignal = keyof typeof endReasons;
 
 /** The program's connections to the outside. `main` takes it as a parameter, so that tests can replace it. */
 export interface Io {
@@ -36,7 +36,16 @@ export interface Io {
 
 /** How long output may take after the program is asked to end. */
 const lastOutputMs = 1_000;
-const endSignals: readonly EndSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** What each signal that asks the program to end is reported as. */
+export const endReasons = {
+  SIGINT: { code: 'interrupted', message: 'Interrupted' },
+  SIGTERM: { code: 'terminated', message: 'Terminated' },
+  SIGHUP: { code: 'hung-up', message: 'The terminal hung up' },
+  SIGQUIT: { code: 'quit', message: 'Quit' },
+} as const satisfies Record<string, { code: ErrorCode; message: string }>;
+
+const endSignals = Object.keys(endReasons) as EndSignal[];
 
 /** The current process. */
 export function createProcessIo(): Io {

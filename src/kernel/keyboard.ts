@@ -24,11 +24,10 @@ export interface Keyboard {
 }
 
 /**
- * Signals that end a process at once but that a program can handle. SIGINT, SIGTERM and SIGHUP ask
+ * Signals that end a process at once but that a program can handle. SIGINT, SIGTERM, SIGHUP and SIGQUIT ask
  * the program to end; after those of a broken process (such as SIGSEGV) no code runs.
  */
 const deadlySignals = [
-  'SIGQUIT',
   'SIGABRT',
   'SIGALRM',
   'SIGUSR2',

@@ -58,6 +58,9 @@ interface Chosen {
   protocol: string | undefined;
 }
 
+/** At the end of the proxy a side that does not answer the close is cut after this time. */
+const lastCloseMs = 1_000;
+
 export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
   const { target, deadlines, baseClock, dialect, events } = options;
   const chosen = new WeakMap<IncomingMessage, Chosen>();
@@ -201,7 +204,11 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       for (const socket of opening) socket.destroy();
       const all = [...open.values()];
       for (const { joined } of all) joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
+      const late = baseClock.after(lastCloseMs, () => {
+        for (const { joined } of all) for (const side of ['device', 'service'] as const) joined.cut(side);
+      });
       await Promise.all(all.map(({ hasEnded }) => hasEnded));
+      late.cancel();
     },
   };
 }

@@ -6,12 +6,15 @@ import { version } from '../kernel/version.ts';
 import { tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 
 /** What stands at the head of a dialect that was learned. */
-export function headLines({ spent, rateLimit }: LearnResult, service: string): string[] {
+export function headLines({ spent, rateLimit, stopped }: LearnResult, service: string): string[] {
   const { tokens, plain, connections } = spent;
   const isUsual = rateLimit === undefined || rateLimit === tokenRequestsPerWindow;
   return [
     `What ${service} does where the specification is silent, as voicectl ${version} learned it`,
     `from ${tokens + plain} requests and ${connections} connections. Above each value stands what shows it.`,
+    ...(stopped === undefined
+      ? []
+      : [`Stopped: ${stopped.message}. What was not asked until then is missing.`]),
     ...(isUsual ? [] : [`It allows ${rateLimit} token requests a minute: serve --rate-limit ${rateLimit}`]),
   ];
 }

@@ -97,7 +97,11 @@ async function converse(given: SessionOptions, { signal, backpressure, emit }: S
   failure = (await output.close(signal, failure)) ?? failure;
   ledger.emit({ type: 'state', state: 'closed' });
 
-  if (failure === undefined) await conversation?.letJudge(signal);
+  if (failure === undefined && conversation !== undefined) {
+    await conversation.letJudge(signal);
+    // What a command could not judge says nothing of the service.
+    if (signal.aborted) failure = toVoicectlError(signal.reason);
+  }
   const verdicts = [...(conversation?.verdicts() ?? []), ...judge(options.expectations, ledger.observed())];
   failure = conclude(failure, verdicts, options.expectations);
   ledger.emit({ type: 'summary', ...ledger.summary(failure, verdicts, output.playback.underruns) });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findMarked } from '../../src/commands/child/marked-processes.ts';
+import { findMarked } from '../helpers/marked-processes.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runChild } from '../../src/commands/exec/run-child.ts';
+import { runChild } from '../../src/commands/exec/run-command.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { hasTmux, setUpTerminals } from '../helpers/tmux.ts';
 import { jsonLines, setUpSandbox } from '../helpers/voicectl.ts';

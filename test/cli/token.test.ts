@@ -256,7 +256,7 @@ describe('retries', () => {
       '-q',
     ]);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-    expect(stderr).toBe('voicectl: Not done within 0.5 s\n  --timeout sets this limit.\n');
+    expect(stderr).toBe('voicectl: Timed out after 0.5 s\n  --timeout sets this limit.\n');
   });
 });
 

@@ -42,7 +42,7 @@ describe.concurrent('with standard output into a pipe that nobody reads', () => 
     const { streams } = await startStreams(context, ['--timeout 1s >full', '--timeout 1s --out - >full']);
     const codes = await Promise.all(streams.map(async ({ ended }) => (await ended).code));
     expect(codes).toEqual([7, 7]);
-    expect(streams[0]?.stderr).toContain('voicectl: Not done within 1 s');
+    expect(streams[0]?.stderr).toContain('voicectl: Timed out after 1 s');
   });
 
   test('serve ends at a signal and says what is lost', async (context) => {

@@ -1,7 +1,8 @@
-import type { DeviceAddress, StartDevice } from '../../conformance/drill/device.ts';
+import type { Readable } from 'node:stream';
+import type { Device, DeviceAddress, StartDevice } from '../../conformance/drill/device.ts';
+import { type CommandOptions, cannotRun, startCommand } from '../../kernel/command-process.ts';
 import { redacted } from '../../kernel/redact.ts';
 import { childEnvironment } from '../child/environment.ts';
-import { startGroup } from '../child/process-group.ts';
 import { writeTrustFiles } from '../child/trust-files.ts';
 import type { ContextOf } from '../command.ts';
 import type { drillSpec } from './spec.ts';
@@ -26,7 +27,7 @@ export function commandDevice(
     const trust = certificate === undefined ? undefined : await writeTrustFiles(certificate, io.env);
     const conceal = (line: string) => withoutTokens(line.replaceAll(own.VOICECTL_API_KEY, redacted));
     try {
-      const device = await startGroup(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
+      const device = await startDevice(args, { cwd: io.cwd, env: { ...io.env, ...own, ...trust?.env } });
       return {
         ...device,
         output: () => device.output().map(conceal),
@@ -40,4 +41,44 @@ export function commandDevice(
       throw thrown;
     }
   };
+}
+
+/** Starts a command with nothing to read; the last of its output is kept. Throws `usage` if it cannot run. */
+async function startDevice(
+  [command = '', ...args]: readonly string[],
+  options: Pick<CommandOptions, 'cwd' | 'env'>,
+): Promise<Device> {
+  const running = startCommand(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const { stdout, stderr } = running.child;
+  const output = keepLastLines(...[stdout, stderr].filter((stream) => stream !== null));
+  await running.started.catch((cause) => {
+    throw cannotRun(command, cause);
+  });
+  return {
+    ended: running.ended.then(({ code, signal }) => code ?? signal ?? 0),
+    stop: () => running.signal('SIGTERM'),
+    kill: () => running.end(),
+    output,
+  };
+}
+
+/** How much of each end is kept: a chunk is at most 64 KiB. */
+const keptChunks = 2;
+const keptLines = 20;
+
+/** Keeps the last lines of what a command prints, however much that is. */
+function keepLastLines(...streams: readonly Readable[]): () => string[] {
+  const kept: Buffer[] = [];
+  for (const stream of streams) {
+    stream.on('data', (chunk: Buffer) => {
+      kept.push(chunk);
+      if (kept.length > keptChunks) kept.shift();
+    });
+  }
+  return () =>
+    Buffer.concat(kept)
+      .toString()
+      .split(/\r?\n/)
+      .filter((line) => line.trim() !== '')
+      .slice(-keptLines);
 }

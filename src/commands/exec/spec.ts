@@ -5,6 +5,7 @@ export const execSpec = defineSpec({
   summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
   args: [['<command...>', 'the command and its arguments']],
   passThrough: true,
+  sharesTerminal: true,
   headings: {
     target: 'Through a proxy to a service, in place of an emulator:',
     service: 'What the command is given:',

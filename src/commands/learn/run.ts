@@ -6,7 +6,7 @@ import { differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
 import { writeText } from '../../files/write-text.ts';
-import { exitCodes } from '../../kernel/errors.ts';
+import { exitCodes, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
 import { comparisonLines, differenceLines, headLines, learnObject } from '../../report/learn-lines.ts';
@@ -28,13 +28,18 @@ export async function run(context: LearnContext): Promise<number> {
   const known = await openDialect(context, settings.diff);
   const { learned, options } = await learn(context);
   const { stopped } = learned;
-  if (stopped !== undefined) {
+  if (stopped !== undefined && !(stopped instanceof VoicectlError)) {
     await note(stopped.message);
     if (stopped.hint !== undefined) await note(stopped.hint);
     return exitCodes[stopped.code];
   }
-  if (known !== undefined) return tellDifferences(context, learned, known);
-  await write(context, learned, base);
+  const hasLearned = learned.settings.some((one) => 'value' in one.learned);
+  if (known !== undefined) {
+    const code = await tellDifferences(context, learned, known);
+    if (stopped === undefined) return code;
+  } else if (stopped === undefined || hasLearned) await write(context, learned, base);
+  // The user or a time limit stopped it: what was learned until then is written.
+  if (stopped !== undefined) throw stopped;
   return tellComparison(context, learned, options);
 }
 

@@ -5,6 +5,7 @@ import { loadPcm } from '../../audio/wav/wav-source.ts';
 import { arrivalText } from '../../config/arrival.ts';
 import { warnOfShortSecret } from '../../config/secret-size.ts';
 import { resolveTarget, type Target } from '../../config/target.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { clipMs } from '../../runs/load/clip.ts';
@@ -62,7 +63,7 @@ async function load(context: LoadContext, report: (make: MakeReport) => void): P
       shard,
       signal: view.signal,
       abortOn: settings.abortOn,
-      crew,
+      crew: endsSoon(crew, view.signal),
       onProgress: view.progress,
       onNotice: view.notice,
     });
@@ -75,6 +76,19 @@ async function load(context: LoadContext, report: (make: MakeReport) => void): P
     crew.close();
     await view.close();
   }
+}
+
+/** After a request to end, sessions have this long to close. */
+const lastCloseMs = 1_000;
+
+/** A crew that is not waited for longer than a moment when the signal ends the run. */
+function endsSoon(crew: LoadCrew, signal: AbortSignal): LoadCrew {
+  const lastMoment = new Promise<void>((resolve) => {
+    const wait = () => systemClock.after(lastCloseMs, resolve, { background: true });
+    if (signal.aborted) wait();
+    else signal.addEventListener('abort', wait, { once: true });
+  });
+  return { ...crew, run: (...given) => Promise.race([crew.run(...given), lastMoment]) };
 }
 
 /** The planned start: of one machine now, of several at the time that all were given. Throws `usage`. */

@@ -1,10 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { wireFormat } from '../../audio/source-format.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';
+import { abortable } from '../../kernel/abortable.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { startCommand } from '../../kernel/command-process.ts';
 import { escapeText } from '../../kernel/escape.ts';
 import type { Judge } from '../../session/conversation/conversation-plan.ts';
 
@@ -19,6 +21,8 @@ export interface JudgeOptions {
 const defaultWithinMs = 30_000;
 /** Most of what a command says that is shown. */
 const maxSaid = 500;
+/** A command that has ended has written its output. */
+const lastOutputMs = 100;
 const placeholder = '{wav}';
 
 /**
@@ -53,47 +57,51 @@ interface ListenOptions extends JudgeOptions {
   input: Buffer | undefined;
 }
 
-function listen(
+async function listen(
   [program = '', ...args]: readonly string[],
   { folder, env, withinMs, signal, input }: ListenOptions,
 ): Promise<{ ok: boolean; says: string }> {
-  return new Promise((done) => {
-    const isPath = /[\\/]/.test(program);
-    const child = spawn(isPath ? resolve(folder, program) : program, args, {
-      cwd: folder,
-      env: withoutOurs(env),
-      detached: process.platform !== 'win32',
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    let said = '';
-    const end = (ok: boolean, how: string) => {
-      timer.cancel();
-      signal.removeEventListener('abort', stop);
-      done({ ok, says: saidText(said, how) });
-    };
-    const stop = () => {
-      kill(child);
-      end(false, 'it was interrupted');
-    };
-    const timer = systemClock.after(withinMs, () => {
-      kill(child);
-      end(false, `it did not end within ${withinMs} ms`);
-    });
-    const hear = (text: Buffer) => {
-      if (said.length < maxSaid) said += text.toString();
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
-    // A command may not read all of it.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
-    child.once('error', ({ message }) => end(false, `it cannot run: ${message}`));
-    child.once('close', (code, by) =>
-      end(code === 0, code === null ? `it was ended by ${by}` : `it exited with ${code}`),
-    );
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+  const isPath = /[\\/]/.test(program);
+  const running = startCommand(isPath ? resolve(folder, program) : program, args, {
+    cwd: folder,
+    env: withoutOurs(env),
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  const { stdin, stdout, stderr } = running.child;
+  let said = '';
+  for (const stream of [stdout, stderr]) {
+    stream?.on('data', (text: Buffer) => {
+      if (said.length < maxSaid) said += text.toString();
+    });
+  }
+  const closed = once(running.child, 'close').catch(() => {});
+  // A command may not read all of it.
+  stdin?.end(input);
+  const limit = new AbortController();
+  const timer = systemClock.after(withinMs, () => limit.abort());
+  const isOver = AbortSignal.any([signal, limit.signal]);
+  try {
+    await abortable(running.started, isOver);
+    const { code, signal: by } = await abortable(running.ended, isOver);
+    // Not longer: what it has started may have its output as well.
+    const settled = systemClock.after(lastOutputMs, () => void running.end({ graceMs: 0 }));
+    await closed;
+    settled.cancel();
+    return {
+      ok: code === 0,
+      says: saidText(said, code === null ? `it was ended by ${by}` : `it exited with ${code}`),
+    };
+  } catch (thrown) {
+    const how = signal.aborted
+      ? 'it was interrupted'
+      : limit.signal.aborted
+        ? `it did not end within ${withinMs} ms`
+        : `it cannot run: ${(thrown as Error).message}`;
+    return { ok: false, says: saidText(said, how) };
+  } finally {
+    timer.cancel();
+    await running.end({ graceMs: 0 });
+  }
 }
 
 /** What the command said, on one line, and how it ended unless that was well. */
@@ -105,14 +113,4 @@ function saidText(said: string, how: string): string {
 
 function withoutOurs(env: JudgeOptions['env']): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('VOICECTL_')));
-}
-
-/** Kills the command and what it has started. */
-function kill({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
-  } catch {
-    // It has already ended.
-  }
 }

@@ -28,7 +28,7 @@ export interface DrillResult {
 }
 
 /** Said of a situation that was not reached. */
-export const endedBefore = 'the drill ended earlier';
+export const endedBefore = 'the drill was stopped';
 /** A device that does not come this often in a row will not come any more. */
 const mostAbsences = 2;
 /** The first situations tell whether there is a device at all, and whether it can stream. */

@@ -1,3 +1,4 @@
+import { abortable } from '../../kernel/abortable.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
 import { type Finding, type Seen, unknown } from '../../rules/rule.ts';
@@ -77,7 +78,11 @@ export async function runSituation(situation: Situation, options: SituationOptio
     return { drilled, also, view, cameAtAll };
   } finally {
     look = () => {};
-    await stage.close();
+    const { signal } = options;
+    // A device that does not answer the close is not waited for at the end.
+    await abortable(stage.close(), signal).catch((thrown) => {
+      if (!signal.aborted) throw thrown;
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import { rateLimitHeaderNames } from '../../protocol/rate-limit.ts';
 import type { Seen } from '../../rules/rule.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { addCosts, type Cost } from '../cost.ts';
+import { isOfStep } from '../hold.ts';
 import { allSteps } from '../plan.ts';
 import type { Level, Step } from '../steps/step.ts';
 import { closeSettings } from './close-settings.ts';
@@ -58,9 +59,7 @@ function learn(setting: Setting, view: View, seen: readonly Seen[], steps: reado
 }
 
 function wasHeld(step: string, seen: readonly Seen[]): boolean {
-  return seen.some(
-    ({ id }) => id === step || id.startsWith(`${step}-`) || (step === 'C' && /^C\d+$/.test(id)),
-  );
+  return seen.some(({ id }) => isOfStep(id, step));
 }
 
 function costText({ tokens, plain, connections }: Cost): string {

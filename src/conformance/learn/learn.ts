@@ -17,7 +17,7 @@ export interface LearnResult extends Lesson {
 /** Precision of the time of a close if time is moved. */
 const grainMs = 250;
 
-/** Runs the exchanges of `check` once and draws the conclusions. Throws the signal's reason. */
+/** Runs the exchanges of `check` once and draws the conclusions. The signal stops it with what was found. */
 export async function learnDialect(options: LearnOptions): Promise<LearnResult> {
   const { scope } = options;
   const plan = planRun(scope);

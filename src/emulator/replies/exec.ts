@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { startCommand } from '../../kernel/command-process.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { createPcmQueue } from './pcm-queue.ts';
 import type { CreateReply } from './reply.ts';
@@ -8,8 +8,6 @@ const maxUnheardBytes = bytesForMs(10_000);
 /** Most audio that a command may write ahead of time. Reading stops until half of it is sent. */
 const maxUnsaidBytes = bytesForMs(10_000);
 const maxErrorText = 500;
-/** How long a command may run after its stream has ended. Then it is killed. */
-const graceMs = 1_000;
 
 /**
  * A command as the AI: the user's PCM on its standard input, its own PCM from its standard output, said at
@@ -18,10 +16,11 @@ const graceMs = 1_000;
  */
 export function runCommand(command: string): CreateReply {
   return (voice) => {
-    const child = spawn(command, { shell: true, detached: process.platform !== 'win32' });
+    const running = startCommand(command, [], { shell: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const { stdin, stdout, stderr } = running.child;
     // When descriptors run out, a child has no streams; an `error` event with the reason follows.
-    if (child.stdout === undefined) {
-      child.once('error', ({ message }) => voice.fail(`The reply command did not start: ${message}`));
+    if (!stdin || !stdout || !stderr) {
+      running.started.catch(({ message }) => voice.fail(`The reply command did not start: ${message}`));
       return { hear() {} };
     }
     const said = createPcmQueue();
@@ -30,25 +29,23 @@ export function runCommand(command: string): CreateReply {
 
     const playing = {
       read(bytes: number) {
-        if (said.bytes <= maxUnsaidBytes / 2) child.stdout.resume();
+        if (said.bytes <= maxUnsaidBytes / 2) stdout.resume();
         return said.read(bytes);
       },
     };
-    child.stdout.on('data', (pcm: Buffer) => {
+    stdout.on('data', (pcm: Buffer) => {
       if (isOver) return;
       said.push(pcm);
-      if (said.bytes > maxUnsaidBytes) child.stdout.pause();
+      if (said.bytes > maxUnsaidBytes) stdout.pause();
       if (!voice.speaking) voice.say(playing);
     });
-    child.stderr.on('data', (text: Buffer) => {
+    stderr.on('data', (text: Buffer) => {
       errorText = (errorText + text.toString()).slice(-maxErrorText);
     });
-    // A command may stop reading.
-    child.stdin.on('error', () => {});
-    child.once('error', ({ message }) => {
+    running.started.catch(({ message }) => {
       errorText = message;
     });
-    child.once('close', (code, signal) => {
+    running.child.once('close', (code, signal) => {
       if (isOver || code === 0) return;
       const how = code === null ? `was killed by ${signal}` : `exited with code ${code}`;
       voice.fail([`The reply command ${how}`, errorText.trim()].filter((text) => text !== '').join(': '));
@@ -56,25 +53,13 @@ export function runCommand(command: string): CreateReply {
 
     return {
       hear(pcm) {
-        if (child.stdin.writable && child.stdin.writableLength < maxUnheardBytes) child.stdin.write(pcm);
+        if (stdin.writable && stdin.writableLength < maxUnheardBytes) stdin.write(pcm);
       },
       close() {
         isOver = true;
-        child.stdin.destroy();
-        endGroup(child, 'SIGTERM');
-        const kill = voice.clock.after(graceMs, () => endGroup(child, 'SIGKILL'), { background: true });
-        child.once('close', () => kill.cancel());
+        stdin.destroy();
+        void running.end();
       },
     };
   };
-}
-
-/** Ends the shell and its children. */
-function endGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, signal);
-  } catch {
-    // It has already ended.
-  }
 }

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import { findMarked } from '../../../src/commands/child/marked-processes.ts';
 import { runInProcess } from '../../helpers/in-process.ts';
+import { findMarked } from '../../helpers/marked-processes.ts';
 
 const hasProc = process.platform === 'linux';
 

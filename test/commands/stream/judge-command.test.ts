@@ -62,6 +62,11 @@ describe('a command judges a reply', () => {
     expect(await judge(node(script), 300)).toEqual({ ok: false, says: 'it did not end within 300 ms' });
   });
 
+  test('and what it leaves behind with its output is not waited for', async () => {
+    const script = "require('child_process').spawn('sleep', ['100'], { stdio: 'inherit' }).unref()";
+    expect(await judge(node(script))).toEqual({ ok: true, says: 'it exited with 0' });
+  });
+
   test('that reads nothing', async () => {
     expect(await judge(node('process.stdin.destroy()'))).toEqual({ ok: true, says: 'it exited with 0' });
   });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { startGroup } from '../../../src/commands/child/process-group.ts';
+import { startCommand } from '../../src/kernel/command-process.ts';
 
 test('twelve commands at the same time have one listener for the exit: Node warns of more than ten', async () => {
   const before = process.listenerCount('exit');
   const options = { cwd: '/', env: { PATH: process.env.PATH } };
-  const groups = await Promise.all(Array.from({ length: 12 }, () => startGroup(['sleep', '100'], options)));
+  const commands = Array.from({ length: 12 }, () => startCommand('sleep', ['100'], options));
   expect(process.listenerCount('exit')).toBe(before + 1);
-  await Promise.all(groups.map((group) => group.kill()));
+  await Promise.all(commands.map(({ end }) => end()));
   expect(process.listenerCount('exit')).toBe(before);
-  for (const { ended } of groups) expect(await ended).toBe('SIGTERM');
+  for (const { ended } of commands) expect(await ended).toEqual({ code: null, signal: 'SIGTERM' });
 });

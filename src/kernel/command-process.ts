@@ -1,0 +1,269 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { systemClock, waitUntil } from './clock.ts';
+import { VoicectlError } from './errors.ts';
+
+export interface CommandOptions extends Pick<SpawnOptions, 'cwd' | 'shell' | 'stdio'> {
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Leaves the command in our process group, so that it can use our terminal. */
+  sharesTerminal?: boolean;
+}
+
+/** How a command ended: with a code, or by a signal. */
+export interface CommandEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A command of the user that runs. */
+export interface CommandProcess {
+  readonly child: ChildProcess;
+  /** Resolves when it runs. Rejects with the system's error if it cannot run. */
+  readonly started: Promise<void>;
+  /** Resolves when the command itself has ended; never if it cannot run. */
+  readonly ended: Promise<CommandEnd>;
+  /** Sends a signal to the command and its process group. */
+  signal(name: NodeJS.Signals): void;
+  /**
+   * Ends the command and everything that it started: with `signal`, by default SIGTERM, and after `graceMs` with
+   * SIGKILL. Resolves when nothing of it is left, and our ends of its pipes are closed.
+   */
+  end(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<void>;
+  /** Lets what the command has left behind go on. */
+  release(): void;
+}
+
+/** From the first signal to SIGKILL: a command that is told to end has this long. */
+export const commandGraceMs = 1_000;
+/** The system needs a moment for processes that were killed. */
+const goneMs = 500;
+const lookEveryMs = 20;
+const isWindows = process.platform === 'win32';
+
+/**
+ * In the environment of everything that a command starts, with a value for each command: it is found there even if it has
+ * left the process group. Not one of our settings, so that commands that must not see these may have it.
+ */
+export const commandMark = 'RUN_BY_VOICECTL';
+const ownMark = randomUUID();
+let commands = 0;
+
+/**
+ * Starts a command of the user. It ends with this process, however that ends: a process group of its own, the mark in its
+ * environment (Linux) and a watching process see to it.
+ */
+export function startCommand(
+  command: string,
+  args: readonly string[],
+  { env = process.env, sharesTerminal = false, ...options }: CommandOptions,
+): CommandProcess {
+  commands += 1;
+  const mark = `${ownMark}.${commands}`;
+  const hasGroup = !sharesTerminal && !isWindows;
+  const guard = holdGuard();
+  const child = spawn(command, [...args], {
+    ...options,
+    env: { ...env, [commandMark]: mark },
+    detached: hasGroup,
+  });
+  const { pid } = child;
+  /** As the system takes it: negative for the whole group. */
+  const target = pid === undefined ? undefined : hasGroup ? -pid : pid;
+  let isRunning = pid !== undefined;
+  const started = new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (thrown) => {
+      release();
+      reject(thrown);
+    });
+  });
+  // Not everyone waits for it.
+  started.catch(() => {});
+  const ended = new Promise<CommandEnd>((resolve) => {
+    child.once('exit', (code, signal) => {
+      isRunning = false;
+      resolve({ code, signal });
+    });
+  });
+  // Pipes to a command that was killed are reset.
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {});
+  if (target !== undefined) guard.watch(target);
+  let ending: Promise<void> | undefined;
+
+  const isThere = () => isRunning || (hasGroup && target !== undefined && send(target, 0));
+  const signalTo = (name: NodeJS.Signals) => {
+    if (target === undefined || !isThere()) return;
+    if (isWindows && name === 'SIGKILL')
+      spawn('taskkill', ['/pid', String(pid), '/t', '/f']).on('error', () => {});
+    else send(target, name);
+  };
+  function release() {
+    guard.release(target);
+  }
+  const endAll = async (signal: NodeJS.Signals, graceMs: number) => {
+    const killAt = systemClock.now() + graceMs;
+    signalTo(signal);
+    await until(() => !isThere(), graceMs);
+    const escaped = await findMarked(mark);
+    if (escaped.length > 0 && systemClock.now() < killAt) {
+      for (const one of escaped) send(one, signal);
+      await until(() => !escaped.some((one) => send(one, 0)), killAt - systemClock.now());
+    }
+    signalTo('SIGKILL');
+    for (const one of await findMarked(mark)) send(one, 'SIGKILL');
+    await until(() => !isThere(), goneMs);
+    release();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+  };
+  return {
+    child,
+    started,
+    ended,
+    signal: signalTo,
+    end({ signal = 'SIGTERM', graceMs = commandGraceMs } = {}) {
+      ending ??= endAll(signal, graceMs);
+      return ending;
+    },
+    release,
+  };
+}
+
+/** The error for a command that does not start. */
+export function cannotRun(command: string, cause: NodeJS.ErrnoException): VoicectlError {
+  const why = cause.code === 'ENOENT' ? 'command not found' : cause.message;
+  return new VoicectlError('usage', `Cannot run ${command}: ${why}`, { cause });
+}
+
+/** False if there is no such process or group. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Waits for a change that the system does not report, but no longer than `longestMs`. */
+async function until(isTrue: () => boolean, longestMs: number): Promise<void> {
+  const end = systemClock.now() + longestMs;
+  while (!isTrue() && systemClock.now() < end) await waitUntil(systemClock, systemClock.now() + lookEveryMs);
+}
+
+let reading: Promise<readonly Marked[]> | undefined;
+let nextReading: Promise<readonly Marked[]> | undefined;
+
+interface Marked {
+  pid: number;
+  environment: string;
+}
+
+/**
+ * The processes that have this value of the mark in their environment. Linux only; elsewhere none are found. Commands that
+ * end at the same time share one look at all processes.
+ */
+async function findMarked(mark: string): Promise<number[]> {
+  nextReading ??= (reading ?? Promise.resolve()).then(() => {
+    reading = readEnvironments();
+    nextReading = undefined;
+    return reading;
+  });
+  const entry = `${commandMark}=${mark}`;
+  return (await nextReading)
+    .filter(({ environment }) => environment.split('\0').includes(entry))
+    .map(({ pid }) => pid);
+}
+
+async function readEnvironments(): Promise<Marked[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
+  const all = await Promise.all(
+    pids.map(async (pid) => {
+      // Processes of others cannot be read, and some have gone since.
+      const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+      return { pid, environment };
+    }),
+  );
+  return all.filter(({ pid, environment }) => pid !== process.pid && environment.includes(ownMark));
+}
+
+/** What runs, as the system takes it: a process, or for a negative number a group. */
+const running = new Set<number>();
+let watcher: ChildProcess | undefined;
+let holders = 0;
+
+/**
+ * Reads what runs until its input ends, which is when we have ended, however: then it kills that, and on Linux whatever
+ * has our mark. It is in a session of its own, so that nothing that ends us ends it.
+ */
+const watchScript = `trap '' INT TERM HUP QUIT
+all=
+while read -r what pid; do
+  case $what in
+    +) all="$all $pid" ;;
+    -) left=; for one in $all; do [ "$one" = "$pid" ] || left="$left $one"; done; all=$left ;;
+  esac
+done
+for one in $all; do kill -9 -- "$one"; done
+for round in 1 2; do
+  for one in $(grep -slz -- "^$1=$2[.]" /proc/[0-9]*/environ); do
+    one=\${one#/proc/}
+    kill -9 "\${one%/environ}"
+  done
+done`;
+
+/** Watches over commands as long as one of them runs. */
+function holdGuard() {
+  let isHeld = true;
+  holders += 1;
+  if (holders === 1) startWatcher();
+  return {
+    watch(target: number) {
+      running.add(target);
+      tellWatcher('+', target);
+    },
+    release(target: number | undefined) {
+      if (!isHeld) return;
+      isHeld = false;
+      holders -= 1;
+      if (target !== undefined) {
+        running.delete(target);
+        tellWatcher('-', target);
+      }
+      if (holders === 0) stopWatcher();
+    },
+  };
+}
+
+function startWatcher(): void {
+  process.once('exit', killRunning);
+  if (isWindows) return;
+  const one = spawn('/bin/sh', ['-c', watchScript, 'sh', commandMark, ownMark], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+    env: { PATH: process.env.PATH ?? '' },
+  });
+  // Without a shell there is none: then only SIGKILL leaves something.
+  one.on('error', () => {});
+  one.stdin?.on('error', () => {});
+  one.unref();
+  (one.stdin as unknown as { unref?: () => void } | null)?.unref?.();
+  watcher = one;
+}
+
+function tellWatcher(what: '+' | '-', target: number): void {
+  watcher?.stdin?.write(`${what} ${target}\n`);
+}
+
+function stopWatcher(): void {
+  process.off('exit', killRunning);
+  watcher?.kill('SIGKILL');
+  watcher?.stdin?.destroy();
+  watcher = undefined;
+}
+
+/** At the exit nothing can wait for commands any more. The watcher finds what has left their groups. */
+function killRunning(): void {
+  for (const target of running) send(target, 'SIGKILL');
+}
