@@ -45,7 +45,10 @@ export const references: Record<string, string> = {
   general: optionTable(generalOptions),
   keys: table(
     ['key', 'screens', 'what it does'],
-    bindings.map(({ shown, screens, help }) => [`\`${shown}\``, screens?.join(', ') ?? 'all', help]),
+    bindings.flatMap(({ keys, shown = keys.join(' '), help }) => {
+      const screensOf = typeof help === 'string' ? { [help]: ['all'] } : invert(help);
+      return Object.entries(screensOf).map(([text, screens]) => [`\`${shown}\``, screens.join(', '), text]);
+    }),
   ),
   control: table(
     ['operation', 'what it does'],
@@ -246,4 +249,11 @@ function table(head: readonly string[], rows: readonly string[][]): string {
 function sentence(text: string): string {
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return whole === '' || /[.?!]$/.test(whole) ? whole : `${whole}.`;
+}
+
+/** The keys that have each value. */
+function invert(record: Record<string, string>): Record<string, string[]> {
+  const inverted: Record<string, string[]> = {};
+  for (const [key, value] of Object.entries(record)) inverted[value] = [...(inverted[value] ?? []), key];
+  return inverted;
 }

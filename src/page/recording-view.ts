@@ -6,7 +6,8 @@ import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
 import type { Timeline } from '../recording/timeline.ts';
 import type { Turn } from '../recording/turns.ts';
-import { describeEvent, transcriptOf } from '../report/session-lines.ts';
+import { entryText } from '../report/event-words.ts';
+import { describeSessionEvent, transcriptOf } from '../report/session-lines.ts';
 import { createStyle } from '../report/style.ts';
 import { createTranscript } from '../session/transcript.ts';
 import type { PackedVoices, RecordingView, SpokenLine, Tone } from './view-data.ts';
@@ -35,10 +36,7 @@ export function recordingView(recording: Recording, timeline: Timeline): Recordi
     failure: failure && escapeText(`${failure.kind}: ${failure.message}`),
     problems: problems.map(escapeText),
     metrics: metricsOf(summary, timeline),
-    events: events.flatMap((event) => {
-      const text = describeEvent(event, plain);
-      return text === undefined ? [] : [{ t: event.t, tone: toneOf(event), text }];
-    }),
+    events: events.map((event) => ({ t: event.t, tone: toneOf(event), text: textOf(event) })),
     verdicts: (summary?.verdicts ?? []).map(({ name, ok, expected, measured }) => ({
       name: escapeText(name),
       ok,
@@ -103,6 +101,10 @@ function spokenIn({ events }: Recording): SpokenLine[] {
   return transcript.lines.map((line) => ({ ...line, text: escapeText(line.text) }));
 }
 
+function textOf(event: RecordedEvent): string {
+  return entryText(describeSessionEvent(event), plain);
+}
+
 function toneOf(event: RecordedEvent): Tone {
   if (event.type === 'warning' || event.type === 'retry') return 'note';
   if (event.type !== 'message') return 'ink';
@@ -121,7 +123,7 @@ function marksOf({ events, wire }: Recording): Pick<RecordingView, 'phases' | 'm
         t: event.t,
         tone: toneOf(event),
         name: escapeText(nameOf(event)),
-        text: describeEvent(event, plain) ?? '',
+        text: textOf(event),
       })),
     arrivals: wire.flatMap((line) => (line.type === 'audio' && line.direction === 'in' ? [line.t] : [])),
   };

@@ -2,94 +2,135 @@ import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { EmulatorEvent, Judgement } from '../service/events.ts';
-import { timeText } from './session-lines.ts';
+import {
+  countText,
+  type EventWords,
+  entryText,
+  sayError,
+  sayInfo,
+  sayWarning,
+  secondsText,
+  timeText,
+} from './event-words.ts';
 import type { Style } from './style.ts';
 
-/** An emulator event as lines for people. */
+/** The lines that plain output prints for an event of an emulator or a proxy. */
 export function emulatorLines(event: EmulatorEvent, style: Style): string[] {
-  const text = describe(event, style);
-  if (text === undefined) return [];
-  const marked = event.level === 'warning' ? style.note(`! warning: ${text.replace(/^\S /, '')}`) : text;
-  const from = event.instance === undefined ? '' : `${style.dim(escapeText(event.instance))}  `;
-  return [`${style.dim(timeText(event.t))}  ${from}${marked}`];
+  // The first lines say where it listens; a line for each handshake would be too many.
+  if (event.type === 'listening' || event.type === 'tls-opened') return [];
+  const instance = event.instance === undefined ? '' : `${style.dim(escapeText(event.instance))}  `;
+  return [`${style.dim(timeText(event.t))}  ${instance}${entryText(describeEmulatorEvent(event), style)}`];
 }
 
-function describe(event: EmulatorEvent, style: Style): string | undefined {
+/** What an event of an emulator or a proxy says. Text from outside is escaped for a terminal. */
+export function describeEmulatorEvent(event: EmulatorEvent): EventWords {
+  const { t, side } = event;
+  const { from, ...said } = describe(event);
+  return {
+    t,
+    // In a proxy either side may be the peer.
+    from: from === 'self' ? from : (side ?? from),
+    ...('stream' in event && event.stream !== undefined ? { stream: event.stream } : {}),
+    ...('device' in event && event.device !== undefined ? { device: escapeText(event.device) } : {}),
+    ...said,
+  };
+}
+
+function describe(event: EmulatorEvent): ReturnType<typeof sayInfo> {
   switch (event.type) {
-    case 'token-issued':
-      return `→ token for ${escapeText(event.device)} (${event.remaining} left)`;
-    case 'request-refused':
-      return `→ ${event.status} ${escapeText(event.code)}: ${escapeText(event.message)}${about(event)}${more(event)}${timesText(event)}`;
-    case 'tls-failed':
-      return `→ TLS with ${escapeText(event.remote)} failed: ${escapeText(event.why)}`;
-    case 'token-problem':
-      return `← stream ${event.stream}  ${escapeText(event.why)}: ${escapeText(event.advice)}${about(event)}`;
-    case 'stream-opened':
-      return `· stream ${event.stream} opened from ${escapeText(event.remote)}`;
-    case 'stream-authorised':
-      return `· stream ${event.stream} is ${escapeText(event.device)} (${event.connections} connected)`;
-    case 'message-sent':
-      return `→ stream ${event.stream}  ${jsonText(event.body)}`;
-    case 'text-received':
-      return `← stream ${event.stream}  text of ${event.bytes} bytes after the token${timesText(event)}`;
-    case 'turn-started':
-      return `← stream ${event.stream}  speech starts at ${seconds(event.atMs)}`;
-    case 'turn-ended':
-      return `← stream ${event.stream}  speech ends at ${seconds(event.atMs)}, a turn of ${seconds(event.turnMs)}`;
-    case 'reply-started':
-      return `→ stream ${event.stream}  reply starts`;
-    case 'reply-failed':
-      return style.bad(`! stream ${event.stream}  ${escapeText(event.why)}`);
-    case 'reply-ended':
-      return `→ stream ${event.stream}  reply ${event.bargeIn ? 'stopped: the user speaks' : 'ends'}`;
-    case 'fault-struck': {
-      const where = event.stream === undefined ? '' : ` on stream ${event.stream}`;
-      return style.note(`! fault ${escapeText(event.fault)}${where}${about(event)}`);
-    }
-    case 'device-finding':
-      return `! stream ${event.stream}  ${escapeText(event.remark)}${about(event)}`;
-    case 'device-verdict':
-      return `${event.side === 'service' ? '→' : '←'} stream ${event.stream}  ${escapeText(verdictText(event))}${about(event)}`;
-    case 'stream-closed':
-      return closedText(event);
-    case 'control':
-      return `· control  ${escapeText(event.what)}${onStreams(event.streams)}`;
-    case 'violation':
-    case 'remark':
-      return judgementText(event);
-    case 'shared-away':
-      return `! the shared state is away: ${awayText(event)}`;
-    case 'shared-back':
-      return `· the shared state is back after ${seconds(event.awayMs)}`;
-    case 'shared-warning':
-      return `! ${escapeText(event.why)}`;
-    case 'recording-failed':
-      return `! stream ${event.stream} is no longer recorded: ${escapeText(event.why)}`;
-    case 'stopping':
-      return '· stopping';
     case 'listening':
+      return sayInfo('self', 'listening', escapeText(event.baseUrl));
+    case 'tls-failed':
+      return sayWarning('device', 'tls', `failed: ${escapeText(event.why)} (${escapeText(event.remote)})`);
     case 'tls-opened':
-      return undefined;
+      return sayInfo('device', 'tls', `${escapeText(event.protocol)} from ${escapeText(event.remote)}`);
+    case 'token-issued':
+      return sayInfo('service', 'token', `issued, ${countText(event.remaining, 'request')} left`);
+    case 'request-refused':
+      return sayWarning('service', 'refused', refusalText(event));
+    case 'token-problem': {
+      const text = `${escapeText(event.why)}: ${escapeText(event.advice)}${placesText(event.remote)}`;
+      return sayWarning('device', 'token', text);
+    }
+    case 'stream-opened':
+      return sayInfo('device', 'opened', `from ${escapeText(event.remote)}`);
+    case 'stream-authorised':
+      return sayInfo('device', 'authorised', `${countText(event.connections, 'connection')} open`);
+    case 'message-sent':
+      return sayInfo('service', kindOf(event.body), jsonText(event.body));
+    case 'text-received': {
+      const text = `${countText(event.bytes, 'byte')} after the token${timesText(event)}`;
+      return sayWarning('device', 'text', text);
+    }
+    case 'turn-started':
+      return sayInfo('device', 'turn', `speech starts at ${secondsText(event.atMs)}`);
+    case 'turn-ended': {
+      const text = `speech ends at ${secondsText(event.atMs)}, after ${secondsText(event.turnMs)}`;
+      return sayInfo('device', 'turn', text);
+    }
+    case 'reply-started':
+      return sayInfo('service', 'reply', 'starts');
+    case 'reply-failed':
+      return sayError('service', 'reply', `failed: ${escapeText(event.why)}`);
+    case 'reply-ended':
+      return sayInfo('service', 'reply', event.bargeIn ? 'barge-in: the user speaks' : 'ends');
+    case 'fault-struck':
+      return sayWarning('service', 'fault', escapeText(event.fault));
+    case 'device-finding':
+      return sayWarning('device', 'finding', escapeText(event.remark));
+    case 'device-verdict':
+      return (event.remarks.length > 0 ? sayWarning : sayInfo)(
+        'device',
+        'pace',
+        escapeText(verdictText(event)),
+      );
+    case 'stream-closed':
+      return (isGoodEnd(event) ? sayInfo : sayWarning)('self', 'closed', closedText(event));
+    case 'control':
+      return sayInfo('self', 'control', `${escapeText(event.what)}${streamsText(event.streams)}`);
+    case 'violation':
+      return sayError(event.side, escapeText(event.rule), judgementText(event));
+    case 'remark':
+      return sayWarning(event.side, escapeText(event.rule), judgementText(event));
+    case 'shared-away': {
+      const text = `tokens and streams are refused: the shared state is away (${escapeText(event.why)})`;
+      return sayError('self', 'shared', text);
+    }
+    case 'shared-back':
+      return sayInfo('self', 'shared', `state is back after ${secondsText(event.awayMs)}`);
+    case 'shared-warning':
+      return sayWarning('self', 'shared', escapeText(event.why));
+    case 'recording-failed':
+      return sayWarning('self', 'recording', `stopped: ${escapeText(event.why)}`);
+    case 'stopping':
+      return sayInfo('self', 'stopping', '');
+    default:
+      return describeUnknown(event);
   }
 }
 
-/** Why the shared state cannot be reached, and what follows. */
-export function awayText({ why }: Extract<EmulatorEvent, { type: 'shared-away' }>): string {
-  return `${escapeText(why)}; tokens and streams are refused`;
+/** An event of a later version, from its journal. */
+function describeUnknown(event: never): ReturnType<typeof sayInfo> {
+  return sayInfo('self', escapeText(String(Object(event).type)), '');
 }
 
-/** `! device breaks D4 on stream 3 (sends no audio before the confirmation): audio came 0.2 s before…` */
-export function judgementText(event: Judgement): string {
-  const { type, side, rule, message, value, stream, device } = event;
+function refusalText(event: EmulatorEvent & { type: 'request-refused' }): string {
+  const { status, code, message, why, device, path, remote } = event;
+  const detail = why === undefined ? '' : `: ${escapeText(why)}`;
+  const places = placesText(device === undefined ? path : undefined, remote);
+  return `${status} ${escapeText(code)}: ${escapeText(message)}${detail}${places}${timesText(event)}`;
+}
+
+/** ` (/path, 192.0.2.1)` */
+function placesText(...places: (string | undefined)[]): string {
+  const known = places.flatMap((place) => (place === undefined || place === '' ? [] : [escapeText(place)]));
+  return known.length === 0 ? '' : ` (${known.join(', ')})`;
+}
+
+/** `audio came 0.2 s before it (device breaks D4: sends no audio before the confirmation)` */
+function judgementText({ type, side, rule, message, value }: Judgement): string {
   const verb = type === 'violation' ? 'breaks' : 'is unusual in';
-  const where = stream === undefined ? '' : ` on stream ${stream}`;
-  return `! ${side} ${verb} ${rule}${where} (${escapeText(message)}): ${escapeText(value)}${about(device === undefined ? {} : { device })}`;
-}
-
-/** Whom or what an event is about: the device, or the path that was asked for, and the address. */
-function about({ device, path, remote }: { device?: string; path?: string; remote?: string }): string {
-  const subject = [device ?? path, remote].filter((one) => one !== undefined && one !== '');
-  return subject.length === 0 ? '' : ` (${subject.map((one) => escapeText(one ?? '')).join(', ')})`;
+  return `${escapeText(value)} (${side} ${verb} ${escapeText(rule)}: ${escapeText(message)})`;
 }
 
 /** What a side does wrong in time, or that it does nothing wrong. In a proxy, which side it is. */
@@ -105,35 +146,36 @@ export function verdictText({
   return `${side === undefined ? '' : `${side} `}sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }
 
-function more({ why }: { why?: string }): string {
-  return why === undefined ? '' : `: ${escapeText(why)}`;
+/** A stream that this side ended on purpose, or the other one normally (1000) or by going away (1001). */
+function isGoodEnd({ level, cause, code }: EmulatorEvent & { type: 'stream-closed' }): boolean {
+  return level !== 'warning' && (cause !== undefined || code <= closeCodes.goingAway);
 }
 
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
-  const { stream, reason, framesIn, bytesIn, framesOut, bytesOut } = event;
-  const why = reason === '' ? '' : ` ${escapeText(reason)}`;
-  const heard = `in ${framesIn} frames ${bytesIn} bytes, out ${framesOut} frames ${bytesOut} bytes`;
-  const unjudged = event.unjudged === undefined ? '' : `; ${event.unjudged} messages passed on unjudged`;
-  const remarks = event.remarks.map((remark) => `; ${escapeText(remark)}`).join('');
-  return `· stream ${stream} closed ${closeText(event)}${why}: ${seconds(event.durationMs)}, ${heard}${unjudged}${remarks}`;
+  const { code, sentCode = code, reason, durationMs, framesIn, bytesIn, framesOut, bytesOut } = event;
+  const answer = code === closeCodes.abnormal ? 'did not answer the close' : `answered with ${code}`;
+  return [
+    `with ${sentCode}${reason === '' ? '' : ` ${escapeText(reason)}`} after ${secondsText(durationMs)}`,
+    ...(sentCode === code ? [] : [`the ${event.side ?? 'device'} ${answer}`]),
+    ...event.remarks.map(escapeText),
+    ...(event.unjudged === undefined ? [] : [`${countText(event.unjudged, 'message')} passed on unjudged`]),
+    `from device ${countText(framesIn, 'frame')}, ${countText(bytesIn, 'byte')}`,
+    `from service ${countText(framesOut, 'frame')}, ${countText(bytesOut, 'byte')}`,
+  ].join('; ');
 }
 
-/** The code that was sent, and what the peer answered where that is not the same. */
-export function closeText({ code, sentCode }: { code: number; sentCode?: number }): string {
-  if (sentCode === undefined || sentCode === code) return String(code);
-  return `${sentCode}, answered with ${code === closeCodes.abnormal ? 'nothing' : code},`;
+/** The kind that a message names, if any. */
+function kindOf(body: unknown): string {
+  const kind = typeof body === 'object' && body !== null ? Object.values(body)[0] : undefined;
+  return typeof kind === 'string' ? escapeText(kind) : 'message';
 }
 
-function onStreams(streams: readonly number[] | undefined): string {
+function streamsText(streams: readonly number[] | undefined): string {
   if (streams === undefined || streams.length === 0) return '';
   return ` (${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')})`;
 }
 
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(2)} s`;
-}
-
 /** How many events of a flood one stands for. */
-export function timesText({ count }: { count?: number }): string {
+function timesText({ count }: { count?: number }): string {
   return count === undefined ? '' : `, ${count} more times`;
 }

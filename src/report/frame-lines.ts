@@ -2,7 +2,8 @@ import { measureLevel } from '../audio/level.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { WireMessage } from '../wire/exchange.ts';
-import { silentDbfs, timeText } from './session-lines.ts';
+import { originSigns, timeText } from './event-words.ts';
+import { silentDbfs } from './session-lines.ts';
 import type { Style } from './style.ts';
 
 /** Bytes of a binary message that are shown. */
@@ -10,8 +11,7 @@ const shownBytes = 8;
 
 /** One message as a line for people: time since the beginning, direction, kind and content. */
 export function frameLine(message: WireMessage, t: number, style: Style): string {
-  const arrow = message.from === 'device' ? '↑' : '↓';
-  return `${style.dim(timeText(t))}  ${arrow} ${message.opcode.padEnd(6)} ${contentText(message)}`;
+  return `${style.dim(timeText(t))}  ${originSigns[message.from]} ${message.opcode.padEnd(6)} ${contentText(message)}`;
 }
 
 /** The same as an object for programs. */

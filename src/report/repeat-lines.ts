@@ -1,8 +1,9 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
 import type { MetricSpread, RepeatEvent, RepeatSummary, SpreadMetric } from '../runs/repeat.ts';
-import type { SessionSummary } from '../session/summary.ts';
+import { secondsText } from './event-words.ts';
 import type { Style } from './style.ts';
+import { resultText } from './summary-lines.ts';
 
 type RunEvent = Extract<RepeatEvent, { type: 'run' }>;
 type TotalEvent = Extract<RepeatEvent, { type: 'summary'; runs: number }>;
@@ -22,7 +23,7 @@ function runLine(event: RunEvent, style: Style): string {
   const name = `${warmup ? 'warm-up' : 'run'} ${run}`.padEnd(10);
   const result = failure === null ? style.good('pass') : style.bad('FAIL');
   const firstAudio = firstAudioMs === null ? '–' : `${firstAudioMs} ms`;
-  const facts = `${(elapsedMs / 1000).toFixed(1)} s, first audio ${firstAudio}, received ${(event.in.audioMs / 1000).toFixed(2)} s`;
+  const facts = `${secondsText(elapsedMs, 1)}, first audio ${firstAudio}, received ${secondsText(event.in.audioMs)}`;
   const why = failure === null ? '' : `  ${failure.kind}: ${escapeText(failure.message)}`;
   return `${style.dim(name)}  ${result}  ${facts}${why}`;
 }
@@ -52,20 +53,12 @@ function totalLines(summary: RepeatSummary, style: Style): string[] {
     ]),
     ...verdicts.map(({ name, ok, expected, measured }): [string, string] => [
       name,
-      `${ok ? style.good('pass') : style.bad('FAIL')}  expected ${escapeText(expected)}, held in ${escapeText(measured)}`,
+      `${ok ? style.good('pass') : style.bad('FAIL')}: expected ${escapeText(expected)}, held in ${escapeText(measured)}`,
     ]),
     ['result', resultText(summary, style)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);
-}
-
-function resultText(
-  { failure, elapsedMs }: Pick<SessionSummary, 'failure' | 'elapsedMs'>,
-  style: Style,
-): string {
-  const result = failure === null ? style.good('ok') : style.bad(`failed (${failure.kind})`);
-  return `${result} in ${(elapsedMs / 1000).toFixed(1)} s`;
 }
 
 function spreadText(spread: MetricSpread | null): string {

@@ -42,19 +42,22 @@ export function countEvent(counters: ServeCounters, event: EmulatorEvent): Serve
   return { ...counters, [name]: counters[name] + (count ?? 1) };
 }
 
+/** The counters in the order of their texts. */
+const nouns: readonly [counter: keyof ServeCounters, one: string, many?: string][] = [
+  ['tokens', 'token'],
+  ['streams', 'stream'],
+  ['turns', 'turn'],
+  ['replies', 'reply', 'replies'],
+  ['bargeIns', 'barge-in'],
+  ['refused', 'refused', 'refused'],
+  ['faults', 'fault'],
+  ['findings', 'finding'],
+];
+
 /** `41 tokens, 3 refused, …`: all counts above zero, and always tokens and streams. */
 export function counterTexts(counters: ServeCounters): string[] {
-  const texts: [count: number, one: string, many: string][] = [
-    [counters.tokens, 'token', 'tokens'],
-    [counters.streams, 'stream', 'streams'],
-    [counters.turns, 'turn', 'turns'],
-    [counters.replies, 'reply', 'replies'],
-    [counters.bargeIns, 'barge-in', 'barge-ins'],
-    [counters.refused, 'refused', 'refused'],
-    [counters.faults, 'fault', 'faults'],
-    [counters.findings, 'finding', 'findings'],
-  ];
-  return texts
-    .filter(([count], index) => count > 0 || index < 2)
-    .map(([count, one, many]) => `${count} ${count === 1 ? one : many}`);
+  return nouns.flatMap(([counter, one, many = `${one}s`], index) => {
+    const count = counters[counter];
+    return count > 0 || index < 2 ? [`${count} ${count === 1 ? one : many}`] : [];
+  });
 }

@@ -2,14 +2,26 @@ import { escapeText, jsonText } from '../kernel/escape.ts';
 import type { ServiceMessage } from '../protocol/messages.ts';
 import { readTranscript, type Spoken, spokenText } from '../protocol/transcript.ts';
 import type { SessionEvent } from '../session/events.ts';
-import type { Style } from './style.ts';
-import { msText, spreadText, summaryLines } from './summary-lines.ts';
+import {
+  countText,
+  type EventWords,
+  eventLine,
+  sayError,
+  sayInfo,
+  sayWarning,
+  secondsText,
+} from './event-words.ts';
+import { createStyle, type Style } from './style.ts';
+import { expectationText, msText, resultText, spreadText, summaryLines } from './summary-lines.ts';
 
-/** The lines that plain output prints for a session event, if any. */
+type Said = ReturnType<typeof sayInfo>;
+
+const plain = createStyle(false);
+
+/** The lines that plain output prints for a session event. */
 export function sessionLines(event: SessionEvent, style: Style): string[] {
   if (event.type === 'summary') return ['', ...summaryLines(event, style)];
-  const text = describeEvent(event, style);
-  return text === undefined ? [] : [`${style.dim(timeText(event.t))}  ${text}`];
+  return [eventLine(describeSessionEvent(event), style)];
 }
 
 /** The transcript in a message of the service, if it is one. */
@@ -23,54 +35,79 @@ export function transcriptOf({
 
 /** Whether an event is a warning or an error, which `--quiet` prints too. */
 export function isWarning(event: SessionEvent): boolean {
-  if (event.type === 'message') return event.category === 'error' || event.category === 'malformed';
+  if (event.type === 'message') return isBadMessage(event);
   return event.type === 'warning' || event.type === 'retry';
 }
 
-/** `   1.234`: seconds since the session began. */
-export function timeText(t: number): string {
-  return (t / 1000).toFixed(3).padStart(8);
+/** What an event of a session says. Text from outside is escaped for a terminal. */
+export function describeSessionEvent(event: SessionEvent): EventWords {
+  return { t: event.t, ...describe(event) };
 }
 
-/** What happened, in one line without its time. Text from outside is escaped for a terminal. */
-export function describeEvent(
-  event: Exclude<SessionEvent, { type: 'summary' }>,
-  style: Style,
-): string | undefined {
+/** What each expectation in a summary says. */
+export function describeExpectations({ t, verdicts }: SessionEvent & { type: 'summary' }): EventWords[] {
+  return verdicts.map((verdict) => ({
+    t,
+    ...(verdict.ok ? sayInfo : sayError)('self', escapeText(verdict.name), expectationText(verdict, plain)),
+  }));
+}
+
+function describe(event: SessionEvent): Said {
   switch (event.type) {
-    case 'session':
-      return `${style.strong(`voicectl ${escapeText(event.version)}`)}  ${escapeText(event.source)} (${escapeText(event.format)}) as ${escapeText(event.device)} to ${escapeText(event.wsUrl)}`;
+    case 'session': {
+      const { source, format, device, wsUrl, version } = event;
+      const what = `${escapeText(source)} (${escapeText(format)}) as ${escapeText(device)}`;
+      return sayInfo('self', 'session', `${what} to ${escapeText(wsUrl)}, voicectl ${escapeText(version)}`);
+    }
     case 'state':
-      return `· ${event.state}`;
-    case 'retry':
-      return style.note(`! ${escapeText(event.message)}; again in ${(event.delayMs / 1000).toFixed(1)} s`);
-    case 'token':
-      return `← token${event.ms === undefined ? ' given' : ` in ${event.ms} ms`}${limitText(event.rateLimit)}`;
+      return sayInfo('self', 'state', event.state);
+    case 'retry': {
+      const text = `again in ${secondsText(event.delayMs, 1)}: ${escapeText(event.message)}`;
+      return sayWarning('self', 'retry', text);
+    }
+    case 'token': {
+      const when = event.ms === undefined ? 'given' : `in ${event.ms} ms`;
+      return sayInfo('service', 'token', `${when}${requestsLeftText(event.rateLimit)}`);
+    }
     case 'message':
-      return messageText(event, style);
-    case 'audio':
-      return `${event.direction === 'out' ? '↑' : '↓'} ${event.frames} frames  ${(event.audioMs / 1000).toFixed(2)} s  ${peakText(event.peakDbfs)}`;
-    case 'speech':
-      return `· speech ${event.state === 'start' ? 'starts' : 'ends'} at ${(event.audioMs / 1000).toFixed(2)} s of the sent audio${event.bargeIn ? ', while the AI speaks' : ''}`;
+      return messageWords(event);
+    case 'audio': {
+      const { direction, frames, audioMs, peakDbfs, clipped } = event;
+      const text = `${countText(frames, 'frame')}  ${secondsText(audioMs)}  ${peakText(peakDbfs)}`;
+      const from = direction === 'out' ? 'device' : 'service';
+      return clipped ? sayWarning(from, 'audio', `${text}, clipped`) : sayInfo(from, 'audio', text);
+    }
+    case 'speech': {
+      const text = `${event.state === 'start' ? 'starts' : 'ends'} at ${secondsText(event.audioMs)} of the sent audio`;
+      return sayInfo('device', 'speech', event.bargeIn ? `barge-in: ${text}` : text);
+    }
     case 'gap':
-      return style.note(`! the reply paused for ${event.ms} ms`);
+      return sayWarning('service', 'gap', `the reply paused for ${event.ms} ms`);
     case 'figures':
-      return `· ${figuresText(event)}`;
-    case 'warning':
-      return style.note(
-        `! ${escapeText(event.message)}${event.hint === undefined ? '' : `. ${escapeText(event.hint)}`}`,
-      );
-    case 'close':
-      return `← close ${event.code} ${escapeText(event.name)}${event.reason === '' ? '' : `: ${escapeText(event.reason)}`}`;
+      return sayInfo('self', 'figures', figuresText(event));
+    case 'warning': {
+      const hint = event.hint === undefined ? '' : `. ${escapeText(event.hint)}`;
+      return sayWarning(event.side ?? 'self', escapeText(event.code), `${escapeText(event.message)}${hint}`);
+    }
+    case 'close': {
+      const reason = event.reason === '' ? '' : `: ${escapeText(event.reason)}`;
+      return sayInfo('service', 'close', `${event.code} ${escapeText(event.name)}${reason}`);
+    }
+    case 'summary':
+      return (event.ok ? sayInfo : sayError)('self', 'result', resultText(event, plain));
   }
 }
 
-function messageText(event: SessionEvent & { type: 'message' }, style: Style): string {
+function messageWords(event: SessionEvent & { type: 'message' }): Said {
   const spoken = transcriptOf(event);
-  if (spoken !== undefined) return `← transcript  ${escapeText(spokenText(spoken))}`;
+  if (spoken !== undefined) return sayInfo('service', 'transcript', escapeText(spokenText(spoken)));
   const { category, kind, body } = event;
-  const text = `← ${escapeText(kind ?? category)}  ${typeof body === 'string' ? escapeText(body) : jsonText(body)}`;
-  return category === 'error' || category === 'malformed' ? style.bad(text) : text;
+  const text = typeof body === 'string' ? escapeText(body) : jsonText(body);
+  return (isBadMessage(event) ? sayError : sayInfo)('service', escapeText(kind ?? category), text);
+}
+
+function isBadMessage({ category }: SessionEvent & { type: 'message' }): boolean {
+  return category === 'error' || category === 'malformed';
 }
 
 function figuresText(event: SessionEvent & { type: 'figures' }): string {
@@ -85,9 +122,9 @@ function figuresText(event: SessionEvent & { type: 'figures' }): string {
   ].join('; ');
 }
 
-function limitText(rate: (SessionEvent & { type: 'token' })['rateLimit']): string {
+function requestsLeftText(rate: (SessionEvent & { type: 'token' })['rateLimit']): string {
   if (rate?.limit === undefined && rate?.remaining === undefined) return '';
-  return `  (${rate.remaining ?? '?'} of ${rate.limit ?? '?'} requests left)`;
+  return ` (${rate.remaining ?? '?'} of ${rate.limit ?? '?'} requests left)`;
 }
 
 /** Below this there is nothing but zeros. */

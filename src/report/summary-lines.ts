@@ -1,6 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
 import type { SessionSummary } from '../session/summary.ts';
+import { countText, secondsText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** The summary of a session as a short table. */
@@ -9,7 +10,7 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
   const rows: [string, string][] = [
     ['device', escapeText(summary.device)],
     ['sent', totalsText(summary.out)],
-    ['received', `${totalsText(summary.in)} (${(summary.audibleMs / 1000).toFixed(2)} s audible)`],
+    ['received', `${totalsText(summary.in)} (${secondsText(summary.audibleMs)} audible)`],
     ['token', msText(summary.tokenMs)],
     ['connect', `${msText(summary.connectMs)}, confirmed ${msText(summary.authoriseMs)}`],
     ['first audio', `${msText(summary.firstAudioMs)} after the end of speech`],
@@ -33,18 +34,32 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
         ? '–'
         : `${close.code} ${escapeText(close.name)}${close.reason === '' ? '' : ` (${escapeText(close.reason)})`}`,
     ],
-    ...verdicts.map(({ name, ok, skipped, expected, measured }): [string, string] => [
-      escapeText(name),
-      `${skipped ? 'skip' : ok ? style.good('pass') : style.bad('FAIL')}  expected ${escapeText(expected)}, measured ${escapeText(measured)}`,
+    ...verdicts.map((verdict): [string, string] => [
+      escapeText(verdict.name),
+      expectationText(verdict, style),
     ]),
-    ['result', `${resultText(summary, style)} in ${(summary.elapsedMs / 1000).toFixed(1)} s`],
+    ['result', resultText(summary, style)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${style.dim(name.padEnd(width))}  ${value}`);
 }
 
-function resultText({ failure }: SessionSummary, style: Style): string {
-  return failure === null ? style.good('ok') : style.bad(`failed (${escapeText(failure.kind)})`);
+/** `pass: expected any AI audio, measured 1000 ms` */
+export function expectationText(
+  { ok, skipped, expected, measured }: SessionSummary['verdicts'][number],
+  style: Style,
+): string {
+  const word = skipped ? 'skip' : ok ? style.good('pass') : style.bad('FAIL');
+  return `${word}: expected ${escapeText(expected)}, measured ${escapeText(measured)}`;
+}
+
+/** `ok in 6.1 s` */
+export function resultText(
+  { failure, elapsedMs }: Pick<SessionSummary, 'failure' | 'elapsedMs'>,
+  style: Style,
+): string {
+  const result = failure === null ? style.good('ok') : style.bad(`failed (${escapeText(failure.kind)})`);
+  return `${result} in ${secondsText(elapsedMs, 1)}`;
 }
 
 function voiceRows({ voice }: SessionSummary): [string, string][] {
@@ -54,7 +69,7 @@ function voiceRows({ voice }: SessionSummary): [string, string][] {
 }
 
 function totalsText({ frames, bytes, audioMs }: AudioTotals): string {
-  return `${frames} frames, ${bytes} bytes, ${(audioMs / 1000).toFixed(2)} s`;
+  return `${countText(frames, 'frame')}, ${countText(bytes, 'byte')}, ${secondsText(audioMs)}`;
 }
 
 export function msText(ms: number | null): string {

@@ -1,8 +1,8 @@
 import { escapeText, jsonLine, jsonLines } from '../kernel/escape.ts';
 import {
   addRows,
+  createList,
   type EventList,
-  emptyList,
   markedRow,
   moveMark,
   type NewRow,
@@ -50,7 +50,15 @@ export interface Browser {
 export const noticeMs = 4_000;
 
 export function createBrowser(start: ScreenStart): Browser {
-  return { start, now: 0, wall: 0, list: emptyList, overlay: undefined, notice: undefined, idle: [] };
+  return {
+    start,
+    now: 0,
+    wall: 0,
+    list: createList('device'),
+    overlay: undefined,
+    notice: undefined,
+    idle: [],
+  };
 }
 
 export function moveTo<Model extends Browser>(
@@ -140,7 +148,7 @@ function runCommand<Model extends Browser>(model: Model, command: Command, page:
 function openRow<Model extends Browser>(model: Model): Model {
   const row = markedRow(model.list);
   if (row === undefined) return model;
-  const full = row.full ?? { title: row.kind, lines: jsonLines(row.event).trimEnd().split('\n') };
+  const full = row.full ?? { title: row.subject, lines: jsonLines(row.event).trimEnd().split('\n') };
   return { ...model, overlay: { type: 'detail', ...full, top: 0 } };
 }
 

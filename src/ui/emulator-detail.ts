@@ -1,6 +1,7 @@
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { countText, timeText } from '../report/event-words.ts';
 import type { DetailSubject } from './browser.ts';
 import { durationText } from './components/Head.tsx';
 import { levelText } from './components/LevelMeter.tsx';
@@ -8,20 +9,20 @@ import type { Row } from './event-list.ts';
 import { glyphsFor } from './glyphs.ts';
 import type { ServeModel } from './serve-model.ts';
 
-type Session = EmulatorState['streams'][number];
+type StreamState = EmulatorState['streams'][number];
 
-/** Everything about a session or a device, for a panel; undefined once it is gone. */
+/** Everything about a stream or a device, for a panel; undefined once it is gone. */
 export function detailOf(
   model: ServeModel,
   subject: DetailSubject,
 ): { title: string; lines: string[] } | undefined {
   if ('device' in subject) return deviceDetail(model, subject.device);
-  const session = model.state?.streams.find(({ stream }) => stream === subject.stream);
-  return session === undefined ? undefined : sessionDetail(model, session);
+  const state = model.state?.streams.find(({ stream }) => stream === subject.stream);
+  return state === undefined ? undefined : streamDetail(model, state);
 }
 
-function sessionDetail(model: ServeModel, session: Session): { title: string; lines: string[] } {
-  const { stream, device, remote, jti, claims, remarks, durationMs, levels } = session;
+function streamDetail(model: ServeModel, state: StreamState): { title: string; lines: string[] } {
+  const { stream, device, remote, jti, claims, remarks, durationMs, levels } = state;
   const token = model.state?.tokens.find((one) => one.jti === jti);
   const name = device === null ? 'no token yet' : escapeText(device);
   const lines = [
@@ -35,13 +36,13 @@ function sessionDetail(model: ServeModel, session: Session): { title: string; li
     ...(remarks.length === 0 ? ['ok'] : remarks.map(escapeText)).map((text, index) =>
       field(index === 0 ? 'verdict' : '', text),
     ),
-    field('pace', paceText(session)),
-    field('received', countText(session.framesIn, session.bytesIn, levels.inDbfs)),
-    field('sent', countText(session.framesOut, session.bytesOut, levels.outDbfs)),
+    field('pace', paceText(state)),
+    field('from device', audioText(state.framesIn, state.bytesIn, levels.inDbfs)),
+    field('from service', audioText(state.framesOut, state.bytesOut, levels.outDbfs)),
     '',
     ...eventLines(model, (row) => row.stream === stream),
   ];
-  return { title: `session ${stream}`, lines };
+  return { title: `stream ${stream}`, lines };
 }
 
 function deviceDetail(model: ServeModel, name: string): { title: string; lines: string[] } | undefined {
@@ -49,14 +50,14 @@ function deviceDetail(model: ServeModel, name: string): { title: string; lines: 
   if (device === undefined) return undefined;
   const { connections, maxConnections, requests, limit, resetAt } = device;
   const tokens = model.state?.tokens.filter((one) => one.device === name) ?? [];
-  const sessions = model.state?.streams.filter((one) => one.device === name) ?? [];
+  const streams = model.state?.streams.filter((one) => one.device === name) ?? [];
   const lines = [
     field('open', `${connections} of ${maxConnections} connections`),
     field('requests', `${requests} of ${limit} in the window${resetAt === null ? '' : `, until ${resetAt}`}`),
-    ...(sessions.length === 0
+    ...(streams.length === 0
       ? ['none']
-      : sessions.map(({ stream, remarks }) => `${stream}: ${escapeText(remarks[0] ?? 'ok')}`)
-    ).map((text, index) => field(index === 0 ? 'sessions' : '', text)),
+      : streams.map(({ stream, remarks }) => `${stream}: ${escapeText(remarks[0] ?? 'ok')}`)
+    ).map((text, index) => field(index === 0 ? 'streams' : '', text)),
     ...(tokens.length === 0
       ? ['none that is valid']
       : tokens.map(
@@ -71,7 +72,7 @@ function deviceDetail(model: ServeModel, name: string): { title: string; lines: 
 }
 
 function field(name: string, text: string): string {
-  return `${name.padEnd(9)} ${text}`;
+  return `${name.padEnd(12)} ${text}`;
 }
 
 const timeClaims = ['iat', 'nbf', 'exp'];
@@ -82,14 +83,14 @@ function claimText(name: string, value: unknown): string {
   return Number.isNaN(at.getTime()) ? String(value) : `${value} (${at.toISOString()})`;
 }
 
-function paceText({ pace }: Session): string {
+function paceText({ pace }: StreamState): string {
   const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = pace;
   const times = timesRealTime === null ? 'not known yet' : `${timesRealTime} × real time`;
   return `${times}, jitter ${meanJitterMs} ms, longest gap ${longestGapMs} ms, ${burstMessages} messages in bursts`;
 }
 
-function countText(frames: number, bytes: number, dbfs: number): string {
-  return `${frames} messages, ${bytes} bytes, ${(msForBytes(bytes) / 1000).toFixed(2)} s, now ${levelText(dbfs)}`;
+function audioText(frames: number, bytes: number, dbfs: number): string {
+  return `${countText(frames, 'message')}, ${countText(bytes, 'byte')}, ${(msForBytes(bytes) / 1000).toFixed(2)} s, now ${levelText(dbfs)}`;
 }
 
 /** Newest last, as in the journal. */
@@ -99,8 +100,8 @@ function eventLines({ list, start }: ServeModel, is: (row: Row) => boolean): str
   return [
     field('events', String(rows.length)),
     ...rows.map(
-      ({ t, direction, mark, kind, text }) =>
-        `${(t / 1000).toFixed(3).padStart(8)} ${glyphs[direction]} ${mark === undefined ? ' ' : '!'} ${kind} ${text}`,
+      ({ t, from, level, subject, text }) =>
+        `${timeText(t)} ${glyphs[from]} ${level === 'info' ? ' ' : '!'} ${subject} ${text}`,
     ),
   ];
 }

@@ -1,15 +1,10 @@
+import type { EventWords } from '../report/event-words.ts';
+import type { Side } from '../wire/exchange.ts';
+
 /** One line of the event list. */
-export interface Row {
+export interface Row extends EventWords {
   /** Rows count up from 0. */
   id: number;
-  t: number;
-  direction: 'in' | 'out' | 'self';
-  kind: string;
-  /** Safe for a terminal. */
-  text: string;
-  mark?: 'warning' | 'error';
-  device?: string;
-  stream?: number;
   /** The event, as it is copied and saved. */
   event: unknown;
   /** What is shown in full; default: the event as JSON. */
@@ -28,12 +23,16 @@ export interface EventList {
   /** Rows after this one are held back; undefined: none. */
   heldAfter: number | undefined;
   filter: string;
+  /** The side that this program is on: the one of `dir:out`, an older word for `from:device` or `from:service`. */
+  ownSide: Side;
 }
 
 /** Most rows that are kept; beyond it the oldest are dropped. */
 const maxRows = 5_000;
 
-export const emptyList: EventList = { rows: [], marked: undefined, heldAfter: undefined, filter: '' };
+export function createList(ownSide: Side): EventList {
+  return { rows: [], marked: undefined, heldAfter: undefined, filter: '', ownSide };
+}
 
 /** Adds rows, and drops the oldest in large steps: cutting for each row would copy the list each time. */
 export function addRows(list: EventList, added: readonly NewRow[]): EventList {
@@ -44,9 +43,9 @@ export function addRows(list: EventList, added: readonly NewRow[]): EventList {
 }
 
 /** The visible rows: those that pass the filter, up to where the list is paused. */
-export function shownRows({ rows, heldAfter, filter }: EventList): readonly Row[] {
+export function shownRows({ rows, heldAfter, filter, ownSide }: EventList): readonly Row[] {
   const held = heldAfter === undefined ? rows : rows.filter(({ id }) => id <= heldAfter);
-  return filter === '' ? held : held.filter(passes(filter));
+  return filter === '' ? held : held.filter(passes(filter, ownSide));
 }
 
 /** The marked row, or the latest. */
@@ -89,26 +88,31 @@ export function heldCount({ rows, heldAfter }: EventList): number {
   return heldAfter === undefined ? 0 : (rows.at(-1)?.id ?? -1) - heldAfter;
 }
 
-/** `kind:status dir:in device:d1 stream:3 words`: all must match; words match anywhere, ignoring case. */
-function passes(filter: string): (row: Row) => boolean {
+/** `kind:status from:device device:d1 stream:3 words`: all must match; words match anywhere, ignoring case. */
+function passes(filter: string, ownSide: Side): (row: Row) => boolean {
   const tests = filter
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
     .map((word): ((row: Row) => boolean) => {
-      const [, field, value = ''] = /^(kind|dir|device|stream):(.*)$/.exec(word) ?? [];
+      const [, field, value = ''] = /^(kind|from|dir|device|stream):(.*)$/.exec(word) ?? [];
       const holds = (text: string | undefined) => text?.toLowerCase().includes(value) ?? false;
       switch (field) {
         case 'kind':
-          return ({ kind }) => holds(kind);
-        case 'dir':
-          return ({ direction }) => direction === value;
+          return ({ subject }) => holds(subject);
+        case 'from':
+          return ({ from }) => from === value;
+        case 'dir': {
+          const other = ownSide === 'device' ? 'service' : 'device';
+          const side = value === 'out' ? ownSide : value === 'in' ? other : value;
+          return ({ from }) => from === side;
+        }
         case 'device':
           return ({ device }) => holds(device);
         case 'stream':
           return ({ stream }) => String(stream) === value;
         default:
-          return ({ kind, text }) => `${kind} ${text}`.toLowerCase().includes(word);
+          return ({ subject, text }) => `${subject} ${text}`.toLowerCase().includes(word);
       }
     });
   return (row) => tests.every((test) => test(row));

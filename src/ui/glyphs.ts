@@ -1,3 +1,5 @@
+import { originSigns } from '../report/event-words.ts';
+
 /** The characters that screens are drawn with. */
 export interface Glyphs {
   ellipsis: string;
@@ -9,8 +11,8 @@ export interface Glyphs {
   hold: string;
   /** Loudness from silence up, one character a step. */
   levels: readonly string[];
-  in: string;
-  out: string;
+  device: string;
+  service: string;
   self: string;
   cursor: string;
   live: string;
@@ -37,9 +39,7 @@ const unicode: Glyphs = {
   track: '─',
   hold: '┃',
   levels: ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
-  in: '↓',
-  out: '↑',
-  self: '·',
+  ...originSigns,
   cursor: '›',
   live: '●',
   pending: '◌',
@@ -65,8 +65,8 @@ const ascii: Glyphs = {
   track: '.',
   hold: '|',
   levels: ['_', '.', ':', '-', '=', '+', '*', '#'],
-  in: 'v',
-  out: '^',
+  device: '^',
+  service: 'v',
   self: '.',
   cursor: '>',
   live: '*',

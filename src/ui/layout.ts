@@ -62,26 +62,26 @@ export interface ServeLayout {
   rows: number;
   /** Lines with the URLs, and one with the curl line. */
   urlLines: number;
-  /** Devices and sessions side by side; else one below the other. */
+  /** Devices and streams side by side; else one below the other. */
   isWide: boolean;
   /** Lines below each heading; no devices without room for them. */
   deviceLines: number;
-  sessionLines: number;
+  streamLines: number;
   spaces: boolean;
   listLines: number;
 }
 
-/** The lines that the panels could use: the highest number of devices and sessions so far. */
+/** The lines that the panels could use: the highest number of devices and streams so far. */
 export interface ServeContent {
   devices: number;
-  sessions: number;
+  streams: number;
   /** Whether there is a page for browsers, with a line for its address. */
   hasPage?: boolean;
 }
 
 const fewestPanelLines = 3;
 
-export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, sessions: 0 }): ServeLayout {
+export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, streams: 0 }): ServeLayout {
   const { columns: all, rows } = roomOf(terminal);
   const columns = all - 2 * margin;
   const isWide = columns >= 130;
@@ -95,14 +95,14 @@ export function layoutServe(terminal: Size, most: ServeContent = { devices: 0, s
   const room = Math.floor(free / 2);
   const wanted = (count: number) => Math.max(fewestPanelLines, count);
   if (isWide) {
-    const lines = Math.min(room, wanted(Math.max(most.devices, most.sessions)));
+    const lines = Math.min(room, wanted(Math.max(most.devices, most.streams)));
     const listLines = Math.max(1, free - lines);
-    return { columns, rows, urlLines, isWide, deviceLines: lines, sessionLines: lines, spaces, listLines };
+    return { columns, rows, urlLines, isWide, deviceLines: lines, streamLines: lines, spaces, listLines };
   }
   const deviceLines = hasDevices ? Math.min(Math.floor(room * 0.4), wanted(most.devices)) : 0;
-  const sessionLines = Math.min(room - deviceLines, wanted(most.sessions));
-  const listLines = Math.max(1, free - deviceLines - sessionLines);
-  return { columns, rows, urlLines, isWide, deviceLines, sessionLines, spaces, listLines };
+  const streamLines = Math.min(room - deviceLines, wanted(most.streams));
+  const listLines = Math.max(1, free - deviceLines - streamLines);
+  return { columns, rows, urlLines, isWide, deviceLines, streamLines, spaces, listLines };
 }
 
 /** A screen of verdicts. */

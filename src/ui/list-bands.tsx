@@ -29,14 +29,7 @@ export function listBands(model: Browser, { title, width, lines, ...options }: L
   const note = options.note ?? listNote(model);
   const isServe = start.screen === 'serve';
   const drawEvent = (row: Row, isMarked: boolean) => (
-    <EventLine
-      row={row}
-      isMarked={isMarked}
-      width={width}
-      isAscii={start.ascii}
-      yours={isServe ? 'in' : 'out'}
-      hasWho={isServe}
-    />
+    <EventLine row={row} isMarked={isMarked} width={width} isAscii={start.ascii} hasWho={isServe} />
   );
   return [
     {

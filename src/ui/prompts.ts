@@ -1,4 +1,5 @@
 import type { PromptPurpose } from './browser.ts';
+import { filterExample } from './keys.ts';
 
 /** What a prompt asks for: its name, what to type, and what the keys do. */
 export interface PromptText {
@@ -10,7 +11,7 @@ export interface PromptText {
 export const promptTexts: Record<PromptPurpose, PromptText> = {
   filter: {
     label: 'filter',
-    example: 'words kind:NAME dir:in|out device:ID stream:N',
+    example: filterExample,
     keys: 'enter keeps it, esc clears it',
   },
   send: {

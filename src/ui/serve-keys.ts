@@ -2,7 +2,7 @@ import { type ChoiceItem, type Pressed, pressKey, scrollOf, tell } from './brows
 import { detailOf } from './emulator-detail.ts';
 import { type Command, commandOf } from './keys.ts';
 import type { Key } from './read-keys.ts';
-import { devicesInOrder, markedDevice, markedSession, type Panel, type ServeModel } from './serve-model.ts';
+import { devicesInOrder, markedDevice, markedStream, type Panel, type ServeModel } from './serve-model.ts';
 
 /** How far `+` moves the clock: past the lifetime of a token and the window of the limit. */
 const advanceMs = 61_000;
@@ -20,7 +20,7 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
   const pressed = pressKey(model, key, room.listLines);
   const { model: next, command, typed, chosen } = pressed;
   if (chosen !== undefined) return choose(next, chosen);
-  const marked = markedSession(next);
+  const marked = markedStream(next);
   if (typed?.purpose === 'fault') return { model: next, actions: [{ type: 'fault', text: typed.text }] };
   if (typed?.purpose === 'send' && marked !== undefined)
     return { model: next, actions: [{ type: 'send', stream: marked.stream, text: typed.text }] };
@@ -38,7 +38,7 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
     case 'send':
       return only(
         marked === undefined
-          ? tell(next, 'There is no session to send to')
+          ? tell(next, 'There is no stream to send to')
           : { ...next, overlay: { type: 'prompt', purpose: 'send', text: '' } },
       );
     default:
@@ -46,14 +46,14 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
   }
 }
 
-/** Updates what follows from the state: the keys that do nothing, and an open panel about a session or a device. */
+/** Updates what follows from the state: the keys that do nothing, and an open panel about a stream or a device. */
 export function settleServe(model: ServeModel): Pressed<ServeModel> {
   const { overlay, state, panel } = model;
   const idle: Command[] = [
     ...(state?.streams.length ? [] : (['close', 'send'] as const)),
     ...(state?.streams.length || state?.devices.length ? [] : (['nextPanel'] as const)),
     ...(panel === 'events' ? [] : (['filter', 'pause', 'follow'] as const)),
-    ...(panel === 'sessions' && !state?.streams.length ? (['open'] as const) : []),
+    ...(panel === 'streams' && !state?.streams.length ? (['open'] as const) : []),
     ...(panel === 'devices' && !state?.devices.length ? (['open'] as const) : []),
   ];
   const settled = idle.join() === model.idle.join() ? model : { ...model, idle };
@@ -64,22 +64,22 @@ export function settleServe(model: ServeModel): Pressed<ServeModel> {
   return only({ ...settled, overlay: { ...overlay, ...detail } });
 }
 
-/** Moves in the panels of sessions and devices, and opens what is marked there; undefined for other keys. */
+/** Moves in the panels of streams and devices, and opens what is marked there; undefined for other keys. */
 function pressInPanel(model: ServeModel, key: Key, { deviceLines }: Room): ServeModel | undefined {
   const { panel, start } = model;
   if (panel === 'events') return undefined;
   const command = commandOf(key, start);
   if (command === 'open') {
-    const [session, device] = [markedSession(model)?.stream, markedDevice(model)?.device];
-    if (panel === 'sessions') return session === undefined ? model : open(model, { stream: session });
+    const [stream, device] = [markedStream(model)?.stream, markedDevice(model)?.device];
+    if (panel === 'streams') return stream === undefined ? model : open(model, { stream });
     return device === undefined ? model : open(model, { device });
   }
   if (command === 'back') return { ...model, panel: 'events' };
   const by = command === 'follow' ? Number.MAX_SAFE_INTEGER : command && scrollOf(command, deviceLines);
   if (by === undefined) return undefined;
-  if (panel === 'sessions') {
+  if (panel === 'streams') {
     const streams = model.state?.streams.map(({ stream }) => stream) ?? [];
-    return { ...model, session: step(streams, markedSession(model)?.stream, by) };
+    return { ...model, stream: step(streams, markedStream(model)?.stream, by) };
   }
   const devices = devicesInOrder(model).map(({ device }) => device);
   return { ...model, device: step(devices, markedDevice(model)?.device, by) };
@@ -99,17 +99,17 @@ function open(model: ServeModel, subject: { stream: number } | { device: string 
 function panelAfter({ panel, state }: ServeModel, { deviceLines }: Room): Panel {
   const panels: Panel[] = [
     'events',
-    ...(state?.streams.length ? (['sessions'] as const) : []),
+    ...(state?.streams.length ? (['streams'] as const) : []),
     ...(state?.devices.length && deviceLines > 0 ? (['devices'] as const) : []),
   ];
   return panels[(panels.indexOf(panel) + 1) % panels.length] ?? 'events';
 }
 
 function askToClose(model: ServeModel): ServeModel {
-  const marked = markedSession(model);
-  if (marked === undefined) return tell(model, 'There is no session to close');
+  const marked = markedStream(model);
+  if (marked === undefined) return tell(model, 'There is no stream to close');
   const { stream, device } = marked;
-  const question = `Close session ${stream}${device === null ? '' : ` of ${device}`} with code 1012?`;
+  const question = `Close stream ${stream}${device === null ? '' : ` of ${device}`} with code 1012?`;
   return { ...model, overlay: { type: 'confirm', question, action: { type: 'close', stream } } };
 }
 

@@ -1,13 +1,14 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { describeEmulatorEvent } from '../report/emulator-lines.ts';
+import { sayInfo } from '../report/event-words.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
 import type { EmulatorEvent } from '../service/events.ts';
 import { append, type Browser, createBrowser, moveTo, tell } from './browser.ts';
-import type { NewRow } from './event-list.ts';
+import { createList, type NewRow } from './event-list.ts';
 import type { ServeContent } from './layout.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
-import { serveRow } from './serve-rows.ts';
 
 /** The state of the emulator, read a few times a second. */
 export interface StateSeen {
@@ -30,7 +31,7 @@ export type Looked = StateSeen | Addresses;
 
 export type ServeNews = EmulatorEvent | Looked | Notice;
 
-export type Panel = 'events' | 'sessions' | 'devices';
+export type Panel = 'events' | 'streams' | 'devices';
 
 /** The state of the screen of the emulator. */
 export interface ServeModel extends Browser {
@@ -39,13 +40,13 @@ export interface ServeModel extends Browser {
   state: EmulatorState | undefined;
   /** Levels of each stream: of the device, and of the AI. */
   meters: Readonly<Record<number, { in: Meter; out: Meter }>>;
-  /** The highest number of devices and sessions so far: the panels do not shrink. */
+  /** The highest number of devices and streams so far: the panels do not shrink. */
   most: ServeContent;
   isStopping: boolean;
   /** The panel that the arrow keys move in. */
   panel: Panel;
-  /** The number of the marked session; the first one if that is not open. */
-  session: number | undefined;
+  /** The number of the marked stream; the first one if that is not open. */
+  stream: number | undefined;
   /** The name of the marked device; the first one if there is none of that name. */
   device: string | undefined;
 }
@@ -53,14 +54,15 @@ export interface ServeModel extends Browser {
 export function createServeModel(start: ScreenStart): ServeModel {
   return {
     ...createBrowser(start),
+    list: createList('service'),
     addresses: undefined,
     counters: noCounters,
     state: undefined,
     meters: {},
-    most: { devices: 0, sessions: 0 },
+    most: { devices: 0, streams: 0 },
     isStopping: false,
     panel: 'events',
-    session: undefined,
+    stream: undefined,
     device: undefined,
   };
 }
@@ -80,7 +82,7 @@ export function reduceServe(
     else if (event.type === 'addresses')
       next = { ...next, addresses: event, most: { ...next.most, hasPage: event.page !== undefined } };
     else {
-      rows.push(serveRow(event));
+      rows.push({ ...describeEmulatorEvent(event), event });
       next = note(next, event);
     }
   }
@@ -93,7 +95,7 @@ function note(model: ServeModel, event: EmulatorEvent): ServeModel {
 }
 
 function noticeRow({ text }: Notice, t: number): NewRow {
-  return { t, direction: 'self', kind: 'note', text: escapeText(text), event: { type: 'note', text } };
+  return { t, ...sayInfo('self', 'note', escapeText(text)), event: { type: 'note', text } };
 }
 
 function look(model: ServeModel, state: EmulatorState): ServeModel {
@@ -106,14 +108,14 @@ function look(model: ServeModel, state: EmulatorState): ServeModel {
   const most = {
     ...model.most,
     devices: Math.max(model.most.devices, state.devices.length),
-    sessions: Math.max(model.most.sessions, state.streams.length),
+    streams: Math.max(model.most.streams, state.streams.length),
   };
   return { ...model, state, most, meters: Object.fromEntries(meters) };
 }
 
-/** The session that keys act on. */
-export function markedSession({ state, session }: ServeModel): EmulatorState['streams'][number] | undefined {
-  return state?.streams.find(({ stream }) => stream === session) ?? state?.streams[0];
+/** The stream that keys act on. */
+export function markedStream({ state, stream }: ServeModel): EmulatorState['streams'][number] | undefined {
+  return state?.streams.find((one) => one.stream === stream) ?? state?.streams[0];
 }
 
 /** The devices, the busiest first: these reach their limits. */

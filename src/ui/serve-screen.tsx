@@ -3,7 +3,7 @@ import { type Band, space } from './bands.ts';
 import { CounterLine } from './components/CounterLine.tsx';
 import { DevicesPanel } from './components/DevicesPanel.tsx';
 import { Head } from './components/Head.tsx';
-import { SessionsPanel } from './components/SessionsPanel.tsx';
+import { StreamsPanel } from './components/StreamsPanel.tsx';
 import { UrlLines } from './components/UrlLines.tsx';
 import { footBand } from './foot-band.tsx';
 import { halves, layoutServe, type Size } from './layout.ts';
@@ -13,19 +13,19 @@ import type { ServeModel } from './serve-model.ts';
 /** The screen of the emulator, from top to bottom. */
 export function serveBands(model: ServeModel, terminal: Size): Band[] {
   const layout = layoutServe(terminal, model.most);
-  const { columns, urlLines, isWide, deviceLines, sessionLines, listLines } = layout;
+  const { columns, urlLines, isWide, deviceLines, streamLines, listLines } = layout;
   const { left, right, gap } = halves(columns, 0.42);
-  const { now, state, meters, counters, panel, session, device } = model;
+  const { now, state, meters, counters, panel, stream, device } = model;
   const faults = state?.faults ?? [];
-  const sessionsOn = [state, meters, Math.floor(now / meterStepMs), panel, session, device];
+  const streamsOn = [state, meters, Math.floor(now / meterStepMs), panel, stream, device];
   const side: Band = {
     name: 'panels',
-    lines: 1 + sessionLines,
-    on: sessionsOn,
+    lines: 1 + streamLines,
+    on: streamsOn,
     draw: () => (
       <Box columnGap={gap}>
         <DevicesPanel model={model} width={left} lines={deviceLines} />
-        <SessionsPanel model={model} width={right} lines={sessionLines} />
+        <StreamsPanel model={model} width={right} lines={streamLines} />
       </Box>
     ),
   };
@@ -41,10 +41,10 @@ export function serveBands(model: ServeModel, terminal: Size): Band[] {
         ]
       : []),
     {
-      name: 'sessions',
-      lines: 1 + sessionLines,
-      on: sessionsOn,
-      draw: () => <SessionsPanel model={model} width={columns} lines={sessionLines} />,
+      name: 'streams',
+      lines: 1 + streamLines,
+      on: streamsOn,
+      draw: () => <StreamsPanel model={model} width={columns} lines={streamLines} />,
     },
   ];
   return [

@@ -1,3 +1,4 @@
+import { describeExpectations, describeSessionEvent } from '../report/session-lines.ts';
 import type { AudioDirection, SessionEvent, SessionState } from '../session/events.ts';
 import { type AudioEvent, sumAudio } from '../session/fold-audio.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
@@ -6,7 +7,6 @@ import type { NewRow } from './event-list.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
-import { streamRows } from './stream-rows.ts';
 import { addAudio, silentVoice, timelineSpanMs, type Voice } from './timeline.ts';
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
@@ -67,8 +67,8 @@ export function reduceStream(
 
 function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
   if (event.type === 'audio') return hear(model, event);
-  const rows = streamRows(event);
-  const listed = rows.length === 0 ? model : append({ ...model, growing: {} }, rows);
+  // A panel shows the figures.
+  const listed = event.type === 'figures' ? model : append({ ...model, growing: {} }, rowsOf(event));
   switch (event.type) {
     case 'session':
       // Another session on the same screen resets everything but the list.
@@ -94,6 +94,11 @@ function reduceEvent(model: StreamModel, event: SessionEvent): StreamModel {
   }
 }
 
+function rowsOf(event: SessionEvent): NewRow[] {
+  const words = event.type === 'summary' ? describeExpectations(event) : [];
+  return [...words, describeSessionEvent(event)].map((said) => ({ ...said, event }));
+}
+
 function mark({ marks }: StreamModel, added: Mark): readonly Mark[] {
   return [...marks.filter(({ t }) => t > added.t - timelineSpanMs), added];
 }
@@ -111,11 +116,11 @@ function hear(model: StreamModel, event: AudioEvent): StreamModel {
   const index = id === undefined ? -1 : id - (rows[0]?.id ?? 0);
   const before = rows[index];
   if (before === undefined) {
-    const added = append(heard, streamRows(event));
+    const added = append(heard, rowsOf(event));
     return { ...added, growing: { ...model.growing, [direction]: added.list.rows.at(-1)?.id } };
   }
   const sum: AudioEvent = { ...event, ...sumAudio(before.event as AudioEvent, event), t: before.t };
-  const grown = { ...(streamRows(sum)[0] as NewRow), id: before.id };
+  const grown = { ...describeSessionEvent(sum), event: sum, id: before.id };
   return { ...heard, list: { ...model.list, rows: rows.with(index, grown) } };
 }
 

@@ -1,4 +1,5 @@
 import { escapeText } from '../kernel/escape.ts';
+import { sayInfo } from '../report/event-words.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { append, createBrowser, moveTo, tell } from './browser.ts';
 import type { Row } from './event-list.ts';
@@ -98,7 +99,7 @@ function plan(model: VerdictModel, { what, items }: Extract<VerdictNews, { type:
   const seen = items.map(({ id, title }): ItemSeen => ({ id, title, message: '', isFinal: false }));
   const planned = append(
     { ...model, what, items: seen },
-    seen.map((item) => ({ t: 0, direction: 'self', kind: 'waiting', text: textOf(item), event: item })),
+    seen.map((item) => ({ t: 0, ...sayInfo('self', 'waiting', textOf(item)), event: item })),
   );
   return { ...planned, list: { ...planned.list, latest: 0 } };
 }
@@ -113,7 +114,7 @@ function judge(
   if (before === undefined) return model;
   const row: Row = {
     ...before,
-    ...{ t: model.now, kind: item.verdict ?? 'waiting', text: textOf(item), event: body },
+    ...{ t: model.now, subject: item.verdict ?? 'waiting', text: textOf(item), event: body },
     full: { title: `${item.id}: ${item.title}`, lines },
   };
   return {

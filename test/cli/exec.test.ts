@@ -155,7 +155,7 @@ describe('how it ends', () => {
 test('with -v what the emulator does is told on standard error', async () => {
   const { stdout, stderr } = await sandbox.run(['exec', '-v', '--', 'voicectl', 'token', '--device', 'd1']);
   expect(stdout).toMatch(/^eyJ\S+\n$/);
-  expect(stderr).toContain('token for d1');
+  expect(stderr).toContain('d1  token  issued');
 });
 
 test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be shown escaped', async () => {
@@ -169,7 +169,7 @@ test.skipIf(!hasTmux)('on a terminal it is told without colours, which would be 
   });
   await expect.poll(terminal.screen).toContain('it is over');
   const shown = await terminal.screen();
-  expect(shown).toContain('token for');
+  expect(shown).toContain('token  issued');
   expect(shown).not.toContain('u001b');
 });
 

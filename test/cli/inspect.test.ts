@@ -22,7 +22,7 @@ describe('inspect', () => {
     expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT\S+Z {2}\d+\.\d s {2}\S+barge-in\.wav as d1 to ws:/);
     expect(stdout).toMatch(/^you .*[▂▃▄▅▆▇█]/m);
     expect(stdout).toMatch(/^ai .*[▂▃▄▅▆▇█]/m);
-    expect(stdout).toMatch(/^ +\d\.\d{3} {2}← service_voice_connected/m);
+    expect(stdout).toMatch(/^ +\d\.\d{3} {2}↓ service_voice_connected/m);
     expect(stdout).toMatch(/^close +1000 normal$/m);
     expect(stdout).not.toContain('\u001b');
   });

@@ -178,7 +178,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
         ...['stream', '--mic', ...(await echo(context)), '--audio-backend', backend],
         ...['--record-mic', 'mic.wav', '--out', 'reply.wav'],
       ]);
-      await running.line(/↓ \d+ frames/);
+      await running.line(/↓ audio {2}\d+ frames?/);
       server.kill();
       const { code, stdout, stderr } = await running.ended;
       expect({ code, stderr }).toEqual({
@@ -198,7 +198,7 @@ describe.skipIf(!hasSound).concurrent('live audio that comes and goes', { timeou
       ...['stream', '--mic', ...(await echo(context)), '--audio-backend', 'naudiodon'],
       ...['--out', 'reply.wav'],
     ]);
-    await running.line(/↓ \d+ frames/);
+    await running.line(/↓ audio {2}\d+ frames?/);
     const host = execFileSync('pgrep', ['-f', 'device-host.js.*capture', '-P', String(running.child.pid)]);
     process.kill(Number(host.toString().trim()), 'SIGKILL');
     expect(await running.ended).toMatchObject({

@@ -111,7 +111,7 @@ describe('what serve says when it starts', () => {
     const { baseUrl } = JSON.parse(sandbox.read('ready.json'));
     const { stdout } = await sandbox.shell(`curl -sS -H 'Host: my-pc.local' ${baseUrl}/`);
     expect(stdout).toContain('--allow-host NAME allows it');
-    expect(await serve.line(/warning/)).toContain('--allow-host NAME allows it');
+    expect(await serve.line(/! refused/)).toContain('--allow-host NAME allows it');
     expect(serve.stdout).toBe('');
   });
 

@@ -17,7 +17,7 @@ test('a transcript of the service stands in the lines and in the summary', async
   writeFileSync(scenario, JSON.stringify({ steps }));
   const args = ['stream', '--file', 'hello.wav', '--local', '--scenario', scenario];
   const { stdout } = await runInProcess(args, { clock: createManualClock() });
-  expect(stdout).toContain('← transcript  you: what \\u001b[31mtime');
-  expect(stdout).toContain('← transcript  AI: Half past nine');
+  expect(stdout).toContain('↓ transcript  you: what \\u001b[31mtime');
+  expect(stdout).toContain('↓ transcript  AI: Half past nine');
   expect(stdout).toMatch(/^transcript +you: what \\u001b\[31mtime\n +AI: Half past nine$/m);
 });

@@ -58,7 +58,7 @@ async function start({ reply = 'silence', width = 1280, tab: kind }: StartOption
   const { page, troubles } = await openTab(url, width, kind);
   const open = async () => {
     await page.goto(url);
-    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await page.getByRole('heading', { name: 'Streams' }).waitFor();
   };
   /** The text of the newest event of the control API that contains this. */
   const told = (what: string) => emulator.event('control', (event) => event.what.includes(what));
@@ -97,10 +97,10 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await open();
     const client = await emulator.connect('kitchen-1');
     const other = await emulator.connect('hall');
-    await page.getByRole('button', { name: 'hall #2' }).click();
-    await page.getByRole('heading', { name: 'hall session 2' }).waitFor();
-    await page.getByRole('button', { name: 'kitchen-1 #1' }).click();
-    await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
+    await page.getByRole('button', { name: 'hall stream 2' }).click();
+    await page.getByRole('heading', { name: 'hall stream 2' }).waitFor();
+    await page.getByRole('button', { name: 'kitchen-1 stream 1' }).click();
+    await page.getByRole('heading', { name: 'kitchen-1 stream 1' }).waitFor();
     await page.getByRole('button', { name: 'Keys' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
@@ -286,7 +286,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await hide(false);
     await page.locator('.link', { hasText: 'live' }).waitFor();
     await page.locator('#filter').fill('kind:gap');
-    await page.locator('.row:only-child', { hasText: /1\d events were missed/ }).waitFor();
+    await page.locator('.row:only-child', { hasText: /missed 1\d events/ }).waitFor();
     await page.locator('#filter').fill('');
     // Somebody who looks back is left where they look.
     const top = () => page.evaluate<number>(`document.querySelector('.rows').scrollTop`);
@@ -355,9 +355,9 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
         button.click();
       })`);
     await page.locator('#record').waitFor();
-    expect(await press('Recording session 1')).toContain('Stop');
+    expect(await press('Recording stream 1')).toContain('Stop');
     expect(await press('Recorded')).toContain('Record');
-    expect(await press('Recording session 1')).toContain('Stop');
+    expect(await press('Recording stream 1')).toContain('Stop');
     expect(troubles).toEqual([]);
   });
 
@@ -423,7 +423,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     await open();
     await emulator.connect('kitchen-1');
     emulator.control.faults.add({ name: 'drop' });
-    await page.getByRole('heading', { name: 'kitchen-1 session 1' }).waitFor();
+    await page.getByRole('heading', { name: 'kitchen-1 stream 1' }).waitFor();
     await page.locator('#record').click();
     await page.getByRole('button', { name: /^Stop, / }).click();
     await page.getByRole('button', { name: /^Open recording/ }).waitFor();
@@ -450,7 +450,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
     }
     await page.getByLabel('That address').fill(`${emulator.baseUrl}/__voicectl/#${token}`);
     await page.getByRole('button', { name: 'Open' }).click();
-    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    await page.getByRole('heading', { name: 'Streams' }).waitFor();
     await page.waitForURL((url) => url.hash === '');
   });
 
@@ -504,13 +504,13 @@ describe.skipIf(!hasBrowser)('the page of a proxy, in a real browser', () => {
     // A device may not speak before the confirmation.
     await client.send(speech(20));
     await client.connected;
-    await page.getByRole('heading', { name: /session 1$/ }).waitFor();
+    await page.getByRole('heading', { name: /stream 1$/ }).waitFor();
     await page.locator('#record').click();
     await page.getByRole('button', { name: /^Stop, / }).waitFor();
     for (const frame of framesOf(speech(300))) await client.send(frame);
     await client.until(() => client.audio.length > 640);
     expect(await page.getByRole('list', { name: 'What is wrong' }).innerText()).toMatch(/device .* D4/);
-    expect(await page.locator('.row', { hasText: 'device D4' }).count()).toBe(1);
+    expect(await page.locator('.row', { hasText: 'device breaks D4' }).count()).toBe(1);
     expect(await wrongWith(page)).toEqual([]);
     await tab(page, 'Close');
     await page.getByLabel('Code', { exact: true }).fill('4000');

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { axisOf, createSession, hearSession, noteEvent } from '../../src/page/app/live/session.ts';
 import { list, take } from '../../src/page/app/live/store.ts';
-import { shownRows } from '../../src/ui/event-list.ts';
+import { type Row, shownRows } from '../../src/ui/event-list.ts';
+import { createServeModel, reduceServe } from '../../src/ui/serve-model.ts';
+import { everyEmulatorEvent } from '../helpers/every-event.ts';
+import { serveStart } from '../ui/screens.ts';
 
 const entry = (seq: number, t: number, more = {}) => ({
   seq,
@@ -14,12 +17,24 @@ const entry = (seq: number, t: number, more = {}) => ({
 test('events that are missing leave a line that says how many', () => {
   take({ type: 'events', entries: [entry(1, 0), entry(2, 1)] });
   take({ type: 'events', entries: [entry(2, 1), entry(7, 5)] });
-  expect(shownRows(list.value).map(({ kind, text }) => `${kind} ${text}`)).toEqual([
+  expect(shownRows(list.value).map(({ subject, text }) => `${subject} ${text}`)).toEqual([
     'control moment 1',
     'control moment 2',
-    'gap 4 events were missed',
+    'gap missed 4 events',
     'control moment 7',
   ]);
+});
+
+test('an entry of the page says the same as a row of the screen', () => {
+  const entries = everyEmulatorEvent.map(({ event }, index) => ({ seq: 100 + index, ...event }));
+  take({ type: 'events', entries: entries.slice(0, 15) });
+  take({ type: 'events', entries: entries.slice(15) });
+  take({ type: 'state', at: 1, state: { streams: [] }, recordings: [] } as never);
+  const { rows } = reduceServe(createServeModel(serveStart), {
+    ...{ events: everyEmulatorEvent.map(({ event }) => event), now: 1, wall: 0 },
+  }).list;
+  const said = (all: readonly Row[]) => all.map(({ id: _, event: __, ...words }) => words);
+  expect(said(list.value.rows.slice(-rows.length))).toEqual(said(rows));
 });
 
 test('the axis of a session has who speaks, waits and talks over whom', () => {
@@ -66,10 +81,10 @@ test('a transcript is the newest version of what was said, and a proxy has judge
   ]);
   const judgement = { side: 'device', rule: 'D4', message: 'm', value: 'v', count: 1 } as const;
   noteEvent(session, { t: 500, type: 'violation', stream: 1, ...judgement }, 500);
-  expect(session.judged).toMatchObject([judgement]);
+  expect(session.judged).toMatchObject([{ subject: 'D4', text: 'v (device breaks D4: m)', level: 'error' }]);
   const axis = axisOf(session)(600);
   expect(axis.spoken).toHaveLength(2);
-  expect(axis.marks.at(-1)).toMatchObject({ name: 'device D4', tone: 'bad' });
+  expect(axis.marks.at(-1)).toMatchObject({ name: 'D4', tone: 'bad' });
 });
 
 test('what nobody heard is a gap between what is known before and after', () => {

@@ -21,11 +21,11 @@ const closed = {
 const events: [EmulatorEvent, RegExp][] = [
   [
     { t: 1, type: 'token-issued', device, jti: 'j', exp: 1, remaining: 59, resetAtMs: 1 },
-    /token for d .*\(59 left\)/,
+    /↓ d \S+ {2}token {2}issued, 59 requests left$/,
   ],
   [
     { t: 1, type: 'request-refused', cause: 'unauthorized', status: 401, code: 'X', message: evil, device },
-    /401 X: .*\(d /,
+    /! d \S+ {2}refused {2}401 X: /,
   ],
   [
     { t: 1, type: 'request-refused', cause: 'notFound', status: 404, code: 'X', message: 'no', path: evil },
@@ -35,23 +35,29 @@ const events: [EmulatorEvent, RegExp][] = [
     { t: 1, type: 'request-refused', cause: 'invalidRequest', status: 400, code: 'X', message: 'no' },
     /400 X: no$/,
   ],
-  [{ t: 1, type: 'tls-failed', remote: '127.0.0.1', why: evil }, /TLS with 127\.0\.0\.1 failed: /],
-  [{ t: 1, type: 'stream-opened', stream: 3, remote: '127.0.0.1' }, /stream 3 opened from 127\.0\.0\.1/],
+  [{ t: 1, type: 'tls-failed', remote: '127.0.0.1', why: evil }, /! tls {2}failed: .* \(127\.0\.0\.1\)$/],
+  [
+    { t: 1, type: 'stream-opened', stream: 3, remote: '127.0.0.1' },
+    /↑ stream 3 {2}opened {2}from 127\.0\.0\.1$/,
+  ],
   [
     { t: 1, type: 'stream-authorised', stream: 3, device, jti: 'j', connections: 2 },
-    /stream 3 is d .*\(2 connected\)/,
+    /↑ stream 3 d \S+ {2}authorised {2}2 connections open$/,
   ],
-  [{ t: 1, type: 'message-sent', stream: 3, device, body: { type: evil } }, /stream 3 {2}\{"type":/],
-  [{ t: 1, type: 'text-received', stream: 3, device, bytes: 5 }, /text of 5 bytes/],
+  [
+    { t: 1, type: 'message-sent', stream: 3, device, body: { type: evil } },
+    /↓ stream 3 d \S+ {2}\S+ {2}\{"type":/,
+  ],
+  [{ t: 1, type: 'text-received', stream: 3, device, bytes: 5 }, /text {2}5 bytes after the token$/],
   [{ t: 1, type: 'turn-started', stream: 3, device, atMs: 180 }, /speech starts at 0\.18 s/],
   [
     { t: 1, type: 'turn-ended', stream: 3, device, atMs: 1960, turnMs: 1780 },
-    /speech ends at 1\.96 s, a turn of 1\.78 s/,
+    /turn {2}speech ends at 1\.96 s, after 1\.78 s$/,
   ],
-  [{ t: 1, type: 'reply-started', stream: 3, device }, /reply starts/],
+  [{ t: 1, type: 'reply-started', stream: 3, device }, /↓ stream 3 d \S+ {2}reply {2}starts$/],
   [
     { t: 1, type: 'reply-failed', stream: 3, device, why: `ended with 3: ${evil}` },
-    /stream 3 {2}ended with 3/,
+    /! stream 3 d \S+ {2}reply {2}failed: ended with 3/,
   ],
   [{ t: 1, type: 'reply-ended', stream: 3, device, bargeIn: true }, /the user speaks/],
   [
@@ -65,15 +71,43 @@ const events: [EmulatorEvent, RegExp][] = [
       remarks: ['device sends 1.7 × real time'],
       ...closed,
     },
-    /closed 1000 .*: 1\.50 s, in 1 frames 640 bytes, out 2 frames 1280 bytes; device sends 1\.7 × real time/,
+    /closed {2}with 1000 .* after 1\.50 s; device sends 1\.7 × real time; from device 1 frame, 640 bytes; from service 2 frames, 1280 bytes$/,
+  ],
+  [
+    {
+      t: 1,
+      type: 'stream-closed',
+      stream: 3,
+      device,
+      code: 1006,
+      sentCode: 1012,
+      reason: '',
+      remarks: [],
+      ...closed,
+    },
+    /closed {2}with 1012 after 1\.50 s; the device did not answer the close; /,
+  ],
+  [
+    {
+      t: 1,
+      type: 'stream-closed',
+      stream: 3,
+      device,
+      code: 1002,
+      sentCode: 1012,
+      reason: '',
+      remarks: [],
+      ...closed,
+    },
+    /closed {2}with 1012 after 1\.50 s; the device answered with 1002; /,
   ],
   [
     { t: 1, type: 'device-finding', stream: 3, device, finding: 'stereo', remark: 'this looks like stereo' },
-    /stream 3 {2}this looks like stereo/,
+    /! stream 3 d \S+ {2}finding {2}this looks like stereo$/,
   ],
   [
     { t: 1, type: 'shared-away', why: `gone ${evil}` },
-    /shared state is away: gone .*; tokens and streams are refused$/,
+    /shared {2}tokens and streams are refused: the shared state is away \(gone .*\)$/,
   ],
   [{ t: 1, type: 'stopping' }, /stopping/],
 ];
@@ -91,9 +125,9 @@ describe.each(events.map(([event, text]) => ({ type: event.type, event, text }))
 );
 
 test.each([
-  ['device', /← stream 3 {2}device sends 1.2 × real time/],
-  ['service', /→ stream 3 {2}service sends 1.2 × real time/],
-  [undefined, /← stream 3 {2}sends 1.2 × real time/],
+  ['device', /↑ stream 3 d .* {2}pace {2}device sends 1.2 × real time/],
+  ['service', /↓ stream 3 d .* {2}pace {2}service sends 1.2 × real time/],
+  [undefined, /↑ stream 3 d .* {2}pace {2}sends 1.2 × real time/],
 ] as const)('a pace names its side, and points from it: %s', (side, text) => {
   const pace = { timesRealTime: 1.2, meanJitterMs: 1, longestGapMs: 20, burstMessages: 0 };
   const event = { t: 1, type: 'device-verdict' as const, stream: 3, device, pace, findings: [], remarks: [] };
@@ -141,4 +175,9 @@ describe('what serve says first', () => {
       '          ws://192.0.2.2:1/voice-stream',
     ]);
   });
+});
+
+test('an event of a later version, from the journal of its emulator, has a line with its kind', () => {
+  const later = { t: 1, type: 'door-opened', level: 'info' } as never;
+  expect(emulatorLines(later, plain)).toEqual(['   0.001  · door-opened']);
 });

@@ -50,12 +50,12 @@ const events: [SessionEvent, RegExp][] = [
       source: evil,
       format: `16,000 Hz${evil}`,
     },
-    /voicectl 1\.2\.3.*16,000 Hz.*ws:\/\/h/,
+    /· session {2}.*\(16,000 Hz.*\) as .* to ws:\/\/h, voicectl 1\.2\.3/,
   ],
-  [{ t: 1, type: 'state', state: 'connecting' }, /connecting/],
+  [{ t: 1, type: 'state', state: 'connecting' }, /· state {2}connecting$/],
   [
     { t: 2, type: 'retry', attempt: 1, delayMs: 1500, code: 'rate-limited', message: `slow ${evil}` },
-    /! slow .*; again in 1\.5 s/,
+    /! retry {2}again in 1\.5 s: slow /,
   ],
   [
     {
@@ -67,9 +67,9 @@ const events: [SessionEvent, RegExp][] = [
       ms: 12,
       attempts: 1,
     },
-    /token in 12 ms {2}\(59 of 60 requests left\)/,
+    /↓ token {2}in 12 ms \(59 of 60 requests left\)$/,
   ],
-  [{ t: 3, type: 'token', claims: undefined }, /token given$/],
+  [{ t: 3, type: 'token', claims: undefined }, /token {2}given$/],
   [
     {
       t: 3,
@@ -80,10 +80,10 @@ const events: [SessionEvent, RegExp][] = [
     },
     /\(4 of \? requests left\)/,
   ],
-  [{ t: 4, type: 'message', category: 'status', kind: evil, body: { type: evil } }, /← .*\{"type":/],
+  [{ t: 4, type: 'message', category: 'status', kind: evil, body: { type: evil } }, /↓ .*\{"type":/],
   [
     { t: 4, type: 'message', category: 'malformed', kind: undefined, body: `not JSON ${evil}` },
-    /malformed {2}not JSON/,
+    /! malformed {2}not JSON/,
   ],
   [{ t: 4, type: 'message', category: 'other', kind: undefined, body: null }, /other {2}null/],
   [
@@ -97,7 +97,7 @@ const events: [SessionEvent, RegExp][] = [
       rmsDbfs: -20,
       peakDbfs: -3.34,
     },
-    /↑ 50 frames {2}1\.00 s {2}peak -3\.3 dBFS/,
+    /↑ audio {2}50 frames {2}1\.00 s {2}peak -3\.3 dBFS$/,
   ],
   [
     {
@@ -110,14 +110,20 @@ const events: [SessionEvent, RegExp][] = [
       rmsDbfs: -100,
       peakDbfs: -100,
     },
-    /↓ 1 frames {2}0\.02 s/,
+    /↓ audio {2}1 frame {2}0\.02 s {2}silence$/,
   ],
-  [{ t: 6, type: 'speech', state: 'start', audioMs: 180 }, /speech starts at 0\.18 s/],
-  [{ t: 6, type: 'speech', state: 'end', audioMs: 1960 }, /speech ends at 1\.96 s/],
-  [{ t: 7, type: 'warning', code: 'late', message: `late ${evil}` }, /! late/],
-  [{ t: 7, type: 'warning', code: 'overrun', message: 'lost', hint: `do ${evil}` }, /! lost\. do /],
-  [{ t: 8, type: 'close', code: 1000, reason: '', name: 'normal' }, /← close 1000 normal$/],
-  [{ t: 8, type: 'close', code: 4401, reason: evil, name: 'application' }, /← close 4401 application: /],
+  [
+    { t: 6, type: 'speech', state: 'start', audioMs: 180 },
+    /↑ speech {2}starts at 0\.18 s of the sent audio$/,
+  ],
+  [{ t: 6, type: 'speech', state: 'end', audioMs: 1960 }, /↑ speech {2}ends at 1\.96 s of the sent audio$/],
+  [{ t: 7, type: 'warning', code: 'late', message: `late ${evil}` }, /! late {2}late /],
+  [
+    { t: 7, type: 'warning', code: 'overrun', message: 'lost', hint: `do ${evil}` },
+    /! overrun {2}lost\. do /,
+  ],
+  [{ t: 8, type: 'close', code: 1000, reason: '', name: 'normal' }, /↓ close {2}1000 normal$/],
+  [{ t: 8, type: 'close', code: 4401, reason: evil, name: 'application' }, /↓ close {2}4401 application: /],
   [summary, /result {2,}failed \(missing-event\) in 9\.0 s$/],
 ];
 
@@ -183,8 +189,8 @@ describe('the summary', () => {
     expect(text).toMatch(/^rate limit +58 of 60 left$/m);
     expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`events  ${shown} × 2, status × 1`);
     expect(text.replaceAll(/ {2,}/g, '  ')).toContain(`close  4000 ${shown} (${shown})`);
-    expect(text).toMatch(/^expect-audio +pass {2}expected any AI audio, measured 1000 ms$/m);
-    expect(text).toMatch(/^expect-event\S+ +FAIL {2}expected .*, measured 0 times$/m);
+    expect(text).toMatch(/^expect-audio +pass: expected any AI audio, measured 1000 ms$/m);
+    expect(text).toMatch(/^expect-event\S+ +FAIL: expected .*, measured 0 times$/m);
   });
 
   test('of a session that went nowhere says so with dashes', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   addRows,
+  createList,
   type EventList,
-  emptyList,
   heldCount,
   markedRow,
   moveMark,
@@ -14,12 +14,14 @@ import {
 
 const row = (given: Partial<NewRow> = {}): NewRow => ({
   t: 0,
-  direction: 'in',
-  kind: 'status',
+  from: 'device',
+  subject: 'status',
   text: '',
+  level: 'info',
   event: {},
   ...given,
 });
+const emptyList = createList('service');
 const rows = (count: number) => Array.from({ length: count }, (_, index) => row({ text: `number ${index}` }));
 const ids = (list: readonly { id: number }[]) => list.map(({ id }) => id);
 
@@ -52,18 +54,28 @@ describe('the event list', () => {
     ['hello', [1]],
     ['HELLO kind:token', []],
     ['kind:tok', [0]],
+    ['from:service', [0, 3]],
+    ['from:device', [1, 2]],
+    // Words from before: seen from the program, which is the service here.
     ['dir:out', [0, 3]],
+    ['dir:in', [1, 2]],
     ['device:KITCHEN', [2]],
     ['stream:12', [2, 3]],
     ['stream:12 dir:out', [3]],
   ])('shows with the filter "%s" only what passes it', (filter, expected) => {
     const list = addRows(emptyList, [
-      row({ kind: 'token', direction: 'out' }),
+      row({ subject: 'token', from: 'service' }),
       row({ text: 'says hello' }),
       row({ device: 'kitchen-1', stream: 12 }),
-      row({ direction: 'out', stream: 12 }),
+      row({ from: 'service', stream: 12 }),
     ]);
     expect(ids(shownRows({ ...list, filter }))).toEqual(expected);
+  });
+
+  test('where the program is the device, the older word dir:out means what comes from the device', () => {
+    const list = addRows(createList('device'), [row({ from: 'service' }), row({ from: 'device' })]);
+    expect(ids(shownRows({ ...list, filter: 'dir:out' }))).toEqual([1]);
+    expect(ids(shownRows({ ...list, filter: 'dir:in' }))).toEqual([0]);
   });
 
   test('marks within what the filter shows', () => {

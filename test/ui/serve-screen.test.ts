@@ -36,19 +36,19 @@ describe('the screen of the emulator', () => {
   });
 
   test('shows sessions with levels and a verdict', () => {
-    expect(text(lines)).toMatch(/› +1 kitchen-1 +00:10\.0 you ━+.*AI ─+ ✓ ok/);
-    expect(text(lines)).toMatch(/2 hall +00:11\.0 you .* ! this looks like stereo: send/);
+    expect(text(lines)).toMatch(/› +1 kitchen-1 +00:10\.0 ↑ ━+.*↓ ─+ ✓ ok/);
+    expect(text(lines)).toMatch(/2 hall +00:11\.0 ↑ .* ! this looks like stereo: send/);
   });
 
   test('shows the journal, with stream and device on each line', () => {
-    expect(text(lines)).toMatch(/1\.061 ↑ +1 kitchen-1 +service_/);
-    expect(text(lines)).toMatch(/5\.500 ↑ ! +hall +refused +429 RATE_LIMITED: Too many requests/);
+    expect(text(lines)).toMatch(/1\.061 ↓ +1 kitchen-1 +service_/);
+    expect(text(lines)).toMatch(/5\.500 ↓ ! +hall +refused +429 RATE_LIMITED: Too many requests/);
   });
 });
 
 test('a shared state that is away says what follows', () => {
   const away = { t: 1, type: 'shared-away', why: 'no answer' } as const;
-  expect(text(open().show([away]).lines)).toContain('away: no answer; tokens and streams are refused');
+  expect(text(open().show([away]).lines)).toContain('tokens and streams are refused');
 });
 
 test('the screen of a proxy says so, shows what a side breaks, and has no clock to move', () => {
@@ -65,7 +65,7 @@ test('the screen of a proxy says so, shows what a side breaks, and has no clock 
   ];
   const { lines } = screen.frame({ columns: 100, rows: 34, events, now: 8_000, fresh: true });
   expect(lines[0]).toContain('voicectl proxy   to http://a.test');
-  expect(text(lines)).toMatch(/6\.000 ↓ ! +1 kitchen-1 +D4 +no audio before: audio came/);
+  expect(text(lines)).toMatch(/6\.000 ↑ ! +1 kitchen-1 +D4 +audio came/);
   expect(screen.frame({ columns: 100, rows: 34, now: 8_000, input: '+' }).actions).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ describe('keys', () => {
     const screen = open();
     const asked = screen.press('x');
     expect(asked.actions).toEqual([]);
-    expect(asked.lines.at(-1)).toContain('Close session 1 of kitchen-1 with code 1012? y or enter: yes');
+    expect(asked.lines.at(-1)).toContain('Close stream 1 of kitchen-1 with code 1012? y or enter: yes');
     expect(screen.press('y').actions).toEqual([{ type: 'close', stream: 1 }]);
     expect(screen.press('\tjx\r').actions).toEqual([{ type: 'close', stream: 2 }]);
     expect(screen.press('jjjjxy').actions).toEqual([{ type: 'close', stream: 3 }]);
@@ -98,39 +98,39 @@ describe('keys', () => {
     const focused = (lines: readonly string[]) =>
       lines.filter((line) => line.includes('─›')).map((line) => /─› (\w+)/.exec(line)?.[1]);
     expect(focused(screen.press('').lines)).toEqual(['journal']);
-    expect(focused(screen.press('\t').lines)).toEqual(['sessions']);
+    expect(focused(screen.press('\t').lines)).toEqual(['streams']);
     expect(focused(screen.press('\t').lines)).toEqual(['devices']);
     expect(focused(screen.press('\u001b').lines)).toEqual(['journal']);
   });
 
   test('a panel with more than it can show scrolls, and says which part that is', () => {
     const screen = open(20);
-    expect(text(screen.press('').lines)).toMatch(/sessions ─+ 1 to \d+ of 20/);
+    expect(text(screen.press('').lines)).toMatch(/streams ─+ 1 to \d+ of 20/);
     expect(text(screen.press('\tG').lines)).toMatch(/ 20 hall/);
-    expect(text(screen.press('').lines)).toMatch(/sessions ─+ \d+ to 20 of 20/);
-    expect(text(screen.press('g').lines)).toMatch(/sessions ─+ 1 to \d+ of 20/);
+    expect(text(screen.press('').lines)).toMatch(/streams ─+ \d+ to 20 of 20/);
+    expect(text(screen.press('g').lines)).toMatch(/streams ─+ 1 to \d+ of 20/);
   });
 
   test('enter opens the marked session: claims, verdict, figures and its events, as they change', () => {
     const screen = open();
     const shown = text(screen.press('\t\r').lines);
-    expect(shown).toContain('session 1');
+    expect(shown).toContain('stream 1');
     expect(shown).toMatch(/device +kitchen-1, from 127\.0\.0\.1, open for 00:10\.0/);
     expect(shown).toMatch(/claims +sub +"kitchen-1"/);
     expect(shown).toMatch(/exp +1767225660 \(2026-01-01T00:01:00\.000Z\)/);
     expect(shown).toMatch(/verdict +ok/);
     expect(shown).toMatch(/pace +1 × real time, jitter 1 ms, longest gap 25 ms/);
-    expect(shown).toMatch(/received +500 messages, 320000 bytes, 10\.00 s/);
+    expect(shown).toMatch(/from device +500 messages, 320000 bytes, 10\.00 s/);
     const later = emulatorState(3);
     const [first] = later.streams;
     later.streams[0] = { ...first!, remarks: ['this looks like stereo: send one channel'] };
     expect(text(screen.show([{ type: 'state-seen', state: later }]).lines)).toMatch(
       /verdict +this looks like stereo/,
     );
-    expect(text(screen.press('G\u001b[6~\u001b[6~').lines)).toMatch(/1\.061 ↑ +service_/);
+    expect(text(screen.press('G\u001b[6~\u001b[6~').lines)).toMatch(/1\.061 ↓ +service_/);
     // It stays when its session has ended.
-    expect(text(screen.show([{ type: 'state-seen', state: emulatorState(0) }]).lines)).toContain('session 1');
-    expect(text(screen.press('\u001b').lines)).not.toContain('session 1');
+    expect(text(screen.show([{ type: 'state-seen', state: emulatorState(0) }]).lines)).toContain('stream 1');
+    expect(text(screen.press('\u001b').lines)).not.toContain('stream 1');
   });
 
   test('enter opens the marked device', () => {
@@ -152,7 +152,7 @@ describe('keys', () => {
 
   test('prompts say what to type and which key confirms', () => {
     const last = (input: string) => open().press(input).lines.at(-1);
-    expect(last('/')).toContain('enter keeps it, esc clears it: words kind:NAME dir:in|out device:ID');
+    expect(last('/')).toContain('enter keeps it, esc clears it: words kind:NAME from:device|service');
     expect(last('e')).toContain('enter sends, esc cancels: speaking, listening, error CODE words, or JSON');
     expect(last('f\u001b[B\r')).toContain('fault: close  enter adds it, esc cancels');
   });
@@ -171,8 +171,8 @@ describe('keys', () => {
   test('x and e say so where there is no session', () => {
     const screen = open(0);
     expect(screen.press('x')).toMatchObject({ actions: [] });
-    expect(screen.press('').lines.at(-1)).toContain('no session to close');
-    expect(screen.press('e').lines.at(-1)).toContain('no session to send to');
+    expect(screen.press('').lines.at(-1)).toContain('no stream to close');
+    expect(screen.press('e').lines.at(-1)).toContain('no stream to send to');
   });
 
   test('e sends what is typed', () => {

@@ -75,14 +75,14 @@ describe.skipIf(!hasTmux).concurrent('keys on a real terminal', { timeout: 120_0
   test('Ctrl-Z stops plain lines with a microphone, fg continues them, and keys work again', async (context) => {
     const { eventually, sandbox, runWithMicrophone, expectRestored } = programsFor(context);
     const terminal = await runWithMicrophone();
-    await eventually(terminal.screen).toContain('· live');
+    await eventually(terminal.screen).toContain('· state  live');
     terminal.press('m');
     await eventually(terminal.screen).toContain('microphone muted');
     terminal.press('C-z');
     await expectRestored(terminal, 148);
     terminal.type('clear; fg; stty -a >after; echo all" is over"');
     terminal.press('Enter');
-    await eventually(terminal.screen).toMatch(/↑ \d+ frames/);
+    await eventually(terminal.screen).toMatch(/↑ audio {2}\d+ frames/);
     terminal.press('m');
     await eventually(terminal.screen).toContain('microphone on');
     terminal.press('C-\\');

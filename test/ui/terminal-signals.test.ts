@@ -56,7 +56,7 @@ describe.skipIf(!hasTmux).concurrent('signals on a real terminal', { timeout: 12
     async ([signal, code], context) => {
       const { eventually, pidOf, runWithMicrophone, expectRestored } = programsFor(context);
       const terminal = await runWithMicrophone();
-      await eventually(terminal.screen).toContain('· live');
+      await eventually(terminal.screen).toContain('· state  live');
       process.kill(pidOf(terminal), signal);
       await expectRestored(terminal, code);
     },

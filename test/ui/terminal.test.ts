@@ -66,7 +66,7 @@ describe.skipIf(!hasTmux).concurrent('on a real terminal', { timeout: 120_000 },
         `${variable} ${process.execPath} ${join(import.meta.dirname, '..', '..', 'bin', 'voicectl.js')} stream --file ${fixture('hello.wav')} --local --duration 300ms`,
         { columns: 100, rows: 40, cwd: sandbox.dir },
       );
-      await eventually(other.screen).toContain('· connecting');
+      await eventually(other.screen).toContain('· state  connecting');
     }
   });
 

@@ -39,9 +39,9 @@ export function Actions({ session }: { session: Session }) {
             value={reach.value}
             onChange={(event) => (reach.value = event.currentTarget.value as typeof reach.value)}
           >
-            <option value="session">session {stream}</option>
+            <option value="session">stream {stream}</option>
             {device !== undefined && <option value="device">all of {device}</option>}
-            <option value="all">all {state.value?.streams.length} sessions</option>
+            <option value="all">all {state.value?.streams.length} streams</option>
           </select>
         </label>
         <div

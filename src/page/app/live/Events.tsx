@@ -1,9 +1,12 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { jsonLines } from '../../../kernel/escape.ts';
+import { originSigns, whoText } from '../../../report/event-words.ts';
 import { heldCount, type Row } from '../../../ui/event-list.ts';
+import { filterExample } from '../../../ui/keys.ts';
 import { paintSoon } from '../picture/painting.ts';
 import { copyJson, detail, follows, mark, marked, pressList, rows, setFilter } from './event-keys.ts';
+import { tones } from './session.ts';
 import { list } from './store.ts';
 
 const rowPx = 24;
@@ -26,7 +29,7 @@ export function Events() {
         <input
           id="filter"
           type="search"
-          placeholder="Filter: words kind:NAME dir:in device:ID stream:N"
+          placeholder={`Filter: ${filterExample}`}
           value={list.value.filter}
           autocomplete="off"
           spellcheck={false}
@@ -121,13 +124,8 @@ function Rows() {
   );
 }
 
-const arrows = { in: '←', out: '→', self: '·' };
-
 function EventRow({ row, top, isMarked }: { row: Row; top: number; isMarked: boolean }) {
-  const { id, t, direction, kind, text, device, stream } = row;
-  const { type, side } = row.event as { type?: string; side?: string };
-  const isJudgement = type === 'violation' || type === 'remark';
-  const tone = row.mark === 'error' ? 'bad' : row.mark === 'warning' ? 'note' : '';
+  const { id, t, from, subject, text, level } = row;
   return (
     <div
       id={`event-${id}`}
@@ -140,13 +138,10 @@ function EventRow({ row, top, isMarked }: { row: Row; top: number; isMarked: boo
       onKeyDown={() => {}}
     >
       <span class="at">{(t / 1000).toFixed(3)}</span>
-      <span aria-hidden="true">{arrows[direction]}</span>
-      <span class="who">
-        {stream !== undefined && `#${stream} `}
-        {device}
-      </span>
+      <span aria-hidden="true">{originSigns[from]}</span>
+      <span class="who">{whoText(row)}</span>
       <span class="text">
-        <b class={tone}>{isJudgement ? `${side} ${kind}` : kind}</b> {text}
+        <b class={tones[level]}>{subject}</b> {text}
       </span>
     </div>
   );
@@ -159,7 +154,7 @@ function Detail() {
   return (
     <div class="detail">
       <div class="line">
-        <b>{row.kind}</b>
+        <b>{row.subject}</b>
         <button type="button" onClick={copyJson}>
           Copy
         </button>

@@ -11,7 +11,13 @@ export function Help() {
     else dialog.current?.close();
   });
   return (
-    <dialog ref={dialog} aria-labelledby="help-title" onClose={() => (help.value = false)}>
+    <dialog
+      ref={dialog}
+      aria-labelledby="help-title"
+      // Its close event comes later than a key that is pressed at once.
+      onCancel={() => (help.value = false)}
+      onClose={() => (help.value = false)}
+    >
       <h2 id="help-title">Keys</h2>
       <dl class="keys">
         {pageBindings().map(({ command, shown, help: text }) => (

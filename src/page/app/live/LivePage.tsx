@@ -74,9 +74,9 @@ function Nobody() {
   const { baseUrl, curl } = hello.value ?? {};
   const stream = `npx voicectl stream --file hello.wav${baseUrl === undefined ? '' : ` --base-url ${baseUrl}`}`;
   return (
-    <section class="panel empty" aria-label="Session">
+    <section class="panel empty" aria-label="Stream">
       <h2>Nobody is connected</h2>
-      <p>Connect the app under test, or try a session in a terminal:</p>
+      <p>Connect the app under test, or try it from a terminal:</p>
       <pre tabIndex={0}>
         {stream}
         {'\n'}

@@ -13,14 +13,14 @@ async function post(path: string, body: unknown): Promise<RecordingState> {
 }
 
 export function startRecording(stream: number): Promise<void> {
-  return tellOf(post('start', { stream }).then(() => `Recording session ${stream}`));
+  return tellOf(post('start', { stream }).then(() => `Recording stream ${stream}`));
 }
 
 export function stopRecording(id: number): Promise<void> {
   return tellOf(post('stop', { id }).then((state) => `Recorded ${(state.durationMs / 1000).toFixed(1)} s`));
 }
 
-/** Records a session, from now on. */
+/** Records a stream, from now on. */
 export function RecordButton({ stream }: { stream: number }) {
   const running = recordings.value.find((one) => one.stream === stream && one.end === undefined);
   return (

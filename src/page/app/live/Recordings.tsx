@@ -14,7 +14,7 @@ export function Recordings() {
         Recordings <span class="count">{recordings.value.length}</span>
       </h2>
       {recordings.value.length === 0 && (
-        <p class="faint">Record a session with its button. A recording is kept until the {place()} ends.</p>
+        <p class="faint">Record a stream with its button. A recording is kept until the {place()} ends.</p>
       )}
       <ul class="recordings">
         {recordings.value.toReversed().map((one) => (
@@ -35,7 +35,7 @@ function Item({ recording }: { recording: RecordingState }) {
       <span>
         <b>{device}</b>{' '}
         <span class="faint">
-          {stream === undefined ? 'is replayed' : `#${stream}`}, {timeText(durationMs, 1_000)}
+          {stream === undefined ? 'is replayed' : `stream ${stream}`}, {timeText(durationMs, 1_000)}
         </span>{' '}
         {end === undefined && <span class="bad">recording</span>}
         {end === 'failed' && <span class="bad">{why}</span>}

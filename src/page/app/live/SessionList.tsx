@@ -10,9 +10,9 @@ import { useBeat } from './use-beat.ts';
 /** Every session, open or just ended, with what is said now. */
 export function SessionList() {
   return (
-    <nav class="panel sessions" aria-label="Sessions">
+    <nav class="panel sessions" aria-label="Streams">
       <h2>
-        Sessions <span class="count">{state.value?.streams.length ?? 0}</span>
+        Streams <span class="count">{state.value?.streams.length ?? 0}</span>
       </h2>
       {sessions.value.length === 0 && <p class="faint">None so far.</p>}
       <ul>
@@ -39,7 +39,7 @@ function Item({ session }: { session: Session }) {
         onClick={() => choose(session.stream)}
       >
         <span class="name">
-          <b>{session.device ?? 'no token yet'}</b> <span class="faint">#{session.stream}</span>
+          <b>{session.device ?? 'no token yet'}</b> <span class="faint">stream {session.stream}</span>
         </span>
         <span class="faint">{isOpen ? timeText(durationMs, 1_000) : 'ended'}</span>
         {isOpen && session.heardFromMs !== undefined && <Trace session={session} />}

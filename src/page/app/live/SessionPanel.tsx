@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { verdictText } from '../../../report/emulator-lines.ts';
+import { countText } from '../../../report/event-words.ts';
 import { peakMs } from '../../messages.ts';
 import { peaksOfBytes } from '../picture/peaks.ts';
 import { timeText } from '../picture/places.ts';
@@ -9,8 +10,8 @@ import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
 import { ListenButton } from './ListenButton.tsx';
 import { RecordButton } from './RecordButton.tsx';
-import { axisOf, type Session } from './session.ts';
-import { elapsedMs, hello, isProxy, state } from './store.ts';
+import { axisOf, type Session, tones } from './session.ts';
+import { elapsedMs, hello, state } from './store.ts';
 import { useBeat } from './use-beat.ts';
 
 /** One session as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
@@ -22,7 +23,7 @@ export function SessionPanel({ session }: { session: Session }) {
     <section class="panel session-panel" aria-labelledby="session-title">
       <div class="title">
         <h2 id="session-title">
-          {session.device ?? 'no token yet'} <span class="faint">session {session.stream}</span>
+          {session.device ?? 'no token yet'} <span class="faint">stream {session.stream}</span>
         </h2>
         {isOpen && !isElsewhere && (
           <>
@@ -39,7 +40,7 @@ export function SessionPanel({ session }: { session: Session }) {
             <span class={known.remarks.length > 0 ? 'note' : 'good'}>
               {known.pace.timesRealTime === null ? 'no verdict yet' : verdictText(known)}
             </span>{' '}
-            · received {known.framesIn} messages, sent {known.framesOut}
+            · {countText(known.framesIn, 'message')} from device, {known.framesOut} from service
           </>
         )}
       </p>
@@ -52,14 +53,14 @@ export function SessionPanel({ session }: { session: Session }) {
 }
 
 /** Who speaks: a proxy stands between two sides. */
-const speakers = () => (isProxy() ? { out: 'device', in: 'service' } : { out: 'You', in: 'AI' });
+const speakers = { out: 'device', in: 'service' };
 
 /** Several emulators are one service: each hears what is open on it. */
 function Elsewhere({ session }: { session: Session }) {
   const { instance } = session;
   return (
     <p class="aside">
-      This session is open on {instance === undefined ? 'another emulator' : `the emulator ${instance}`} of
+      This stream is open on {instance === undefined ? 'another emulator' : `the emulator ${instance}`} of
       this service: the page of that one has its voices. What you do here reaches it.
     </p>
   );
@@ -70,12 +71,9 @@ function Judgements({ judged }: { judged: Session['judged'] }) {
   if (judged.length === 0) return null;
   return (
     <ul class="aside told-lines" aria-label="What is wrong">
-      {judged.map(({ side, rule, type, message, value }) => (
-        <li key={`${side} ${rule}`}>
-          <b class={type === 'violation' ? 'bad' : 'note'}>
-            {side} {type === 'violation' ? 'breaks' : 'is unusual in'} {rule}
-          </b>{' '}
-          {message}: {value}
+      {judged.map(({ subject, text, level }) => (
+        <li key={subject}>
+          <b class={tones[level]}>{subject}</b> {text}
         </li>
       ))}
     </ul>
@@ -118,7 +116,7 @@ function LivePicture({ session }: { session: Session }) {
       axis: () => axis(elapsedMs()),
       peaks: { out: peaksOfBytes(() => out.peaks, peakMs), in: peaksOfBytes(() => ai.peaks, peakMs) },
       unheard: () => session.unheard,
-      names: speakers(),
+      names: speakers,
       isLive: true,
     });
     scroller.current = made;
@@ -133,7 +131,7 @@ function LivePicture({ session }: { session: Session }) {
         ref={frame}
         tabIndex={0}
         role="img"
-        aria-label={`Waveforms of session ${session.stream}: the device above, ${isProxy() ? 'the service' : 'the AI'} below`}
+        aria-label={`Waveforms of stream ${session.stream}: the device above, the service below`}
         onPointerMove={(event) => {
           const scroll = scroller.current;
           if (scroll !== undefined) hint.value = describePoint(axis(elapsedMs()), scroll.msAt(event), scroll);

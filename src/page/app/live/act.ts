@@ -23,8 +23,8 @@ export function actOn(
 ): Promise<void> {
   return tellOf(
     operate<{ streams: number[] }>(name, body, query).then(({ streams }) => {
-      if (streams.length === 0) throw new Error('No session was reached: it has no token yet, or has ended');
-      return `${done}: session ${streams.join(', ')}`;
+      if (streams.length === 0) throw new Error('No stream was reached: it has no token yet, or has ended');
+      return `${done}: ${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')}`;
     }),
   );
 }

@@ -3,7 +3,7 @@ import { pageData } from '../../../protocol/control-paths.ts';
 import { ask } from './api.ts';
 import { tellOf } from './notice.ts';
 
-/** The session that is heard. */
+/** The stream that is heard. */
 export const listening = signal<number>();
 let current: AbortController | undefined;
 
@@ -29,6 +29,6 @@ export function listenTo(stream: number): void {
       .finally(() => {
         if (current === mine) stopListening();
       })
-      .then(() => `Listened to session ${stream}`),
+      .then(() => `Listened to stream ${stream}`),
   );
 }

@@ -1,10 +1,10 @@
 import { readServiceBody } from '../../../protocol/read-message.ts';
 import { readTranscript } from '../../../protocol/transcript.ts';
 import { relateTurns } from '../../../recording/turns.ts';
+import { describeEmulatorEvent } from '../../../report/emulator-lines.ts';
+import type { EventWords } from '../../../report/event-words.ts';
 import type { EmulatorEvent, Judgement } from '../../../service/events.ts';
 import { createTranscript } from '../../../session/transcript.ts';
-import type { NewRow } from '../../../ui/event-list.ts';
-import { serveRow } from '../../../ui/serve-rows.ts';
 import { type HeardStream, peakMs } from '../../messages.ts';
 import type { Axis, Mark, Span } from '../../view-data.ts';
 import { createLiveVoice, type LiveVoice } from './live-voice.ts';
@@ -34,7 +34,7 @@ export interface Session {
   readonly phases: { t: number; state: string }[];
   readonly transcript: ReturnType<typeof createTranscript>;
   /** What a proxy holds against a side: the first ones. */
-  readonly judged: Judgement[];
+  readonly judged: EventWords[];
   /** Counts changes of who speaks when. */
   speechVersion: number;
 }
@@ -84,7 +84,12 @@ function noteUnheard(session: Session, fromMs: number): void {
 type StreamEvent = Extract<EmulatorEvent, { stream: number } | { type: 'fault-struck' } | Judgement>;
 
 /** Takes an event of the stream. `at`: on the axis of the emulator's start. */
-export function noteEvent(session: Session, event: StreamEvent, at: number, row = serveRow(event)): void {
+export function noteEvent(
+  session: Session,
+  event: StreamEvent,
+  at: number,
+  words = describeEmulatorEvent(event),
+): void {
   const t = Math.max(0, at - session.openedAt);
   if ('device' in event && event.device !== undefined) session.device = event.device;
   if (event.type === 'stream-opened') session.phases.push({ t: 0, state: 'waits for the token' });
@@ -92,8 +97,8 @@ export function noteEvent(session: Session, event: StreamEvent, at: number, row 
   if (event.type === 'stream-closed') session.closedMs = t;
   if (event.instance !== undefined) session.instance = event.instance;
   if (event.type === 'message-sent') session.transcript.take(readTranscript(readServiceBody(event.body)), t);
-  if (isJudgement(event) && session.judged.length < maxJudged) session.judged.push(event);
-  const mark = markOf(event, t, row);
+  if (isJudgement(event) && session.judged.length < maxJudged) session.judged.push(words);
+  const mark = markOf(event, t, words);
   if (mark === undefined) return;
   session.marks.push(mark);
   if (session.marks.length > maxMarks * 1.2) session.marks = session.marks.slice(-maxMarks);
@@ -103,41 +108,35 @@ function isJudgement(event: StreamEvent): event is StreamEvent & Judgement {
   return event.type === 'violation' || event.type === 'remark';
 }
 
-function markOf(event: StreamEvent, t: number, { kind, text }: NewRow): Mark | undefined {
+/** How an event is coloured. */
+export const tones = { info: 'ink', warning: 'note', error: 'bad' } as const;
+
+function markOf(event: StreamEvent, t: number, { subject, text, level }: EventWords): Mark | undefined {
+  const name = nameOfMark(event, subject) ?? (level === 'info' ? undefined : subject);
+  return name === undefined ? undefined : { t, name, text: `${subject}  ${text}`, tone: tones[level] };
+}
+
+/** The mark in the picture of an event that has one of its own. Warnings are marked by their subject. */
+function nameOfMark(event: StreamEvent, subject: string): string | undefined {
   switch (event.type) {
     case 'message-sent':
-      return {
-        t,
-        name: nameOf(event.body) ?? kind,
-        text: `${kind}  ${text}`,
-        tone: isError(event.body) ? 'bad' : 'ink',
-      };
+      return statusOf(event.body) ?? subject;
     case 'reply-ended':
-      return event.bargeIn ? { t, name: 'barge-in', text, tone: 'note' } : undefined;
+      return event.bargeIn ? 'barge-in' : undefined;
     case 'fault-struck':
-      return { t, name: event.fault, text: `fault ${text}`, tone: 'bad' };
+      return event.fault;
     case 'device-finding':
-      return { t, name: event.finding, text, tone: 'note' };
-    case 'violation':
-    case 'remark':
-      return { t, name: `${event.side} ${kind}`, text, tone: event.type === 'violation' ? 'bad' : 'note' };
-    case 'reply-failed':
-    case 'token-problem':
-      return { t, name: kind, text, tone: 'bad' };
+      return event.finding;
     case 'stream-closed':
-      return { t, name: `close ${event.code}`, text, tone: event.code > 1001 ? 'note' : 'ink' };
+      return `close ${event.code}`;
     default:
       return undefined;
   }
 }
 
-function nameOf(body: unknown): string | undefined {
+function statusOf(body: unknown): string | undefined {
   const status = Object(body).status as unknown;
   return typeof status === 'string' ? status : undefined;
-}
-
-function isError(body: unknown): boolean {
-  return Object(body).error !== undefined;
 }
 
 /** The time axis of a session that goes on: a function that gives it at a moment of the emulator's axis. */

@@ -1,10 +1,11 @@
 import { batch, computed, signal } from '@preact/signals';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { EmulatorState } from '../../../protocol/control.ts';
+import { describeEmulatorEvent } from '../../../report/emulator-lines.ts';
+import { countText, sayWarning } from '../../../report/event-words.ts';
 import { countEvent, noCounters } from '../../../report/serve-counters.ts';
 import type { EmulatorEvent } from '../../../service/events.ts';
-import { addRows, emptyList, type NewRow } from '../../../ui/event-list.ts';
-import { serveRow } from '../../../ui/serve-rows.ts';
+import { addRows, createList, type NewRow } from '../../../ui/event-list.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
 import { link } from './link.ts';
 import { createSession, hearSession, noteEvent, type Session } from './session.ts';
@@ -22,7 +23,7 @@ export const isProxy = () => hello.value?.target !== undefined;
 export const place = () => (isProxy() ? 'proxy' : 'emulator');
 export const state = signal<EmulatorState>();
 export const recordings = signal<readonly RecordingState[]>([]);
-export const list = signal(emptyList);
+export const list = signal(createList('service'));
 export const counters = signal(noCounters);
 /** The newest first; a session that has ended comes after those that go on. */
 export const sessions = signal<readonly Session[]>([]);
@@ -109,7 +110,7 @@ function takeEntries(entries: readonly Entry[]): void {
     if (lastSeq > 0 && seq > lastSeq + 1) rows.push(lost(seq - lastSeq - 1, event.t));
     lastSeq = seq;
     aheadMs += movedBy(event) ?? 0;
-    const row = serveRow(event);
+    const row = { ...describeEmulatorEvent(event), event };
     rows.push(row);
     counted = countEvent(counted, event);
     if (event.type === 'stopping') link.value = 'stopped';
@@ -137,8 +138,11 @@ function movedBy(event: EmulatorEvent): number | undefined {
 
 /** Stands where events are missing: the tab was asleep or too slow. */
 function lost(count: number, t: number): NewRow {
-  const text = `${count} ${count === 1 ? 'event was' : 'events were'} missed`;
-  return { t, direction: 'self', kind: 'gap', text, mark: 'warning', event: { type: 'gap', count } };
+  return {
+    t,
+    ...sayWarning('self', 'gap', `missed ${countText(count, 'event')}`),
+    event: { type: 'gap', count },
+  };
 }
 
 function tick(at: number): void {

@@ -1,0 +1,71 @@
+import type { Side } from '../wire/exchange.ts';
+import type { Style } from './style.ts';
+
+/**
+ * What an event says. A line, a row of a screen and an entry of the page are layouts of it. All of it is safe for a
+ * terminal.
+ */
+export interface EventWords {
+  /** Milliseconds on the axis of the events. */
+  t: number;
+  /** The side that it comes from; `self`: this program. */
+  from: EventOrigin;
+  stream?: number;
+  device?: string;
+  /** The kind of the event, in one or two words. */
+  subject: string;
+  /** What happened. What to do about it comes first, as far as possible: the end may be cut. */
+  text: string;
+  level: 'info' | 'warning' | 'error';
+}
+
+export type EventOrigin = Side | 'self';
+
+type Said = Pick<EventWords, 'from' | 'subject' | 'text' | 'level'>;
+
+const saying =
+  (level: EventWords['level']) =>
+  (from: EventOrigin, subject: string, text: string): Said => ({ from, subject, text, level });
+
+/** What an event says, by its level. */
+export const sayInfo = saying('info');
+export const sayWarning = saying('warning');
+export const sayError = saying('error');
+
+/** Up to the service, and down from it. */
+export const originSigns: Readonly<Record<EventOrigin, string>> = { device: '↑', service: '↓', self: '·' };
+
+/** An event as a line: time, direction or a mark, stream and device, subject, text. */
+export function eventLine(words: EventWords, style: Style): string {
+  return `${style.dim(timeText(words.t))}  ${entryText(words, style)}`;
+}
+
+/** The line without its time. */
+export function entryText({ from, level, subject, text, ...words }: EventWords, style: Style): string {
+  const who = whoText(words);
+  const said = `${level === 'info' ? originSigns[from] : '!'} ${who === '' ? '' : `${who}  `}${subject}${text === '' ? '' : `  ${text}`}`;
+  if (level === 'info') return said;
+  return level === 'error' ? style.bad(said) : style.note(said);
+}
+
+/** `stream 3 kitchen-1` */
+export function whoText({ stream, device }: Pick<EventWords, 'stream' | 'device'>): string {
+  return [stream === undefined ? undefined : `stream ${stream}`, device]
+    .filter((one) => one !== undefined)
+    .join(' ');
+}
+
+/** `   1.234`: seconds since the beginning. */
+export function timeText(t: number): string {
+  return (t / 1000).toFixed(3).padStart(8);
+}
+
+/** `1 frame`, `50 frames` */
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** `1.50 s` */
+export function secondsText(ms: number, digits = 2): string {
+  return `${(ms / 1000).toFixed(digits)} s`;
+}

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { recordingView } from '../../src/page/recording-view.ts';
+import type { RecordedEvent } from '../../src/recording/format.ts';
+import type { Recording } from '../../src/recording/read-recording.ts';
+import { emulatorLines } from '../../src/report/emulator-lines.ts';
+import { sessionLines } from '../../src/report/session-lines.ts';
+import { createStyle } from '../../src/report/style.ts';
+import { createServeModel, reduceServe } from '../../src/ui/serve-model.ts';
+import { createStreamModel, reduceStream } from '../../src/ui/stream-model.ts';
+import { everyEmulatorEvent, everySessionEvent } from '../helpers/every-event.ts';
+import { serveStart, streamStart } from '../ui/screens.ts';
+
+const plain = createStyle(false);
+/** Text without the layout: signs, colours, columns. */
+const wordsIn = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+/** A line holds the subject and the text of the row, after one another. */
+function expectSameWords(lines: readonly string[], rows: readonly { subject: string; text: string }[]) {
+  for (const { subject, text } of rows)
+    expect(wordsIn(lines.join('\n'))).toContain(wordsIn(`${subject} ${text}`));
+}
+
+describe('a line, a row of the screen and an entry of the page say the same', () => {
+  test.each(everyEmulatorEvent)('of $type in an emulator or a proxy', ({ type, event }) => {
+    const { rows } = reduceServe(createServeModel(serveStart), { events: [event], now: 1, wall: 0 }).list;
+    expect(rows).toHaveLength(1);
+    const lines = emulatorLines(event, plain);
+    // The first line of `serve` is a text of its own; each handshake is too much for lines.
+    if (type === 'listening' || type === 'tls-opened') expect(lines).toEqual([]);
+    else expectSameWords(lines, rows);
+  });
+
+  test.each(everySessionEvent)('of $type in a session', ({ type, event }) => {
+    const { rows } = reduceStream(createStreamModel(streamStart), { events: [event], now: 1, wall: 0 }).list;
+    // A panel shows the figures.
+    expect(rows.length > 0).toBe(type !== 'figures');
+    expectSameWords(sessionLines(event, plain), rows);
+    if (type === 'summary') return;
+    const recording = {
+      events: [event as RecordedEvent],
+      wire: [],
+      problems: [],
+      durationMs: 1,
+    } as never as Recording;
+    const { events } = recordingView(recording, { durationMs: 1, turns: [], gaps: [] });
+    expectSameWords(
+      events.map(({ text }) => text),
+      rows,
+    );
+    expect(events).toHaveLength(1);
+  });
+});
+
+test('a row is marked where a line is', () => {
+  const signs = everyEmulatorEvent.flatMap(({ event }) => {
+    const [row] = reduceServe(createServeModel(serveStart), { events: [event], now: 1, wall: 0 }).list.rows;
+    const [line] = emulatorLines(event, plain);
+    return line === undefined ? [] : [[event.type, row?.level !== 'info', / ! /.test(line)]];
+  });
+  expect(signs.filter(([, inRow, inLine]) => inRow !== inLine)).toEqual([]);
+});
