@@ -4,9 +4,9 @@ import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
 import type { Cost } from './cost.ts';
 import { createEarlyVerdicts, type EarlyVerdictOptions } from './early-verdicts.ts';
-import { createHolding, type HoldOptions, type Try } from './hold.ts';
+import { createHolding, type Holding, type HoldOptions, type Try } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
-import { allSteps, type PlanOptions, planRun, planSecondTry } from './plan.ts';
+import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
 import type { Stop } from './stop.ts';
 import { countVerdicts } from './verdicts.ts';
 
@@ -47,13 +47,11 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
   const onHeld = onJudged && createEarlyVerdicts({ rules, plan, tell });
   const { isAlone, waitMs } = scope;
   const holding = createHolding({ ...options, plan, isAlone, waitMs, onHeld });
-  const first = await holding.hold(plan.steps);
-  const found = rules.map((rule) => ({ rule, finding: judgeFirst(rule, first, plan, allSteps(scope)) }));
-  const failed = found.filter(({ finding }) => finding.verdict === 'fail').map(({ rule }) => rule.id);
-  const again = await tryAgain(failed);
+  const { first, found } = await tryFirst(holding, rules, plan, scope);
+  const again = await tryAgain();
   const seen = [...first.seen, ...(again?.seen ?? [])];
   const judged = found.map(({ rule, finding }) =>
-    judge(rule, finding.verdict === 'fail' ? judgeTwice(rule, finding, again, first.seen) : finding, seen),
+    judge(rule, judgeTwice(rule, finding, again, first.seen), seen),
   );
   for (const one of judged) onJudged?.(one, true);
   const { stopped, spent } = holding;
@@ -66,11 +64,38 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
     elapsedMs: clock.now() - startedAt,
   };
 
-  async function tryAgain(ids: readonly string[]): Promise<Try | undefined> {
+  async function tryAgain(): Promise<Try | undefined> {
+    const mayBeFresh = knowsOthers(first.seen, scope);
+    const ids = found
+      .filter(
+        ({ finding: { verdict, isProof, suspicion } }) =>
+          (verdict === 'fail' && isProof !== true) || (suspicion !== undefined && mayBeFresh),
+      )
+      .map(({ rule }) => rule.id);
     if (ids.length === 0 || holding.stopped !== undefined) return undefined;
-    const fresh = ids.some((id) => countingRules.includes(id)) && knowsOthers(first.seen, scope);
+    const fresh = ids.some((id) => countingRules.includes(id)) && mayBeFresh;
     return holding.hold(planSecondTry(ids, scope), { fresh });
   }
+}
+
+/** Holds what is planned, and the controls of selected rules that are still open. */
+async function tryFirst(
+  holding: Holding,
+  rules: readonly Rule[],
+  plan: Plan,
+  scope: PlanOptions,
+): Promise<{ first: Try; found: readonly { rule: Rule; finding: Finding }[] }> {
+  const all = allSteps(scope);
+  const judgeAll = (held: Try) => rules.map((rule) => ({ rule, finding: judgeFirst(rule, held, plan, all) }));
+  const first = await holding.hold(plan.steps);
+  const found = judgeAll(first);
+  const open = found.filter(({ finding }) => finding.verdict === 'unknown').map(({ rule }) => rule.id);
+  const controls = planControls(open, plan.steps, scope);
+  if (controls.length === 0 || holding.stopped !== undefined) return { first, found };
+  const { seen } = await holding.hold(controls, { isMore: true });
+  if (holding.stopped !== undefined) return { first, found };
+  const whole = { seen, leftOut: first.leftOut };
+  return { first: whole, found: judgeAll(whole) };
 }
 
 /** The rules that are judged, in their order. */

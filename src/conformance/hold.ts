@@ -55,8 +55,11 @@ export interface Try {
 
 /** A run that holds planned exchanges, and may hold some of them a second time. */
 export interface Holding {
-  /** The signal stops it with what was found until then. */
-  hold(steps: readonly Step[], options?: { fresh?: boolean }): Promise<Try>;
+  /**
+   * The signal stops it with what was found until then. Each call is a try of its own, except with `isMore`: those
+   * steps belong to the first one.
+   */
+  hold(steps: readonly Step[], options?: { fresh?: boolean; isMore?: boolean }): Promise<Try>;
   readonly stopped: Stop | undefined;
   readonly spent: Cost;
   readonly isMoved: boolean;
@@ -74,6 +77,9 @@ export function createHolding(options: HoldOptions): Holding {
   const pace = createPace(clock, options.requestsPerSecond);
   let clockwork: Clockwork | undefined;
   let tries = 0;
+  let first: Asker | undefined;
+  /** What was seen while the clock was looked for. */
+  const early: Seen[] = [];
   const conductWith = (chosen: Clockwork): Conduct => ({
     ...options,
     ...{ stop, budget, pace, clockwork: chosen, onSeen: options.onSeen ?? (() => {}) },
@@ -89,10 +95,10 @@ export function createHolding(options: HoldOptions): Holding {
     get isMoved() {
       return clockwork?.isMoved === true;
     },
-    async hold(steps, { fresh = false } = {}) {
-      tries += 1;
+    async hold(steps, { fresh = false, isMore = false } = {}) {
+      if (!isMore) tries += 1;
+      const number = tries === 1 ? 1 : 2;
       const suffix = tries === 1 ? '' : `/${tries}`;
-      const early: Seen[] = [];
       let left = steps;
       try {
         if (clockwork === undefined) {
@@ -109,9 +115,12 @@ export function createHolding(options: HoldOptions): Holding {
         return { seen: [], leftOut: new Map() };
       }
       const chosen = clockwork;
-      const ask = createAsker(conductWith(chosen), fresh ? createFreshDevices(devices) : devices, suffix);
-      const { seen, leftOut } = await runAndEnd(ask, left, { number: tries === 1 ? 1 : 2, suffix, chosen });
-      return { seen: [...early, ...seen], leftOut };
+      const own = () =>
+        createAsker(conductWith(chosen), fresh ? createFreshDevices(devices) : devices, suffix);
+      const ask = isMore && first !== undefined ? first : own();
+      first ??= ask;
+      const { seen, leftOut } = await runAndEnd(ask, left, { number, suffix, chosen });
+      return { seen: [...(number === 1 ? early : []), ...seen], leftOut };
     },
   };
 

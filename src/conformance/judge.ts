@@ -41,7 +41,7 @@ function levelText(step: Step | undefined): string {
   return flags[step?.level ?? 'base'];
 }
 
-/** A failure counts if it was seen twice, independently. */
+/** A failure counts if it was seen twice, independently. What is neither a failure nor a suspicion stays. */
 export function judgeTwice(
   rule: Rule,
   first: Finding,
@@ -49,12 +49,21 @@ export function judgeTwice(
   seen: readonly Seen[],
 ): Finding {
   const second = again === undefined ? undefined : rule.judge(again.seen);
+  if (first.suspicion !== undefined) return settleSuspicion(first, first.suspicion, second);
+  if (first.verdict !== 'fail' || first.isProof === true) return first;
   const evidence = [...first.evidence, ...(second?.evidence ?? [])];
   if (second?.verdict === 'fail') return { ...second, message: first.message, evidence };
   if (second !== undefined && second.verdict !== 'unknown' && second.verdict !== 'skipped')
     return secondThoughts(first, second, evidence);
   if (failsEachTime(rule, first, seen)) return first;
   return { verdict: 'unknown', message: `seen once and not confirmed: ${first.message}`, evidence };
+}
+
+/** The second try was on a device that nobody else uses: it shows the same, or that somebody else was there. */
+function settleSuspicion(first: Finding, suspicion: string, second: Finding | undefined): Finding {
+  const evidence = [...first.evidence, ...(second?.evidence ?? [])];
+  if (second?.suspicion !== undefined) return { verdict: 'fail', message: suspicion, evidence };
+  return second?.verdict === 'pass' ? { ...second, evidence } : first;
 }
 
 /** A second try that sees more wins; otherwise a single failure is unusual. */

@@ -48,16 +48,17 @@ const needed = {
 
 export type RuleId = keyof typeof needed;
 
-/** What else distinguishes a fail from something harmless: only asked in the second try. */
-const alsoWhenFailed: Partial<Record<RuleId, readonly string[]>> = {
+/** What else distinguishes a fail from something harmless: asked in the second try, and where the first leaves it open. */
+const controls: Partial<Record<RuleId, readonly string[]>> = {
   R1: ['E2'],
-  R2: ['E1'],
+  R2: ['E1', 'E3'],
   R7: ['E1', 'E3'],
-  R25: ['E11'],
+  R25: ['E3', 'E11'],
   R26: ['E11'],
   R27: ['E1'],
   R36: ['S1'],
   R40: ['S1'],
+  R41: ['S1'],
 };
 
 /** The steps of a rule. */
@@ -67,7 +68,12 @@ export function stepsFor(id: string): readonly string[] {
 
 /** The steps that confirm the fail of a rule. */
 export function stepsToConfirm(id: string): readonly string[] {
-  return [...stepsFor(id), ...(alsoWhenFailed[id as RuleId] ?? [])];
+  return [...stepsFor(id), ...controlsOf(id)];
+}
+
+/** The steps without which a rule may stay open. */
+export function controlsOf(id: string): readonly string[] {
+  return controls[id as RuleId] ?? [];
 }
 
 /** The rules about which a step shows something. */

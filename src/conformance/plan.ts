@@ -1,5 +1,5 @@
 import { addCosts, type Cost, totalOf } from './cost.ts';
-import { rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
+import { controlsOf, rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
 import { connectionSteps } from './steps/connection-steps.ts';
 import { expiryShowSteps, expiryTokenSteps } from './steps/expiry-steps.ts';
 import type { Level, Step } from './steps/step.ts';
@@ -25,7 +25,7 @@ export interface PlanOptions {
 export interface Plan {
   steps: readonly Step[];
   cost: Cost;
-  /** What a second try of every fail costs at most, beside `cost`. */
+  /** What controls and a second try of every fail cost at most, beside `cost`. */
   confirmCost: Cost;
   /** With a service that answers immediately, milliseconds. */
   durationMs: number;
@@ -61,27 +61,37 @@ export function planRun(options: PlanOptions): Plan {
     options.rules.length === 0 ? options.levels : new Set(['base', 'standard', 'exhaust', 'thorough']);
   const steps = withUsed(all, wanted).filter((step) => levels.has(step.level) && isPossible(step, options));
   const cost = addCosts(steps.map((step) => step.cost));
-  const again = stepsAgain(steps, all, options);
+  const rules = options.rules.length > 0 ? options.rules : steps.flatMap(({ id }) => rulesOf(id));
+  const more = [...planControls(options.rules, steps, options), ...planSecondTry(rules, options)];
   return {
     steps,
     cost,
-    confirmCost: addCosts(again.map((step) => step.cost)),
+    confirmCost: addCosts(more.map((step) => step.cost)),
     durationMs: estimateMs(steps),
   };
 }
 
 /** The steps that confirm the fails of these rules, of those that this run may ask. */
 export function planSecondTry(rules: readonly string[], options: PlanOptions): readonly Step[] {
-  const all = allSteps(options);
-  return withUsed(all, rules.flatMap(stepsToConfirm)).filter(
-    (step) => step.sendsWrongKey !== true && isPossible(step, options),
-  );
+  return repeatable(rules.flatMap(stepsToConfirm), options);
 }
 
-function stepsAgain(steps: readonly Step[], all: readonly Step[], options: PlanOptions): readonly Step[] {
-  const rules = options.rules.length > 0 ? options.rules : steps.flatMap(({ id }) => rulesOf(id));
-  const again = withUsed(all, rules.flatMap(stepsToConfirm));
-  return again.filter((step) => step.sendsWrongKey !== true && isPossible(step, options));
+/** The steps without which these rules may stay open, of those that are not `planned`. */
+export function planControls(
+  rules: readonly string[],
+  planned: readonly Step[],
+  options: PlanOptions,
+): readonly Step[] {
+  const ids = planned.map(({ id }) => id);
+  // Where no rules are selected, the levels say what is asked.
+  if (options.rules.length === 0) return [];
+  return repeatable(rules.flatMap(controlsOf), options).filter(({ id }) => !ids.includes(id));
+}
+
+function repeatable(wanted: readonly string[], options: PlanOptions): readonly Step[] {
+  return withUsed(allSteps(options), wanted).filter(
+    (step) => step.sendsWrongKey !== true && isPossible(step, options),
+  );
 }
 
 /** With whatever they use, in the order of `all`. */

@@ -84,9 +84,10 @@ function judgeEach(granted: readonly SeenGrant[], judge: (grant: SeenGrant) => F
 }
 
 function judgeJwt(grant: SeenGrant): Finding {
-  const { header, claims } = grant.exchange.granted;
+  const { header, claims, flaw } = grant.exchange.granted;
   if (header === undefined || claims === undefined)
     return fail('the token is not three base64url parts with JSON within', grant);
+  if (flaw !== undefined) return fail(`the token is not three base64url parts: ${flaw}`, grant);
   const { signature } = grant;
   if (signature === undefined) return pass(`a JWT, signed with ${show(header.alg)}`, grant);
   if (signature === 'valid') return pass('a JWT, and the published key verifies it', grant);

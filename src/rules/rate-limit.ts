@@ -156,8 +156,11 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
   const [wrong] = adjacent;
   if (wrong === undefined) return falling && pass(fallText(falling), [falling.first, falling.second]);
   const evidence = [wrong.first, wrong.second];
-  if (wrong.fall > 1)
-    return unknown(`${fallText(wrong)}: another user of the device, or a larger step`, evidence);
+  if (wrong.fall > 1) {
+    const text = fallText(wrong);
+    const suspicion = `${text}, and by more than one on a fresh device too`;
+    return { ...unknown(`${text}: another user of the device, or a larger step`, evidence), suspicion };
+  }
   // Each path may have its own count: that is another rule.
   if (falling !== undefined) return pass(fallText(falling), [falling.first, falling.second]);
   return fail(fallText(wrong), evidence);

@@ -22,6 +22,10 @@ export interface Finding {
   message: string;
   /** Names of the exchanges that show it. */
   evidence: readonly string[];
+  /** Set if the exchanges leave no other reading: a second try adds nothing. */
+  isProof?: true;
+  /** Of an `unknown`: what fails if a device that nobody else uses shows it as well. */
+  suspicion?: string;
 }
 
 /** One sentence of the specification, checked against the traffic on the wire. */

@@ -134,7 +134,8 @@ function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
   const isForAccept = lacksAccept(refused) && !grants(seen).some(lacksAccept);
   const isOddRefusal = status === 400 || status === 422;
   if (!isForAccept && (isOddRefusal || elsewhere)) return fail(`answered ${status}`, refused);
-  return unknown(`refused with ${status}`, refused);
+  const reason = isForAccept ? ': for the path, or because it has no Accept' : '';
+  return unknown(`refused with ${status}${reason}`, refused);
 }
 
 const cacheStepMs = 1_100;
@@ -150,7 +151,9 @@ function judgeCaching(seen: readonly Seen[]): Finding | undefined {
     byHash.set(hash, [...(byHash.get(hash) ?? []), grant]);
   }
   const same = [...byHash.values()].map(farApart).find((alike) => alike.length > 0);
-  if (same !== undefined) return fail('two requests were answered with the same token', same);
+  // Far enough apart, whatever a second try brings.
+  if (same !== undefined)
+    return { ...fail('two requests were answered with the same token', same), isProof: true };
   const apart = farApart(granted);
   return apart.length > 0 ? pass('each request has a token of its own', apart) : undefined;
 }

@@ -17,6 +17,8 @@ export interface TokenFacts {
   /** Unverified; undefined if the token is no JWT. */
   header: Record<string, unknown> | undefined;
   claims: Record<string, unknown> | undefined;
+  /** Why a token that can be read is still not three base64url parts. */
+  flaw?: string;
 }
 
 /** Why an exchange ended before its answer was complete. */

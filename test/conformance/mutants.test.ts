@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { controlsOf } from '../../src/conformance/needed.ts';
+import type { PlanOptions } from '../../src/conformance/plan.ts';
 import { serviceRules } from '../../src/rules/catalogue.ts';
 import { check, complaints, everything } from '../helpers/checks.ts';
-import { startMiniService } from '../helpers/mini-service.ts';
+import { type MiniBehaviour, startMiniService } from '../helpers/mini-service.ts';
 import { elsewhere, mutants } from './mutants.ts';
 
 const levels = { base: ['base'], standard: ['base', 'standard'], exhaust: [...everything] } as const;
@@ -30,15 +32,50 @@ test('every rule has a mutant', () => {
 describe.concurrent('a service that breaks one rule', () => {
   test.for(mutants)(
     '$rule: it $does',
-    async ({ rule, change, verdict = 'fail', also = [], level = 'base' }) => {
+    async ({ rule, change, verdict = 'fail', also = [], level = 'base', exitCode }) => {
       await using service = await startMiniService(change);
       const result = await check(service, { scope: { levels: new Set(levels[level]) } });
       const caught = result.rules.find((one) => one.rule.id === rule);
       expect([verdict].flat(), caught?.finding.message).toContain(caught?.finding.verdict);
+      expect(exitCode ?? (caught?.finding.verdict === 'fail' ? 1 : 0)).toBe(result.exitCode);
       const others = result.rules.filter(({ finding, rule: other }) => {
         return ['fail', 'warn'].includes(finding.verdict) && other.id !== rule && !also.includes(other.id);
       });
       expect(others.map(({ rule: other, finding }) => `${other.id}: ${finding.message}`)).toEqual([]);
     },
   );
+});
+
+describe.concurrent('a rule that is asked alone is told as it is among all', () => {
+  test.for(mutants.filter(({ rule }) => controlsOf(rule).length > 0))(
+    '$rule: it $does',
+    async ({ rule, change, verdict = 'fail' }) => {
+      await using service = await startMiniService(change);
+      const result = await check(service, { scope: { rules: [rule] }, isEmulator: true });
+      const [told] = result.rules;
+      expect([verdict].flat(), told?.finding.message).toContain(told?.finding.verdict);
+    },
+  );
+});
+
+describe('Remaining that falls by two', () => {
+  /** Somebody else asks for a token of this device before each request of the run. */
+  const shared = (names: readonly string[]): Partial<MiniBehaviour> => ({
+    remaining: (left, { fields }) => (names.includes(String(fields.deviceId)) ? 2 * left - 60 : left),
+  });
+  const told = async (scope: Partial<PlanOptions>) => {
+    await using service = await startMiniService(shared(['check-device']));
+    const { rules, exitCode } = await check(service, { scope });
+    const { verdict } = rules.find(({ rule }) => rule.id === 'R25')!.finding;
+    return `${verdict}, exit code ${exitCode}`;
+  };
+
+  test('is nobody’s fault where a device that nobody else uses falls by one', async () => {
+    expect(await told({})).toBe('pass, exit code 0');
+    expect(await told({ rules: ['R25'] })).toBe('pass, exit code 0');
+  });
+
+  test('is not settled where there is no other device', async () => {
+    expect(await told({ isAlone: true })).toBe('unknown, exit code 0');
+  });
 });

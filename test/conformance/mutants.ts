@@ -1,5 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import type { MiniBehaviour, MiniStream } from '../helpers/mini-service.ts';
 import { lawful } from '../helpers/mini-service.ts';
+
+type Told = 'fail' | 'warn' | 'observed';
 
 /** A service that breaks one rule. */
 export interface Mutant {
@@ -8,12 +11,14 @@ export interface Mutant {
   /** What it does. */
   does: string;
   change: Partial<MiniBehaviour>;
-  /** `warn` where the rule is implied, or where the specification leaves room. */
-  verdict?: 'fail' | 'warn' | readonly ('fail' | 'warn')[];
+  /** `warn` where the rule is implied, or where the specification leaves room; `observed` where it is silent. */
+  verdict?: Told | readonly Told[];
   /** Rules that cannot be told any more, or that are broken with it: nothing can be done about them. */
   also?: readonly string[];
   /** At which it is told. Default: `base`. */
   level?: 'base' | 'standard' | 'exhaust';
+  /** Where the run ends early, and with another exit code than the verdict has. */
+  exitCode?: number;
 }
 
 /** This machine by an address that could be another's. */
@@ -45,8 +50,23 @@ function twice(pcm: Buffer): Buffer {
   return stereo;
 }
 
+/** A refusal in the service's own shape. */
+function refuse(response: ServerResponse, status: number, code: string): true {
+  response.writeHead(status, json).end(JSON.stringify({ error: { code, message: 'no' } }));
+  return true;
+}
+
+/** Each part of a JWT in another spelling. */
+const spelt = (change: (part: string) => string): Partial<MiniBehaviour> => ({
+  token: (token) => token.split('.').map(change).join('.'),
+});
+const padded = (part: string) => part.padEnd(Math.ceil(part.length / 4) * 4, '=');
+const plainBase64 = (part: string) => part.replaceAll('-', '+').replaceAll('_', '/');
+
 const evens = (pcm: Buffer) => pcm.subarray(0, pcm.length - (pcm.length % 2));
 const cached = new Map<string, string>();
+const often = new Map<string, { token: string; count: number }>();
+const anyKnown: MiniBehaviour['refusal'] = (token) => (token === undefined ? 'unknown' : undefined);
 const begun = new WeakSet<MiniStream>();
 
 /** One line each. */
@@ -64,6 +84,11 @@ export const mutants: readonly Mutant[] = [
     does: 'answers 202 on the v1 path',
     change: { status: ({ path }) => (path === v1 ? 202 : 200) },
   },
+  {
+    rule: 'R2',
+    does: 'refuses the v1 path with 400',
+    change: { intercept: ({ path }, response) => path === v1 && refuse(response, 400, 'INVALID_REQUEST') },
+  },
   { rule: 'R3', does: 'says it is text', change: withHeaders({ 'Content-Type': 'text/plain' }) },
   { rule: 'R4', does: 'lets the answer be stored', change: withHeaders({ 'Cache-Control': 'no-cache' }) },
   { rule: 'R5', does: 'answers from a cache', change: withHeaders({ Age: '12' }) },
@@ -80,6 +105,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R8',
     does: 'wants Authorization',
+    exitCode: 3,
     change: {
       intercept: ({ headers }, response) =>
         headers.authorization === undefined &&
@@ -92,6 +118,12 @@ export const mutants: readonly Mutant[] = [
     rule: 'R9',
     does: 'grants an opaque token',
     change: { token: () => Math.random().toString(36).repeat(3) },
+  },
+  { rule: 'R9', does: 'pads the parts with =', change: spelt(padded) },
+  {
+    rule: 'R9',
+    does: 'writes base64 in place of base64url',
+    change: { ...spelt(plainBase64), ...withClaims({ scope: '????' }) },
   },
   { rule: 'R10', does: 'puts a constant into sub', change: withClaims({ sub: 'device' }) },
   {
@@ -199,6 +231,7 @@ export const mutants: readonly Mutant[] = [
   { rule: 'R24', does: 'says 100', change: { statedLimit: 100 }, also: ['R29'] },
   { rule: 'R25', does: 'never counts down', change: { remaining: () => 59 }, also: ['R26', 'R29'] },
   { rule: 'R25', does: 'counts up', change: { remaining: (left) => 119 - left }, also: ['R26', 'R29'] },
+  { rule: 'R25', does: 'counts down by two', change: { remaining: (left) => 2 * left - 60 } },
   {
     rule: 'R26',
     does: 'has a window for each path',
@@ -257,6 +290,7 @@ export const mutants: readonly Mutant[] = [
   {
     rule: 'R32',
     does: 'has a certificate for another name',
+    exitCode: 4,
     change: { host: elsewhere, certificateFor: ['voice.example'] },
   },
   { rule: 'R32', does: 'speaks plain HTTP to other machines', change: { host: elsewhere } },
@@ -267,6 +301,15 @@ export const mutants: readonly Mutant[] = [
   },
   { rule: 'R33', does: 'has no stream', change: { upgradeStatus: 404 } },
   { rule: 'R34', does: 'greets at once', change: { onOpen: (socket) => socket.send('{"type":"hello"}') } },
+  {
+    rule: 'R34',
+    does: 'confirms before the token, and goes on otherwise',
+    change: {
+      onOpen: (socket) => socket.send('{"type":"service_voice_connected"}'),
+      connected: () => {},
+    },
+    also: ['R35'],
+  },
   { rule: 'R35', does: 'refuses every token', change: { refusal: () => 'no' } },
   {
     rule: 'R35',
@@ -355,7 +398,22 @@ export const mutants: readonly Mutant[] = [
         cached.set(key, kept);
         return kept;
       },
-      refusal: (token) => (token === undefined ? 'unknown' : undefined),
+      refusal: anyKnown,
+    },
+    also: ['R11'],
+  },
+  {
+    rule: 'R5',
+    does: 'grants the first token three times, and then new ones',
+    change: {
+      token: (token, { fields }) => {
+        const key = String(fields.deviceId);
+        const kept = often.get(key) ?? { token, count: 0 };
+        kept.count += 1;
+        often.set(key, kept);
+        return kept.count <= 3 ? kept.token : token;
+      },
+      refusal: anyKnown,
     },
     also: ['R11'],
   },

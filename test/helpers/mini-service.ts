@@ -52,7 +52,7 @@ export interface MiniBehaviour {
   windowMs: number;
   limit: number;
   statedLimit: number;
-  remaining(left: number): number;
+  remaining(left: number, request: MiniRequest): number;
   reset(atMs: number, nowMs: number): string;
   /** Undefined: the upgrade is accepted. */
   upgradeStatus: number | undefined;
@@ -203,7 +203,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
       tokens.set(token, { device, path: request.path, expiresAt: (iat + 60) * 1000, used: false });
     const headers = {
       'X-RateLimit-Limit': String(does.statedLimit),
-      'X-RateLimit-Remaining': String(does.remaining(does.limit - window.used)),
+      'X-RateLimit-Remaining': String(does.remaining(does.limit - window.used, request)),
       'X-RateLimit-Reset': does.reset(window.endsAt, now()),
       Date: new Date(now()).toUTCString(),
       ...does.headers(request),

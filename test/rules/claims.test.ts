@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { claimRules } from '../../src/rules/claims.ts';
 import type { Seen } from '../../src/rules/rule.ts';
 import { seenAs } from '../helpers/device-exchanges.ts';
-import { answered, epochMs, finding } from '../helpers/service-exchanges.ts';
+import { answered, epochMs, finding, serviceToken } from '../helpers/service-exchanges.ts';
 
 const iat = epochMs / 1000;
 const signed = (signature: Seen['signature']) => seenAs(answered()).map((one) => ({ ...one, signature }));
@@ -34,6 +34,20 @@ const cases: Case[] = [
     'fail: no published key verifies the token: wrong key (X1)',
     signed({ refused: 'wrong key' }),
   ],
+  ...(
+    [
+      ['padding', '=', 'its parts are padded with ='],
+      ['a plus', '+', 'its parts are base64 with + and /'],
+      ['a slash', '/', 'its parts are base64 with + and /'],
+    ] as const
+  ).map(
+    ([what, more, flaw]): Case => [
+      'R9',
+      `one with ${what}`,
+      `fail: the token is not three base64url parts: ${flaw} (X1)`,
+      seenAs(answered({ token: serviceToken() + more })),
+    ],
+  ),
   ['R9', 'nothing', undefined, []],
 
   ['R10', 'the device', 'pass: sub is the device of the request (X1)', seenAs(answered())],

@@ -76,7 +76,7 @@ const cases: Case[] = [
   [
     'R1',
     'a 400 to a request without Accept, as to all of them',
-    'unknown: refused with 400 (X1)',
+    'unknown: refused with 400: for the path, or because it has no Accept (X1)',
     seenAs(refused({ requestHeaders: withoutAccept }), answered({ path: v1 })),
   ],
   [

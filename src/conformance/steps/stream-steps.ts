@@ -47,7 +47,8 @@ export async function present(
 async function presentFresh(ask: Asker, line: Line, token: string): Promise<void> {
   const before = line.heard.texts;
   await present(ask, line, token);
-  if (line.isOpen && line.heard.texts === before) ask.miss('a token is neither confirmed nor refused');
+  if (line.isOpen && !line.isConfirmed && line.heard.texts === before)
+    ask.miss('a token is neither confirmed nor refused');
 }
 
 /** Says the speech in real time. */
