@@ -88,7 +88,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
     if (finding === undefined || (verdict !== 'fail' && verdict !== 'warn' && verdict !== 'observed')) return;
     const streams = finding.evidence.flatMap((id) => (id.startsWith('S') ? [Number(id.slice(1))] : []));
     const about = {
-      side,
+      from: side,
       rule: rule.id,
       message: rule.title,
       value: finding.message,
@@ -139,7 +139,7 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
       const rule = catalogues[side].find(({ id }) => id === audioRule[side]);
       if (rule === undefined) return;
       const { id, device } = stream;
-      const about = { side, rule: rule.id, message: rule.title, value: remark, isFault: true };
+      const about = { from: side, rule: rule.id, message: rule.title, value: remark, isFault: true };
       book.enter({ ...about, stream: id, device, count: 1 });
     },
     paced(stream) {
@@ -237,7 +237,7 @@ function weighSides({ device, service }: Readonly<Record<Side, unknown>>): numbe
 
 /** Something held against a side. */
 interface Entry {
-  side: Side;
+  from: Side;
   rule: string;
   message: string;
   value: string;
@@ -265,7 +265,7 @@ function createJudgementBook({ events, isStrict }: Pick<ProxyJudgeOptions, 'even
       const { isFault, stream, device, ...rest } = entry;
       const type = isFault || isStrict ? 'violation' : 'remark';
       counts[type === 'violation' ? 'violations' : 'remarks'] += 1;
-      events.of[rest.side].emit({
+      events.of[rest.from].emit({
         type,
         ...rest,
         ...(stream === undefined ? {} : { stream }),
@@ -273,7 +273,7 @@ function createJudgementBook({ events, isStrict }: Pick<ProxyJudgeOptions, 'even
       });
       const texts = type === 'violation' && stream !== undefined ? held.get(stream) : undefined;
       if (texts !== undefined && texts.length < maxHeld)
-        texts.push(`${rest.side} breaks ${rest.rule}: ${rest.value}`);
+        texts.push(`${rest.from} breaks ${rest.rule}: ${rest.value}`);
     },
     open: (stream: number) => held.set(stream, []),
     heldAgainst: (stream: number): readonly string[] => held.get(stream) ?? [],

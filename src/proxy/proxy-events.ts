@@ -9,7 +9,7 @@ export interface ProxyEvents extends EmulatorEvents {
 
 export function nameSides(events: EmulatorEvents): ProxyEvents {
   const of = (side: Side): EmulatorEvents => ({
-    emit: (body: EmulatorEventBody) => events.emit({ ...body, side }),
+    emit: (body: EmulatorEventBody) => events.emit({ ...body, from: side }),
     subscribe: events.subscribe,
   });
   return { ...events, of: { device: of('device'), service: of('service') } };

@@ -1,10 +1,10 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redact.ts';
+import { holdsBinaryToken } from '../protocol/first-message.ts';
 import { concealText } from '../wire/conceal.ts';
 import type { Side, StreamEnd, StreamExchange, TokenFacts, Upgrade, WireMessage } from '../wire/exchange.ts';
-import { isTokenLike } from '../wire/read-token.ts';
 import { joinTaps, type Tap } from '../wire/tap.ts';
-import { tokenFacts } from '../wire/token-facts.ts';
+import { readPresented } from '../wire/token-facts.ts';
 import { createEvidence, type Evidence, type EvidenceBudget, shortenText } from './evidence.ts';
 import type { PassageWatch } from './passage.ts';
 import type { VoiceLane } from './voice-lane.ts';
@@ -79,7 +79,7 @@ export class StreamWitness implements PassageWatch {
 
   /** A message that goes on unchanged. */
   passed(from: Side, data: Buffer, isBinary: boolean): void {
-    if (isBinary && (this.hasToken || from === 'service' || !isTokenLike(data))) {
+    if (isBinary && (this.hasToken || from === 'service' || !holdsBinaryToken(data))) {
       this.options.lanes[from].take(data);
       const isWanted = this.service.wantsAudio(from) || this.device.wantsAudio(from);
       if (!isWanted && this.tap === undefined) return;
@@ -163,13 +163,11 @@ export class StreamWitness implements PassageWatch {
   private read(from: Side, data: Buffer, isBinary: boolean): WireMessage | undefined {
     const { clock, redactor, onToken, onText } = this.options;
     const [at, bytes] = [clock.now(), data.length];
-    if (from === 'device' && !this.hasToken && (!isBinary || isTokenLike(data))) {
+    if (from === 'device' && !this.hasToken && (!isBinary || holdsBinaryToken(data))) {
       this.hasToken = true;
-      const token = data.toString('utf8', 0, readTokenBytes);
-      redactor.conceal(token);
-      const facts = tokenFacts(token, redactor);
-      onToken(facts);
-      return { at, from, opcode: isBinary ? 'binary' : 'text', token: facts, bytes };
+      const presented = readPresented(data.toString('utf8', 0, readTokenBytes), isBinary, redactor);
+      onToken(presented.token);
+      return { at, from, ...presented, bytes };
     }
     if (isBinary) return { at, from, opcode: 'binary', data, bytes };
     if (!this.mayRead(bytes)) {

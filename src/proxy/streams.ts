@@ -5,6 +5,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { VoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
+import { tokenPlace } from '../protocol/first-message.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { ObserveStream } from '../service/control/page-handler.ts';
 import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
@@ -165,9 +166,11 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       const sent = { method: 'GET', url, headers, body: '' };
       const redactor = options.secrets.redactor();
       const told = concealRequest(sent, redactor);
+      const tokenIn = tokenPlace(url, request.headers);
       const seen = (answer: HttpAnswer | undefined, breakdown?: Breakdown): Upgrade => ({
         ...{ at, wallAt, answer, breakdown, totalMs: baseClock.now() - at },
         request: told,
+        ...(tokenIn === undefined ? {} : { tokenIn }),
       });
       opening.add(socket);
       const answered = (outcome: UpgradeOutcome) => {

@@ -145,13 +145,13 @@ function createLane(
     finding(found) {
       if (isEcho(found)) return;
       const { finding, remark } = found;
-      events.of[side].emit({ type: 'device-finding', ...at(), finding, remark });
+      events.of[side].emit({ type: `${side}-finding`, ...at(), finding, remark });
       onFinding(side, found);
     },
     pace() {
       const verdict = lane.check.judgePace();
       if (verdict === undefined) return;
-      events.of[side].emit({ type: 'device-verdict', ...at(), ...verdict });
+      events.of[side].emit({ type: `${side}-verdict`, ...at(), ...verdict });
       onPace(side);
     },
   });

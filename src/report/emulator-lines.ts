@@ -24,12 +24,13 @@ export function emulatorLines(event: EmulatorEvent, style: Style): string[] {
 
 /** What an event of an emulator or a proxy says. Text from outside is escaped for a terminal. */
 export function describeEmulatorEvent(event: EmulatorEvent): EventWords {
-  const { t, side } = event;
+  const { t, from: side } = event;
   const { from, ...said } = describe(event);
   return {
     t,
     // In a proxy either side may be the peer.
     from: from === 'self' ? from : (side ?? from),
+    ...(side === undefined ? {} : { side }),
     ...('stream' in event && event.stream !== undefined ? { stream: event.stream } : {}),
     ...('device' in event && event.device !== undefined ? { device: escapeText(event.device) } : {}),
     ...said,
@@ -77,8 +78,10 @@ function describe(event: EmulatorEvent): ReturnType<typeof sayInfo> {
     case 'fault-struck':
       return sayWarning('service', 'fault', escapeText(event.fault));
     case 'device-finding':
+    case 'service-finding':
       return sayWarning('device', 'finding', escapeText(event.remark));
     case 'device-verdict':
+    case 'service-verdict':
       return (event.remarks.length > 0 ? sayWarning : sayInfo)(
         'device',
         'pace',
@@ -89,9 +92,9 @@ function describe(event: EmulatorEvent): ReturnType<typeof sayInfo> {
     case 'control':
       return sayInfo('self', 'control', `${escapeText(event.what)}${streamsText(event.streams)}`);
     case 'violation':
-      return sayError(event.side, escapeText(event.rule), judgementText(event));
+      return sayError(event.from, escapeText(event.rule), judgementText(event));
     case 'remark':
-      return sayWarning(event.side, escapeText(event.rule), judgementText(event));
+      return sayWarning(event.from, escapeText(event.rule), judgementText(event));
     case 'shared-away': {
       const text = `tokens and streams are refused: the shared state is away (${escapeText(event.why)})`;
       return sayError('self', 'shared', text);
@@ -128,22 +131,20 @@ function placesText(...places: (string | undefined)[]): string {
 }
 
 /** `audio came 0.2 s before it (device breaks D4: sends no audio before the confirmation)` */
-function judgementText({ type, side, rule, message, value }: Judgement): string {
+function judgementText({ type, from, rule, message, value }: Judgement): string {
   const verb = type === 'violation' ? 'breaks' : 'is unusual in';
-  return `${escapeText(value)} (${side} ${verb} ${escapeText(rule)}: ${escapeText(message)})`;
+  return `${escapeText(value)} (${from} ${verb} ${escapeText(rule)}: ${escapeText(message)})`;
 }
 
-/** What a side does wrong in time, or that it does nothing wrong. In a proxy, which side it is. */
+/** What a side does wrong in time, or that it does nothing wrong. */
 export function verdictText({
   pace,
   remarks,
-  side,
 }: Pick<VoiceVerdict, 'remarks'> & {
   pace: Pick<VoiceVerdict['pace'], 'timesRealTime' | 'meanJitterMs'>;
-  side?: 'device' | 'service';
 }): string {
   if (remarks.length > 0) return remarks.join('; ');
-  return `${side === undefined ? '' : `${side} `}sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
+  return `sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }
 
 /** A stream that this side ended on purpose, or the other one normally (1000) or by going away (1001). */
@@ -156,7 +157,7 @@ function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
   const answer = code === closeCodes.abnormal ? 'did not answer the close' : `answered with ${code}`;
   return [
     `with ${sentCode}${reason === '' ? '' : ` ${escapeText(reason)}`} after ${secondsText(durationMs)}`,
-    ...(sentCode === code ? [] : [`the ${event.side ?? 'device'} ${answer}`]),
+    ...(sentCode === code ? [] : [`the ${event.from ?? 'device'} ${answer}`]),
     ...event.remarks.map(escapeText),
     ...(event.unjudged === undefined ? [] : [`${countText(event.unjudged, 'message')} passed on unjudged`]),
     `from device ${countText(framesIn, 'frame')}, ${countText(bytesIn, 'byte')}`,

@@ -10,6 +10,8 @@ export interface EventWords {
   t: number;
   /** The side that it comes from; `self`: this program. */
   from: EventOrigin;
+  /** In a proxy, that side again: it stands in words beside the stream. */
+  side?: Side;
   stream?: number;
   device?: string;
   /** The kind of the event, in one or two words. */
@@ -48,9 +50,9 @@ export function entryText({ from, level, subject, text, ...words }: EventWords, 
   return level === 'error' ? style.bad(said) : style.note(said);
 }
 
-/** `stream 3 kitchen-1` */
-export function whoText({ stream, device }: Pick<EventWords, 'stream' | 'device'>): string {
-  return [stream === undefined ? undefined : `stream ${stream}`, device]
+/** `stream 3 kitchen-1`, and in a proxy `service stream 3 kitchen-1` */
+export function whoText({ side, stream, device }: Pick<EventWords, 'side' | 'stream' | 'device'>): string {
+  return [side, stream === undefined ? undefined : `stream ${stream}`, device]
     .filter((one) => one !== undefined)
     .join(' ');
 }

@@ -31,6 +31,7 @@ const counterOf: Partial<Record<EmulatorEvent['type'], keyof ServeCounters>> = {
   'reply-started': 'replies',
   'fault-struck': 'faults',
   'device-finding': 'findings',
+  'service-finding': 'findings',
 };
 
 /** The counters after one more event. */

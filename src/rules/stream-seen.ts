@@ -1,6 +1,6 @@
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
-import type { StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
+import type { PresentedToken, StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
 import { memo } from './memo.ts';
 import type { Seen } from './rule.ts';
 import { grants, type SeenGrant } from './token-seen.ts';
@@ -16,9 +16,9 @@ export function isOpened({ exchange }: SeenStream): boolean {
   return exchange.upgrade.answer?.status === 101;
 }
 
-export type PresentedToken = WireMessage & { token: TokenFacts };
+export type FirstMessage = WireMessage & PresentedToken;
 
-function isToken(message: WireMessage): message is PresentedToken {
+function isToken(message: WireMessage): message is FirstMessage {
   return 'token' in message && message.from === 'device';
 }
 
@@ -47,7 +47,7 @@ export const readText = memo((message: WireMessage): ServiceMessage | undefined 
 export interface Presentation {
   stream: SeenStream;
   grant: SeenGrant;
-  message: PresentedToken;
+  message: FirstMessage;
   /** From the request for the token on, milliseconds. */
   ageMs: number;
   /** What the service sent afterwards. */
@@ -74,7 +74,8 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     const isFirst = !shown.has(identityOf(message.token));
     shown.add(identityOf(message.token));
     const sent = stream.exchange.messages.find((one) => one.from === 'device' && isData(one));
-    if (grant === undefined || !isFirst || sent !== message || message.opcode !== 'text') continue;
+    const isAlone = message.bytes === message.token.bytes && message.opcode === 'text';
+    if (grant === undefined || !isFirst || sent !== message || !isAlone) continue;
     const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
     const confirmed = answers.find((one) => readText(one)?.category === 'connected');
     const ageMs = message.at - grant.exchange.at;

@@ -74,9 +74,10 @@ export type EmulatorEventBody =
       stream?: number;
       sent?: SentHeaders;
     }
-  | { type: 'device-finding'; stream: number; device: string; finding: VoiceFinding; remark: string }
-  /** How a device sends: after two seconds of audio, and at each change. */
-  | ({ type: 'device-verdict'; stream: number; device: string } & VoiceVerdict)
+  /** Something wrong with the audio of a side; in a proxy also with that of the service. */
+  | { type: VoiceEvent<'finding'>; stream: number; device: string; finding: VoiceFinding; remark: string }
+  /** How a side sends: after two seconds of audio, and at each change. */
+  | ({ type: VoiceEvent<'verdict'>; stream: number; device: string } & VoiceVerdict)
   /** `remarks`: advice for the developer of the device. */
   | ({ type: 'stream-closed'; remarks: string[] } & StreamTotals)
   /** What somebody did over the control API, the library or the screen. `byMs`: how far the clock was moved. */
@@ -94,13 +95,17 @@ export type EmulatorEventBody =
   | { type: 'recording-failed'; stream: number; why: string }
   | { type: 'stopping' };
 
+/** An event about the audio of one side. */
+type VoiceEvent<What extends string> = `${Side}-${What}`;
+
 /**
  * What a proxy finds about one side: a broken rule of the service (R1…) or of a device (D1…), or something unusual (a
  * remark). Emitted once for each stream and rule.
  */
 export interface Judgement {
   type: 'violation' | 'remark';
-  side: Side;
+  /** The side that it is held against. */
+  from: Side;
   rule: string;
   /** The rule, in short. */
   message: string;
@@ -154,12 +159,14 @@ export type EmulatorEvent = {
   t: number;
   level?: 'warning';
   instance?: string;
+  /** The earlier name of `from`, which readers may know. */
+  side?: Side;
 } & FromSide &
   EmulatorEventBody;
 
-/** In a proxy: the side that an event comes from. */
+/** In a proxy: the side that an event comes from, or is about. Missing where it is about the proxy itself. */
 interface FromSide {
-  side?: Side;
+  from?: Side;
 }
 
 export type EmulatorListener = (event: EmulatorEvent) => void;
@@ -174,14 +181,15 @@ export interface EmulatorEvents {
 /** Events are delivered at once and in order; nothing is queued. */
 export function createEmulatorEvents(now: () => number, instance?: string): EmulatorEvents {
   const start = now();
-  const from = instance === undefined ? undefined : { instance };
+  const named = instance === undefined ? undefined : { instance };
   const listeners = new Set<EmulatorListener>();
   return {
     emit(body) {
       const t = Math.round((now() - start) * 10) / 10;
+      const facts = body.from === undefined ? body : { ...body, side: body.from };
       const event: EmulatorEvent = isWarning(body)
-        ? { t, level: 'warning', ...from, ...body }
-        : { t, ...from, ...body };
+        ? { t, level: 'warning', ...named, ...facts }
+        : { t, ...named, ...facts };
       for (const listener of listeners) listener(event);
       return true;
     },
@@ -199,6 +207,7 @@ const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
   'text-received',
   'reply-failed',
   'device-finding',
+  'service-finding',
   'violation',
   'shared-away',
   'shared-warning',
@@ -215,6 +224,6 @@ const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
 ]);
 
 function isWarning(body: EmulatorEventBody): boolean {
-  if (body.type === 'device-verdict') return body.remarks.length > 0;
+  if (body.type === 'device-verdict' || body.type === 'service-verdict') return body.remarks.length > 0;
   return warnings.has(body.type) || (body.type === 'stream-closed' && !ordinaryEnds.has(body.cause));
 }

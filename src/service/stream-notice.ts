@@ -13,14 +13,15 @@ interface EventNotice {
 export function noticeOf(event: EmulatorEvent): EventNotice | undefined {
   switch (event.type) {
     case 'device-finding':
-      return { code: event.finding, message: event.remark };
+    case 'service-finding':
+      return { code: event.finding, message: event.remark, ...(event.from && { side: event.from }) };
     case 'fault-struck':
       return { code: event.fault, message: `fault ${event.fault}` };
     case 'reply-failed':
       return { code: event.type, message: event.why };
     case 'violation':
     case 'remark': {
-      const { side, rule, message, value } = event;
+      const { from: side, rule, message, value } = event;
       const warning = { code: rule, message: `${side}: ${message}: ${value}`, side };
       const name = `${side} ${rule}`;
       return event.type === 'remark'

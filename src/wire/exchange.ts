@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../kernel/errors.ts';
+import type { TokenProblem } from '../protocol/first-message.ts';
 
 /** The evidence: the traffic of one conversation with a service, as seen from one side. */
 export type Exchange = TokenExchange | StreamExchange;
@@ -71,13 +72,24 @@ export interface Upgrade {
   answer: HttpAnswer | undefined;
   breakdown: Breakdown | undefined;
   totalMs: number;
+  /** Where the request holds a token, if it does: the specification has none there. */
+  tokenIn?: string;
+}
+
+/** The first message of a device. `problem`: what is wrong with its form. */
+export interface PresentedToken {
+  opcode: 'text' | 'binary';
+  /** Of the token in it, if one is found; else of the whole message. */
+  token: TokenFacts;
+  bytes: number;
+  problem?: TokenProblem;
 }
 
 /** One message; `at` is monotonic milliseconds of the leg's clock. `injected`: a proxy sent it, not the side in `from`. */
 export type WireMessage = { at: number; from: Side; injected?: true } & (
   | { opcode: 'text'; text: string; bytes: number }
   /** The token that was sent, in either kind of message. */
-  | { opcode: 'text' | 'binary'; token: TokenFacts; bytes: number }
+  | PresentedToken
   /** The buffer is shared: you may keep it, but must not change it. */
   | { opcode: 'binary'; data: Buffer; bytes: number }
   | { opcode: 'ping' | 'pong'; bytes: number }

@@ -25,8 +25,3 @@ export function spellingFlaw(token: string): string | undefined {
   if (/[+/]/.test(token)) return 'its parts are base64 with + and /';
   return 'its parts hold other characters';
 }
-
-/** Whether a binary message is a JWT that should have come as text. */
-export function isTokenLike(message: Buffer): boolean {
-  return /^eyJ[\w-]*\.[\w-]+\.[\w-]*\s*$/.test(message.toString('latin1', 0, 8_192));
-}

@@ -1,7 +1,7 @@
 import { createRedactor } from '../../src/kernel/redact.ts';
 import type { Seen } from '../../src/rules/rule.ts';
 import type { Header, StreamExchange, TokenExchange, WireMessage } from '../../src/wire/exchange.ts';
-import { tokenFacts } from '../../src/wire/token-facts.ts';
+import { readPresented, tokenFacts } from '../../src/wire/token-facts.ts';
 import { openedUpgrade } from './exchanges.ts';
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -63,8 +63,7 @@ export function connects({ at = 0, messages = [], end }: Connects = {}): StreamE
 }
 
 export function presents(token: string, at = 0, opcode: 'text' | 'binary' = 'text'): WireMessage {
-  const facts = tokenFacts(token, createRedactor());
-  return { at, from: 'device', opcode, token: facts, bytes: Buffer.byteLength(token) };
+  return { at, from: 'device', ...readPresented(token, opcode === 'binary', createRedactor()) };
 }
 
 export function confirms(at = 0): WireMessage {

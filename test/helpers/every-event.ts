@@ -12,7 +12,7 @@ const totals = {
   emptyMessages: 0,
 };
 const judged = {
-  side: 'service',
+  from: 'service',
   rule: 'R39',
   message: 'text after the token',
   value: '5 bytes',
@@ -58,6 +58,13 @@ const emulatorEvents: Bodies<EmulatorEvent> = {
   'fault-struck': { ...of, fault: 'drop', id: 1 },
   'device-finding': { ...of, finding: 'stereo', remark: 'this looks like stereo: send one channel' },
   'device-verdict': { ...of, pace, findings: [], remarks: ['sends 1.7 × real time'] } as never,
+  'service-finding': {
+    ...of,
+    from: 'service',
+    finding: 'stereo',
+    remark: 'the service’s audio looks like stereo',
+  },
+  'service-verdict': { ...of, from: 'service', pace, findings: [], remarks: [] } as never,
   'stream-closed': {
     ...of,
     jti: 'j',

@@ -79,7 +79,7 @@ test('a transcript is the newest version of what was said, and a proxy has judge
     { t: 100, who: 'you', text: 'Is the light on?' },
     { t: 400, who: 'AI', text: 'It is' },
   ]);
-  const judgement = { side: 'device', rule: 'D4', message: 'm', value: 'v', count: 1 } as const;
+  const judgement = { from: 'device', rule: 'D4', message: 'm', value: 'v', count: 1 } as const;
   noteEvent(session, { t: 500, type: 'violation', stream: 1, ...judgement }, 500);
   expect(session.judged).toMatchObject([{ subject: 'D4', text: 'v (device breaks D4: m)', level: 'error' }]);
   const axis = axisOf(session)(600);

@@ -85,7 +85,7 @@ beforeAll(async () => {
 
 const blamed = (change: unknown) => [
   ...new Set(
-    (results.get(change)?.told ?? []).filter(({ side }) => side === 'device').map(({ rule }) => rule),
+    (results.get(change)?.told ?? []).filter(({ from }) => from === 'device').map(({ rule }) => rule),
   ),
 ];
 
@@ -94,7 +94,7 @@ test('a lawful device passes each situation through a proxy, and is blamed for n
   expect(
     results
       .get(lawfulDevice)
-      ?.told.filter(({ side }) => side === 'device')
+      ?.told.filter(({ from }) => from === 'device')
       .map(({ rule, value }) => `${rule}: ${value}`),
   ).toEqual([]);
 });
@@ -103,7 +103,7 @@ describe('a device that breaks one rule', () => {
   test.each(mutants)('$rule: it $does', ({ rule, does, change }) => {
     const allowed = [rule, ...(also[does] ?? [])];
     const others = (results.get(change)?.told ?? []).filter(
-      (one) => one.side === 'device' && !allowed.includes(one.rule),
+      (one) => one.from === 'device' && !allowed.includes(one.rule),
     );
     expect(others.map((one) => `${one.rule}: ${one.value}`)).toEqual([]);
     const isSeen = visible.includes(rule) && !unseen.includes(does);

@@ -25,7 +25,7 @@ const endless = ['token-hang', 'upgrade-hang', 'half-open', 'deaf'];
 
 function blamed({ events }: WatchedProxy, side: 'device' | 'service') {
   return events.flatMap((event) =>
-    event.type === 'violation' && event.side === side ? [`${event.rule}: ${event.value}`] : [],
+    event.type === 'violation' && event.from === side ? [`${event.rule}: ${event.value}`] : [],
   );
 }
 

@@ -30,7 +30,7 @@ async function judged(proxy: WatchedProxy, streams = 1): Promise<string[]> {
 
 function violations(proxy: WatchedProxy): string[] {
   const broken = judgements(proxy).filter(({ type }) => type === 'violation');
-  return broken.map(({ side, rule, value }) => `${side} ${rule}: ${value}`);
+  return broken.map(({ from, rule, value }) => `${from} ${rule}: ${value}`);
 }
 
 const gateway = readFileSync(new URL('../../examples/dialects/gateway.yaml', import.meta.url), 'utf8');
@@ -78,7 +78,7 @@ describe('a service that breaks one rule', () => {
     const found = judgements(proxy).filter(({ type }) => verdict === 'warn' || type === 'violation');
     const others = found.filter((one) => one.rule !== rule && !also.includes(one.rule));
     expect(others.filter(({ type }) => type === 'violation')).toEqual([]);
-    expect(found.every(({ side }) => side === 'service')).toBe(true);
+    expect(found.every(({ from }) => from === 'service')).toBe(true);
   });
 });
 

@@ -74,7 +74,7 @@ describe('a token request through a proxy', () => {
     expect(await answer.json()).toMatchObject({ error: { code: 'UNAVAILABLE' } });
     const refused = proxy.events.find(({ type }) => type === 'request-refused');
     expect(refused).toMatchObject({
-      side: 'service',
+      from: 'service',
       status: 503,
       device: 'lamp',
       why: expect.stringContaining('connection refused'),

@@ -125,13 +125,14 @@ describe.each(events.map(([event, text]) => ({ type: event.type, event, text }))
 );
 
 test.each([
-  ['device', /↑ stream 3 d .* {2}pace {2}device sends 1.2 × real time/],
-  ['service', /↓ stream 3 d .* {2}pace {2}service sends 1.2 × real time/],
+  ['device', /↑ device stream 3 d .* {2}pace {2}sends 1.2 × real time/],
+  ['service', /↓ service stream 3 d .* {2}pace {2}sends 1.2 × real time/],
   [undefined, /↑ stream 3 d .* {2}pace {2}sends 1.2 × real time/],
-] as const)('a pace names its side, and points from it: %s', (side, text) => {
+] as const)('a pace names its side, and points from it: %s', (from, text) => {
   const pace = { timesRealTime: 1.2, meanJitterMs: 1, longestGapMs: 20, burstMessages: 0 };
-  const event = { t: 1, type: 'device-verdict' as const, stream: 3, device, pace, findings: [], remarks: [] };
-  expect(emulatorLines(side === undefined ? event : { ...event, side }, plain)[0]).toMatch(text);
+  const type = `${from ?? 'device'}-verdict` as const;
+  const event = { t: 1, type, stream: 3, device, pace, findings: [], remarks: [] };
+  expect(emulatorLines(from === undefined ? event : { ...event, from }, plain)[0]).toMatch(text);
 });
 
 describe('what serve says first', () => {

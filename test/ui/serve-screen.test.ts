@@ -58,7 +58,7 @@ test('the screen of a proxy says so, shows what a side breaks, and has no clock 
     subject: 'to http://a.test',
     can: ['close'],
   });
-  const judged = { side: 'device', rule: 'D4', message: 'no audio before', value: 'audio came', count: 1 };
+  const judged = { from: 'device', rule: 'D4', message: 'no audio before', value: 'audio came', count: 1 };
   const events = [
     ...serveNews(1),
     { t: 6_000, type: 'violation', stream: 1, device: 'kitchen-1', ...judged },

@@ -1,10 +1,10 @@
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
+import type { TokenProblem } from '../../protocol/first-message.ts';
 import type { Faults } from '../../service/faults/faults.ts';
 import type { SlotLease, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
-import type { TokenProblem } from '../tokens/token-problem.ts';
 import type { StreamConnection } from './connection.ts';
 import type { TokenUses } from './token-uses.ts';
 

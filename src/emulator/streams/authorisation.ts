@@ -1,10 +1,11 @@
 import type { RawData } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
+import { absenceProblem, firstBinaryProblem, holdsBinaryToken } from '../../protocol/first-message.ts';
 import { connectedKind } from '../../protocol/messages.ts';
 import type { EmulatorEvents } from '../../service/events.ts';
 import type { Eventual } from '../../service/state/eventual.ts';
-import { isTokenText, readUnverified } from '../tokens/token-problem.ts';
+import { readUnverified } from '../tokens/token-problem.ts';
 import { type AdmitOptions, admitToken, type RefusedAdmission } from './admit-token.ts';
 
 /** Takes a message of a client, as it arrived. */
@@ -35,6 +36,8 @@ export function awaitToken(options: AuthorisationOptions): void {
   const held: Parameters<ReceiveMessage>[] = [];
   let heldBytes = 0;
   let presented = false;
+  /** A binary message that holds the token came first. */
+  let wrongForm: RefusedAdmission | undefined;
   const report = (problem: RefusedAdmission) => emitProblem(options, problem);
 
   const receive: ReceiveMessage = (data, isBinary) => {
@@ -42,7 +45,7 @@ export function awaitToken(options: AuthorisationOptions): void {
     else {
       presented = true;
       stopTimers();
-      if (isBinary && settings.binaryToken === 'refuse') refuse(binaryToken(data));
+      if (isBinary && settings.binaryToken === 'refuse') refuse(binaryFirst(data));
       else void present(data.toString());
     }
   };
@@ -52,7 +55,10 @@ export function awaitToken(options: AuthorisationOptions): void {
     const isFirst = held.length === 0 && !presented;
     held.push([data, isBinary]);
     heldBytes += data.length;
-    if (isFirst && isTokenText(data.toString('latin1').trim())) report(binaryToken(data));
+    if (isFirst && holdsBinaryToken(data)) {
+      wrongForm = binaryFirst(data);
+      report(wrongForm);
+    }
     if (heldBytes <= settings.earlyAudioBytes && held.length <= maxHeldMessages) return;
     refuse({
       refused: 'earlyAudioOverflow',
@@ -81,7 +87,11 @@ export function awaitToken(options: AuthorisationOptions): void {
     for (const message of held.splice(0)) current(...message);
   };
 
-  const stopTimers = startDeadlines(options, { report, heldMessages: () => held.length });
+  const stopTimers = startDeadlines(options, {
+    report,
+    wrongForm: () => wrongForm,
+    heldMessages: () => held.length,
+  });
   connection.onEnding(() => {
     stopTimers();
     held.length = 0;
@@ -94,16 +104,22 @@ export function awaitToken(options: AuthorisationOptions): void {
 /** Reports a token that is late, and closes the connection at the deadline. Returns how to stop both. */
 function startDeadlines(
   { connection, clock, settings }: AuthorisationOptions,
-  { report, heldMessages }: { report: (problem: RefusedAdmission) => void; heldMessages: () => number },
+  state: {
+    report: (problem: RefusedAdmission) => void;
+    wrongForm: () => RefusedAdmission | undefined;
+    heldMessages: () => number;
+  },
 ): () => void {
-  const missing = (waitedMs: number): RefusedAdmission => ({
-    refused: 'tokenTimeout',
-    ...describeAbsence(connection.tokenElsewhere, heldMessages()),
-    advice: `send it as the first text message, within ${settings.tokenDeadlineMs / 1000} s (${waitedMs / 1000} s have passed)`,
+  const missing = (waitedMs: number): RefusedAdmission => {
+    const { why, advice } = absenceProblem(connection.tokenElsewhere, state.heldMessages());
+    const limit = `within ${settings.tokenDeadlineMs / 1000} s (${waitedMs / 1000} s have passed)`;
+    return { refused: 'tokenTimeout', why, advice: `${advice}, ${limit}` };
+  };
+  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => {
+    if (state.wrongForm() === undefined) state.report(missing(lateMs));
   });
-  const late = clock.after(Math.min(lateMs, settings.tokenDeadlineMs - 1), () => report(missing(lateMs)));
   const deadline = clock.after(settings.tokenDeadlineMs, () => {
-    const { why, advice } = missing(settings.tokenDeadlineMs);
+    const { why, advice } = state.wrongForm() ?? missing(settings.tokenDeadlineMs);
     connection.close('tokenTimeout', `${why}: ${advice}`);
   });
   return () => {
@@ -112,21 +128,13 @@ function startDeadlines(
   };
 }
 
-function binaryToken(message: Buffer): RefusedAdmission {
-  const { sub } = readUnverified(message.toString('latin1').trim());
+function binaryFirst(data: Buffer): RefusedAdmission {
+  const { sub } = readUnverified(data.toString('latin1'));
   return {
     refused: 'tokenInvalid',
-    why: 'the token arrived as a binary message',
-    advice: 'send it as a text message',
+    ...firstBinaryProblem(data.length, holdsBinaryToken(data)),
     ...(sub === undefined ? {} : { device: sub }),
   };
-}
-
-function describeAbsence(elsewhere: string | undefined, binaryMessages: number): { why: string } {
-  if (elsewhere !== undefined)
-    return { why: `the token arrived in ${elsewhere}, where the service does not look for it` };
-  if (binaryMessages > 0) return { why: `no token arrived, but ${binaryMessages} binary messages did` };
-  return { why: 'no token arrived' };
 }
 
 function emitProblem({ connection, events }: AuthorisationOptions, problem: RefusedAdmission): void {

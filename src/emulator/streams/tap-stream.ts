@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import { createRedactor, type Redactor } from '../../kernel/redact.ts';
+import { holdsBinaryToken, tokenPlace } from '../../protocol/first-message.ts';
 import { concealRequest, concealText } from '../../wire/conceal.ts';
 import type { Side, Upgrade } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
-import { isTokenLike } from '../../wire/read-token.ts';
 import type { Tap } from '../../wire/tap.ts';
-import { tokenFacts } from '../../wire/token-facts.ts';
+import { readPresented } from '../../wire/token-facts.ts';
 
 /** An upgrade that succeeded. */
 export interface Upgraded {
@@ -64,18 +64,15 @@ export function tapStream(options: TapStreamOptions): SentWatch {
     });
   const control = (from: Side, opcode: 'ping' | 'pong', { length: bytes }: { length: number }) =>
     tap.message?.({ at: clock.now(), from, opcode, bytes });
-  const present = (token: string, isBinary: boolean) => {
+  const present = (first: string, isBinary: boolean) => {
     presented = true;
-    redactor.conceal(token);
-    const facts = tokenFacts(token, redactor);
-    const opcode = isBinary ? 'binary' : 'text';
-    tap.message?.({ at: clock.now(), from: 'device', opcode, token: facts, bytes: Buffer.byteLength(token) });
+    tap.message?.({ at: clock.now(), from: 'device', ...readPresented(first, isBinary, redactor) });
   };
   if (options.upgraded !== undefined) tap.opened?.(upgradeOf(options.upgraded, clock, redactor));
   const listeners = {
     message: (data: RawData, isBinary: boolean) => {
       const message = data as Buffer;
-      if (!presented && (!isBinary || isTokenLike(message))) present(message.toString(), isBinary);
+      if (!presented && (!isBinary || holdsBinaryToken(message))) present(message.toString(), isBinary);
       else if (isBinary) binary('device', message);
       else text('device', message.toString());
     },
@@ -106,6 +103,7 @@ export function tapStream(options: TapStreamOptions): SentWatch {
 
 function upgradeOf({ request, answerLines }: Upgraded, clock: Clock, redactor: Redactor): Upgrade {
   const { method = '', url = '', rawHeaders } = request;
+  const tokenIn = tokenPlace(url, request.headers);
   const [, ...lines] = answerLines;
   const headers = lines.map(
     (line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)] as const,
@@ -117,5 +115,6 @@ function upgradeOf({ request, answerLines }: Upgraded, clock: Clock, redactor: R
     answer: { status: 101, headers, body: '', firstByteMs: 0 },
     breakdown: undefined,
     totalMs: 0,
+    ...(tokenIn === undefined ? {} : { tokenIn }),
   };
 }

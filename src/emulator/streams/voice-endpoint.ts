@@ -5,6 +5,7 @@ import { WebSocketServer } from 'ws';
 import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
 import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { tokenPlace } from '../../protocol/first-message.ts';
 import { writeGiven } from '../../protocol/messages.ts';
 import { streamPath } from '../../protocol/paths.ts';
 import type { ObserveStream } from '../../service/control/page-handler.ts';
@@ -21,7 +22,6 @@ import { UnfinishedMessages } from '../../wire/server/unfinished.ts';
 import type { Tap } from '../../wire/tap.ts';
 import type { ReplyMode } from '../replies/reply.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
-import { holdsToken } from '../tokens/token-problem.ts';
 import { awaitToken } from './authorisation.ts';
 import { type Capacity, createCapacity } from './capacity.ts';
 import { sendConnected } from './connected-message.ts';
@@ -122,7 +122,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           ...{ remote, random, headerOf, clock, baseClock, own, dialect, events },
           id: nextId++,
           socket: webSocket,
-          tokenElsewhere: findToken(request),
+          tokenElsewhere: tokenPlace(request.url ?? '', request.headers),
           transport: request.socket,
           watch: tap && ((isOurEnd) => tapStream({ tap, upgraded, socket: webSocket, clock, isOurEnd })),
         });
@@ -220,16 +220,6 @@ function createUpgradeServer(dialect: Dialect, events: EmulatorEvents): WebSocke
     sendRawAnswer(socket, { ...answer, headers: [['Sec-WebSocket-Version', '13']] });
   });
   return server;
-}
-
-/** Where a client put a token on the upgrade request; the specification has none there. */
-function findToken({ headers, url = '' }: IncomingMessage): string | undefined {
-  const places: [text: string | undefined, place: string][] = [
-    [headers.authorization, 'the header Authorization'],
-    [headers['sec-websocket-protocol'], 'the header Sec-WebSocket-Protocol'],
-    [url, 'the URL'],
-  ];
-  return places.find(([text]) => text !== undefined && holdsToken(text))?.[1];
 }
 
 /** Pings every peer, so that peers which vanished without closing free their slots. */

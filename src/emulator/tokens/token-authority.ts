@@ -5,12 +5,13 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import { audience, buildClaims, type TokenClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { type CloseCause, type Dialect, isSymmetric } from '../../protocol/dialect.ts';
+import { firstTextProblem, type TokenProblem } from '../../protocol/first-message.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
 import { spoilClaims, spoilSignature, type WrongToken } from '../../service/faults/token-faults.ts';
 import type { Random } from '../../service/random.ts';
 import { type Eventual, whenKnown } from '../../service/state/eventual.ts';
 import { createSignToken } from './sign-token.ts';
-import { formProblem, readUnverified, seconds, type TokenProblem, verifyProblem } from './token-problem.ts';
+import { readUnverified, seconds, verifyProblem } from './token-problem.ts';
 
 type Key = CryptoKey | KeyObject;
 type Keys = { signing: Key; verifying: Key };
@@ -84,7 +85,7 @@ function buildAuthority({ clock, random, settings, clockErrorMs = 0 }: TokenAuth
     },
     async verify(token: string): Promise<Verified> {
       // jose ignores white space in a signature.
-      const malformed = formProblem(token);
+      const malformed = firstTextProblem(token);
       const named = readUnverified(token);
       const device = named.sub === undefined ? {} : { device: named.sub };
       if (malformed !== undefined) return { ok: false, cause: 'tokenInvalid', ...malformed, ...device };

@@ -1,76 +1,19 @@
-import { decodeJwt, errors } from 'jose';
+import { errors } from 'jose';
 import { messageOf } from '../../kernel/thrown.ts';
-import { isRecord } from '../../protocol/error-body.ts';
-import { parseJson } from '../../protocol/parse-json.ts';
+import { findToken, type TokenProblem } from '../../protocol/first-message.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
-import { maxTokenBytes } from '../../protocol/token-response.ts';
+import { readToken } from '../../wire/read-token.ts';
 
-/** Why a token is refused, and what to send instead: two sentences without a full stop. */
-export interface TokenProblem {
-  why: string;
-  advice: string;
-}
-
-/** A JWT as compact text, and one somewhere within other text. */
-const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-const tokenWithin = /(?<![\w-])eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/;
 const sendAlone = 'send the token alone, just as the token endpoint gave it';
 const askAgain = 'request a new token for each connection';
 
-/** Whether text has the form of a JWT. */
-export function isTokenText(text: string): boolean {
-  return wholeToken.test(text);
-}
-
-/** Whether the text contains a JWT. */
-export function holdsToken(text: string): boolean {
-  return tokenWithin.test(text);
-}
-
 /** The claims of the token in a text before anything is verified. The text may hold more than the token. */
 export function readUnverified(text: string): { sub?: string; jti?: string } {
-  const token = isTokenText(text) ? text : tokenWithin.exec(text.slice(0, maxTokenBytes))?.[0];
-  if (token === undefined) return {};
-  try {
-    const { sub, jti } = decodeJwt(token);
-    return {
-      ...(typeof sub === 'string' ? { sub: sub.slice(0, maxFieldLength) } : {}),
-      ...(typeof jti === 'string' ? { jti } : {}),
-    };
-  } catch {
-    return {};
-  }
-}
-
-/** What is wrong with the form of a first message; undefined if it has the form of a token. */
-export function formProblem(text: string): TokenProblem | undefined {
-  const bytes = Buffer.byteLength(text);
-  if (bytes > maxTokenBytes)
-    return { why: `the first message has ${bytes} bytes, more than any token`, advice: sendAlone };
-  if (isTokenText(text)) return undefined;
-  if (text.trim() === '') return { why: 'the first message is empty', advice: 'send the token' };
-  if (isTokenText(text.trim()))
-    return { why: 'there is white space or a line break around the token', advice: sendAlone };
-  if (/^bearer\b/i.test(text)) return { why: 'the token comes after the word Bearer', advice: sendAlone };
-  const unquoted = /^(["'`])(.*)\1$/s.exec(text.trim())?.[2];
-  if (unquoted !== undefined && isTokenText(unquoted))
-    return { why: 'the token is in quotes', advice: sendAlone };
-  if (isRecord(parseJson(text))) return jsonProblem(text);
-  if (tokenWithin.test(text)) return { why: 'there is other text around the token', advice: sendAlone };
-  if (text.startsWith('eyJ')) return { why: `the token is cut off after ${bytes} bytes`, advice: sendAlone };
+  const { sub, jti } = readToken(findToken(text) ?? '')?.claims ?? {};
   return {
-    why: `the first message (${bytes} bytes) is not a JWT: a JWT has three base64url parts with dots between them`,
-    advice: sendAlone,
+    ...(typeof sub === 'string' ? { sub: sub.slice(0, maxFieldLength) } : {}),
+    ...(typeof jti === 'string' ? { jti } : {}),
   };
-}
-
-function jsonProblem(text: string): TokenProblem {
-  return tokenWithin.test(text)
-    ? { why: 'the token is wrapped in JSON', advice: sendAlone }
-    : {
-        why: 'the first message is JSON without a token',
-        advice: 'send the token first, alone, as text',
-      };
 }
 
 export interface VerifyContext {

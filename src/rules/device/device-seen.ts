@@ -1,8 +1,8 @@
 import type { StreamEnd, WireMessage } from '../../wire/exchange.ts';
 import type { Seen } from '../rule.ts';
 import {
+  type FirstMessage,
   isOpened,
-  type PresentedToken,
   readText,
   type SeenStream,
   serviceMessages,
@@ -45,7 +45,7 @@ export function deviceMessages({ exchange }: SeenStream): WireMessage[] {
 /** A token that a device presented. */
 export interface Shown {
   stream: SeenStream;
-  message: PresentedToken;
+  message: FirstMessage;
   /** Whether the stream was confirmed. */
   confirmed: boolean;
   /** Whether the service ended the stream instead of confirming it. */
@@ -55,7 +55,7 @@ export interface Shown {
 /** Every token that was presented, in the order of time. */
 export function shownTokens(seen: readonly Seen[]): Shown[] {
   return connections(seen).flatMap((stream) => {
-    const message = deviceMessages(stream).find((one): one is PresentedToken => 'token' in one);
+    const message = deviceMessages(stream).find((one): one is FirstMessage => 'token' in one);
     if (message === undefined) return [];
     const confirmed = confirmationOf(stream) !== undefined;
     const refused = !confirmed && stream.exchange.end?.by === 'service';
@@ -69,7 +69,7 @@ export function confirmationOf(stream: SeenStream): WireMessage | undefined {
 }
 
 /** A token by its `jti`, or if it has none by the start of its hash. */
-export function tokenName({ token }: PresentedToken): string {
+export function tokenName({ token }: FirstMessage): string {
   const jti = token.claims?.jti;
   return typeof jti === 'string' ? `jti ${jti}` : `token ${token.hash.slice(0, 8)}…`;
 }

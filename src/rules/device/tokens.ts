@@ -1,6 +1,7 @@
+import { absenceProblem, firstBinaryProblem, type TokenProblem } from '../../protocol/first-message.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown } from '../rule.ts';
-import type { PresentedToken, SeenStream } from '../stream-seen.ts';
-import { grants, type SeenGrant } from '../token-seen.ts';
+import type { SeenStream } from '../stream-seen.ts';
+import { grants } from '../token-seen.ts';
 import {
   answeredAt,
   connections,
@@ -41,29 +42,33 @@ export const tokenRules: readonly Rule[] = [
 ];
 
 function judgeFirstMessage(stream: SeenStream, seen: readonly Seen[]): Finding | undefined {
-  const [first] = deviceMessages(stream);
+  const messages = deviceMessages(stream);
+  const [first] = messages;
+  const { tokenIn } = stream.exchange.upgrade;
   if (first === undefined) {
-    const isTold = stream.exchange.end?.by === 'service';
-    return isTold ? fail('it connected and presented no JWT', stream) : undefined;
+    const isTold = stream.exchange.end?.by === 'service' || tokenIn !== undefined;
+    return isTold ? fail(problemText(absenceProblem(tokenIn, 0)), stream) : undefined;
   }
-  if (!('token' in first))
-    return fail(`its first message is ${first.opcode} of ${first.bytes} bytes, and no JWT`, stream);
-  if (first.opcode === 'binary') return fail('the JWT is a binary message, expected text', stream);
+  if (!('token' in first)) {
+    const problem = messages.some((one) => 'token' in one)
+      ? firstBinaryProblem(first.bytes, false)
+      : absenceProblem(tokenIn, messages.length);
+    return fail(problemText(problem), stream);
+  }
   const granted = grants(seen).filter(({ exchange }) => exchange.at <= first.at);
-  if (granted.some(({ exchange }) => exchange.granted.hash === first.token.hash))
-    return pass('the JWT comes first, as text', stream);
+  const isAsGranted =
+    first.opcode === 'text' &&
+    granted.some(
+      ({ exchange }) => exchange.granted.hash === first.token.hash && exchange.granted.bytes === first.bytes,
+    );
+  if (isAsGranted) return pass('the JWT comes first, as text', stream);
+  if (first.problem !== undefined) return fail(problemText(first.problem), stream);
   if (first.token.claims !== undefined) return pass('a JWT comes first, as text', stream);
-  return fail(wrapText(first, granted.at(-1)), stream);
+  return fail(`the first message (${first.bytes} bytes) is not a JWT`, stream);
 }
 
-/** What stands around a token, judged by its length: the text itself is a secret. */
-function wrapText(first: PresentedToken, grant: SeenGrant | undefined): string {
-  const more = grant === undefined ? 0 : first.bytes - grant.exchange.granted.bytes;
-  if (more === 2) return 'the first message is the JWT with 2 more bytes, as in quotes: send it alone';
-  if (more === 'Bearer '.length)
-    return 'the first message is the JWT with 7 more bytes, such as “Bearer ”: send it alone';
-  if (more > 0) return `the first message is the JWT with ${more} more bytes around it: send it alone`;
-  return `the first message (${first.bytes} bytes) is not a JWT`;
+function problemText({ why, advice }: TokenProblem): string {
+  return `${why}: ${advice}`;
 }
 
 /** "Used immediately." */

@@ -105,43 +105,43 @@ const cases: Case[] = [
   [
     'D2',
     'the token in binary',
-    'fail: the JWT is a binary message, expected text (X1)',
+    'fail: the token arrived as a binary message: send it as a text message (X1)',
     seenAs(connects({ messages: [presents(one, 1, 'binary')] })),
   ],
   [
     'D2',
     'the token in quotes',
-    'fail: the first message is the JWT with 2 more bytes, as in quotes: send it alone (X2)',
+    'fail: the token is in quotes: send the token alone, just as the token endpoint gave it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents(`"${one}"`, 1)] })),
   ],
   [
     'D2',
     'Bearer before it',
-    'fail: the first message is the JWT with 7 more bytes, such as “Bearer ”: send it alone (X2)',
+    'fail: the token comes after the word Bearer: send the token alone, just as the token endpoint gave it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents(`Bearer ${one}`, 1)] })),
   ],
   [
     'D2',
     'something else around it',
-    'fail: the first message is the JWT with 5 more bytes around it: send it alone (X2)',
+    'fail: there is other text around the token: send the token alone, just as the token endpoint gave it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents(`JWT: ${one}`, 1)] })),
   ],
   [
     'D2',
     'something shorter',
-    'fail: the first message (1 bytes) is not a JWT (X2)',
+    'fail: the first message (1 byte) is not a JWT: a JWT has three base64url parts with dots between them: send the token alone, just as the token endpoint gave it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents('x', 1)] })),
   ],
   [
     'D2',
     'something of elsewhere',
-    'fail: the first message (1 bytes) is not a JWT (X1)',
+    'fail: the first message (1 byte) is not a JWT: a JWT has three base64url parts with dots between them: send the token alone, just as the token endpoint gave it (X1)',
     seenAs(connects({ messages: [presents('x', 1)] })),
   ],
   [
     'D2',
     'quotes around a token before a longer one',
-    'fail: the first message is the JWT with 2 more bytes, as in quotes: send it alone (X2)',
+    'fail: the token is in quotes: send the token alone, just as the token endpoint gave it (X2)',
     seenAs(
       asks({ token: one }),
       connects({ at: 1, messages: [presents(`"${one}"`, 1)] }),
@@ -151,7 +151,7 @@ const cases: Case[] = [
   [
     'D2',
     'audio before it',
-    'fail: its first message is binary of 640 bytes, and no JWT (X1)',
+    'fail: the first message is binary (640 bytes) and no token: send the token first, alone, as text (X1)',
     seenAs(connects({ messages: [...speaks(1), presents(one, 2)] })),
   ],
   [
@@ -169,7 +169,7 @@ const cases: Case[] = [
   [
     'D2',
     'nothing at all',
-    'fail: it connected and presented no JWT (X1)',
+    'fail: no token arrived: send it as the first text message (X1)',
     seenAs(connects({ end: { at: 5_000, by: 'service', code: 4408 } })),
   ],
   [

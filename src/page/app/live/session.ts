@@ -126,6 +126,7 @@ function nameOfMark(event: StreamEvent, subject: string): string | undefined {
     case 'fault-struck':
       return event.fault;
     case 'device-finding':
+    case 'service-finding':
       return event.finding;
     case 'stream-closed':
       return `close ${event.code}`;

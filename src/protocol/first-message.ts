@@ -1,0 +1,85 @@
+import { isRecord } from './error-body.ts';
+import { parseJson } from './parse-json.ts';
+import { maxTokenBytes } from './token-response.ts';
+
+/** What is wrong with a token, or with the first message of a stream, and what to send instead: two sentences without a full stop. */
+export interface TokenProblem {
+  why: string;
+  advice: string;
+}
+
+/** A JWT as compact text, and one somewhere within other text. */
+const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/** Also one whose parts are padded: the service that grants it is to blame. */
+const tokenWithin = /(?<![\w-])eyJ[\w+/-]+={0,2}\.[\w+/-]+={0,2}\.[\w+/-]+={0,2}/;
+/** As much of a message as is searched for a token. */
+const readBytes = 2 * maxTokenBytes;
+const sendAlone = 'send the token alone, just as the token endpoint gave it';
+const sendFirst = 'send the token first, alone, as text';
+
+/** The JWT in a text that may hold more than the token. */
+export function findToken(text: string): string | undefined {
+  return wholeToken.test(text) ? text : tokenWithin.exec(text.slice(0, readBytes))?.[0];
+}
+
+/** Whether a binary message holds a JWT, which should have come as text. */
+export function holdsBinaryToken(message: Buffer): boolean {
+  return tokenWithin.test(message.toString('latin1', 0, readBytes));
+}
+
+/**
+ * What is wrong with the form of the first text message of a stream; undefined if it has the form of a token. Specification:
+ * "Authentication", rule 3.
+ */
+export function firstTextProblem(message: string): TokenProblem | undefined {
+  const bytes = Buffer.byteLength(message);
+  if (bytes > maxTokenBytes)
+    return { why: `the first message has ${bytes} bytes, more than any token`, advice: sendAlone };
+  if (wholeToken.test(message)) return undefined;
+  if (message.trim() === '') return { why: 'the first message is empty', advice: 'send the token' };
+  if (wholeToken.test(message.trim()))
+    return { why: 'there is white space or a line break around the token', advice: sendAlone };
+  if (/^bearer\b/i.test(message)) return { why: 'the token comes after the word Bearer', advice: sendAlone };
+  const unquoted = /^(["'`])(.*)\1$/s.exec(message.trim())?.[2];
+  if (unquoted !== undefined && wholeToken.test(unquoted))
+    return { why: 'the token is in quotes', advice: sendAlone };
+  const holdsToken = tokenWithin.test(message);
+  if (isRecord(parseJson(message)))
+    return holdsToken
+      ? { why: 'the token is wrapped in JSON', advice: sendAlone }
+      : { why: 'the first message is JSON without a token', advice: sendFirst };
+  if (holdsToken) return { why: 'there is other text around the token', advice: sendAlone };
+  if (message.startsWith('eyJ'))
+    return { why: `the token is cut off after ${bytes} bytes`, advice: sendAlone };
+  return {
+    why: `the first message (${bytes} ${bytes === 1 ? 'byte' : 'bytes'}) is not a JWT: a JWT has three base64url parts with dots between them`,
+    advice: sendAlone,
+  };
+}
+
+/** What is wrong where a binary message comes first. */
+export function firstBinaryProblem(bytes: number, holdsToken: boolean): TokenProblem {
+  if (holdsToken)
+    return { why: 'the token arrived as a binary message', advice: 'send it as a text message' };
+  return { why: `the first message is binary (${bytes} bytes) and no token`, advice: sendFirst };
+}
+
+/** What is wrong where no first text message came. `elsewhere`: the place of the upgrade request with a token. */
+export function absenceProblem(elsewhere: string | undefined, binaryMessages: number): TokenProblem {
+  const advice = 'send it as the first text message';
+  if (elsewhere !== undefined)
+    return { why: `the token arrived in ${elsewhere}, where the service does not look for it`, advice };
+  if (binaryMessages === 0) return { why: 'no token arrived', advice };
+  const came = binaryMessages === 1 ? '1 binary message' : `${binaryMessages} binary messages`;
+  return { why: `no token arrived, but ${came} did`, advice };
+}
+
+/** Where a device put a token on the upgrade request; the specification has none there. */
+export function tokenPlace(url: string, headers: Readonly<Record<string, unknown>>): string | undefined {
+  const places: [text: unknown, place: string][] = [
+    [headers.authorization, 'the header Authorization'],
+    [headers['sec-websocket-protocol'], 'the header Sec-WebSocket-Protocol'],
+    [url, 'the URL'],
+  ];
+  return places.find(([text]) => typeof text === 'string' && tokenWithin.test(text))?.[1];
+}
