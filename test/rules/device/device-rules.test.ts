@@ -150,6 +150,12 @@ const cases: Case[] = [
   ],
   [
     'D2',
+    'a token as it was granted, though its parts are padded',
+    'pass: the JWT comes first, as text (X2)',
+    seenAs(asks({ token: `${one}=` }), live(`${one}=`, 1)),
+  ],
+  [
+    'D2',
     'audio before it',
     'fail: the first message is binary (640 bytes) and no token: send the token first, alone, as text (X1)',
     seenAs(connects({ messages: [...speaks(1), presents(one, 2)] })),
