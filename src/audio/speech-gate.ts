@@ -1,6 +1,5 @@
 import { bytesForMs, bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { toDbfs } from './level.ts';
-import { createNoiseFloor, type NoiseFloor, updateNoiseFloor } from './noise-floor.ts';
 import { createBlockJoiner } from './whole-samples.ts';
 
 /** The pause was long enough, the turn was too long, or the audio ended. */
@@ -176,4 +175,44 @@ function countOnes(bits: number): number {
   let count = 0;
   for (let left = bits; left > 0; left &= left - 1) count += 1;
   return count;
+}
+
+/**
+ * The level of the background: the quietest frame of the last few seconds, kept as the minima of eight stretches.
+ * Plain data: there is one for each of a thousand sessions.
+ */
+interface NoiseFloor {
+  readonly framesPerStretch: number;
+  /** dBFS. */
+  readonly minima: number[];
+  stretch: number;
+  framesInStretch: number;
+}
+
+const stretches = 8;
+
+/**
+ * A noise floor over `frames` frames. Before that many frames it is at most `initialDbfs`, so that speech at the
+ * very start does not count as noise.
+ */
+function createNoiseFloor(frames: number, initialDbfs: number): NoiseFloor {
+  return {
+    framesPerStretch: Math.max(1, Math.ceil(frames / stretches)),
+    minima: new Array<number>(stretches).fill(initialDbfs),
+    stretch: 0,
+    framesInStretch: 0,
+  };
+}
+
+/** Takes the level of the next frame, in dBFS, and returns the floor with it. */
+function updateNoiseFloor(floor: NoiseFloor, dbfs: number): number {
+  const { minima, stretch } = floor;
+  // The first frame of a stretch replaces the oldest one, so that no stretch is empty.
+  minima[stretch] = floor.framesInStretch === 0 ? dbfs : Math.min(minima[stretch] ?? dbfs, dbfs);
+  floor.framesInStretch += 1;
+  if (floor.framesInStretch === floor.framesPerStretch) {
+    floor.framesInStretch = 0;
+    floor.stretch = (stretch + 1) % stretches;
+  }
+  return Math.min(...minima);
 }

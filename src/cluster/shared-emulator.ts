@@ -4,17 +4,17 @@ import type { RunningService } from '../emulator/running-service.ts';
 import { type SettledOptions, settleOptions } from '../emulator/settle-options.ts';
 import { createTokenAuthority, type TokenAuthority } from '../emulator/tokens/token-authority.ts';
 import { atTurnEnd, systemClock } from '../kernel/clock.ts';
+import type { EmulatorState } from '../protocol/control.ts';
 import type { Fault } from '../protocol/faults.ts';
 import { createControl } from '../service/control/control.ts';
-import type { AnyControl } from '../service/control/emulator-control.ts';
-import { createStreamActions } from '../service/control/stream-actions.ts';
-import { checkFault, createFaults } from '../service/faults/faults.ts';
+import type { AnyControl, ControlMessage } from '../service/control/emulator-control.ts';
+import { createStreamActions, type StreamActions } from '../service/control/stream-actions.ts';
+import { checkFault, createFaults, type Faults } from '../service/faults/faults.ts';
 import { createRandom } from '../service/random.ts';
-import { faultsOfAll } from './faults-of-all.ts';
+import type { Eventually } from '../service/state/eventual.ts';
 import { checkUrl } from './redis/address.ts';
 import { withKey } from './redis/identity.ts';
 import { openSharedService, type SharedService } from './redis/shared-service.ts';
-import { performOnStreams, streamsOfAll } from './streams-of-all.ts';
 
 export interface SharedOptions {
   /** `redis://` or, with TLS, `rediss://`: `redis://USER:PASSWORD@HOST:PORT/NUMBER`. */
@@ -155,4 +155,92 @@ function countStrikes(publish: (struck: [id: number, strikes: number][]) => void
     }
     struck.set(id, (struck.get(id) ?? 0) + 1);
   };
+}
+
+interface FaultsOfAllOptions {
+  /** The faults of this emulator. They follow those in Redis. */
+  faults: Faults;
+  shared: {
+    changeFaults(how: 'add' | 'clear' | 'replace', args: readonly string[]): Promise<number>;
+  };
+  /** Faults of the start. */
+  initial: readonly Fault[];
+}
+
+/** The faults of all emulators of a service: the same ones, under the same numbers. */
+function faultsOfAll({
+  faults,
+  shared,
+  initial,
+}: FaultsOfAllOptions): Eventually<Pick<Faults, 'add' | 'list' | 'clear' | 'reset'>> {
+  return {
+    list: faults.list,
+    async add(input) {
+      const fault = checkFault(input);
+      const id = await shared.changeFaults('add', [JSON.stringify(fault)]);
+      return faults.list().find((one) => one.id === id) ?? { id, fault, struck: 0 };
+    },
+    clear: (id) => shared.changeFaults('clear', [id === undefined ? 'all' : String(id)]),
+    async reset() {
+      await shared.changeFaults(
+        'replace',
+        initial.map((fault) => JSON.stringify(fault)),
+      );
+    },
+  };
+}
+
+type Selector = Parameters<StreamActions['send']>[0];
+type Ask = (op: string, args: unknown) => Promise<unknown[]>;
+
+/** What one emulator of a service is asked to do with its streams. */
+interface Asked {
+  list: null;
+  send: { selector: Selector; message: ControlMessage };
+  /** PCM as base64. */
+  speak: { selector: Selector; pcm: string };
+  event: { selector: Selector; name: string };
+  close: { selector: Selector; code: number; reason: string };
+}
+
+/** Acts on the streams of all emulators of a service. */
+function streamsOfAll(ask: Ask): Eventually<StreamActions> {
+  const gather = async <Item, Op extends keyof Asked>(op: Op, args: Asked[Op]): Promise<Item[]> =>
+    ((await ask(op, args)) as Item[][]).flat();
+  return {
+    list: async () => {
+      const streams = await gather<EmulatorState['streams'][number], 'list'>('list', null);
+      return streams.sort((one, other) => one.stream - other.stream);
+    },
+    send: (selector, message) => gather('send', { selector, message }),
+    speak: (selector, pcm) => gather('speak', { selector, pcm: pcm.toString('base64') }),
+    event: (selector, name) => gather('event', { selector, name }),
+    close: (selector, code, reason) => gather('close', { selector, code, reason }),
+  };
+}
+
+/** Does on this emulator's streams what one of the service was asked. */
+function performOnStreams(own: StreamActions, op: string, args: unknown): unknown {
+  switch (op) {
+    case 'list':
+      return own.list();
+    case 'send': {
+      const { selector, message } = args as Asked['send'];
+      return own.send(selector, message);
+    }
+    case 'speak': {
+      const { selector, pcm } = args as Asked['speak'];
+      return own.speak(selector, Buffer.from(pcm, 'base64'));
+    }
+    case 'event': {
+      const { selector, name } = args as Asked['event'];
+      return own.event(selector, name);
+    }
+    case 'close': {
+      const { selector, code, reason } = args as Asked['close'];
+      return own.close(selector, code, reason);
+    }
+    default:
+      return true;
+  }
 }

@@ -4,13 +4,13 @@ import { encodeS16le } from '../audio/encode.ts';
 import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source-format.ts';
 import { createBlockJoiner } from '../audio/whole-samples.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { ErrorDetails, VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backend.ts';
 import { deviceError } from './device-error.ts';
 import { readHostMessages } from './host/host-protocol.ts';
 import type { NativeFormat } from './host/native-devices.ts';
-import { createLossReport } from './process/loss-report.ts';
 import { type DeviceOptions, openProcess, whileOpening } from './process/open-process.ts';
 import { createWatchdog } from './process/watchdog.ts';
 
@@ -134,4 +134,38 @@ function createConverter(format: NativeFormat): (bytes: Buffer) => Buffer {
   const decode = createMonoDecoder({ ...wireFormat, ...format });
   const resampler = createResampler(format.sampleRate, sampleRate);
   return (bytes) => encodeS16le(resampler.push(decode(bytes)));
+}
+
+/** Adds up small losses, so that they are not reported one by one. */
+interface LossReport {
+  add(ms: number): void;
+  /** Reports what was not reported yet. */
+  end(): void;
+}
+
+const tellEveryMs = 1_000;
+
+/** Reports the first loss at once, and later ones at most once a second. */
+export function createLossReport(clock: Clock, tell: (lostMs: number) => void): LossReport {
+  let lostMs = 0;
+  let pause: { cancel(): void } | undefined;
+  const tellAll = () => {
+    pause = undefined;
+    if (lostMs === 0) return;
+    const sum = lostMs;
+    lostMs = 0;
+    pause = clock.after(tellEveryMs, tellAll, { background: true });
+    tell(sum);
+  };
+  return {
+    add(ms) {
+      lostMs += ms;
+      if (pause === undefined) tellAll();
+    },
+    end() {
+      pause?.cancel();
+      tellAll();
+      pause?.cancel();
+    },
+  };
 }

@@ -1,18 +1,106 @@
 import * as z from 'zod';
-import { rateLimitSchema } from './dialect/rate-limit.ts';
+import { reservedClaims, tokenLifetimeSeconds } from './claims.ts';
+import { jsonFields } from './dialect/fields.ts';
 import { refusalsSchema } from './dialect/refusals.ts';
 import { streamSchema } from './dialect/stream.ts';
-import { tokenSchema } from './dialect/token.ts';
+import { resetFormats } from './rate-limit.ts';
 import { describeIssue, readOnce, type SchemaProblem, type SecretNames } from './schema-problem.ts';
 
 export type { CloseCause } from './dialect/closes.ts';
 export type { InvalidCase, RefusalCause } from './dialect/refusals.ts';
-export { isSigningAlgorithm, isSymmetric } from './dialect/token.ts';
 
 /**
  * The dialect: every choice that the specification leaves open ("not shown"), as one validated value.
  * The emulator follows it; a client does not need it.
  */
+
+const symmetricAlgorithms = ['HS256', 'HS384', 'HS512'] as const;
+const asymmetricAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'] as const;
+const algorithms = [...symmetricAlgorithms, ...asymmetricAlgorithms] as const;
+export type SigningAlgorithm = (typeof algorithms)[number];
+
+/** Whether the dialect can name this `alg`. */
+export function isSigningAlgorithm(alg: unknown): alg is SigningAlgorithm {
+  return (algorithms as readonly unknown[]).includes(alg);
+}
+
+/** Whether an algorithm signs and verifies with one shared secret. */
+export function isSymmetric(algorithm: SigningAlgorithm): boolean {
+  return (symmetricAlgorithms as readonly string[]).includes(algorithm);
+}
+
+const tokenSchema = z
+  .strictObject({
+    algorithm: z.enum(algorithms).default('HS256').describe('JWT signing algorithm'),
+    secret: z
+      .string()
+      .min(32)
+      .optional()
+      .describe('Secret of an HS* algorithm; default: a random one at each start'),
+    privateKey: z
+      .string()
+      .startsWith('-----BEGIN PRIVATE KEY-----')
+      .optional()
+      .describe('Private key of another algorithm, as PKCS #8 PEM; default: a new key pair at each start'),
+    issuer: z.string().min(1).default('voicectl-emulator').describe('Claim `iss`'),
+    header: jsonFields.default({}).describe('Further fields of the JWT header, such as `kid`'),
+    extraClaims: jsonFields
+      .refine((claims) => !Object.keys(claims).some((name) => reservedClaims.includes(name)), {
+        error: `expected claims other than ${reservedClaims.join(', ')}`,
+      })
+      .default({})
+      .describe('Claims beside those of the specification'),
+    jti: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether tokens carry the claim `jti`; without it two tokens of one device and second are the same token',
+      ),
+    singleUse: z.boolean().default(true).describe('Whether a token opens one connection only'),
+    clockToleranceSeconds: z
+      .number()
+      .min(0)
+      .max(tokenLifetimeSeconds)
+      .default(0)
+      .describe('How long past `exp`, or before `iat`, a token is still accepted'),
+  })
+  .prefault({});
+
+const rateLimitSchema = z
+  .strictObject({
+    window: z
+      .enum(['first-request', 'sliding', 'token-bucket', 'calendar-minute'])
+      .default('first-request')
+      .describe(
+        '`first-request`: the limit resets 60 s after the first request; `sliding`: each request counts for 60 s; `token-bucket`: requests come back one by one, all of them in 60 s; `calendar-minute`: the limit resets at each full minute',
+      ),
+    counts: z
+      .enum(['accepted', 'all'])
+      .default('accepted')
+      .describe('Which requests count: those that are answered with a token, or also those over the limit'),
+    countsInvalid: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether requests that are refused as invalid, or for their key, count too, where they name a device',
+      ),
+    resetFormat: z.enum(resetFormats).default('seconds').describe('Format of X-RateLimit-Reset'),
+    headersOn: z
+      .enum(['all', 'success', 'limited'])
+      .default('all')
+      .describe('Which answers of a known device carry the three headers'),
+    headersOnInvalid: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether answers to requests that are refused as invalid, or for their key, carry the three headers, where they name a device',
+      ),
+    retryAfter: z
+      .enum(['seconds', 'http-date', 'none'])
+      .default('seconds')
+      .describe('Format of Retry-After when the limit is exceeded'),
+  })
+  .prefault({});
 
 /** The schema of a dialect file. Every field has a default: an empty object is a whole dialect. */
 export const dialectSchema = z.strictObject({

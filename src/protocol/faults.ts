@@ -1,11 +1,209 @@
 import * as z from 'zod';
-import type { FaultPoint, FaultSpec } from './faults/fault-spec.ts';
-import { liveStreamFaults } from './faults/live-stream.ts';
-import { networkFaults } from './faults/network.ts';
-import { openingFaults } from './faults/opening.ts';
-import { replyAudioFaults } from './faults/reply-audio.ts';
-import { faultScopes } from './faults/scopes.ts';
+import { closeCodeSchema, closeReasonSchema } from './close-code-schema.ts';
+import {
+  after,
+  delay,
+  duration,
+  type FaultPoint,
+  type FaultSpec,
+  fault,
+  text,
+  word,
+} from './faults/fault-spec.ts';
 import { tokenRequestFaults } from './faults/token-request.ts';
+import { networkShape } from './network.ts';
+
+/** Which opportunities a fault takes. */
+const count = {
+  skip: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Lets this many opportunities pass first: with `times`, faults strike in a fixed order'),
+  times: z.int().min(1).optional().describe('Strikes this often, then no more; default: until it is cleared'),
+  probability: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(1)
+    .describe('Chance at each opportunity; the same in each run with a seed'),
+};
+/** An upgrade does not tell its device. */
+const device = { device: z.string().min(1).optional().describe('Strikes this device only') };
+const stream = { stream: z.int().min(1).optional().describe('Strikes the stream of this number only') };
+const direction = {
+  direction: z
+    .enum(['device', 'service'])
+    .optional()
+    .describe('Which side of a proxy it strikes; default: the device'),
+};
+
+/** What narrows a fault down, by where it strikes: device, stream, direction and count. */
+const faultScopes = {
+  connection: count,
+  token: { ...device, ...count },
+  upgrade: count,
+  authorise: { ...device, ...count },
+  connected: { ...device, ...count },
+  live: { ...device, ...stream, ...direction, ...count },
+  audio: { ...device, ...stream, ...direction, ...count },
+} as const satisfies Record<FaultPoint, z.ZodRawShape>;
+
+/** What can go wrong with the network beneath everything. */
+const networkFaults = {
+  network: fault({
+    at: 'connection',
+    summary: 'the network is slow, uneven, lossy or gone, in both directions; the newest one counts',
+    parameters: networkShape,
+  }),
+} as const satisfies Record<string, FaultSpec>;
+
+/** What can go wrong while a stream opens. */
+const openingFaults = {
+  // The upgrade.
+  'upgrade-refused': fault({
+    at: 'upgrade',
+    summary: 'the upgrade is answered with an error of this status',
+    parameters: { status: z.int().min(400).max(599).default(503).describe('HTTP status') },
+  }),
+  'upgrade-slow': fault({ at: 'upgrade', summary: 'the upgrade comes late', parameters: delay }),
+  'upgrade-hang': fault({ at: 'upgrade', summary: 'the upgrade is never answered', parameters: {} }),
+  'upgrade-reset': fault({
+    at: 'upgrade',
+    summary: 'the connection of the upgrade is reset',
+    parameters: {},
+  }),
+
+  // The token on the stream.
+  'auth-refused': fault({
+    at: 'authorise',
+    summary: 'a good token is refused on the stream, in the wording of the dialect',
+    parameters: {
+      cause: z
+        .enum(['tokenInvalid', 'tokenExpired', 'tokenReused'])
+        .default('tokenInvalid')
+        .describe('The reason that is given: invalid, expired or used before'),
+    },
+  }),
+  'connection-limit': fault({
+    at: 'authorise',
+    summary: 'the device has too many connections, in the wording of the dialect',
+    parameters: {},
+  }),
+
+  // The first message of the service.
+  'connected-late': fault({
+    at: 'connected',
+    summary: 'the connected message comes late; audio is accepted meanwhile',
+    parameters: delay,
+  }),
+  'connected-missing': fault({
+    at: 'connected',
+    summary: 'the connected message never comes',
+    parameters: {},
+  }),
+  'connected-malformed': fault({
+    at: 'connected',
+    summary: 'the connected message is cut off, so that it is not valid JSON',
+    parameters: {},
+  }),
+  'connected-unknown': fault({
+    at: 'connected',
+    summary: 'a message of another kind comes instead',
+    parameters: { kind: word('service_hello', 'Kind of the message') },
+  }),
+} as const satisfies Record<string, FaultSpec>;
+
+/** What can go wrong with the AI's audio. */
+const replyAudioFaults = {
+  mute: fault({
+    at: 'audio',
+    summary: 'the audio is not sent, as if the AI were silent',
+    parameters: {},
+  }),
+  drop: fault({ at: 'audio', summary: 'the message is lost; use probability to lose some', parameters: {} }),
+  duplicate: fault({ at: 'audio', summary: 'the message comes twice', parameters: {} }),
+  'odd-split': fault({
+    at: 'audio',
+    summary: 'the message is split in the middle of a sample',
+    parameters: {},
+  }),
+  burst: fault({
+    at: 'audio',
+    summary: 'messages are held and sent together',
+    parameters: { every: duration('500ms', 'From one burst to the next') },
+  }),
+  drip: fault({
+    at: 'audio',
+    summary: 'audio comes slower than real time',
+    parameters: { factor: z.number().gt(0).lt(1).default(0.5).describe('Of real time') },
+  }),
+  clipped: fault({
+    at: 'audio',
+    summary: 'the audio is far too loud, and clipped',
+    parameters: { gain: z.number().min(1).max(60).default(30).describe('In dB') },
+  }),
+  silent: fault({ at: 'audio', summary: 'the samples are all zero', parameters: {} }),
+  'wrong-rate': fault({
+    at: 'audio',
+    summary: 'the audio has another sample rate, so that the voice is too high or too low',
+    parameters: { rate: z.int().min(4_000).max(96_000).default(24_000).describe('In Hz') },
+  }),
+  'swapped-bytes': fault({ at: 'audio', summary: 'the samples are big-endian', parameters: {} }),
+} as const satisfies Record<string, FaultSpec>;
+
+/** What can go wrong on a live stream: its messages and its end. */
+const liveStreamFaults = {
+  'message-malformed': fault({
+    at: 'live',
+    summary: 'a text message that is not valid JSON',
+    parameters: after,
+  }),
+  'message-unknown': fault({
+    at: 'live',
+    summary: 'a message of an unknown kind',
+    parameters: { ...after, kind: word('service_unheard_of', 'Kind of the message') },
+  }),
+  'message-error': fault({
+    at: 'live',
+    summary: 'an error message, in the wording of the dialect; the stream goes on',
+    parameters: {
+      ...after,
+      code: word('INTERNAL_ERROR', 'Error code'),
+      message: text('The service has failed', 'Error message'),
+    },
+  }),
+  close: fault({
+    at: 'live',
+    summary: 'the stream is closed with a code',
+    parameters: {
+      ...after,
+      code: closeCodeSchema.default(1011).describe('Close code'),
+      reason: closeReasonSchema.default('').describe('Close reason'),
+    },
+  }),
+  'abnormal-close': fault({
+    at: 'live',
+    summary: 'the connection ends without a close frame (1006)',
+    parameters: after,
+  }),
+  reset: fault({ at: 'live', summary: 'the connection is reset', parameters: after }),
+  'half-open': fault({
+    at: 'live',
+    summary: 'the service disappears: it sends nothing, reads nothing and answers no ping',
+    parameters: after,
+  }),
+  stall: fault({
+    at: 'live',
+    summary: 'the service sends nothing for a while, then everything at once',
+    parameters: { ...after, for: duration('3s', 'How long') },
+  }),
+  deaf: fault({
+    at: 'live',
+    summary: 'the service stops reading, so that the client’s socket fills up; it goes on sending',
+    parameters: after,
+  }),
+} as const satisfies Record<string, FaultSpec>;
 
 export { type FaultPoint, faultPoints } from './faults/fault-spec.ts';
 

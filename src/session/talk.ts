@@ -7,8 +7,8 @@ import { bytesForMs } from '../protocol/audio-format.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { Ledger } from './ledger.ts';
+import type { Metrics } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
-import { waitForReplyEnd } from './reply-end.ts';
 
 export interface TalkParts {
   options: SessionOptions;
@@ -149,5 +149,39 @@ async function* silence(ms: number): AsyncGenerator<Buffer> {
   const chunk = Buffer.alloc(bytesForMs(silenceChunkMs));
   for (let left = ms; left > 0; left -= silenceChunkMs) {
     yield left >= silenceChunkMs ? chunk : chunk.subarray(0, bytesForMs(left));
+  }
+}
+
+interface ReplyEndOptions {
+  clock: Clock;
+  metrics: Metrics;
+  /** How long to wait for a reply to begin. */
+  waitMs: number;
+  /** A pause this long ends a reply. */
+  settleMs: number;
+  /** Until when nothing was read from the service: now, if nothing is. */
+  pausedUntil(): number;
+  signal: AbortSignal;
+}
+
+/** How often to check whether a reply has begun. */
+const lookEveryMs = 20;
+
+/** Waits after the end of the sent audio until the reply has ended, or has failed to begin. */
+export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended' | 'none'> {
+  const { clock, metrics, waitMs, settleMs, pausedUntil, signal } = options;
+  const since = clock.now();
+  for (;;) {
+    const now = clock.now();
+    const begunAt = metrics.replyBegunAt;
+    const giveUpAt = Math.max(since, pausedUntil()) + waitMs;
+    if (begunAt === undefined) {
+      if (now >= giveUpAt) return 'none';
+      await waitUntil(clock, Math.min(now + lookEveryMs, giveUpAt), signal);
+      continue;
+    }
+    const endsAt = Math.max(begunAt, metrics.lastAudibleAt ?? 0, pausedUntil()) + settleMs;
+    if (now >= endsAt) return 'ended';
+    await waitUntil(clock, endsAt, signal);
   }
 }

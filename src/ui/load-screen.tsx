@@ -1,16 +1,22 @@
-import { Text } from 'ink';
+import { Box, Text } from 'ink';
+import type { FailureKind } from '../kernel/failure-kind.ts';
+import { limitText, measuredText } from '../report/load-lines.ts';
+import type { LiveLoad } from '../runs/load/live.ts';
+import type { JudgedThreshold } from '../runs/load/thresholds.ts';
 import { type Band, space } from './bands.ts';
+import { cutTo, padTo, steady } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
+import { Bar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
-import { LoadCounts } from './components/LoadCounts.tsx';
 import { LoadTimes } from './components/LoadTimes.tsx';
 import { Rule } from './components/Rule.tsx';
-import { ThresholdLines } from './components/ThresholdLines.tsx';
 import { footBand } from './foot-band.tsx';
+import { toAscii } from './glyphs.ts';
 import type { Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { layoutLoad } from './load-layout.ts';
 import type { LoadModel } from './load-model.ts';
+import { type Colour, colours, useGlyphs } from './theme.ts';
 
 /** The screen of a load run, from top to bottom. */
 export function loadBands(model: LoadModel, terminal: Size): Band[] {
@@ -111,4 +117,114 @@ function PlanLine({ model, width }: { model: LoadModel; width: number }) {
       lines={1}
     />
   );
+}
+
+const refusals: readonly FailureKind[] = [
+  ...(['token-refused', 'stream-refused', 'rate-limited'] as const),
+  ...(['too-many-connections', 'handshake'] as const),
+];
+const cuts: readonly FailureKind[] = ['stream-broken', 'service-error'];
+
+interface Count {
+  name: string;
+  count: number;
+  colour?: Colour;
+}
+
+/** How many sessions are in which state. */
+function LoadCounts({ live }: { live: LiveLoad | undefined }) {
+  const { dot } = useGlyphs();
+  return (
+    <Text wrap="truncate">
+      {countsOf(live).map(({ name, count, colour }, index) => (
+        <Text key={name}>
+          {index === 0 ? '' : <Text dimColor> {dot} </Text>}
+          <Text bold {...(colour === undefined || count === 0 ? {} : { color: colour })}>
+            {count}
+          </Text>{' '}
+          <Text dimColor>{name}</Text>
+        </Text>
+      ))}
+    </Text>
+  );
+}
+
+function countsOf(live: LiveLoad | undefined): Count[] {
+  const of = (kinds: readonly FailureKind[]) =>
+    kinds.reduce((sum, kind) => sum + (live?.failures[kind] ?? 0), 0);
+  const [refused, cut] = [of(refusals), of(cuts)];
+  const { arrived = 0, done = 0, failed = 0, stopped = 0, dropped = 0 } = live?.counts ?? {};
+  const rare: Count[] = [
+    { name: 'failed otherwise', count: failed - refused - cut, colour: colours.bad },
+    { name: 'stopped', count: stopped },
+    { name: 'dropped', count: dropped, colour: colours.bad },
+  ];
+  return [
+    { name: 'open', count: live?.last.open ?? 0, colour: colours.good },
+    { name: 'started', count: arrived },
+    { name: 'done', count: done },
+    { name: 'refused', count: refused, colour: colours.bad },
+    { name: 'cut', count: cut, colour: colours.bad },
+    ...rare.filter(({ count }) => count > 0),
+  ];
+}
+
+interface ThresholdLinesProps {
+  thresholds: readonly JudgedThreshold[];
+  width: number;
+  lines: number;
+  isAscii: boolean;
+}
+
+const narrowestBar = 6;
+const widestBar = 24;
+const valueWidth = 12;
+
+/** Each threshold with its value beside the limit: those that do not hold first, where there is no room for all. */
+function ThresholdLines({ thresholds, width, lines, isAscii }: ThresholdLinesProps) {
+  const crossed = thresholds.filter(({ holds }) => !holds);
+  const first =
+    thresholds.length <= lines ? thresholds : [...crossed, ...thresholds.filter(({ holds }) => holds)];
+  const shown = first.slice(0, lines);
+  const nameWidth = Math.min(Math.max(...shown.map(({ text }) => text.length)), Math.floor(width / 2) - 4);
+  return (
+    <Box flexDirection="column">
+      {shown.map((threshold) => (
+        <ThresholdLine key={threshold.text} {...{ threshold, nameWidth, width, isAscii }} />
+      ))}
+    </Box>
+  );
+}
+
+interface ThresholdLineProps extends Pick<ThresholdLinesProps, 'width' | 'isAscii'> {
+  threshold: JudgedThreshold;
+  nameWidth: number;
+}
+
+function ThresholdLine({ threshold, nameWidth, width, isAscii }: ThresholdLineProps) {
+  const { passed, failed, ellipsis, dot } = useGlyphs();
+  const { text, holds, value, limit } = threshold;
+  const show = (words: string) => (isAscii ? toAscii(words) : steady(words, width));
+  const colour = holds ? colours.good : value === null ? colours.warning : colours.bad;
+  const of = `of ${limitText(threshold)}`;
+  const measured = padTo(show(value === null ? 'no value yet' : measuredText(threshold)), valueWidth);
+  const bar = Math.min(widestBar, width - nameWidth - valueWidth - of.length - 6);
+  return (
+    <Text wrap="truncate">
+      <Text color={colour}>{holds ? passed : value === null ? dot : failed}</Text>{' '}
+      {padTo(cutTo(show(text), nameWidth, ellipsis), nameWidth)}
+      {'  '}
+      <Text bold>{measured}</Text>{' '}
+      {bar >= narrowestBar && (
+        <>
+          <Bar value={value === null ? 0 : share(value, limit)} width={bar} colour={colour} />{' '}
+        </>
+      )}
+      <Text dimColor>{show(of)}</Text>
+    </Text>
+  );
+}
+
+function share(value: number, limit: number): number {
+  return limit === 0 ? (value === 0 ? 0 : 1) : value / limit;
 }

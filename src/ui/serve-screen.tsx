@@ -1,14 +1,15 @@
-import { Box } from 'ink';
+import { Box, Text } from 'ink';
+import { counterTexts, type ServeCounters } from '../report/serve-counters.ts';
 import { type Band, space } from './bands.ts';
-import { CounterLine } from './components/CounterLine.tsx';
+import { cutTo } from './cells.ts';
 import { DevicesPanel } from './components/DevicesPanel.tsx';
 import { Head } from './components/Head.tsx';
 import { StreamsPanel } from './components/StreamsPanel.tsx';
-import { UrlLines } from './components/UrlLines.tsx';
 import { footBand } from './foot-band.tsx';
 import { halves, layoutServe, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
-import type { ServeModel } from './serve-model.ts';
+import type { Addresses, ServeModel } from './serve-model.ts';
+import { colours, useGlyphs } from './theme.ts';
 
 /** The screen of the emulator, from top to bottom. */
 export function serveBands(model: ServeModel, terminal: Size): Band[] {
@@ -101,5 +102,60 @@ function ServeHead({ model, width }: { model: ServeModel; width: number }) {
       width={width}
       isAscii={start.ascii}
     />
+  );
+}
+
+/** Counts of what has happened, and the active faults. */
+function CounterLine({ counters, faults }: { counters: ServeCounters; faults: readonly string[] }) {
+  const { dot, ellipsis } = useGlyphs();
+  return (
+    <Text wrap="truncate">
+      {faults.length > 0 && (
+        <Text>
+          <Text color={colours.warning} bold>
+            !
+          </Text>{' '}
+          <Text bold>{faults.length}</Text> <Text dimColor>active:</Text>{' '}
+          {cutTo(faults.join(', '), 24, ellipsis)} <Text dimColor>{dot}</Text>{' '}
+        </Text>
+      )}
+      {counterTexts(counters).map((text, index) => (
+        <Text key={text.replace(/^\d+ /, '')}>
+          {index === 0 ? '' : <Text dimColor> {dot} </Text>}
+          <Text bold>{text.split(' ')[0]}</Text> <Text dimColor>{text.split(' ')[1]}</Text>
+        </Text>
+      ))}
+    </Text>
+  );
+}
+
+/** The addresses of the emulator, and a command to try. */
+function UrlLines({
+  addresses,
+  width,
+  lines,
+}: {
+  /** Undefined until it listens. */
+  addresses: Addresses | undefined;
+  width: number;
+  lines: number;
+}) {
+  const { ellipsis } = useGlyphs();
+  const { tokenUrl, streamUrl, page, curl } = addresses ?? { tokenUrl: '', streamUrl: '', curl: '' };
+  const rows: [label: string, text: string][] = [
+    ['token', tokenUrl],
+    ['stream', streamUrl],
+    ...(page === undefined ? [] : [['page', page] satisfies [string, string]]),
+    ['try', curl],
+  ];
+  return (
+    <Box flexDirection="column">
+      {rows.slice(0, lines).map(([label, text]) => (
+        <Text key={label} wrap="truncate">
+          <Text dimColor>{label.padEnd(7)}</Text>
+          {cutTo(text, width - 7, ellipsis)}
+        </Text>
+      ))}
+    </Box>
   );
 }

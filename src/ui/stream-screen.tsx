@@ -1,17 +1,20 @@
-import { Box } from 'ink';
+import { Box, Text } from 'ink';
 import { escapeText } from '../kernel/escape.ts';
+import type { SessionState } from '../session/events.ts';
 import { type Band, space } from './bands.ts';
-import { FigureLines } from './components/FigureLines.tsx';
 import { Head } from './components/Head.tsx';
-import { Levels } from './components/Levels.tsx';
-import { Steps } from './components/Steps.tsx';
+import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
+import { Rule } from './components/Rule.tsx';
 import { Timeline } from './components/Timeline.tsx';
 import { TokenPanel } from './components/TokenPanel.tsx';
-import { figureViews } from './figures.ts';
+import { type FigureView, figureViews } from './figures.ts';
 import { footBand } from './foot-band.tsx';
+import { toAscii } from './glyphs.ts';
 import { halves, layoutStream, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
+import { readMeter } from './meter.ts';
 import type { StreamModel } from './stream-model.ts';
+import { colours, useGlyphs } from './theme.ts';
 
 /** The timeline moves in steps of this: finer ones would not be visible. */
 const timelineStepMs = 200;
@@ -94,5 +97,84 @@ function StreamHead({ model, width }: { model: StreamModel; width: number }) {
       width={width}
       isAscii={start.ascii}
     />
+  );
+}
+
+/** The figures on one or two lines; a figure past its limit is red and marked. */
+function FigureLines({
+  views,
+  lines,
+  isAscii,
+}: {
+  views: readonly FigureView[];
+  lines: number;
+  isAscii: boolean;
+}) {
+  const perLine = Math.ceil(views.length / lines);
+  return (
+    <Box flexDirection="column">
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
+        <Text key={line} wrap="truncate">
+          {views.slice(line * perLine, (line + 1) * perLine).map(({ name, text, isPast }, index) => (
+            <Text key={name}>
+              {index === 0 ? '' : '  '}
+              <Text dimColor>{name}</Text>{' '}
+              {isPast ? (
+                <Text color={colours.bad} bold>
+                  {isAscii ? toAscii(text) : text}!
+                </Text>
+              ) : (
+                <Text bold>{isAscii ? toAscii(text) : text}</Text>
+              )}
+            </Text>
+          ))}
+        </Text>
+      ))}
+    </Box>
+  );
+}
+
+/** Both meters; as a panel, also heading and scale. */
+function Levels({ model, width, isPanel }: { model: StreamModel; width: number; isPanel: boolean }) {
+  const { meters, isMuted, isSpeaking, now } = model;
+  const note = isMuted ? 'muted' : isSpeaking ? 'you speak' : '';
+  return (
+    <Box flexDirection="column" width={width}>
+      {isPanel && <Rule title="levels" note={note} width={width} />}
+      <LevelMeter
+        label="you"
+        reading={readMeter(meters.out, now)}
+        colour={colours.you}
+        width={width}
+        instead={isMuted ? 'muted' : undefined}
+      />
+      <LevelMeter label="AI" reading={readMeter(meters.in, now)} colour={colours.ai} width={width} />
+      {isPanel && <LevelScale width={width} />}
+    </Box>
+  );
+}
+
+const steps: readonly SessionState[] = ['token', 'connecting', 'authorising', 'live', 'draining', 'closed'];
+
+/** The steps of a session, with the current one marked. */
+function Steps({ state }: { state: SessionState | undefined }) {
+  const { next, passed } = useGlyphs();
+  const at = state === undefined ? -1 : steps.indexOf(state);
+  return (
+    <Text wrap="truncate">
+      {steps.map((step, index) => (
+        <Text key={step}>
+          {index === 0 ? '' : <Text dimColor>{` ${next} `}</Text>}
+          {index === at ? (
+            <Text bold underline>
+              {step}
+            </Text>
+          ) : (
+            <Text dimColor>{index < at ? `${step} ${passed}` : step}</Text>
+          )}
+        </Text>
+      ))}
+    </Text>
   );
 }

@@ -1,18 +1,17 @@
-import { Text } from 'ink';
+import { Box, Text } from 'ink';
 import { type Band, space } from './bands.ts';
-import { cutTo, steady } from './cells.ts';
+import { cutTo, padTo, steady } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { Head } from './components/Head.tsx';
-import { SeenLines } from './components/SeenLines.tsx';
-import { VerdictCounts } from './components/VerdictCounts.tsx';
-import { idColumns, VerdictLine } from './components/VerdictLine.tsx';
+import { Rule } from './components/Rule.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
 import { layoutVerdicts, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { useGlyphs } from './theme.ts';
-import type { VerdictModel } from './verdict-model.ts';
+import { verdictMark } from './verdict-mark.ts';
+import type { ItemSeen, VerdictModel } from './verdict-model.ts';
 
 /** A screen of verdicts, from top to bottom. */
 export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
@@ -114,6 +113,98 @@ function DoingLine({ model, width }: { model: VerdictModel; width: number }) {
     <Text wrap="truncate">
       <Text dimColor>now</Text>{' '}
       {cutTo(start.ascii ? toAscii(text) : steady(text, width), width - 4, ellipsis)}
+    </Text>
+  );
+}
+
+interface SeenLinesProps {
+  item: ItemSeen | undefined;
+  width: number;
+  isAscii: boolean;
+}
+
+/** What was seen of one item, in full if it fits. */
+function SeenLines({ item, width, isAscii }: SeenLinesProps) {
+  const text = item?.message ?? '';
+  return (
+    <Box flexDirection="column" width={width}>
+      <Rule title={item === undefined ? '' : `${item.id}: ${item.title}`} width={width} />
+      <Text wrap="wrap">{isAscii ? toAscii(text) : steady(text, 4 * width)}</Text>
+    </Box>
+  );
+}
+
+const verdicts = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped', undefined] as const;
+
+/** How many items have which verdict, and how many wait for theirs. */
+function VerdictCounts({ items }: { items: readonly ItemSeen[] }) {
+  const glyphs = useGlyphs();
+  const counts = verdicts
+    .map((verdict) => ({ verdict, count: items.filter((item) => item.verdict === verdict).length }))
+    .filter(({ verdict, count }) => count > 0 || verdict === 'pass' || verdict === 'fail');
+  return (
+    <Text wrap="truncate">
+      {counts.map(({ verdict, count }, index) => {
+        const { colour } = verdictMark(count === 0 ? undefined : verdict, glyphs);
+        return (
+          <Text key={verdict ?? 'waiting'}>
+            {index === 0 ? '' : <Text dimColor> {glyphs.dot} </Text>}
+            <Text bold {...(colour === undefined ? {} : { color: colour })}>
+              {count}
+            </Text>{' '}
+            <Text dimColor>{verdict ?? 'waiting'}</Text>
+          </Text>
+        );
+      })}
+    </Text>
+  );
+}
+
+/** The columns that the ids of a list take. */
+function idColumns(items: readonly { id: string }[]): number {
+  return Math.max(shortestIdWidth, ...items.map(({ id }) => id.length + 1));
+}
+
+interface VerdictLineProps {
+  item: ItemSeen;
+  idWidth: number;
+  isMarked: boolean;
+  width: number;
+  isAscii: boolean;
+}
+
+const shortestIdWidth = 5;
+const verdictWidth = 9;
+const longestTitle = 43;
+
+/** An item in the list: its verdict, its name, and what was seen. */
+function VerdictLine({ item, idWidth, isMarked, width, isAscii }: VerdictLineProps) {
+  const glyphs = useGlyphs();
+  const { id, title, verdict, message, isFinal } = item;
+  const show = (text: string) => (isAscii ? toAscii(text) : steady(text, width));
+  const { sign, colour } = verdictMark(verdict, glyphs);
+  const room = width - 4 - idWidth - verdictWidth;
+  const titleWidth = Math.min(room, longestTitle);
+  const isLoud = verdict === 'fail' || verdict === 'warn';
+  const name = verdict === 'fail' && !isFinal ? 'fail?' : (verdict ?? '');
+  return (
+    <Text wrap="truncate" inverse={isMarked}>
+      {isMarked ? glyphs.cursor : ' '}
+      {colour === undefined ? <Text dimColor={!isMarked}>{sign}</Text> : <Text color={colour}>{sign}</Text>}{' '}
+      {padTo(id, idWidth)}
+      {isLoud && colour !== undefined ? (
+        <Text color={colour} bold>
+          {padTo(name, verdictWidth)}
+        </Text>
+      ) : (
+        padTo(name, verdictWidth)
+      )}
+      <Text dimColor={!isMarked && (verdict === undefined || verdict === 'skipped')}>
+        {padTo(show(title), titleWidth, glyphs.ellipsis)}
+      </Text>{' '}
+      <Text dimColor={!isMarked && !isLoud}>
+        {cutTo(show(message), room - titleWidth - 1, glyphs.ellipsis)}
+      </Text>
     </Text>
   );
 }

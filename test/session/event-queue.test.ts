@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createEventQueue } from '../../src/session/event-queue.ts';
 import type { AudioDirection, SessionEvent } from '../../src/session/events.ts';
+import { createEventQueue } from '../../src/session/session.ts';
 
 const audio = (t: number, direction: AudioDirection = 'in', rmsDbfs = -20): SessionEvent => ({
   t,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createInbox } from '../../src/session/inbox.ts';
+import { createInbox } from '../../src/session/open-session.ts';
 
 function setUp() {
   const calls: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Metrics } from '../../src/session/metrics.ts';
-import { waitForReplyEnd } from '../../src/session/reply-end.ts';
+import { waitForReplyEnd } from '../../src/session/talk.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 
 /** A wait for a reply of which a test says when it began and was last heard. */

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Reader } from 'wav';
 import { type ByteInput, createStreamInput } from '../../files/byte-input.ts';
 import { openFileInput } from '../../files/file-input.ts';
 import { convertHint, refusal } from '../../files/refusal.ts';
@@ -9,12 +10,12 @@ import { createMonoDecoder } from '../decode.ts';
 import { encodeS16le } from '../encode.ts';
 import { createInputSource, type ReadingPlan } from '../input-source.ts';
 import { createResampler } from '../resample.ts';
-import type { AudioSource } from '../source.ts';
+import type { AudioSource, SampleFormat } from '../source.ts';
 import { describeFormat, wireFormat } from '../source-format.ts';
 import { wholeSamples } from '../whole-samples.ts';
 import type { WavFormat } from './wav-format.ts';
+import { makeWavHeader } from './wav-header.ts';
 import { probeWav } from './wav-probe.ts';
-import { readThroughWav } from './wav-reader.ts';
 
 export interface WavSourceOptions {
   /** Refuse audio that is not 16 kHz, 16-bit, mono, instead of converting it. */
@@ -84,4 +85,32 @@ async function* convert(audio: AsyncIterable<Buffer>, format: WavFormat): AsyncG
   }
   const rest = resampler.flush();
   if (rest.length > 0) yield encodeS16le(rest);
+}
+
+/**
+ * The audio of a WAV by way of `wav.Reader`, which is given a plain 44-byte header and then `data`, the
+ * bytes of the data range: by itself it fails on many well-formed files (wav 1.0.2: chunks before `fmt `, odd
+ * sizes, RF64, EXTENSIBLE). It is an old-style stream without `destroy`, so it is driven by hand, a chunk in and
+ * a chunk out: it never holds more than one chunk, and nothing is left open when the loop ends early.
+ */
+async function* readThroughWav(format: SampleFormat, data: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  // What it needs is much, and most emulators read no file.
+  const { default: wav } = await import('wav');
+  const reader = new wav.Reader();
+  const write = (bytes: Buffer) =>
+    new Promise<void>((resolve, reject) => {
+      reader.write(bytes, (error) => (error ? reject(error) : resolve()));
+    });
+
+  // To the reader a size of 0 means "until the end".
+  await write(makeWavHeader(format, 0));
+  for await (const bytes of data) {
+    await write(bytes);
+    for (let audio = take(reader); audio; audio = take(reader)) yield audio;
+  }
+}
+
+function take(reader: Reader): Buffer | undefined {
+  const audio: unknown = reader.read();
+  return Buffer.isBuffer(audio) ? audio : undefined;
 }

@@ -8,9 +8,13 @@ import {
   repeat,
   systemClock,
 } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { messageOf } from '../../kernel/thrown.ts';
 import type { Fault } from '../../protocol/faults.ts';
 import type { EmulatorEventBody } from '../../service/events.ts';
 import type { State } from '../../service/state/state.ts';
+import { tlsProblem } from '../../wire/client/connection-error.ts';
+import { shownUrl } from './address.ts';
 import { type Bus, type BusMessage, createBus } from './bus.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
 import {
@@ -35,8 +39,7 @@ import {
   pulseScript,
   returnScript,
 } from './scripts/life.ts';
-import { refuseStart } from './start-problem.ts';
-import { createRedisTime } from './time.ts';
+import { timeScript } from './scripts/window.ts';
 import { createSharedWindows } from './windows.ts';
 
 /** How often an emulator reports that it runs, and renews its leases. */
@@ -286,4 +289,75 @@ function readFaults(value: unknown): SharedFault[] {
 async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {
   const info = await connection.send(['INFO', 'memory'], { optional: true }).catch(() => undefined);
   return /maxmemory_policy:(\S+)/.exec(String(info))?.[1];
+}
+
+/** What Redis says if a password or a right is missing. */
+const refusals = /^(?:Redis: )?(?:WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/;
+
+/** Throws why a service cannot be joined: `bad-config` (password), `tls-failed` or `connect-failed`. */
+function refuseStart(url: string, thrown: unknown): never {
+  const why = messageOf(thrown);
+  const shown = shownUrl(url);
+  if (refusals.test(why)) {
+    throw new VoicectlError('bad-config', `Redis at ${shown} refuses the user or the password`, {
+      hint: 'Give them as redis://USER:PASSWORD@HOST in VOICECTL_SHARED.',
+    });
+  }
+  const problem = tlsProblem(causeOf(thrown));
+  if (problem !== undefined) {
+    throw new VoicectlError('tls-failed', `Cannot use Redis at ${shown}: TLS failed (${problem})`, {
+      hint: tlsHint(problem),
+    });
+  }
+  throw new VoicectlError('connect-failed', `Cannot use Redis at ${shown}: ${why}`, {
+    hint: 'Check that it runs and that the address is right; rediss:// connects with TLS.',
+    retryable: true,
+  });
+}
+
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof VoicectlError ? causeOf(thrown.cause) : thrown;
+}
+
+function tlsHint(problem: string): string {
+  if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'The certificate is for other names: use one of them in the address.';
+  if (problem.includes('_ALERT_'))
+    return 'Redis has ended the handshake. If it asks clients for a certificate, set its tls-auth-clients to no.';
+  return 'To trust a private certificate authority, start with NODE_EXTRA_CA_CERTS=FILE in the environment.';
+}
+
+/** The time of day of Redis, estimated on this machine. */
+interface RedisTime {
+  /** The machine's clock, with the time of day of Redis. */
+  readonly clock: Clock;
+  /** Asks Redis for its time. */
+  measure(connection: RedisConnection): Promise<void>;
+}
+
+/** A difference below this is taken for delay on the way, milliseconds. */
+const smallestMs = 2;
+const samples = 3;
+
+function createRedisTime(base: Clock): RedisTime {
+  let aheadMs = 0;
+  const sample = async (connection: RedisConnection) => {
+    const sentAt = base.now();
+    const wall = base.wall();
+    const [, real] = await connection.run(timeScript, [], []);
+    const tripMs = base.now() - sentAt;
+    return { tripMs, aheadMs: Number(real) - (wall + tripMs / 2) };
+  };
+  return {
+    clock: { now: base.now, after: base.after, wall: () => base.wall() + aheadMs },
+    async measure(connection) {
+      let best = await sample(connection);
+      for (let taken = 1; taken < samples; taken += 1) {
+        const next = await sample(connection);
+        if (next.tripMs < best.tripMs) best = next;
+      }
+      // A clock may have been set: follow a difference that is larger than the error of the measurement.
+      if (Math.abs(best.aheadMs - aheadMs) > Math.max(smallestMs, best.tripMs)) aheadMs = best.aheadMs;
+    },
+  };
 }

@@ -1,11 +1,15 @@
 import type { Writable } from 'node:stream';
+import { createMonoDecoder } from '../../audio/decode.ts';
+import { encodeS16le } from '../../audio/encode.ts';
+import { createResampler } from '../../audio/resample.ts';
+import { wireFormat } from '../../audio/source-format.ts';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { bytesForMs, channels, sampleRate } from '../../protocol/audio-format.ts';
 import type { NativeBackend } from '../backend.ts';
 import { readHostMessages } from '../host/host-protocol.ts';
+import type { NativeFormat } from '../host/native-devices.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createWatchdog } from '../process/watchdog.ts';
-import { createConverter, isWireFormat } from './device-format.ts';
 import { createLoss } from './loss.ts';
 import { frameMs, type Speaker } from './speaker.ts';
 
@@ -117,4 +121,29 @@ export async function openHosted(
       return child.kill();
     },
   };
+}
+
+/** Whether a device takes the format of the service. */
+function isWireFormat(format: NativeFormat): boolean {
+  return format.sampleRate === sampleRate && format.channels === channels;
+}
+
+/** Converts 16 kHz s16le mono to the format of a device. */
+function createConverter(format: NativeFormat): (frame: Buffer) => Buffer {
+  if (isWireFormat(format)) return (frame) => frame;
+  const decode = createMonoDecoder(wireFormat);
+  const resampler = createResampler(sampleRate, format.sampleRate);
+  return (frame) => spread(encodeS16le(resampler.push(decode(frame))), format.channels);
+}
+
+/** Copies each sample to all channels. */
+function spread(pcm: Buffer, count: number): Buffer {
+  const spreadPcm = Buffer.alloc(pcm.length * count);
+  for (let sample = 0; sample < pcm.length / 2; sample += 1) {
+    const value = pcm.readInt16LE(sample * 2);
+    for (let channel = 0; channel < count; channel += 1) {
+      spreadPcm.writeInt16LE(value, (sample * count + channel) * 2);
+    }
+  }
+  return spreadPcm;
 }

@@ -1,9 +1,9 @@
+import { measureLevel } from '../../audio/level.ts';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
+import { watchLateness } from '../../kernel/lateness.ts';
 import type { Notices } from '../notices.ts';
 import { createRecovery } from '../process/recovery.ts';
-import { createHold } from './hold.ts';
-import { createHoldUp } from './hold-up.ts';
 import { createJitterBuffer, type JitterStats } from './jitter-buffer.ts';
 import { createRenewal } from './renewal.ts';
 import type { Speaker } from './speaker.ts';
@@ -245,6 +245,67 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     },
     get stats() {
       return buffer.stats;
+    },
+  };
+}
+
+/** Notices when this process was held up: stopped, or busy. */
+interface HoldUp {
+  /** Whether a hold-up has just ended: what is read now may have come during it. */
+  hasJustEnded(): boolean;
+  stop(): void;
+}
+
+/** A shorter delay is usual on a busy machine. */
+const toleratedMs = 50;
+/** What has come in the meantime is read within this time. */
+const recentMs = 50;
+
+export function createHoldUp(clock: Clock): HoldUp {
+  let endedAt = Number.NEGATIVE_INFINITY;
+  const lateness = watchLateness(clock, (lateMs) => {
+    if (lateMs > toleratedMs) endedAt = clock.now();
+  });
+  return {
+    hasJustEnded() {
+      lateness.look();
+      return clock.now() - endedAt < recentMs;
+    },
+    stop: () => lateness.stop(),
+  };
+}
+
+/** Holds back the rest of a reply after the user has interrupted it. */
+interface Hold {
+  /** The user speaks: the rest of the reply is not played. */
+  start(now: number): void;
+  /** The next audio is another reply. */
+  end(): void;
+  /** Whether this audio belongs to the reply that was interrupted. */
+  covers(pcm: Buffer, now: number): boolean;
+}
+
+/** After a pause of this length the reply has ended, or the service has noticed the interruption. */
+const pauseMs = 500;
+const audibleDbfs = -60;
+
+export function createHold(): Hold {
+  let heardAt: number | undefined;
+  return {
+    start(now) {
+      heardAt = now;
+    },
+    end() {
+      heardAt = undefined;
+    },
+    covers(pcm, now) {
+      if (heardAt === undefined) return false;
+      if (now - heardAt >= pauseMs) {
+        heardAt = undefined;
+        return false;
+      }
+      if (measureLevel(pcm).peakDbfs > audibleDbfs) heardAt = now;
+      return true;
     },
   };
 }

@@ -1,12 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { type Clock, waitUntil } from '../../kernel/clock.ts';
-import { bytesForMs } from '../../protocol/audio-format.ts';
+import { type Clock, repeat, waitUntil } from '../../kernel/clock.ts';
+import { bytesForMs, msForBytes } from '../../protocol/audio-format.ts';
 import type { ProgramBackend } from '../backend.ts';
 import { deviceError } from '../device-error.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createLag } from './lag.ts';
 import { createLoss } from './loss.ts';
-import { type Played, readPlayed, toldPlayed } from './played.ts';
 import { frameMs, type Speaker } from './speaker.ts';
 
 /** A program that cannot play ends within this time. */
@@ -139,4 +139,50 @@ export async function openProgram(
     finish: () => child.stop(programTailMs),
     stop: () => child.kill(),
   };
+}
+
+interface PlayedReport {
+  /** How much audio a program has played, plus or minus a constant. */
+  readonly playedMs: number;
+  /** How much its server and its device have accepted and not played, if it tells that. The rest waits before them. */
+  readonly heldMs?: number;
+}
+
+/** Calls back with how much audio a program has played, or when it had nothing to play. */
+type Played = (listener: (report: PlayedReport | 'underrun') => void) => void;
+
+const askEveryMs = 60;
+
+/** Read from the program's own lines, such as `Time: 1.234 sec; Latency: 20000 usec.` */
+function toldPlayed(child: DeviceProcess): Played {
+  return (listener) =>
+    child.onStatus(({ groups: { seconds, held, underrun } = {} }) => {
+      if (underrun !== undefined) return listener('underrun');
+      if (seconds === undefined) return;
+      const playedMs = Number(seconds) * 1_000;
+      listener(held === undefined ? { playedMs } : { playedMs, heldMs: Number(held) / 1_000 });
+    });
+}
+
+/**
+ * Read from Linux: how much input the program has read, a little more than it has played. Programs for ALSA and sox
+ * read when their device has room. Silent on other systems.
+ */
+function readPlayed(child: DeviceProcess, clock: Clock): Played {
+  return (listener) => {
+    const timer = repeat(clock, askEveryMs, () => {
+      const bytes = readBytes(child.pid);
+      if (bytes === undefined) timer.cancel();
+      else listener({ playedMs: msForBytes(bytes) });
+    });
+    void child.ended.then(() => timer.cancel());
+  };
+}
+
+function readBytes(pid: number | undefined): number | undefined {
+  try {
+    return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,6 @@
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import type { Notices } from '../notices.ts';
-import { reopen } from './reopen.ts';
 
 export interface RecoveryOptions<Device> {
   what: 'microphone' | 'loudspeaker';
@@ -89,4 +88,51 @@ function notBack(
 
 function seconds(ms: number): string {
   return `${ms / 1000} s`;
+}
+
+const retryEveryMs = 500;
+
+interface ReopenOptions {
+  clock: Clock;
+  /** How long a device may be away. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** How the device was lost. */
+  loss: VoicectlError;
+}
+
+/**
+ * Opens a lost device as soon as it is back. Throws the last failure, or the loss, if it does not come back in time. A
+ * device that opens too late is closed.
+ */
+async function reopen<Device extends { stop(): Promise<void> }>(
+  open: (signal: AbortSignal) => Promise<Device>,
+  { clock, timeoutMs, signal, loss }: ReopenOptions,
+): Promise<Device> {
+  const giveUpAt = clock.now() + timeoutMs;
+  const done = new AbortController();
+  const until = AbortSignal.any([signal, done.signal]);
+  let failure = loss;
+  const attempt = async () => {
+    for (;;) {
+      try {
+        const device = await open(until);
+        if (!until.aborted) return device;
+        await device.stop();
+      } catch (thrown) {
+        failure = toVoicectlError(thrown);
+      }
+      if (clock.now() + retryEveryMs > giveUpAt) throw failure;
+      await waitUntil(clock, clock.now() + retryEveryMs, until);
+    }
+  };
+  const tooLate = waitUntil(clock, giveUpAt, until).then(() => {
+    throw failure;
+  });
+  try {
+    return await Promise.race([attempt(), tooLate]);
+  } finally {
+    done.abort();
+    tooLate.catch(() => {});
+  }
 }

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import * as z from 'zod';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { controlOperations, pageAssets, pageData } from '../../protocol/control.ts';
+import { faultCatalogue, faultNames, schemaOfFault } from '../../protocol/faults.ts';
+import { createSchemaPlaces } from '../../protocol/schema-places.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { readTimeline } from '../../recording/timeline.ts';
 import type { CreatePage, PageHandler, PageHost, PageRequest } from '../../service/control/page-handler.ts';
 import { readBody } from '../../wire/server/http-body.ts';
+import type { FaultField, FaultForm } from '../messages.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
 import { sendAsset, sendDocument } from './assets.ts';
-import { faultForms } from './fault-forms.ts';
 import { createFeed, type Feed } from './feed.ts';
-import { sendVoices } from './listening.ts';
 import { recordingPage } from './recording-page.ts';
 import { createRecordings, type PageRecordings } from './recordings.ts';
 
@@ -172,4 +174,82 @@ function sendFile(response: ServerResponse, bytes: Buffer, mediaType: string, na
     'Content-Security-Policy': "default-src 'none'; sandbox",
   });
   response.end(bytes);
+}
+
+let forms: FaultForm[] | undefined;
+
+/** The catalogue of faults with all their parameters. Reading their schemas takes as long as starting the emulator. */
+function faultForms(): readonly FaultForm[] {
+  forms ??= readForms();
+  return forms;
+}
+
+function readForms(): FaultForm[] {
+  return faultNames.map((name) => {
+    const { at, summary } = faultCatalogue[name];
+    const schema = schemaOfFault(name);
+    const { isDuration } = createSchemaPlaces(schema);
+    const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    const fields = Object.entries(properties)
+      .filter(([key]) => key !== 'name')
+      .map(([key, property]) => fieldOf(key, property as Property, isDuration([key])));
+    return { name, at, summary, fields };
+  });
+}
+
+interface Property {
+  type?: string;
+  enum?: string[];
+  default?: unknown;
+  description?: string;
+}
+
+function fieldOf(name: string, property: Property, isDuration: boolean): FaultField {
+  const { enum: choices, type, default: fallback = '', description: help = '' } = property;
+  const field = { name, help, fallback: String(fallback) };
+  if (choices !== undefined) return { ...field, kind: 'choice', choices };
+  if (isDuration) return { ...field, kind: 'duration' };
+  return { ...field, kind: type === 'number' || type === 'integer' ? 'number' : 'text' };
+}
+
+/** A listener that does not keep up loses audio: this much waits for it, some seconds of both voices. */
+const maxUnreadBytes = 256 * 1024;
+
+/**
+ * Sends what both voices of a stream say, as they say it: chunks of one byte for the voice (0 the device, 1 the service), two
+ * for the length, little-endian, and so many bytes of 16 kHz s16le mono. Ends with the stream.
+ */
+function sendVoices(response: ServerResponse, stage: PageHost, stream: number): void {
+  response.writeHead(200, {
+    'Content-Type': 'application/octet-stream',
+    'Cache-Control': cacheControl,
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.flushHeaders();
+  let isOpen = false;
+  const stop = stage.observe((opened) => {
+    if (opened !== stream) return undefined;
+    isOpen = true;
+    return {
+      message(message) {
+        if (!('data' in message) || response.writableLength > maxUnreadBytes) return;
+        for (const part of partsOf(message.data))
+          response.write(Buffer.concat([header(message.from === 'device' ? 0 : 1, part.length), part]));
+      },
+      closed: () => void response.end(),
+    };
+  });
+  response.on('close', stop);
+  if (!isOpen) response.end();
+}
+
+const maxPartBytes = 32_000;
+
+function partsOf(pcm: Buffer): Buffer[] {
+  const count = Math.ceil(pcm.length / maxPartBytes);
+  return Array.from({ length: count }, (_, at) => pcm.subarray(at * maxPartBytes, (at + 1) * maxPartBytes));
+}
+
+function header(voice: number, bytes: number): Buffer {
+  return Buffer.from([voice, bytes & 0xff, bytes >> 8]);
 }

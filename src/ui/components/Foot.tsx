@@ -1,9 +1,9 @@
 import { Text } from 'ink';
-import type { Browser } from '../browser.ts';
+import type { Browser, PromptPurpose } from '../browser.ts';
 import { cutTo, steady, widthOf } from '../cells.ts';
 import { toAscii } from '../glyphs.ts';
 import { hintsFor } from '../hints.ts';
-import { type PromptText, promptTexts } from '../prompts.ts';
+import { filterExample } from '../keys.ts';
 import { useGlyphs } from '../theme.ts';
 
 /** The last line: a prompt, a question, the last action, or the keys. */
@@ -69,3 +69,28 @@ function Hints({ model, width }: { model: Browser; width: number }) {
     </Text>
   );
 }
+
+/** What a prompt asks for: its name, what to type, and what the keys do. */
+interface PromptText {
+  label: string;
+  example: string;
+  keys: string;
+}
+
+const promptTexts: Record<PromptPurpose, PromptText> = {
+  filter: {
+    label: 'filter',
+    example: filterExample,
+    keys: 'enter keeps it, esc clears it',
+  },
+  send: {
+    label: 'send',
+    example: 'speaking, listening, error CODE words, or JSON',
+    keys: 'enter sends, esc cancels',
+  },
+  fault: {
+    label: 'fault',
+    example: 'NAME:key=value,… such as times=2 or device=ID',
+    keys: 'enter adds it, esc cancels',
+  },
+};

@@ -3,9 +3,8 @@ import { msText, percentText } from '../../report/load-lines.ts';
 import type { LiveLoad, LiveStatistic, LiveTimes } from '../../runs/load/live.ts';
 import { mostCore, mostLateMs } from '../../runs/load/validity.ts';
 import { padStartTo, padTo } from '../cells.ts';
-import type { Past, PastName } from '../load-past.ts';
+import { type Past, type PastName, toColumns } from '../load-past.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
-import { Sparkline } from './Sparkline.tsx';
 
 interface LoadTimesProps {
   live: LiveLoad | undefined;
@@ -117,4 +116,24 @@ function statisticsFor(width: number): readonly LiveStatistic[] {
 function sparklineWidth(width: number, statistics: number): number {
   const left = width - nameWidth - statistics * cellWidth - 2;
   return left < narrowestSparkline ? 0 : left;
+}
+
+interface SparklineProps {
+  values: readonly (number | undefined)[];
+  /** In cells. More values than that share columns, and the highest counts. */
+  width: number;
+  colour: Colour;
+}
+
+/** Values over time, from 0 to the highest of them. A time without a value is a hole. */
+function Sparkline({ values, width, colour }: SparklineProps) {
+  const { levels } = useGlyphs();
+  const columns = toColumns(values, width);
+  const most = Math.max(0, ...columns.map((value) => value ?? 0));
+  const text = columns.map((value) => {
+    if (value === undefined) return ' ';
+    const level = most === 0 ? 0 : Math.ceil((value / most) * levels.length) - 1;
+    return levels[Math.max(0, level)] ?? ' ';
+  });
+  return <Text color={colour}>{text.join('')}</Text>;
 }

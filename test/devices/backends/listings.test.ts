@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { parseAlsaNames, parsePipewireDump, parsePulseList } from '../../../src/devices/backends/listings.ts';
-import { selectDevice } from '../../../src/devices/backends/select-device.ts';
+import {
+  parseAlsaNames,
+  parsePipewireDump,
+  parsePulseList,
+} from '../../../src/devices/backends/list-devices.ts';
+import { selectDevice } from '../../../src/devices/backends/open-first.ts';
 
 describe('what programs list', () => {
   test('pactl: name, description, and the default', () => {

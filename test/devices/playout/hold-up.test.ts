@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHoldUp } from '../../../src/devices/playout/hold-up.ts';
+import { createHoldUp } from '../../../src/devices/playout/playback.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
 
 test('a process that is not asked for a while is not held up; one whose timers are late is, for a moment', async () => {

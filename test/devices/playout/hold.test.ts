@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createHold } from '../../../src/devices/playout/hold.ts';
+import { createHold } from '../../../src/devices/playout/playback.ts';
 import { silence, speech } from '../../helpers/pcm.ts';
 
 describe('a reply that the user interrupts', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLossReport } from '../../../src/devices/process/loss-report.ts';
+import { createLossReport } from '../../../src/devices/capture.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
 
 function open() {

@@ -1,21 +1,39 @@
-import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { signal, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { pageData } from '../../../protocol/control-paths.ts';
+import { counterTexts } from '../../../report/serve-counters.ts';
+import type { RecordingState } from '../../messages.ts';
+import type { RecordingView as Data, PackedVoices } from '../../view-data.ts';
+import { timeText } from '../picture/places.ts';
+import type { Voices } from '../recording/voices.ts';
+import { download } from './act.ts';
+import { askJson } from './api.ts';
 import { Clock } from './Clock.tsx';
-import { Devices } from './Devices.tsx';
 import { Events } from './Events.tsx';
 import { Faults } from './Faults.tsx';
 import { followServer } from './feed.ts';
-import { Head } from './Head.tsx';
-import { Help } from './Help.tsx';
-import { listenToKeys } from './keys.ts';
+import { listenToKeys, pageBindings } from './keys.ts';
 import { link } from './link.ts';
 import { NoToken } from './NoToken.tsx';
 import { Notice } from './Notice.tsx';
-import { OpenedRecording } from './OpenedRecording.tsx';
-import { Recordings } from './Recordings.tsx';
+import { notice, tellOf } from './notice.ts';
+import { stopRecording } from './RecordButton.tsx';
 import { SessionList } from './SessionList.tsx';
 import { SessionPanel } from './SessionPanel.tsx';
-import { hello, lastEvent, opened, place, shown, take } from './store.ts';
+import {
+  counters,
+  hello,
+  help,
+  isProxy,
+  lastEvent,
+  opened,
+  place,
+  recordings,
+  shown,
+  state,
+  take,
+} from './store.ts';
+import { LinkState, Title } from './Title.tsx';
 
 /** The page of an emulator: who is connected, what is said, what happens, and what can be done about it. */
 export function LivePage() {
@@ -83,5 +101,228 @@ function Nobody() {
         {curl}
       </pre>
     </section>
+  );
+}
+
+/** Each device with its rate window and its connections, and the tokens that were issued for it. */
+function Devices() {
+  const { devices = [], tokens = [], streams = [], clock } = state.value ?? {};
+  const isOfOthers = isProxy();
+  const now = clock === undefined ? 0 : Date.parse(clock.now);
+  return (
+    <section class="panel" aria-labelledby="devices-title">
+      <h2 id="devices-title">
+        Devices <span class="count">{devices.length}</span>
+      </h2>
+      {devices.length === 0 && <p class="faint">No device has asked for a token.</p>}
+      <ul class="devices">
+        {devices
+          .slice(0, maxShown)
+          .map(({ device, requests, limit, resetAt, connections, maxConnections }) => {
+            const token = tokens.findLast((one) => one.device === device);
+            return (
+              <li key={device}>
+                <b>{device}</b>
+                <Bar name="requests" value={requests} most={limit} />
+                <Bar
+                  name="connections"
+                  // A proxy does not grant them: it sees those that pass.
+                  value={isOfOthers ? streams.filter((one) => one.device === device).length : connections}
+                  most={maxConnections}
+                />
+                {/* Two lines, whatever they say: what stands below must not move under a pointer. */}
+                <small class="faint one-line">
+                  {resetAt === null ? 'no open window' : `window resets in ${secondsUntil(resetAt, now)}`}
+                </small>
+                <small class="faint one-line">
+                  {token === undefined
+                    ? 'no valid token'
+                    : `token ${isOfOthers ? '' : token.used ? 'used, ' : 'not used, '}expires in ${secondsUntil(token.expiresAt, now)}`}
+                </small>
+              </li>
+            );
+          })}
+      </ul>
+      {devices.length > maxShown && <p class="faint">and {devices.length - maxShown} more</p>}
+    </section>
+  );
+}
+
+const maxShown = 20;
+
+function Bar({ name, value, most }: { name: string; value: number; most: number }) {
+  return (
+    <label class="bar">
+      <span>
+        {value}/{most} {name}
+      </span>
+      <meter min={0} max={most} low={most * 0.75} high={most * 0.95} optimum={0} value={value} />
+    </label>
+  );
+}
+
+function secondsUntil(iso: string, now: number): string {
+  return `${Math.max(0, Math.round((Date.parse(iso) - now) / 1000))} s`;
+}
+
+/** What this is, whether it is connected, the clock and the counts. */
+function Head() {
+  const { version, target, instance } = hello.value ?? {};
+  const subject = target === undefined ? instance && `emulator ${instance} of several` : `proxy to ${target}`;
+  const { now, aheadMs = 0 } = state.value?.clock ?? {};
+  return (
+    <header class="head">
+      <Title version={version} subject={subject} />
+      <LinkState stopped={`the ${place()} has stopped`} />
+      {!isProxy() && (
+        <span class="clock" title="The time of the emulator">
+          {now?.slice(11, 19)} {aheadMs > 0 && <b class="note">{aheadText(aheadMs)}</b>}
+        </span>
+      )}
+      <ul class="counts" aria-label="Since the page was opened">
+        {counterTexts(counters.value).map((one) => (
+          <li key={one.replace(/(?<!\d)\d+ /, '')}>{one}</li>
+        ))}
+      </ul>
+      <button type="button" class="quiet" aria-keyshortcuts="?" onClick={() => (help.value = true)}>
+        Keys <kbd>?</kbd>
+      </button>
+    </header>
+  );
+}
+
+function aheadText(ms: number): string {
+  return ms < 120_000 ? `+${Math.round(ms / 1000)} s` : `+${Math.round(ms / 60_000)} min`;
+}
+
+/** The keys of the page: those of the screens, as far as a browser leaves them free. */
+function Help() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useSignalEffect(() => {
+    if (help.value) dialog.current?.showModal();
+    else dialog.current?.close();
+  });
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="help-title"
+      // Its close event comes later than a key that is pressed at once.
+      onCancel={() => (help.value = false)}
+      onClose={() => (help.value = false)}
+    >
+      <h2 id="help-title">Keys</h2>
+      <dl class="keys">
+        {pageBindings().map(({ command, shown, help: text }) => (
+          <div key={command}>
+            <dt>
+              {shown.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+type Shown = typeof import('../recording/RecordingView.tsx').RecordingView;
+
+/** A recording in the view that `inspect --html` writes. */
+function OpenedRecording({ id }: { id: number }) {
+  const loaded = useSignal<{ View: Shown; data: Data; voices: Voices }>();
+  useEffect(() => {
+    const load = async () => {
+      const path = `${pageData}recordings/${id}.json`;
+      // The page is there without it, and sooner.
+      const [{ RecordingView: View }, { decodePcm }] = await Promise.all([
+        import('../recording/RecordingView.tsx'),
+        import('../recording/voices.ts'),
+      ]);
+      const { view, voices } = await askJson<{ view: Data; voices: PackedVoices }>('GET', path);
+      loaded.value = {
+        View,
+        data: view,
+        voices: { out: await decodePcm(voices.out), in: await decodePcm(voices.in) },
+      };
+    };
+    load().catch((thrown: Error) => {
+      notice.value = { text: thrown.message, isBad: true };
+      opened.value = undefined;
+    });
+  }, [id]);
+  const shown = loaded.value;
+  return (
+    <main class="opened">
+      <button type="button" id="back" class="back" onClick={() => (opened.value = undefined)}>
+        ← Back to the {place()}
+      </button>
+      {shown === undefined ? (
+        <p class="faint">Reading…</p>
+      ) : (
+        <shown.View data={shown.data} voices={shown.voices} isPart />
+      )}
+    </main>
+  );
+}
+
+/** The recordings that were made from the page; they are kept until the emulator ends. */
+function Recordings() {
+  return (
+    <section class="panel" aria-labelledby="recordings-title">
+      <h2 id="recordings-title">
+        Recordings <span class="count">{recordings.value.length}</span>
+      </h2>
+      {recordings.value.length === 0 && (
+        <p class="faint">Record a stream with its button. A recording is kept until the {place()} ends.</p>
+      )}
+      <ul class="recordings">
+        {recordings.value.toReversed().map((one) => (
+          <Item key={one.id} recording={one} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Item({ recording }: { recording: RecordingState }) {
+  const { id, device, stream, durationMs, end, why } = recording;
+  const save = (form: string) =>
+    tellOf(download(`${pageData}recordings/${id}.${form}`, `recording-${id}.${form}`));
+  const name = `recording ${id} of ${device}`;
+  return (
+    <li>
+      <span>
+        <b>{device}</b>{' '}
+        <span class="faint">
+          {stream === undefined ? 'is replayed' : `stream ${stream}`}, {timeText(durationMs, 1_000)}
+        </span>{' '}
+        {end === undefined && <span class="bad">recording</span>}
+        {end === 'failed' && <span class="bad">{why}</span>}
+      </span>
+      <span class="line">
+        {end === undefined ? (
+          <button type="button" aria-label={`Stop ${name}`} onClick={() => stopRecording(id)}>
+            Stop
+          </button>
+        ) : (
+          <>
+            <button type="button" aria-label={`Open ${name}`} onClick={() => (opened.value = id)}>
+              Open
+            </button>
+            <button type="button" aria-label={`Save ${name} as .html`} onClick={() => save('html')}>
+              .html
+            </button>
+            <button type="button" aria-label={`Save ${name} as .tar`} onClick={() => save('tar')}>
+              .tar
+            </button>
+          </>
+        )}
+      </span>
+    </li>
   );
 }

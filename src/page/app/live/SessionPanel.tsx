@@ -1,5 +1,6 @@
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { pageData } from '../../../protocol/control-paths.ts';
 import { verdictText } from '../../../report/emulator-lines.ts';
 import { countText } from '../../../report/event-words.ts';
 import { peakMs } from '../../messages.ts';
@@ -8,7 +9,8 @@ import { timeText } from '../picture/places.ts';
 import { createScroller, type Scroller } from '../picture/scroller.ts';
 import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
-import { ListenButton } from './ListenButton.tsx';
+import { ask } from './api.ts';
+import { tellOf } from './notice.ts';
 import { RecordButton } from './RecordButton.tsx';
 import { axisOf, type Session, tones } from './session.ts';
 import { elapsedMs, hello, state } from './store.ts';
@@ -160,5 +162,51 @@ function LivePicture({ session }: { session: Session }) {
         </button>
       </div>
     </>
+  );
+}
+
+/** Plays both voices of a session as they speak. */
+function ListenButton({ stream }: { stream: number }) {
+  const isOn = listening.value === stream;
+  useEffect(() => stopListening, []);
+  return (
+    <button
+      type="button"
+      id="listen"
+      aria-pressed={isOn}
+      onClick={() => (isOn ? stopListening() : listenTo(stream))}
+    >
+      {isOn ? '■ Stop listening' : '▶ Listen'}
+    </button>
+  );
+}
+
+/** The stream that is heard. */
+const listening = signal<number>();
+let current: AbortController | undefined;
+
+function stopListening(): void {
+  current?.abort();
+  current = undefined;
+  listening.value = undefined;
+}
+
+/** Plays both voices of a stream until it ends or `stopListening` is called: the device more to the left, the AI to the right. */
+function listenTo(stream: number): void {
+  stopListening();
+  const mine = new AbortController();
+  current = mine;
+  listening.value = stream;
+  const asked = ask('GET', `${pageData}listen`, { query: { stream }, signal: mine.signal });
+  void tellOf(
+    Promise.all([asked, import('./play.ts')])
+      .then(([{ body }, { play }]) => body && play(body))
+      .catch((thrown) => {
+        if (!mine.signal.aborted) throw thrown;
+      })
+      .finally(() => {
+        if (current === mine) stopListening();
+      })
+      .then(() => `Listened to stream ${stream}`),
   );
 }

@@ -1,14 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { systemClock } from '../../../kernel/clock.ts';
+import { jsonLines } from '../../../kernel/escape.ts';
+import { markedRow } from '../../../ui/event-list.ts';
+import { type Command, commandOf } from '../../../ui/keys.ts';
 import { followServer } from '../live/feed.ts';
+import { isTaken, keyName } from '../live/key-names.ts';
 import { link } from '../live/link.ts';
 import { NoToken } from '../live/NoToken.tsx';
 import { Notice } from '../live/Notice.tsx';
+import { copy } from '../live/notice.ts';
 import { LinkState, Title } from '../live/Title.tsx';
-import { listenToVerdictKeys } from './keys.ts';
 import { Verdicts } from './Verdicts.tsx';
-import { isOver, model, remark, start, takeVerdicts } from './verdicts.ts';
+import { isOver, model, moveTo, remark, setFilter, start, takeVerdicts, toggle } from './verdicts.ts';
 
 /** The page of `check` and `drill`: the verdicts as they come. */
 export function VerdictPage() {
@@ -90,4 +94,41 @@ function Doing() {
       {left > 0 && <span class="faint"> {left} s</span>}
     </>
   );
+}
+
+const far = 1_000_000;
+
+const effects: Partial<Record<Command, () => void>> = {
+  filter: () => document.querySelector<HTMLElement>('#filter')?.focus(),
+  open() {
+    const row = markedRow(model.value.list);
+    if (row !== undefined) toggle(row);
+  },
+  back() {
+    if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+    else setFilter('');
+  },
+  copyJson() {
+    const row = markedRow(model.value.list);
+    if (row !== undefined) void copy(jsonLines(row.event), 'the verdict');
+  },
+  up: () => moveTo(-1),
+  down: () => moveTo(1),
+  pageUp: () => moveTo(-20),
+  pageDown: () => moveTo(20),
+  first: () => moveTo(-far),
+};
+
+/** Listens to the keys of the screens of verdicts. Call the result to stop. */
+function listenToVerdictKeys(): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (isTaken(event)) return;
+    const command = commandOf(keyName(event), model.value.start);
+    const effect = command === undefined ? undefined : effects[command];
+    if (effect === undefined) return;
+    event.preventDefault();
+    effect();
+  };
+  document.addEventListener('keydown', onKey);
+  return () => document.removeEventListener('keydown', onKey);
 }
