@@ -25,7 +25,7 @@ export function passedHeaders(headers: readonly Header[], without: readonly stri
 
 /** The headers by name: repeated ones as a list. */
 export function headerLists(headers: readonly Header[]): Record<string, string[]> {
-  const lists: Record<string, string[]> = {};
-  for (const [name, value] of headers) lists[name] = [...(lists[name] ?? []), value];
-  return lists;
+  const lists = new Map<string, string[]>();
+  for (const [name, value] of headers) lists.set(name, [...(lists.get(name) ?? []), value]);
+  return Object.fromEntries(lists);
 }

@@ -5,6 +5,7 @@ import { judgeSentVoice } from '../rules/device/audio.ts';
 import { deviceRules } from '../rules/device/catalogue.ts';
 import { type HeardVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
+import { guarded } from '../service/guard.ts';
 import { weigh } from '../service/state/weigh.ts';
 import type { Side, StreamExchange, TokenExchange } from '../wire/exchange.ts';
 import type { ProxyEvents } from './proxy-events.ts';
@@ -21,6 +22,8 @@ export interface StreamSubject {
   readonly hearsWrongAudio: boolean;
   /** The audio that a side has sent, if it has sent any and nothing has changed its pace on the way. */
   heard(side: Side): HeardVoice | undefined;
+  /** Called with what judging it threw, outside of its own handlers. */
+  failed(thrown: unknown): void;
 }
 
 /** A token request as each side sees it: the same unless it was spoilt. A service that was not asked saw nothing. */
@@ -132,7 +135,8 @@ export function createProxyJudge({ clock, events, isStrict }: ProxyJudgeOptions)
         timers.delete(stream);
         judge({ owner: stream.owner, device: stream.device, subject: stream, isWhole: false });
       };
-      timers.set(stream, clock.after(judgeEveryMs, look, { background: true }));
+      const call = () => guarded(look, stream.failed);
+      timers.set(stream, clock.after(judgeEveryMs, call, { background: true }));
     },
     heard(side, stream, finding, remark) {
       if (!isWrongFormat(finding) || (side === 'service' && stream.hearsWrongAudio)) return;

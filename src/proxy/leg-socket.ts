@@ -1,5 +1,5 @@
-import { WebSocket } from 'ws';
 import { closeCodes } from '../protocol/close-codes.ts';
+import { GuardedSocket } from '../service/guard.ts';
 
 /** How a peer closes: with a close frame, or because it breaks the protocol. */
 export interface PeerClose {
@@ -16,7 +16,7 @@ const noReason = Buffer.alloc(0);
  * The socket of one leg. ws answers a close frame at once, by a call of `close`; between two legs the other side gives the
  * answer. So this `close` only tells; `closeNow` sends.
  */
-export class LegSocket extends WebSocket {
+export class LegSocket extends GuardedSocket {
   onPeerClose: ((close: PeerClose) => void) | undefined;
 
   override close(code?: number, reason?: string | Buffer): void {

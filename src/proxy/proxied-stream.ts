@@ -10,6 +10,7 @@ import { type ReplyState, readServiceMessage, writeStatus } from '../protocol/me
 import type { ControlledStream } from '../service/control/stream-actions.ts';
 import type { StreamTotals } from '../service/events.ts';
 import type { Faults } from '../service/faults/faults.ts';
+import { bugOf, closeAfterBug, guardClock } from '../service/guard.ts';
 import type { Random } from '../service/random.ts';
 import type { SlotLease } from '../service/state/state.ts';
 import { createMessageValues } from '../service/streams/message-values.ts';
@@ -81,7 +82,13 @@ export class ProxiedStream implements ControlledStream {
   private isConfirmed = false;
   private readonly values: TemplateValues;
 
-  constructor(options: ProxiedStreamOptions) {
+  constructor(given: ProxiedStreamOptions) {
+    const onThrown = (thrown: unknown) => this.fail(thrown);
+    const options = {
+      ...given,
+      clock: guardClock(given.clock, onThrown),
+      baseClock: guardClock(given.baseClock, onThrown),
+    };
     this.options = options;
     const { id, remote, device, service, clock, baseClock, dialect, events, judge } = options;
     this.hasEnded = new Promise((resolve) => {
@@ -101,7 +108,10 @@ export class ProxiedStream implements ControlledStream {
       onToken: (token) => this.presented(token),
       onText: (from, text, bytes) => this.text(from, text, bytes),
     });
-    this.subject = createSubject(options, { facts: this.facts, witness: this.witness, lanes: this.lanes });
+    this.subject = createSubject(options, {
+      ...{ facts: this.facts, witness: this.witness, lanes: this.lanes },
+      failed: onThrown,
+    });
     judge.opened(id);
     events.of.device.emit({ type: 'stream-opened', stream: id, remote });
     const { close, reason } = dialect.stream.closes.slowReader;
@@ -124,7 +134,8 @@ export class ProxiedStream implements ControlledStream {
         totals.cause ??= 'fault';
       },
     });
-    this.substitute = createSubstitute({ joined, witness, values, dialect, pulse: options.pulse });
+    this.substitute = createSubstitute({ joined, witness, values, dialect, pulse: options.pulse, onThrown });
+    for (const { socket } of [device, service]) socket.onThrown = onThrown;
   }
 
   get claims(): Record<string, unknown> | undefined {
@@ -200,8 +211,35 @@ export class ProxiedStream implements ControlledStream {
     this.joined.close(closeCodes.messageTooBig, closeCodeName(closeCodes.messageTooBig));
   }
 
-  private end({ by, code, reason, violation, isOurs }: JoinedEnd): void {
-    const { events, judge, baseClock, redactor } = this.options;
+  /** A handler of this stream threw: both sides are closed, once. */
+  private fail(thrown: unknown): void {
+    const { id, remote, events, redactor, device, service } = this.options;
+    const { totals } = this.facts;
+    if (totals.cause === 'bug') return;
+    totals.cause = 'bug';
+    const { why, ...bug } = bugOf(thrown, { stream: id, remote });
+    events.emit({ ...bug, why: redactor.text(why) });
+    closeAfterBug([device.socket, service.socket], (code, reason) => this.joined.close(code, reason));
+  }
+
+  private end(end: JoinedEnd): void {
+    const { facts, options } = this;
+    try {
+      this.judgeEnd(end);
+    } finally {
+      // Also where something of it throws: the stream is over.
+      const { by, isOurs } = end;
+      const source = isOurs ? options.events : options.events.of[by];
+      const { remarks } = this.lanes.device.check.verdict();
+      source.emit({ type: 'stream-closed', ...facts.totals, remarks });
+      this.slot?.release();
+      options.onEnd();
+      this.ended();
+    }
+  }
+
+  private judgeEnd({ by, code, reason, violation, isOurs }: JoinedEnd): void {
+    const { judge, baseClock, redactor } = this.options;
     const { facts, lanes, witness } = this;
     const { totals } = facts;
     this.spoiler.end();
@@ -220,11 +258,6 @@ export class ProxiedStream implements ControlledStream {
     judge.ended(this.subject);
     witness.tellEnd(end);
     witness.release();
-    const source = isOurs ? events : events.of[by];
-    source.emit({ type: 'stream-closed', ...totals, remarks: lanes.device.check.verdict().remarks });
-    this.slot?.release();
-    this.options.onEnd();
-    this.ended();
   }
 }
 
@@ -272,11 +305,11 @@ class StreamFacts {
 /** The stream as the judge sees it. */
 function createSubject(
   { id, ...legs }: Pick<ProxiedStreamOptions, 'id' | Side>,
-  stream: { facts: StreamFacts; witness: StreamWitness; lanes: Lanes },
+  stream: { facts: StreamFacts; witness: StreamWitness; lanes: Lanes; failed: (thrown: unknown) => void },
 ): StreamSubject {
-  const { facts, witness, lanes } = stream;
+  const { facts, witness, lanes, failed } = stream;
   return {
-    id,
+    ...{ id, failed },
     get device() {
       return facts.totals.device;
     },
@@ -303,14 +336,15 @@ interface SubstituteOptions {
   values: TemplateValues;
   dialect: Dialect;
   pulse: Pulse;
+  onThrown: (thrown: unknown) => void;
 }
 
 type Substitute = ReturnType<typeof createSubstitute>;
 
 /** Speaks in place of the service, for the control API. */
-function createSubstitute({ joined, witness, values, dialect, pulse }: SubstituteOptions) {
+function createSubstitute({ joined, witness, values, dialect, pulse, onThrown }: SubstituteOptions) {
   const speaker = createSpeaker({
-    pulse,
+    ...{ pulse, onThrown },
     frameBytes: bytesForMs(dialect.stream.replyFrameMs),
     send(pcm) {
       witness.delivered('service', pcm, true, true);

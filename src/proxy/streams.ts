@@ -8,8 +8,9 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import { tokenPlace } from '../protocol/first-message.ts';
 import { streamPath } from '../protocol/paths.ts';
 import type { ObserveStream } from '../service/control/page-handler.ts';
+import { aboutRequest, bugOf, closeAfterBug, guarded } from '../service/guard.ts';
 import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
-import { addressOf } from '../service/http/service-server.ts';
+import { addressOf, ownFailure } from '../service/http/service-server.ts';
 import { concealAnswer, concealRequest } from '../wire/conceal.ts';
 import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
@@ -96,23 +97,31 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
   ) => {
     const id = nextId;
     nextId += 1;
-    const stream = new ProxiedStream({
-      ...options,
-      id,
-      remote: addressOf(request),
-      device: { socket: legs.device, transport: request.socket },
-      service: { socket: legs.service, transport: legs.transport },
-      ...{ upgrade, redactor },
-      tap: options.tap?.(id),
-      countOf: (device) => [...open.values()].filter(({ subject }) => subject.device === device).length,
-      onEnd() {
-        open.delete(id);
-        options.onEnded?.(id);
-      },
+    const remote = addressOf(request);
+    const begin = () => {
+      const stream = new ProxiedStream({
+        ...options,
+        ...{ id, remote, upgrade, redactor },
+        device: { socket: legs.device, transport: request.socket },
+        service: { socket: legs.service, transport: legs.transport },
+        tap: options.tap?.(id),
+        countOf: (device) => [...open.values()].filter(({ subject }) => subject.device === device).length,
+        onEnd() {
+          open.delete(id);
+          options.onEnded?.(id);
+        },
+      });
+      open.set(id, stream);
+      for (const observe of observers) observe(stream, true);
+      if (isClosing) stream.joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
+    };
+    guarded(begin, (thrown) => {
+      events.emit(bugOf(thrown, { stream: id, remote }));
+      for (const leg of [legs.device, legs.service]) {
+        leg.on('error', () => leg.terminate());
+        closeAfterBug([leg], (code, reason) => leg.closeNow(code, reason));
+      }
     });
-    open.set(id, stream);
-    for (const observe of observers) observe(stream, true);
-    if (isClosing) stream.joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
   };
 
   const refuse = (request: IncomingMessage, socket: Duplex, failure: VoicectlError) => {
@@ -138,6 +147,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       hearsWrongAudio: false,
       seenBy: () => exchange,
       heard: () => undefined,
+      failed() {},
     });
     void relayRefusal(refused, socket);
   };
@@ -173,6 +183,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
         ...(tokenIn === undefined ? {} : { tokenIn }),
       });
       opening.add(socket);
+      socket.once('close', () => opening.delete(socket));
       const answered = (outcome: UpgradeOutcome) => {
         opening.delete(socket);
         if ('failure' in outcome) refuse(request, socket, outcome.failure);
@@ -181,26 +192,28 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
           const { opened } = outcome;
           chosen.set(request, outcome);
           let isTaken = false;
-          server.handleUpgrade(request, socket, head, (device) => {
+          server.handleUpgrade(request, socket, head, (taken) => {
             isTaken = true;
-            const answer = {
-              status: 101,
-              headers: outcome.headers,
-              body: '',
-              firstByteMs: baseClock.now() - at,
-            };
+            const device = taken as unknown as LegSocket;
             const service = opened.socket;
-            start(
-              request,
-              { device: device as unknown as LegSocket, service, transport: opened.transport },
-              seen(concealAnswer(answer, redactor)),
-              redactor,
-            );
+            const firstByteMs = baseClock.now() - at;
+            const answer = { status: 101, headers: outcome.headers, body: '', firstByteMs };
+            const upgraded = seen(concealAnswer(answer, redactor));
+            start(request, { device, service, transport: opened.transport }, upgraded, redactor);
           });
           if (!isTaken) opened.socket.terminate();
         }
       };
-      openUpgradeLeg({ ...deadlines, url, ca: target.ca, headers, device: request.socket }, answered);
+      const report = (thrown: unknown) => events.emit(bugOf(thrown, aboutRequest(request)));
+      const outcome = (made: UpgradeOutcome) =>
+        guarded(
+          () => answered(made),
+          (thrown) => {
+            report(thrown);
+            sendRawAnswer(socket, ownFailure);
+          },
+        );
+      openUpgradeLeg({ ...deadlines, url, ca: target.ca, headers, device: request.socket }, outcome);
     },
     async close() {
       isClosing = true;

@@ -1,5 +1,6 @@
 import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
+import { bugsAddress } from '../kernel/version.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { EmulatorEvent, Judgement } from '../service/events.ts';
 import {
@@ -105,6 +106,8 @@ function describe(event: EmulatorEvent): ReturnType<typeof sayInfo> {
       return sayWarning('self', 'shared', escapeText(event.why));
     case 'recording-failed':
       return sayWarning('self', 'recording', `stopped: ${escapeText(event.why)}`);
+    case 'bug':
+      return sayError('self', 'bug', bugText(event));
     case 'stopping':
       return sayInfo('self', 'stopping', '');
     default:
@@ -115,6 +118,12 @@ function describe(event: EmulatorEvent): ReturnType<typeof sayInfo> {
 /** An event of a later version, from its journal. */
 function describeUnknown(event: never): ReturnType<typeof sayInfo> {
   return sayInfo('self', escapeText(String(Object(event).type)), '');
+}
+
+/** What of voicectl failed, and where to report it. */
+function bugText({ path, remote, why, calls }: EmulatorEvent & { type: 'bug' }): string {
+  const places = calls.map((call) => ` at ${call}`).join('');
+  return `in voicectl itself, please report it to ${bugsAddress}: ${escapeText(`${why}${places}`)}${placesText(path, remote)}`;
 }
 
 function refusalText(event: EmulatorEvent & { type: 'request-refused' }): string {

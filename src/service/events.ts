@@ -93,6 +93,8 @@ export type EmulatorEventBody =
   | { type: 'shared-warning'; why: string }
   /** A proxy can no longer record this stream. The stream continues. */
   | { type: 'recording-failed'; stream: number; why: string }
+  /** A handler of one connection threw: that connection ended. `calls`: those nearest to it. Without `stream`, it was a request. */
+  | { type: 'bug'; stream?: number; path?: string; remote?: string; why: string; calls: string[] }
   | { type: 'stopping' };
 
 /** An event about the audio of one side. */
@@ -136,7 +138,7 @@ export interface StreamTotals {
   /** The code that this side closed with, if it sent one. */
   sentCode?: number;
   /** Set if the emulator closed or cut the stream. */
-  cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault' | 'reply';
+  cause?: CloseCause | 'half-open' | 'protocol-error' | 'control' | 'fault' | 'reply' | 'bug';
   /** More about the cause, if known. */
   why?: string;
   durationMs: number;
@@ -212,6 +214,7 @@ const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
   'shared-away',
   'shared-warning',
   'recording-failed',
+  'bug',
 ]);
 /** The causes with which a healthy stream ends. */
 const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([

@@ -12,6 +12,8 @@ import { type AdmitOptions, admitToken, type RefusedAdmission } from './admit-to
 export type ReceiveMessage = (data: Buffer, isBinary: boolean) => void;
 
 export interface AuthorisationOptions extends AdmitOptions {
+  /** Called with what is thrown after the token was awaited: the stream cannot go on. */
+  onThrown: (thrown: unknown) => void;
   clock: Clock;
   events: EmulatorEvents;
   /**
@@ -46,7 +48,7 @@ export function awaitToken(options: AuthorisationOptions): void {
       presented = true;
       stopTimers();
       if (isBinary && settings.binaryToken === 'refuse') refuse(binaryFirst(data));
-      else void present(data.toString());
+      else present(data.toString()).catch(options.onThrown);
     }
   };
   let current = receive;

@@ -38,6 +38,8 @@ export interface LiveStreamOptions {
   events: EmulatorEvents;
   faults: Faults;
   createReply: ReplyMode;
+  /** Called with what its paced audio threw: the stream cannot go on. */
+  onThrown: (thrown: unknown) => void;
 }
 
 /** Most answers to audio sent as text that are reported as events. Later ones are sent without an event. */
@@ -91,12 +93,12 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
 
 /** Makes the reply, and what it may do on this stream. */
 function startReply(options: LiveStreamOptions): { reply: Reply; voice: Voice } {
-  const { connection, claims, baseClock, pulse, dialect, events, faults, createReply } = options;
+  const { connection, claims, baseClock, pulse, dialect, events, faults, createReply, onThrown } = options;
   const at = { stream: connection.id, device: claims.sub };
   const audio = createFaultyAudio({ faults, subject: at, clock: baseClock, out: connection.audio });
   connection.onEnding(audio.close);
   const speaker = createSpeaker({
-    pulse,
+    ...{ pulse, onThrown },
     frameBytes: bytesForMs(dialect.stream.replyFrameMs),
     send: audio.send,
     onEnd() {

@@ -11,6 +11,7 @@ import { streamPath } from '../../protocol/paths.ts';
 import type { ObserveStream } from '../../service/control/page-handler.ts';
 import type { EmulatorEvents } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
+import { bugOf, closeAfterBug, GuardedSocket, guardClock, guarded } from '../../service/guard.ts';
 import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
 import { whenKnown } from '../../service/state/eventual.ts';
@@ -83,7 +84,7 @@ export interface VoiceEndpointOptions {
 
 /** The WebSocket side of the service. Specification: "WSS /voice-stream". */
 export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoint {
-  const { clock, baseClock, dialect, events, random, maxConnections } = options;
+  const { baseClock, dialect, events, random, maxConnections } = options;
   const server = createUpgradeServer(dialect, events);
   const connections = new Set<StreamConnection>();
   const live = new WeakMap<StreamConnection, LiveStream>();
@@ -117,26 +118,31 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       let answerLines: string[] = [];
       if (tap !== undefined || observers.any) server.once('headers', (lines) => (answerLines = [...lines]));
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        const upgraded = { request, answerLines };
-        const connection = createConnection({
-          ...{ remote, random, headerOf, clock, baseClock, own, dialect, events },
-          id: nextId++,
-          socket: webSocket,
-          tokenElsewhere: tokenPlace(request.url ?? '', request.headers),
-          transport: request.socket,
-          watch: tap && ((isOurEnd) => tapStream({ tap, upgraded, socket: webSocket, clock, isOurEnd })),
+        const id = nextId;
+        nextId += 1;
+        guardStream({ id, remote, socket: webSocket, options }, (guards) => {
+          const upgraded = { request, answerLines };
+          const { clock, baseClock } = guards;
+          const connection = createConnection({
+            ...{ id, remote, random, headerOf, clock, baseClock, own, dialect, events },
+            socket: webSocket,
+            tokenElsewhere: tokenPlace(request.url ?? '', request.headers),
+            transport: request.socket,
+            watch: tap && ((isOurEnd) => tapStream({ tap, upgraded, socket: webSocket, clock, isOurEnd })),
+          });
+          guards.connection = connection;
+          connections.add(connection);
+          const unwatch = own.watch();
+          webSocket.once('close', () => {
+            connections.delete(connection);
+            unwatch();
+          });
+          observers.opened(connection, upgraded);
+          events.emit({ type: 'stream-opened', stream: connection.id, remote });
+          for (const message of dialect.stream.greeting)
+            connection.sendText(writeGiven(message, connection.values));
+          beginStream({ ...options, ...guards }, parts, { connection, transport: request.socket });
         });
-        connections.add(connection);
-        observers.opened(connection, upgraded);
-        const unwatch = own.watch();
-        webSocket.once('close', () => {
-          connections.delete(connection);
-          unwatch();
-        });
-        events.emit({ type: 'stream-opened', stream: connection.id, remote });
-        for (const message of dialect.stream.greeting)
-          connection.sendText(writeGiven(message, connection.values));
-        beginStream(options, parts, { connection, transport: request.socket });
       });
       return undefined;
     },
@@ -152,6 +158,44 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   };
 }
 
+/** What one stream runs under: what its handlers throw ends it, and no other one. */
+interface StreamGuards {
+  clock: Clock;
+  baseClock: Clock;
+  onThrown: (thrown: unknown) => void;
+  /** Once it is made. */
+  connection: StreamConnection | undefined;
+}
+
+function guardStream(
+  {
+    id,
+    remote,
+    socket,
+    options,
+  }: { id: number; remote: string; socket: GuardedSocket; options: VoiceEndpointOptions },
+  begin: (guards: StreamGuards) => void,
+): void {
+  let isOver = false;
+  const onThrown = (thrown: unknown) => {
+    if (isOver) return;
+    isOver = true;
+    options.events.emit(bugOf(thrown, { stream: id, remote }));
+    closeAfterBug([socket], (code, reason) => {
+      if (guards.connection === undefined) socket.close(code, reason);
+      else guards.connection.closeWith(code, reason, 'bug');
+    });
+  };
+  const guards: StreamGuards = {
+    clock: guardClock(options.clock, onThrown),
+    baseClock: guardClock(options.baseClock, onThrown),
+    onThrown,
+    connection: undefined,
+  };
+  socket.onThrown = onThrown;
+  guarded(() => begin(guards), onThrown);
+}
+
 /** What the streams of an endpoint share. */
 interface SharedParts {
   connections: ReadonlySet<StreamConnection>;
@@ -164,7 +208,7 @@ interface SharedParts {
 
 /** Waits for the token of a new connection, then confirms the stream and begins it. */
 function beginStream(
-  options: VoiceEndpointOptions,
+  options: VoiceEndpointOptions & Pick<StreamGuards, 'onThrown'>,
   { connections, live, capacity, uses, earlyBytes, unfinished }: SharedParts,
   { connection, transport }: { connection: StreamConnection; transport: Socket },
 ): void {
@@ -204,8 +248,9 @@ function beginStream(
 }
 
 /** Makes WebSockets of upgrade requests. */
-function createUpgradeServer(dialect: Dialect, events: EmulatorEvents): WebSocketServer {
-  const server = new WebSocketServer({
+function createUpgradeServer(dialect: Dialect, events: EmulatorEvents) {
+  const server = new WebSocketServer<typeof GuardedSocket>({
+    WebSocket: GuardedSocket,
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,

@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { atTurnEnd } from '../../kernel/clock.ts';
+import { toVoicectlError } from '../../kernel/errors.ts';
 import { controlPrefix } from '../../protocol/control-paths.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { errorBody } from '../../protocol/error-body.ts';
 import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
@@ -14,6 +16,7 @@ import type { ControlApi } from '../control/control-api.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Unanswered } from '../faults/token-faults.ts';
 import type { UpgradeFaults } from '../faults/upgrade-faults.ts';
+import { aboutRequest, bugOf, guarded } from '../guard.ts';
 import { invalidRequest, type RefusalContext, refuseRequest } from './refusal.ts';
 
 /** What a request ended with: an answer to send, one that is sent already, or none. */
@@ -77,18 +80,21 @@ export function createServiceServer(options: ServiceServerOptions): Server {
     onOpened: (opened) => events.emit({ type: 'tls-opened', ...opened }),
     onFailure: (failure) => events.emit({ type: 'tls-failed', ...failure }),
   });
-  const respond = (request: IncomingMessage, response: ServerResponse) => {
-    const watch = options.watch?.(request);
-    answer(request, response, options, watch).then(
-      (outcome) => {
-        watch?.answered(typeof outcome === 'string' ? undefined : outcome);
-        if (outcome === 'reset') request.socket.resetAndDestroy();
-        // Sent after all input is handled, one right after the other: then one wake-up of a client serves many answers.
-        else if (typeof outcome !== 'string') atTurnEnd(sendIfOpen, { response, outcome });
+  const respond = (request: IncomingMessage, response: ServerResponse) =>
+    guarded(
+      () => {
+        const watch = options.watch?.(request);
+        answer(request, response, options, watch)
+          .then((outcome) => {
+            watch?.answered(typeof outcome === 'string' ? undefined : outcome);
+            if (outcome === 'reset') request.socket.resetAndDestroy();
+            // Sent after all input is handled, one right after the other: then one wake-up of a client serves many answers.
+            else if (typeof outcome !== 'string') atTurnEnd(sendIfOpen, { response, outcome });
+          })
+          .catch((thrown) => failRequest(thrown, request, response, events));
       },
-      (thrown) => response.destroy(thrown),
+      (thrown) => failRequest(thrown, request, response, events),
     );
-  };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     inTurn(request, response, respond);
   };
@@ -97,9 +103,18 @@ export function createServiceServer(options: ServiceServerOptions): Server {
   server.on('checkExpectation', onRequest);
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    admitUpgrade(request, socket, options, (admitted) =>
-      server.listening ? options.upgrade(admitted, socket, head) : 'unavailable',
-    );
+    const onThrown = (thrown: unknown) => {
+      events.emit(bugOf(thrown, aboutRequest(request)));
+      sendRawAnswer(socket, ownFailure);
+    };
+    guarded(() => {
+      admitUpgrade(request, socket, options, (admitted, refuse) =>
+        guarded(() => {
+          const refused = server.listening ? options.upgrade(admitted, socket, head) : 'unavailable';
+          if (refused !== undefined) refuse(refused);
+        }, onThrown),
+      );
+    }, onThrown);
   });
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => socket.destroy());
@@ -143,12 +158,33 @@ async function answer(
   return 'answered';
 }
 
-/** Refuses an upgrade, or calls `upgrade`, which opens the stream or returns why it is refused. */
+/** The answer where a handler of ours throws. */
+export const ownFailure: HttpAnswer = {
+  status: 500,
+  body: errorBody('INTERNAL_ERROR', 'voicectl failed: its output has more about it'),
+  hangUp: true,
+};
+
+/** Ends a request whose handler threw: with 500, if the answer has not begun. */
+function failRequest(
+  thrown: unknown,
+  request: IncomingMessage,
+  response: ServerResponse,
+  events: EmulatorEvents,
+): void {
+  // Whoever hangs up is answered by nobody.
+  const isOurs = !request.socket.destroyed && toVoicectlError(thrown).code === 'internal';
+  if (isOurs) events.emit(bugOf(thrown, aboutRequest(request)));
+  if (isOurs && !response.headersSent) sendIfOpen({ response, outcome: ownFailure });
+  else response.destroy();
+}
+
+/** Refuses an upgrade, or calls `upgrade`, which opens the stream or refuses it. */
 function admitUpgrade(
   request: IncomingMessage,
   socket: Duplex,
   { dialect, events, admission: rules, faults, upgradePath }: ServiceServerOptions,
-  upgrade: (admitted: AdmittedRequest) => RefusalCause | undefined,
+  upgrade: (admitted: AdmittedRequest, refuse: (cause: RefusalCause) => void) => void,
 ): void {
   const target = readTarget(request.url ?? '');
   const admission = admit(request, target, { ...rules, links: false });
@@ -162,10 +198,7 @@ function admitUpgrade(
   else if (upgradePath !== undefined && path !== upgradePath) refuse('notFound');
   else {
     const admitted = { request, target, path, origin: admission.origin, about, watch: undefined };
-    faults.pass(socket, () => {
-      const refused = upgrade(admitted);
-      if (refused !== undefined) refuse(refused);
-    });
+    faults.pass(socket, () => upgrade(admitted, refuse));
   }
 }
 

@@ -26,7 +26,11 @@ export interface OpenStream {
    * Closes with this code, without an error message; 1005 means no code, 1006 no close frame.
    * Only the first call counts. Throws `usage` if the code or the reason cannot be sent.
    */
-  closeWith(code: number, reason: string, cause?: 'control' | 'fault' | 'reply' | 'protocol-error'): void;
+  closeWith(
+    code: number,
+    reason: string,
+    cause?: 'control' | 'fault' | 'reply' | 'protocol-error' | 'bug',
+  ): void;
   /** Ends the connection without a close frame: with FIN, or with a reset. */
   cut(how: 'end' | 'reset'): void;
   /** Holds all output for this long, then sends it. Pauses the heartbeat meanwhile. */

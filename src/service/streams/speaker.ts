@@ -15,12 +15,14 @@ export interface SpeakerOptions {
   send: (pcm: Buffer) => void;
   /** Called when everything is sent; not after `stop`. */
   onEnd: () => void;
+  /** Called with what sending threw: other streams share the pulse. It says no more. */
+  onThrown: (thrown: unknown) => void;
 }
 
 /** Most playables that wait behind the current one; beyond it the oldest is dropped. */
 const maxWaiting = 64;
 
-export function createSpeaker({ pulse, frameBytes, send, onEnd }: SpeakerOptions): Speaker {
+export function createSpeaker({ pulse, frameBytes, send, onEnd, onThrown }: SpeakerOptions): Speaker {
   const queue: Playable[] = [];
   let leave: (() => void) | undefined;
 
@@ -29,7 +31,21 @@ export function createSpeaker({ pulse, frameBytes, send, onEnd }: SpeakerOptions
     leave = undefined;
   };
 
+  const stop = () => {
+    queue.length = 0;
+    rest();
+  };
+
   const tick = () => {
+    try {
+      sayNext();
+    } catch (thrown) {
+      stop();
+      onThrown(thrown);
+    }
+  };
+
+  const sayNext = () => {
     const frame = queue[0]?.read(frameBytes);
     if (frame !== undefined) {
       if (frame.length > 0) send(frame);
@@ -37,7 +53,7 @@ export function createSpeaker({ pulse, frameBytes, send, onEnd }: SpeakerOptions
     }
     queue.shift();
     if (queue.length > 0) {
-      tick();
+      sayNext();
       return;
     }
     rest();
@@ -53,9 +69,6 @@ export function createSpeaker({ pulse, frameBytes, send, onEnd }: SpeakerOptions
       queue.push(playable);
       leave ??= pulse.add(tick);
     },
-    stop() {
-      queue.length = 0;
-      rest();
-    },
+    stop,
   };
 }

@@ -76,6 +76,9 @@ async function start(wrap: (state: State) => State) {
       settings: dialect.stream,
       isFull: () => false,
       evictOldest() {},
+      onThrown(thrown) {
+        throw thrown;
+      },
       onAuthorised(_claims, connections) {
         authorised.push(connections);
         return () => {};

@@ -13,6 +13,9 @@ function start() {
     frameBytes: 640,
     send: (pcm) => sent.push({ at: clock.now(), pcm }),
     onEnd: () => ends.push(clock.now()),
+    onThrown(thrown) {
+      throw thrown;
+    },
   });
   return { clock, sent, ends, speaker };
 }

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import type { Clock } from '../kernel/clock.ts';
+import { shortText } from '../kernel/short-text.ts';
+import { isError, messageOf } from '../kernel/thrown.ts';
+import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
+import type { EmulatorEventBody } from './events.ts';
+
+/** Calls of a stack that are told: those nearest to the error. */
+const maxCalls = 4;
+
+type Bug = Extract<EmulatorEventBody, { type: 'bug' }>;
+
+/** What a handler of one connection threw, as the event of it. The message may hold text of a peer: it is short. */
+export function bugOf(thrown: unknown, about: Pick<Bug, 'stream' | 'path' | 'remote'>): Bug {
+  const { name, stack = '' } = isError(thrown) ? thrown : { name: 'Thrown' };
+  const calls = stack.split('\n').flatMap((line) => /^ {4}at (.{1,300})/.exec(line)?.[1] ?? []);
+  return {
+    type: 'bug',
+    ...about,
+    why: `${name}: ${shortText(messageOf(thrown))}`,
+    calls: calls.slice(0, maxCalls),
+  };
+}
+
+/** Calls what belongs to one connection. What it throws is handed to `onThrown`, and nobody else is disturbed. */
+export function guarded(call: () => void, onThrown: (thrown: unknown) => void): void {
+  try {
+    call();
+  } catch (thrown) {
+    onThrown(thrown);
+  }
+}
+
+/** The clock for one connection: what its timers throw ends that connection. */
+export function guardClock(clock: Clock, onThrown: (thrown: unknown) => void): Clock {
+  return {
+    now: () => clock.now(),
+    wall: () => clock.wall(),
+    after: (delayMs, call, options) => clock.after(delayMs, () => guarded(call, onThrown), options),
+  };
+}
+
+/** A socket of one stream: what a listener of it throws ends that stream. */
+export class GuardedSocket extends WebSocket {
+  /** Undefined: it is thrown to who made the socket. */
+  onThrown: ((thrown: unknown) => void) | undefined;
+
+  // The events of ws have at most two arguments, and every message passes here.
+  override emit(event: string | symbol, first?: unknown, second?: unknown): boolean {
+    const { onThrown } = this;
+    if (event === 'close' && onThrown !== undefined) {
+      // The others must still learn that it is over.
+      for (const listener of this.rawListeners(event)) {
+        guarded(() => listener.call(this, first, second), onThrown);
+      }
+      return true;
+    }
+    try {
+      return super.emit(event, first, second);
+    } catch (thrown) {
+      if (onThrown === undefined) throw thrown;
+      onThrown(thrown);
+      return true;
+    }
+  }
+}
+
+/** Closes a stream, one of whose handlers threw: by `close`, and cut where that has not begun to close every socket. */
+export function closeAfterBug(
+  sockets: readonly GuardedSocket[],
+  close: (code: number, reason: string) => void,
+): void {
+  const cut = () => {
+    for (const socket of sockets) if (socket.readyState === WebSocket.OPEN) socket.terminate();
+  };
+  guarded(() => close(closeCodes.internalError, closeCodeName(closeCodes.internalError)), cut);
+  cut();
+}
+
+/** Where a request or an upgrade came from, and for what. */
+export function aboutRequest({ url = '', socket }: IncomingMessage): { path: string; remote: string } {
+  return { path: shortText(url.split('?', 1)[0] ?? ''), remote: socket.remoteAddress ?? '' };
+}
