@@ -1,9 +1,11 @@
+import { writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from './clock.ts';
-import type { ErrorCode, VoicectlError } from './errors.ts';
+import { type ErrorCode, exitCodes, type VoicectlError } from './errors.ts';
 import { createKeyboard, type Keyboard } from './keyboard.ts';
 import { createOutputStream, type OutputStream } from './output-stream.ts';
 import { createTerminalDevice, type TerminalDevice } from './terminal-device.ts';
+import { bugsAddress } from './version.ts';
 
 /** The signals that ask the program to end. */
 export type EndSignal = keyof typeof endReasons;
@@ -47,10 +49,22 @@ export const endReasons = {
 
 const endSignals = Object.keys(endReasons) as EndSignal[];
 
+/** How Node ends a process that awaits what can no longer happen. */
+const unsettledExitCode = 13;
+
 /** The current process. */
 export function createProcessIo(): Io {
   const patience = new AbortController();
   const giveUp = patience.signal;
+  process.once('exit', () => {
+    // Node sets it in a listener of its own.
+    if (process.exitCode !== unsettledExitCode) return;
+    writeSync(
+      process.stderr.fd,
+      `voicectl: The command has not ended, and nothing is left that could end it\n  This is a bug in voicectl. Please report it to ${bugsAddress}\n`,
+    );
+    process.exitCode = exitCodes.internal;
+  });
   return {
     stdin: process.stdin,
     stdout: createOutputStream(process.stdout, 'standard output', giveUp),

@@ -85,6 +85,8 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     } catch (thrown) {
       const failure = toVoicectlError(thrown);
       if (gone.signal.aborted) return;
+      // Not the target's fault.
+      if (failure.code === 'internal') throw thrown;
       const answer = refuseRequest('unavailable', {
         dialect,
         events: events.of.service,

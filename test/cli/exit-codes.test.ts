@@ -209,6 +209,15 @@ describe('a bug of ours', () => {
       ),
     });
   });
+
+  test('that leaves nothing to wait for ends with 70, and says so', async () => {
+    const env = broken(`import fs from 'node:fs/promises'; fs.readdir = () => new Promise(() => {})`);
+    const { code, stderr } = await sandbox.run(['inspect', 'recording'], { env });
+    expect({ code, stderr }).toEqual({
+      code: 70,
+      stderr: expect.stringMatching(/^voicectl: The command has not ended, .*\n {2}This is a bug in voicectl/m),
+    });
+  });
 });
 
 describe('what needs nobody', () => {

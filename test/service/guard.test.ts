@@ -70,7 +70,9 @@ describe.each(kinds)('what a handler of one connection of the %s throws', (kind)
     expect(bugsOf(service)).toMatchObject([{ stream: 1, why: 'TypeError: lists is not iterable' }]);
     const [line = '', ...more] = bugsOf(service).flatMap((event) => emulatorLines(event, createStyle(false)));
     expect(more).toEqual([]);
-    expect(line).toMatch(/! stream 1  bug  in voicectl itself.*lists is not iterable at .*guard\.test\.ts/);
+    expect(line).toMatch(
+      /! stream 1 {2}bug {2}in voicectl itself.*lists is not iterable at .*guard\.test\.ts/,
+    );
     await expect.poll(() => service.control.state()).toMatchObject({ streams: [{ stream: 2 }] });
   });
 

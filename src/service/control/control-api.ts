@@ -82,18 +82,22 @@ export function createControlApi(options: ControlApiOptions): ControlApi {
       if (!isTrusted) requireSecret(request, options.secret);
       await answer(below, { request, query, control: options.control }, response);
     } catch (thrown) {
-      if (response.headersSent) throw thrown;
+      if (response.headersSent || !isRefusal(thrown)) throw thrown;
       const { status, code, message, headers } = toRefusal(thrown);
       sendJson(response, status, errorBody(code, message), headers);
     }
   };
 }
 
-function toRefusal(thrown: unknown): ControlRefusal {
+function isRefusal(thrown: unknown): thrown is ControlRefusal | VoicectlError {
+  return thrown instanceof ControlRefusal || thrown instanceof VoicectlError || isUnavailable(thrown);
+}
+
+function toRefusal(thrown: ControlRefusal | VoicectlError): ControlRefusal {
   if (thrown instanceof ControlRefusal) return thrown;
-  if (isUnavailable(thrown)) return new ControlRefusal(503, 'UNAVAILABLE', thrown.message);
-  if (thrown instanceof VoicectlError) return new ControlRefusal(400, invalidRequestCode, thrown.message);
-  return new ControlRefusal(500, 'INTERNAL_ERROR', `The emulator failed: ${String(thrown)}`);
+  const { message } = thrown;
+  if (isUnavailable(thrown)) return new ControlRefusal(503, 'UNAVAILABLE', message);
+  return new ControlRefusal(400, invalidRequestCode, message);
 }
 
 /** Whether the request needs no secret. Throws for a browser whose page is not ours. */
