@@ -82,6 +82,12 @@ const emulatorEvents: Bodies<EmulatorEvent> = {
   'shared-back': { awayMs: 3_000 },
   'shared-warning': { why: 'Redis evicts keys' },
   'recording-failed': { stream: 3, why: 'no space left' },
+  bug: {
+    stream: 3,
+    remote: '192.0.2.7',
+    why: 'TypeError: it is not iterable',
+    calls: ['read (headers.ts:1:2)'],
+  },
   stopping: {},
 };
 
