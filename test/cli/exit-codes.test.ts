@@ -215,7 +215,9 @@ describe('a bug of ours', () => {
     const { code, stderr } = await sandbox.run(['inspect', 'recording'], { env });
     expect({ code, stderr }).toEqual({
       code: 70,
-      stderr: expect.stringMatching(/^voicectl: The command has not ended, .*\n {2}This is a bug in voicectl/m),
+      stderr: expect.stringMatching(
+        /^voicectl: The command has not ended, .*\n {2}This is a bug in voicectl/m,
+      ),
     });
   });
 });
