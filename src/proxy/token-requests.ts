@@ -23,7 +23,7 @@ import type { Deadlines } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
 import type { Secrets } from './secrets.ts';
 import { spoilToken } from './spoil-token.ts';
-import { tokenEvidence } from './token-evidence.ts';
+import { bodyText, tokenEvidence } from './token-evidence.ts';
 import { askTarget, type DeviceRequest, relayAnswer } from './token-leg.ts';
 
 export interface TokenRequestsOptions {
@@ -60,8 +60,9 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
       body,
     };
     const isToken = tokenPaths.includes(path);
-    for (const secret of secretsIn({ ...sent, body: body.toString() })) secrets.learn(secret);
-    const asker = isToken ? readAsker(body) : { device: undefined };
+    const text = bodyText(sent);
+    for (const secret of secretsIn({ ...sent, body: text })) secrets.learn(secret);
+    const asker = isToken ? readAsker(text) : { device: undefined };
     const about = { path: shortText(path), remote: addressOf(request), ...given(asker.device) };
     if (asker.device !== undefined) options.matches.asked(about.remote, asker.device);
     const gone = new AbortController();
@@ -112,8 +113,8 @@ function sendIfPossible(response: ServerResponse, answer: HttpAnswer): void {
 }
 
 /** The device that a body names. */
-function readAsker(body: Buffer): { device: string | undefined } {
-  const fields = parseJson(body.toString());
+function readAsker(body: string): { device: string | undefined } {
+  const fields = parseJson(body);
   if (!isRecord(fields)) return { device: undefined };
   return { device: deviceName(fields.deviceId) };
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
@@ -13,7 +14,7 @@ const services = setUpServices();
 const startProxy = setUpProxies();
 
 /** One request with exactly these headers, and its answer. */
-async function send(url: string, headers: string[], body: string, method = 'POST') {
+async function send(url: string, headers: string[], body: string | Buffer, method = 'POST') {
   const sent = request(url, { method, agent: false, headers });
   sent.end(body);
   const [answer] = await once(sent, 'response');
@@ -27,6 +28,13 @@ async function send(url: string, headers: string[], body: string, method = 'POST
   };
 }
 
+const json = ['Content-Type', 'application/json'];
+const encoded = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  'deflate, gzip': (plain: Buffer) => gzipSync(deflateRawSync(plain)),
+};
 const key = 'sk-canary-4f8e2a';
 const body = JSON.stringify({ apiKey: key, deviceId: 'lamp' });
 
@@ -53,6 +61,35 @@ describe('a token request through a proxy', () => {
     );
     expect(Buffer.from(got.body, 'latin1').toString()).toBe('caf\u00e9 \u0000');
   });
+
+  test.each(Object.entries(encoded))(
+    'is judged by its content where it is sent as %s',
+    async (name, encode) => {
+      await using emulator = await createEmulator();
+      const service = await services.http(async (response) => {
+        const asked = await send(
+          `${emulator.baseUrl}${tokenPath()}`,
+          [...json, 'Host', new URL(emulator.baseUrl).host],
+          body,
+        );
+        const headers = asked.headers.flatMap((_, at, all) =>
+          at % 2 === 1 || /length|connection|transfer|keep/i.test(all[at] ?? '') ? [] : all.slice(at, at + 2),
+        );
+        response.writeHead(200, [...headers, 'Content-Encoding', name]).end(encode(Buffer.from(asked.body)));
+      });
+      const proxy = await startProxy(service);
+      const got = await send(
+        `${proxy.baseUrl}${tokenPath()}`,
+        [...json, 'Host', new URL(proxy.baseUrl).host, 'Content-Encoding', name],
+        encode(Buffer.from(body)),
+      );
+      expect(got.status).toBe(200);
+      await expect
+        .poll(() => proxy.events.filter(({ type }) => type === 'token-issued'))
+        .toMatchObject([{ device: 'lamp' }]);
+      expect(proxy.events.filter(({ type }) => type === 'violation')).toEqual([]);
+    },
+  );
 
   test('passes a redirect on, and does not follow it', async () => {
     const service = await services.http((response) => {
