@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createContext, Script } from 'node:vm';
-import { parseSync, type RegExpLiteral, Visitor } from 'oxc-parser';
 import { expect, test } from 'vitest';
+import { parseAst } from 'vitest/node';
 
 const src = join(import.meta.dirname, '..', 'src');
 const bytes = 1_048_576;
@@ -14,15 +14,13 @@ function patterns(): Map<string, { pattern: string; flags: string; file: string 
   const found = new Map<string, { pattern: string; flags: string; file: string }>();
   for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' })) {
     if (!/\.tsx?$/.test(file)) continue;
-    const { program } = parseSync(file, readFileSync(join(src, file), 'utf8'));
-    const visitor = new Visitor({
-      Literal(node) {
-        if (!('regex' in node)) return;
-        const { pattern, flags } = (node as RegExpLiteral).regex;
-        found.set(`/${pattern}/${flags}`, { pattern, flags, file });
-      },
-    });
-    visitor.visit(program);
+    const visit = (value: unknown) => {
+      if (typeof value !== 'object' || value === null) return;
+      const { regex } = value as { regex?: { pattern: string; flags: string } };
+      if (regex !== undefined) found.set(`/${regex.pattern}/${regex.flags}`, { ...regex, file });
+      for (const inner of Object.values(value)) visit(inner);
+    };
+    visit(parseAst(readFileSync(join(src, file), 'utf8'), { lang: file.endsWith('x') ? 'tsx' : 'ts' }).body);
   }
   return found;
 }
@@ -39,12 +37,19 @@ function pieces(pattern: string): string[] {
 const sandbox = createContext({});
 const run = new Script('text.replace(new RegExp(pattern, flags), "")');
 
+const texts = new Map<string, string>();
+
+/** A mebibyte of a piece. A last character that fits no pattern makes it look for another beginning. */
+function textOf(piece: string): string {
+  const known = texts.get(piece) ?? `${piece.repeat(Math.ceil(bytes / piece.length))}\u0001`;
+  if (piece.length === 1) texts.set(piece, known);
+  return known;
+}
+
 /** What a pattern reads for longer than the limit. */
 function hangs(pattern: string, flags: string, timeout = limitMs): string[] {
   return pieces(pattern).filter((piece) => {
-    // A last character that fits no pattern makes it look for another beginning.
-    const text = `${piece.repeat(Math.ceil(bytes / piece.length))}\u0001`;
-    Object.assign(sandbox, { pattern, flags, text });
+    Object.assign(sandbox, { pattern, flags, text: textOf(piece) });
     try {
       run.runInContext(sandbox, { timeout });
       return false;
@@ -67,4 +72,4 @@ test('every pattern reads a mebibyte of its own words once', () => {
     hangs(pattern, flags).map((piece) => `${file}: ${name} over ${JSON.stringify(piece)}`),
   );
   expect(wrong).toEqual([]);
-});
+}, 240_000);

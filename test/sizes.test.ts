@@ -8,8 +8,7 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file))
   .map((file) => ({ file, text: readFileSync(join(src, file), 'utf8') }));
 
-/** A median file fits on a screen, and so does almost every function. */
-const mostLinesOfMedian = 70;
+/** Almost every function fits on a screen. */
 const longFunctionLines = 60;
 const mostLongShare = 0.01;
 
@@ -39,11 +38,6 @@ function functionsOf({ file, text }: { file: string; text: string }): { at: stri
   visit(parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }).body);
   return found;
 }
-
-test('half of the files have at most 70 lines', () => {
-  const lines = files.map(({ text }) => text.split('\n').length - 1).sort((a, b) => a - b);
-  expect(lines[Math.floor(lines.length / 2)]).toBeLessThanOrEqual(mostLinesOfMedian);
-});
 
 test('at most 1 % of the functions have more than 60 lines', () => {
   const functions = files.flatMap(functionsOf);

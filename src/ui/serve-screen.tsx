@@ -1,15 +1,26 @@
 import { Box, Text } from 'ink';
+import { escapeText } from '../kernel/escape.ts';
+import type { EmulatorState } from '../protocol/control.ts';
 import { counterTexts, type ServeCounters } from '../report/serve-counters.ts';
 import { type Band, space } from './bands.ts';
-import { cutTo } from './cells.ts';
-import { DevicesPanel } from './components/DevicesPanel.tsx';
-import { Head } from './components/Head.tsx';
-import { StreamsPanel } from './components/StreamsPanel.tsx';
+import { cutTo, padStartTo, padTo, steady } from './cells.ts';
+import { Bar } from './components/Bar.tsx';
+import { durationText, Head } from './components/Head.tsx';
+import { partOf } from './components/LevelMeter.tsx';
+import { Rule, shownNote } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
+import { toAscii } from './glyphs.ts';
 import { halves, layoutServe, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
-import type { Addresses, ServeModel } from './serve-model.ts';
-import { colours, useGlyphs } from './theme.ts';
+import { readMeter, restingMeter } from './meter.ts';
+import {
+  type Addresses,
+  devicesInOrder,
+  markedDevice,
+  markedStream,
+  type ServeModel,
+} from './serve-model.ts';
+import { type Colour, colours, useGlyphs } from './theme.ts';
 
 /** The screen of the emulator, from top to bottom. */
 export function serveBands(model: ServeModel, terminal: Size): Band[] {
@@ -157,5 +168,143 @@ function UrlLines({
         </Text>
       ))}
     </Box>
+  );
+}
+
+/** Devices, with their used connections and requests. */
+function DevicesPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
+  const devices = devicesInOrder(model);
+  const marked = markedDevice(model);
+  const at = devices.findIndex(({ device }) => device === marked?.device);
+  const isFocused = model.panel === 'devices';
+  const top = isFocused ? Math.max(0, Math.min(devices.length - lines, at - Math.floor(lines / 2))) : 0;
+  const shown = devices.slice(top, top + lines);
+  return (
+    <Box flexDirection="column" width={width}>
+      <Rule
+        title="devices"
+        note={shownNote(top, shown.length, devices.length)}
+        width={width}
+        isFocused={isFocused}
+      />
+      {shown.map((device) => (
+        <DeviceLine
+          key={device.device}
+          device={device}
+          model={model}
+          width={width}
+          isMarked={isFocused && device === marked}
+        />
+      ))}
+    </Box>
+  );
+}
+
+function DeviceLine({
+  device: { device, connections, maxConnections, requests, limit, resetAt },
+  model,
+  width,
+  isMarked,
+}: {
+  device: EmulatorState['devices'][number];
+  model: ServeModel;
+  width: number;
+  isMarked: boolean;
+}) {
+  const { ellipsis, dash } = useGlyphs();
+  const nameWidth = Math.max(8, Math.floor(width * 0.22));
+  const barWidth = Math.max(3, Math.floor((width - nameWidth - 36) / 2));
+  const name = escapeText(device);
+  const leftMs =
+    resetAt === null ? undefined : Date.parse(resetAt) - Date.parse(model.state?.clock.now ?? resetAt);
+  return (
+    <Text wrap="truncate">
+      <Text inverse={isMarked}>
+        {padTo(model.start.ascii ? toAscii(name) : steady(name, nameWidth), nameWidth, ellipsis)}
+      </Text>{' '}
+      <Text dimColor>conn</Text> <UsedBar used={connections} of={maxConnections} width={barWidth} />
+      {padStartTo(`${connections}/${maxConnections}`, 6)} <Text dimColor>window</Text>{' '}
+      <UsedBar used={requests} of={limit} width={barWidth} />
+      {padStartTo(`${requests}/${limit}`, 7)}
+      {padStartTo(leftMs === undefined ? dash : `${Math.max(0, Math.ceil(leftMs / 1000))} s`, 6)}
+    </Text>
+  );
+}
+
+/** The used share of a limit. */
+function UsedBar({ used, of, width }: { used: number; of: number; width: number }) {
+  const share = of === 0 ? 1 : used / of;
+  const colour = share >= 1 ? colours.bad : share > 0.75 ? colours.warning : colours.good;
+  return <Bar value={share} width={width} colour={colour} />;
+}
+
+/** The open streams, each with its levels and the remarks about its device. */
+function StreamsPanel({ model, width, lines }: { model: ServeModel; width: number; lines: number }) {
+  const streams = model.state?.streams ?? [];
+  const marked = markedStream(model);
+  const at = streams.findIndex(({ stream }) => stream === marked?.stream);
+  const top = Math.max(0, Math.min(streams.length - lines, at - Math.floor(lines / 2)));
+  const shown = streams.slice(top, top + lines);
+  return (
+    <Box flexDirection="column" width={width}>
+      <Rule
+        title="streams"
+        note={shownNote(top, shown.length, streams.length)}
+        width={width}
+        isFocused={model.panel === 'streams'}
+      />
+      {shown.map((state) => (
+        <StreamLine
+          key={state.stream}
+          state={state}
+          model={model}
+          width={width}
+          isMarked={state === marked}
+        />
+      ))}
+    </Box>
+  );
+}
+
+interface StreamLineProps {
+  state: EmulatorState['streams'][number];
+  model: ServeModel;
+  width: number;
+  isMarked: boolean;
+}
+
+function StreamLine({ state, model, width, isMarked }: StreamLineProps) {
+  const { ellipsis, cursor, passed, device: up, service: down } = useGlyphs();
+  const { stream, device, durationMs, remarks } = state;
+  const nameWidth = Math.max(8, Math.floor(width * 0.18));
+  const meterWidth = Math.max(3, Math.floor(width * 0.1));
+  const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
+  const room = width - 21 - nameWidth - 2 * meterWidth;
+  const meters = model.meters[stream] ?? { in: restingMeter, out: restingMeter };
+  const level = (meter: typeof restingMeter, colour: Colour) => (
+    <Bar value={partOf(readMeter(meter, model.now).rmsDbfs)} width={meterWidth} colour={colour} />
+  );
+  return (
+    <Text wrap="truncate">
+      <Text inverse={isMarked && model.panel === 'streams'}>
+        {isMarked ? cursor : ' '}
+        {padStartTo(String(stream), 4)}{' '}
+        {padTo(show(escapeText(device ?? '(no token yet)')), nameWidth, ellipsis)}
+      </Text>
+      {padStartTo(durationText(durationMs), 8)} <Text dimColor>{up}</Text> {level(meters.in, colours.you)}{' '}
+      <Text dimColor>{down}</Text> {level(meters.out, colours.ai)}{' '}
+      {remarks[0] === undefined ? (
+        <Text>
+          <Text color={colours.good}>{passed}</Text> ok
+        </Text>
+      ) : (
+        <Text>
+          <Text color={colours.warning} bold>
+            !
+          </Text>{' '}
+          {cutTo(show(remarks[0]), room - 2, ellipsis)}
+        </Text>
+      )}
+    </Text>
   );
 }

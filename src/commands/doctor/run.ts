@@ -1,8 +1,17 @@
-import { VoicectlError } from '../../kernel/errors.ts';
+import { requireSafeTransport } from '../../config/target.ts';
+import { readTrusted } from '../../config/trusted.ts';
+import { type Backend, backends, backendsFor, fitsHost } from '../../devices/backend.ts';
+import { installHint } from '../../devices/backends/no-device.ts';
+import { type Probe, probeBackends } from '../../devices/probe.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { type ErrorCode, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
 import { jsonLines } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
 import { type Check, doctorLines } from '../../report/doctor-lines.ts';
-import { checkAudio, checkNode, checkTarget, type DoctorContext } from './checks.ts';
+import { reachService } from '../../wire/client/reach.ts';
+import type { ContextOf } from '../command.ts';
+import { deviceSurroundings } from '../sound-devices/open-devices.ts';
+import type { doctorSpec } from './spec.ts';
 
 export async function run(context: DoctorContext): Promise<number> {
   const { io, json, style, signal } = context;
@@ -23,4 +32,113 @@ export async function run(context: DoctorContext): Promise<number> {
   if (broken.length === 0) return 0;
   // The lines already name the failure. Only the exit code is left.
   return new VoicectlError(target.find(({ code }) => code !== undefined)?.code ?? 'usage', '').exitCode;
+}
+
+type DoctorContext = ContextOf<typeof doctorSpec>;
+
+/** The oldest supported Node version. */
+const leastNode = [20, 18, 1] as const;
+
+function checkNode(version = process.versions.node): Check {
+  const parts = version.split('.').map(Number);
+  const differing = leastNode.findIndex((part, index) => part !== parts[index]);
+  const isOld = differing >= 0 && (parts[differing] ?? 0) < (leastNode[differing] ?? 0);
+  return isOld
+    ? { name: 'node', state: 'broken', found: version, mend: `Install Node ${leastNode.join('.')} or newer.` }
+    : { name: 'node', state: 'ok', found: `${version} on ${process.platform} ${process.arch}` };
+}
+
+/** Length of the jitter buffer on a steady network. */
+const bufferMs = 30;
+
+/** Largest harmless clock difference: a token is valid for only a minute. */
+const maxSkewMs = 5_000;
+
+const localHint = '`voicectl serve` starts a local one; token and stream have their own with --local.';
+
+/** Checks whether the service is reachable, and its clock. */
+async function checkTarget({
+  io,
+  settings,
+  origin,
+  signal,
+}: DoctorContext): Promise<(Check & { code?: ErrorCode })[]> {
+  const { baseUrl, apiVersion, allowPlaintext } = settings;
+  const ca = await readTrusted(settings.ca, { stdin: io.stdin, signal });
+  try {
+    if (!allowPlaintext) requireSafeTransport(baseUrl);
+    const { ms, status, skewMs } = await reachService({
+      baseUrl,
+      apiVersion,
+      ca,
+      clock: systemClock,
+      signal,
+    });
+    return [
+      {
+        name: 'target',
+        state: 'ok',
+        found: `${baseUrl} answers in ${Math.round(ms)} ms (status ${status}); voicectl check compares it with the specification`,
+      },
+      checkSkew(skewMs),
+    ];
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { code, message, hint } = toVoicectlError(thrown);
+    // The user did not name a service.
+    const isDefault = origin('baseUrl') === 'default';
+    const mend = isDefault ? localHint : hint;
+    const mended = mend === undefined ? {} : { mend };
+    return isDefault
+      ? [{ name: 'target', state: 'off', found: message, ...mended }]
+      : [{ name: 'target', state: 'broken', found: message, code, ...mended }];
+  }
+}
+
+function checkSkew(skewMs: number | undefined): Check {
+  if (skewMs === undefined) return { name: 'clock', state: 'off', found: 'the target sends no Date header' };
+  const seconds = Math.round(skewMs / 1000);
+  const found = seconds === 0 ? 'the same as the target’s' : `the target’s is ${seconds} s ahead`;
+  return Math.abs(skewMs) <= maxSkewMs
+    ? { name: 'clock', state: 'ok', found }
+    : { name: 'clock', state: 'warning', found, mend: 'Set this machine’s clock: tokens live for 60 s.' };
+}
+
+/** Every tried backend, and at last whether sound works and with which backend. */
+async function* checkAudio({ io, signal }: Pick<DoctorContext, 'io' | 'signal'>): AsyncGenerator<Check> {
+  const surroundings = deviceSurroundings(io);
+  const { host } = surroundings;
+  const probes: Probe[] = [];
+  for await (const probe of probeBackends({ clock: systemClock, surroundings, signal })) {
+    const fits = backends.some((backend) => backend.name === probe.name && fitsHost(backend, host));
+    if (fits) probes.push(probe);
+    yield describe(probe, fits);
+  }
+  for (const role of ['capture', 'playback'] as const) {
+    const name = role === 'capture' ? 'microphone' : 'loudspeaker';
+    const used = backendsFor(role).find((backend) =>
+      probes.some((probe) => probe.name === backend.name && probe[role] === undefined),
+    );
+    yield used === undefined
+      ? { name, state: 'warning', found: 'none can be reached', mend: installHint(host) }
+      : { name, state: 'ok', found: `${used.name}${role === 'playback' ? delayText(used) : ''}` };
+  }
+}
+
+function delayText({ playbackMs }: Backend): string {
+  return `, heard about ${playbackMs + bufferMs} ms after it came`;
+}
+
+function describe({ name, install, capture, playback }: Probe, fits: boolean): Check {
+  if (!fits) return { name, state: 'off', found: capture ?? 'not for this machine' };
+  if (capture === undefined && playback === undefined) {
+    return { name, state: 'ok', found: 'captures and plays' };
+  }
+  const reasons = [...new Set([capture, playback])].filter((reason) => reason !== undefined);
+  const works = capture === undefined ? 'captures; ' : playback === undefined ? 'plays; ' : '';
+  const found = `${works}not used: ${reasons.join('; ')}`;
+  const isMissing = reasons.some((reason) => reason.endsWith('not installed'));
+  return isMissing
+    ? { name, state: 'off', found, mend: `Install ${install}.` }
+    : { name, state: 'off', found };
 }

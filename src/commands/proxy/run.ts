@@ -4,6 +4,7 @@ import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import { createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
+import { proxyStartLines, proxySubject } from '../../report/proxy-lines.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
@@ -11,11 +12,11 @@ import { showPage } from '../page/open-browser.ts';
 import { preparePage } from '../serve/page.ts';
 import { writeReadyFile } from '../serve/ready-file.ts';
 import { curlTrust, tlsSettings } from '../serve/tls-settings.ts';
+import { createServeLines, type ServeContext, type ServeFacts, type ServeView } from '../serve/view.ts';
 import { proxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
 import type { proxySpec } from './spec.ts';
 import { verdict } from './verdict.ts';
-import { openProxyView, proxyKey } from './view.ts';
 
 const noPage = '--no-page leaves it out';
 
@@ -89,4 +90,25 @@ async function proxyOptions(context: ProxyContext): Promise<ProxyOptions> {
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
   };
+}
+
+/** What the curl command of a proxy sends. */
+const proxyKey = { missing: 'export it first: the key of the service' };
+
+/** The view of `serve`, of a proxy: on a screen, as lines, or as JSON. */
+async function openProxyView(
+  context: ContextOf<typeof proxySpec>,
+  target: string,
+  { forwarded }: Pick<ServeFacts, 'forwarded'>,
+): Promise<ServeView> {
+  const key = proxyKey;
+  const facts: ServeFacts = {
+    ...{ key, forwarded, head: { command: 'proxy', subject: proxySubject(target) } },
+    linesOf: (event, running, style) => proxyStartLines(event, { target, key, forwarded, ...running }, style),
+  };
+  const { io, output, settings } = context;
+  const shown = { ...context, settings: { ...settings, reply: '', scenario: undefined } } as ServeContext;
+  if (output !== 'tui' || io.terminal === undefined) return createServeLines(shown, facts);
+  const { createServeScreen } = await import('../serve/screen.ts');
+  return createServeScreen(shown, { device: io.terminal, ...facts });
 }

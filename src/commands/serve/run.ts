@@ -1,20 +1,23 @@
 import cluster from 'node:cluster';
+import { randomBytes } from 'node:crypto';
 import type { ProcessesOptions } from '../../cluster/processes/first-process.ts';
-import type { Settings } from '../../config/options.ts';
-import { optionSpec } from '../../config/options.ts';
+import type { ServedEmulator } from '../../cluster/processes/messages.ts';
+import { optionSpec, type Settings } from '../../config/options.ts';
+import { createEmulator } from '../../emulator/emulator.ts';
+import type { EmulatorOptions } from '../../emulator/options.ts';
 import { replayedFolder } from '../../emulator/replies/registry.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
+import type { CurlKey } from '../../report/curl.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import { certificateNames, type TlsCertificate } from '../../wire/server/certificate.ts';
+import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { showPage } from '../page/open-browser.ts';
 import { emulatorSettings } from '../service/emulator-settings.ts';
-import type { ServeRunContext } from './context.ts';
-import { curlKey } from './curl-key.ts';
-import { openEmulator } from './open-emulator.ts';
 import { preparePage } from './page.ts';
 import { writeReadyFile } from './ready-file.ts';
+import type { serveSpec } from './spec.ts';
 import { curlTrust, tlsSettings } from './tls-settings.ts';
 import type { ServeContext, ServeFacts, ServeView } from './view.ts';
 
@@ -116,4 +119,32 @@ async function openView(context: ServeContext, facts: ServeFacts): Promise<Serve
   }
   const { createServeScreen } = await import('./screen.ts');
   return createServeScreen(context, { device: io.terminal, ...facts });
+}
+
+/** The context of `serve`. */
+type ServeRunContext = ContextOf<typeof serveSpec>;
+
+/** The key in the printed curl command. Without configured keys an emulator accepts any key. */
+function curlKey({ acceptKey, acceptKeyFile }: Settings<'acceptKey' | 'acceptKeyFile'>): CurlKey {
+  if (acceptKeyFile !== undefined && acceptKeyFile !== '-') return { file: acceptKeyFile };
+  if (acceptKey.length === 0 && acceptKeyFile === undefined) return { open: 'any-key' };
+  return { missing: 'export it first: a key that serve accepts' };
+}
+
+/** Starts the emulator, alone or as one of several, and says with which secret it is controlled. */
+async function openEmulator(
+  { shared, sharedPrefix }: Settings<'shared' | 'sharedPrefix'>,
+  options: EmulatorOptions,
+): Promise<{ emulator: ServedEmulator; controlSecret: string }> {
+  if (shared === undefined) {
+    const controlSecret = options.controlSecret ?? randomBytes(24).toString('base64url');
+    return { emulator: await createEmulator({ ...options, controlSecret }), controlSecret };
+  }
+  const { createSharedEmulator } = await import('../../cluster/shared-emulator.ts');
+  const { controlSecret, ...known } = options;
+  const emulator = await createSharedEmulator(controlSecret === undefined ? known : options, {
+    url: shared,
+    prefix: sharedPrefix,
+  });
+  return { emulator, controlSecret: emulator.controlSecret };
 }

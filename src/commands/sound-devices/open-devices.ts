@@ -4,6 +4,7 @@ import type { OptionOf } from '../../config/options.ts';
 import type { Host } from '../../devices/backend.ts';
 import { createOpener, type DeviceChoice } from '../../devices/backends/open-first.ts';
 import { openCapture } from '../../devices/capture.ts';
+import { createEchoWatch } from '../../devices/echo-watch.ts';
 import type { Surroundings } from '../../devices/find-backends.ts';
 import { type Microphone, openMicrophone } from '../../devices/microphone.ts';
 import type { Notices } from '../../devices/notices.ts';
@@ -13,7 +14,6 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import type { CommandContext } from '../command.ts';
-import { type EchoEnds, openEchoEnds } from './echo-ends.ts';
 
 type LiveOption = 'soundTimeout' | 'volume' | 'aec' | 'recordMic';
 type DeviceContext = Pick<CommandContext<OptionOf<'audio'>>, 'settings' | 'io' | 'signal'>;
@@ -110,4 +110,27 @@ function openOutput(
     deviceTimeoutMs: settings.soundTimeout,
     signal,
   });
+}
+
+/** What joins a loudspeaker and a microphone that are in one room. */
+interface EchoEnds {
+  onPlayed(frame: Buffer): void;
+  onHeard(pcm: Buffer): Buffer;
+}
+
+/** Removes the echo, if that is wanted; otherwise tells once that there is one. */
+async function openEchoEnds(isRemoved: boolean, notices: Notices): Promise<EchoEnds> {
+  if (isRemoved) {
+    const { createEchoCanceller } = await import('../../audio/echo-canceller.ts');
+    const { played, clean } = await createEchoCanceller();
+    return { onPlayed: played, onHeard: clean };
+  }
+  const { played, heard } = createEchoWatch(notices);
+  return {
+    onPlayed: played,
+    onHeard(pcm) {
+      heard(pcm);
+      return pcm;
+    },
+  };
 }

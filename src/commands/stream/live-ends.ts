@@ -2,10 +2,10 @@ import type { NamedSource } from '../../audio/source.ts';
 import type { MuteSwitch } from '../../devices/microphone.ts';
 import { createNotices, type Notices } from '../../devices/notices.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { type Keyboard, passKeys } from '../../kernel/keyboard.ts';
 import type { AudioSink } from '../../session/output.ts';
 import type { ContextOf } from '../command.ts';
 import { openDevices } from '../sound-devices/open-devices.ts';
-import { listenForKeys } from './keys.ts';
 import type { streamSpec } from './spec.ts';
 
 type StreamContext = ContextOf<typeof streamSpec>;
@@ -78,4 +78,39 @@ function checkFlags({ settings, origin }: StreamContext): void {
       hint: 'Use it with --mic, and without --no-play.',
     });
   }
+}
+
+interface Keys {
+  microphone: MuteSwitch;
+  /** Called when the microphone is muted or unmuted. */
+  onMute: (muted: boolean) => void;
+}
+
+/** Handles keys without a screen: `m` mutes the microphone. Returns a function that restores the terminal. */
+export function listenForKeys(keyboard: Keyboard, { microphone, onMute }: Keys): () => void {
+  const leave = () => keyboard.setRaw(false);
+  const suspend = (group: boolean) => {
+    leave();
+    keyboard.suspend({ group });
+    keyboard.setRaw(true);
+  };
+  const onKeys = (keys: string) => {
+    for (const key of keys) {
+      if (key !== 'm') continue;
+      microphone.mute(!microphone.muted);
+      onMute(microphone.muted);
+    }
+  };
+  const stop = keyboard.listen({
+    onInput: (text) => passKeys(text, { keyboard, suspend: () => suspend(true), onKeys }),
+    // The system sends SIGHUP as well, which ends the session.
+    onGone() {},
+    onSuspend: () => suspend(false),
+    onExit: leave,
+  });
+  keyboard.setRaw(true);
+  return () => {
+    stop();
+    leave();
+  };
 }

@@ -1,12 +1,24 @@
+import { openRawFile, openRawStream } from '../../audio/raw-source.ts';
+import type { AudioSource } from '../../audio/source.ts';
+import { describeFormat, wireFormat } from '../../audio/source-format.ts';
+import { createWavFile } from '../../audio/wav/wav-file.ts';
+import { openWavFile, openWavStream } from '../../audio/wav/wav-source.ts';
+import type { Settings } from '../../config/options.ts';
+import { nameOf } from '../../files/refusal.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { Io } from '../../kernel/io.ts';
+import type { StereoFileOptions } from '../../recording/stereo-file.ts';
 import { type RepeatSummary, type RunResult, runRepeatedly } from '../../runs/repeat.ts';
+import type { SessionEvent } from '../../session/events.ts';
 import { foldAudio } from '../../session/fold-audio.ts';
+import type { SessionOptions } from '../../session/options.ts';
+import type { AudioSink } from '../../session/output.ts';
+import { runSession } from '../../session/session.ts';
+import { joinTaps } from '../../wire/tap.ts';
 import { openTarget } from '../service/target.ts';
 import type { LiveEnds } from './live-ends.ts';
-import { openSinks } from './open-sinks.ts';
-import { openSource } from './open-source.ts';
-import { requireRepeatable } from './repetition.ts';
+import { type ConversationFile, openConversation } from './open-conversation.ts';
 import { sessionOptions } from './session-settings.ts';
-import { startSession } from './start-session.ts';
 import type { StreamContext, StreamView } from './view.ts';
 
 export interface RunReports {
@@ -71,3 +83,162 @@ export async function runSessions(
     }
   }
 }
+
+/** Where the AI audio goes: a WAV file, raw PCM on standard output (`-`), or nowhere. */
+async function openSinks(
+  out: string | undefined,
+  { stdout, giveUp }: Pick<Io, 'stdout' | 'giveUp'>,
+): Promise<AudioSink[]> {
+  if (out === undefined) return [];
+  if (out === '-') return [{ write: (pcm) => stdout.write(pcm), close: async () => {} }];
+  return [await createWavFile(out, { giveUp })];
+}
+
+/** Throws `usage` if several sessions are requested with a source or file for only one. */
+function requireRepeatable(
+  settings: Settings<'repeat' | 'warmup' | 'out' | 'play' | 'record' | 'recordBoth' | 'tokenFrom'>,
+  source: AudioSource | undefined,
+): void {
+  const { repeat, warmup, tokenFrom } = settings;
+  if (repeat + warmup === 1) return;
+  const flag = repeat > 1 ? '--repeat' : '--warmup';
+  if (!source?.repeatable) {
+    throw new VoicectlError('usage', `${flag} needs a file that can be read again; this source cannot`);
+  }
+  const kept = [
+    settings.out !== undefined && '--out',
+    settings.record !== undefined && '--record',
+    settings.recordBoth !== undefined && '--record-both',
+    settings.play && '--play',
+  ].find((flag) => typeof flag === 'string');
+  if (kept !== undefined) {
+    throw new VoicectlError('usage', `${kept} is for one session, but ${flag} runs several`);
+  }
+  if (tokenFrom !== undefined) {
+    throw new VoicectlError('usage', `A token opens one session, but ${flag} needs several`);
+  }
+}
+
+interface StartOptions {
+  /** Folder of the recording; undefined: no recording. */
+  folder: string | undefined;
+  /** Stereo WAV of both voices; undefined: none. */
+  both: { path: string; giveUp: AbortSignal } | undefined;
+  openSinks(): Promise<AudioSink[]>;
+  signal: AbortSignal;
+}
+
+/** The events of a session, recorded on request. Throws what opening the recording and the sinks throws. */
+async function startSession(
+  options: Omit<SessionOptions, 'sinks'>,
+  { folder, both, openSinks, signal }: StartOptions,
+): Promise<AsyncIterable<SessionEvent>> {
+  const recorder = folder === undefined ? undefined : await openRecorder(options, folder);
+  // Last, so that existing files are emptied only when the session begins.
+  const sinks = await openSinks().catch(async (thrown) => {
+    await recorder?.abandon();
+    throw thrown;
+  });
+  const stereo =
+    both === undefined
+      ? undefined
+      : await openStereo({ ...both, clock: options.clock }).catch(async (thrown) => {
+          await Promise.allSettled(sinks.map((sink) => sink.close(thrown)));
+          await recorder?.abandon();
+          throw thrown;
+        });
+  const recorders = [recorder, stereo].filter((one) => one !== undefined);
+  if (recorders.length === 0) return runSession({ ...options, sinks }, signal);
+  const tap = joinTaps(...recorders.map((one) => one.tap));
+  const session = runSession(
+    { ...options, tap, sinks: [...sinks, ...recorders.map(({ sink }) => sink)] },
+    signal,
+  );
+  return recorders.reduce<AsyncIterable<SessionEvent>>((events, one) => one.watch(events), session);
+}
+
+async function openStereo(options: StereoFileOptions) {
+  const { createStereoFile } = await import('../../recording/stereo-file.ts');
+  return createStereoFile(options);
+}
+
+async function openRecorder(options: Omit<SessionOptions, 'sinks'>, folder: string) {
+  const { createRecorder } = await import('../../recording/recorder.ts');
+  const { clock, version, device, baseUrl, wsUrl, sourceName: source, settleMs } = options;
+  return createRecorder({ folder, clock, version, device, baseUrl, wsUrl, source, settleMs });
+}
+
+type SourceSettings = Settings<
+  | 'file'
+  | 'raw'
+  | 'mic'
+  | 'replay'
+  | 'expectFile'
+  | 'strictFormat'
+  | 'loop'
+  | 'pace'
+  | 'apiKeyFile'
+  | 'tokenFrom'
+>;
+
+interface OpenedSource {
+  source: AudioSource;
+  name: string;
+  /** The conversation of `--expect-file`. Then the source is empty. */
+  conversation?: ConversationFile;
+}
+
+/**
+ * Opens the file of the flags; undefined if they name the microphone. Throws `usage` for no source or several,
+ * `bad-input` for one that cannot be read.
+ */
+async function openSource(
+  { file, raw, mic, replay, expectFile, strictFormat, loop, pace, apiKeyFile, tokenFrom }: SourceSettings,
+  io: Io,
+  signal: AbortSignal,
+): Promise<OpenedSource | undefined> {
+  const path = file ?? raw ?? replay ?? expectFile;
+  const named = [file, raw, replay, expectFile, mic || undefined].filter((one) => one !== undefined);
+  if (named.length !== 1) {
+    const what = named.length === 0 ? 'Nothing to stream' : 'More than one source to stream';
+    throw new VoicectlError('usage', what, {
+      hint: 'Give one of --file PATH, --raw PATH, --mic, --replay DIR and --expect-file FILE.',
+    });
+  }
+  if (path === undefined) return undefined;
+  if (path === '-' && (apiKeyFile === '-' || tokenFrom === '-')) {
+    throw new VoicectlError('usage', 'Standard input cannot be the audio and a key or token at once');
+  }
+  const name = nameOf(path);
+  if (expectFile !== undefined) {
+    if (pace === 'max')
+      throw new VoicectlError('usage', 'A conversation runs in real time: --pace max cannot be used');
+    const conversation = await openConversation(path, { strictFormat, env: io.env, stdin: io.stdin, signal });
+    return { source: nothing, name, conversation };
+  }
+  const source = await open(path);
+  if (loop && !source.repeatable) {
+    throw new VoicectlError('usage', `--loop needs a file that can be read again; ${name} cannot`);
+  }
+  return { source, name };
+
+  async function open(path: string): Promise<AudioSource> {
+    if (replay !== undefined) {
+      const { openReplaySource } = await import('../../recording/replay-source.ts');
+      return openReplaySource(replay);
+    }
+    const isInput = path === '-';
+    if (raw !== undefined)
+      return isInput ? openRawStream(io.stdin, { signal }) : openRawFile(raw, { signal });
+    const options = { strictFormat, signal };
+    return isInput ? openWavStream(io.stdin, options) : openWavFile(path, options);
+  }
+}
+
+/** Stands in for the source when a conversation provides the audio. */
+const nothing: AudioSource = {
+  description: describeFormat(wireFormat),
+  durationMs: 0,
+  repeatable: true,
+  async *read() {},
+};

@@ -1,6 +1,8 @@
+import { stripVTControlCharacters } from 'node:util';
 import { developmentKey } from '../../config/target.ts';
 import type { MuteSwitch } from '../../devices/microphone.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { cutText } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { curlCommand } from '../../report/curl.ts';
@@ -9,7 +11,6 @@ import type { SessionEvent } from '../../session/events.ts';
 import { foldSessionEvents } from '../../ui/pending-events.ts';
 import type { ActionType } from '../../ui/port.ts';
 import { openCommandScreen } from '../terminal/command-screen.ts';
-import { createKeptLines } from './kept-lines.ts';
 import { printEvent } from './print-event.ts';
 import type { BeginSession, StreamContext, StreamView } from './view.ts';
 
@@ -186,4 +187,38 @@ function createLiveSession(signal: AbortSignal): LiveSession {
     },
     finishReply: () => enough.abort(),
   };
+}
+
+/** Bounds, because a session can last for days and a service can send texts of any length. */
+const maxLines = 100;
+const maxCharacters = 500;
+
+/** Keeps the last lines of a session, to print when its screen closes. Counts the dropped older ones. */
+interface KeptLines {
+  add(lines: readonly string[]): void;
+  clear(): void;
+  lines(): string[];
+}
+
+function createKeptLines(): KeptLines {
+  let kept: string[] = [];
+  let leftOut = 0;
+  return {
+    add(lines) {
+      kept.push(...lines.map(cutLine));
+      const over = Math.max(0, kept.length - maxLines);
+      leftOut += over;
+      kept = kept.slice(over);
+    },
+    clear() {
+      kept = [];
+      leftOut = 0;
+    },
+    lines: () => (leftOut === 0 ? kept : [`… ${leftOut} lines before these`, ...kept]),
+  };
+}
+
+/** Removes colours, because the cut end of the line would have reset them. */
+function cutLine(line: string): string {
+  return line.length <= maxCharacters ? line : `${cutText(stripVTControlCharacters(line), maxCharacters)}…`;
 }

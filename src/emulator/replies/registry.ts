@@ -1,14 +1,28 @@
+import { loadPcm } from '../../audio/wav/wav-source.ts';
 import { plainReplies, type repliesWithArgument, replyModes } from '../../config/parse.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
-import { echo } from './echo.ts';
+import { playPcm } from '../../service/streams/playable.ts';
 import { runCommand } from './exec.ts';
-import { sayFile } from './file.ts';
 import { loadModule } from './module.ts';
-import { parrot } from './parrot.ts';
 import type { CreateReply, ReplyMode } from './reply.ts';
-import { silence } from './silence.ts';
 import { tone } from './tone.ts';
+import { takeTurns } from './turns.ts';
+
+/** Listens and sends no audio, not even silent frames. */
+export const silence: CreateReply = () => ({ hear() {} });
+
+/** Repeats each turn of the user when it has ended. */
+const parrot = takeTurns(playPcm);
+
+/** Answers each turn with a WAV file. Reads and converts it once, at the start. */
+async function sayFile(path: string): Promise<CreateReply> {
+  const pcm = await loadPcm(path);
+  return takeTurns(() => playPcm(pcm));
+}
+
+/** Sends every audio message back at once. */
+export const echo: CreateReply = ({ send }) => ({ hear: send });
 
 /** Reply modes without an argument. */
 const plain: Record<(typeof plainReplies)[number], CreateReply> = { parrot, echo, tone, silence };

@@ -2,7 +2,6 @@ import type { Clock, ClockTimer } from '../../kernel/clock.ts';
 import { playPcm } from '../../service/streams/playable.ts';
 import type { Reply, Voice } from '../replies/reply.ts';
 import { detectTurns } from '../replies/turn-detector.ts';
-import { createMoments } from './moments.ts';
 import type { Trigger } from './scenario-schema.ts';
 
 /** The stream on which a scenario plays. */
@@ -120,5 +119,51 @@ function createPauses(clock: Pick<Clock, 'after'>) {
     close() {
       for (const timer of timers) timer.cancel();
     },
+  };
+}
+
+/** What happens on the stream of a scenario. */
+type ScenarioMoment = 'speech-start' | 'speech-end' | `event ${string}`;
+
+/** Moments that wait until the scenario asks for them, and the one wait of the scenario. */
+interface Moments {
+  happen(moment: ScenarioMoment): void;
+  /** Removes the moment and all earlier ones; false if it has not happened. */
+  consume(moment: ScenarioMoment): boolean;
+  /** Resolves when the condition is met. It is checked now, at each moment and at each `look`. */
+  wait(isMet: () => boolean): Promise<void>;
+  /** Checks the condition again. */
+  look(): void;
+}
+
+/** Most moments that wait for a busy scenario; beyond it the oldest are dropped. */
+const maxMoments = 64;
+
+function createMoments(): Moments {
+  const moments: ScenarioMoment[] = [];
+  let awaited: { isMet: () => boolean; resolve: () => void } | undefined;
+  const look = () => {
+    if (awaited?.isMet() !== true) return;
+    const { resolve } = awaited;
+    awaited = undefined;
+    resolve();
+  };
+  return {
+    look,
+    happen(moment) {
+      if (moments.length >= maxMoments) moments.shift();
+      moments.push(moment);
+      look();
+    },
+    consume(moment) {
+      const at = moments.indexOf(moment);
+      if (at >= 0) moments.splice(0, at + 1);
+      return at >= 0;
+    },
+    wait: (isMet) =>
+      new Promise((resolve) => {
+        awaited = { isMet, resolve };
+        look();
+      }),
   };
 }

@@ -12,8 +12,7 @@ import type { OpenStream } from '../../service/streams/open-stream.ts';
 import { BatchedSocket } from '../../wire/server/batched-socket.ts';
 import { AudioOut } from './audio-out.ts';
 import { createEnding, type Ending } from './ending.ts';
-import { createLiveness } from './liveness.ts';
-import { createWatchers, type MakeWatch } from './watchers.ts';
+import { joinWatches, type SentWatch } from './tap-stream.ts';
 
 /** One WebSocket connection: it sends, ends and counts. */
 export interface StreamConnection extends OpenStream {
@@ -171,4 +170,96 @@ function reportEnd({
     totals.durationMs = durationMs();
     events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
+}
+
+/** Checks whether the peer still answers, and applies the faults `stall` and `half-open`. Methods as in `Connection`. */
+interface Liveness {
+  probe(): void;
+  stall(ms: number): void;
+  freeze(): void;
+}
+
+interface LivenessOptions {
+  socket: WebSocket;
+  transport: Socket;
+  /** The clock of the service, which can be moved forward. */
+  clock: Clock;
+  totals: StreamTotals;
+  audio: AudioOut;
+  ending: Ending;
+  /** Called when a ping was sent. */
+  onPing: () => void;
+}
+
+function createLiveness(options: LivenessOptions): Liveness {
+  const { socket, transport, clock, totals, audio, ending } = options;
+  let pingPending = false;
+  let frozen = false;
+  let stalls = 0;
+  socket.on('pong', () => {
+    pingPending = false;
+  });
+  return {
+    probe() {
+      if (frozen || stalls > 0) return;
+      if (pingPending) {
+        totals.cause ??= 'half-open';
+        ending.begin();
+        socket.terminate();
+        return;
+      }
+      pingPending = true;
+      socket.ping();
+      options.onPing();
+    },
+    stall(ms) {
+      stalls += 1;
+      transport.cork();
+      const timer = clock.after(ms, () => {
+        stalls -= 1;
+        transport.uncork();
+      });
+      ending.onEnding(() => {
+        timer.cancel();
+        transport.uncork();
+      });
+    },
+    freeze() {
+      frozen = true;
+      audio.shut();
+      // Discard incoming data, so that the end of the peer is still noticed.
+      transport.removeAllListeners('data').resume();
+    },
+  };
+}
+
+/** Makes an observer of a stream; `isOurEnd` tells whether this side has ended it. */
+type MakeWatch = (isOurEnd: () => boolean) => SentWatch;
+
+/** The observers of one stream. */
+interface Watchers {
+  /** All observers as one; undefined if there are none. */
+  readonly watch: SentWatch | undefined;
+  /** Adds an observer. Call the result to remove it. */
+  add(make: MakeWatch): () => void;
+}
+
+function createWatchers(isOurEnd: () => boolean, first?: MakeWatch): Watchers {
+  const observers: SentWatch[] = first === undefined ? [] : [first(isOurEnd)];
+  let watch = joinWatches(observers);
+  return {
+    get watch() {
+      return watch;
+    },
+    add(make) {
+      const added = make(isOurEnd);
+      observers.push(added);
+      watch = joinWatches(observers);
+      return () => {
+        added.stop();
+        observers.splice(observers.indexOf(added), 1);
+        watch = joinWatches(observers);
+      };
+    },
+  };
 }

@@ -1,11 +1,14 @@
+import { recogniseText } from '../../audio/verdict/recognise-container.ts';
+import type { FoundInVoice, VoiceCheck } from '../../audio/verdict/voice-check.ts';
+import { type BlockJoiner, createBlockJoiner } from '../../audio/whole-samples.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/thrown.ts';
-import { bytesForMs } from '../../protocol/audio-format.ts';
+import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
 import { writeError, writeStatus } from '../../protocol/messages.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
-import type { EmulatorEvents } from '../../service/events.ts';
+import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
 import { createFaultyAudio } from '../../service/faults/faulty-audio.ts';
 import { injectLiveFaults } from '../../service/faults/live-faults.ts';
@@ -14,8 +17,6 @@ import type { Pulse } from '../../wire/pulse.ts';
 import type { CreateReply, Reply, ReplyMode, Voice } from '../replies/reply.ts';
 import type { ReceiveMessage } from './authorisation.ts';
 import type { StreamConnection } from './connection.ts';
-import { IncomingAudio } from './incoming-audio.ts';
-import { limitTime } from './time-limits.ts';
 
 export interface LiveStream {
   /** Takes each message of the client. */
@@ -153,5 +154,121 @@ function beginReply(createReply: CreateReply, voice: Voice): Reply {
   } catch (thrown) {
     voice.fail(messageOf(thrown));
     return { hear() {} };
+  }
+}
+
+interface TimeLimitOptions {
+  connection: Pick<StreamConnection, 'close' | 'onEnding'>;
+  /** The clock of the service, which can be moved forward. */
+  clock: Clock;
+  settings: Pick<Dialect['stream'], 'idleTimeoutMs' | 'longestSessionMs'>;
+}
+
+/** Closes a stream that lasts too long or receives nothing for too long, if the dialect says so. */
+function limitTime(receive: ReceiveMessage, options: TimeLimitOptions): ReceiveMessage {
+  const { connection, clock, settings } = options;
+  const { idleTimeoutMs, longestSessionMs } = settings;
+  if (longestSessionMs !== undefined) {
+    const end = clock.after(longestSessionMs, () => connection.close('sessionTooLong'));
+    connection.onEnding(() => end.cancel());
+  }
+  return idleTimeoutMs === undefined ? receive : watchIdle(receive, idleTimeoutMs, options);
+}
+
+/** One timer for the whole stream: a message only sets a time. */
+function watchIdle(
+  receive: ReceiveMessage,
+  idleTimeoutMs: number,
+  { connection, clock }: TimeLimitOptions,
+): ReceiveMessage {
+  let lastAt = clock.now();
+  const look = () => {
+    const leftMs = lastAt + idleTimeoutMs - clock.now();
+    if (leftMs <= 0) connection.close('idle');
+    else timer = clock.after(leftMs, look);
+  };
+  let timer = clock.after(idleTimeoutMs, look);
+  connection.onEnding(() => timer.cancel());
+  return (data, isBinary) => {
+    lastAt = clock.now();
+    receive(data, isBinary);
+  };
+}
+
+interface IncomingAudioOptions {
+  connection: StreamConnection;
+  dialect: Dialect;
+  events: EmulatorEvents;
+  device: string;
+  /** Takes whole samples. */
+  reply: Reply;
+}
+
+/**
+ * Audio from a device: counts and judges its messages, and joins them to whole samples. Specification:
+ * "WSS /voice-stream". A class, because every frame passes it: see ARCHITECTURE.md.
+ */
+class IncomingAudio {
+  private readonly check: VoiceCheck;
+  private readonly totals: StreamTotals;
+  private readonly reply: Reply;
+  /** Created at the first message that ends within a sample. Most devices send none. */
+  private samples: BlockJoiner | undefined;
+  private readonly options: IncomingAudioOptions;
+
+  constructor(options: IncomingAudioOptions) {
+    this.check = options.connection.device;
+    this.totals = options.connection.totals;
+    this.reply = options.reply;
+    this.options = options;
+  }
+
+  take(message: Buffer): void {
+    for (const found of this.check.push(message)) this.tell(found);
+    if (this.check.isDue) this.tellVerdict();
+    if (message.length === 0) {
+      this.totals.emptyMessages += 1;
+      return;
+    }
+    this.totals.framesIn += 1;
+    this.totals.bytesIn += message.length;
+    const isOdd = message.length % bytesPerSample !== 0;
+    if (isOdd) this.totals.oddMessages += 1;
+    if (isOdd || this.samples !== undefined) this.takeParts(message, isOdd);
+    else this.reply.hear(message);
+  }
+
+  /** Takes a message that ends within a sample, or follows such a message. The dialect says what happens to half a sample. */
+  private takeParts(message: Buffer, isOdd: boolean): void {
+    const { connection, dialect } = this.options;
+    const { oddBytes } = dialect.stream;
+    if (isOdd && oddBytes === 'close') {
+      connection.close('oddBytes');
+      return;
+    }
+    this.samples ??= createBlockJoiner();
+    const whole = this.samples.push(message);
+    if (oddBytes === 'drop') this.samples.clear();
+    if (whole.length > 0) this.reply.hear(whole);
+  }
+
+  /** Takes a text message; true if it is audio sent as text. Reports this once. */
+  takeText(text: string): boolean {
+    const kind = recogniseText(text);
+    if (kind === undefined) return false;
+    for (const found of this.check.note(`${kind}-text`)) this.tell(found);
+    return true;
+  }
+
+  private tellVerdict(): void {
+    const verdict = this.check.judgePace();
+    const { connection, device, events } = this.options;
+    if (verdict !== undefined)
+      events.emit({ type: 'device-verdict', stream: connection.id, device, ...verdict });
+  }
+
+  private tell({ finding, remark }: FoundInVoice): void {
+    const { connection, device, events } = this.options;
+    events.emit({ type: 'device-finding', stream: connection.id, device, finding, remark });
   }
 }

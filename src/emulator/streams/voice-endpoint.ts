@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
+import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
 import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { tokenPlace } from '../../protocol/first-message.ts';
@@ -24,14 +26,11 @@ import type { Tap } from '../../wire/tap.ts';
 import type { ReplyMode } from '../replies/reply.ts';
 import type { TokenAuthority } from '../tokens/token-authority.ts';
 import { awaitToken } from './authorisation.ts';
-import { type Capacity, createCapacity } from './capacity.ts';
 import { sendConnected } from './connected-message.ts';
 import { createConnection, type StreamConnection } from './connection.ts';
 import { createEarlyBytes, type EarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
-import { createOwnLateness } from './lost-time.ts';
-import { createObservers } from './observers.ts';
-import { tapStream } from './tap-stream.ts';
+import { tapStream, type Upgraded } from './tap-stream.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 
 /** Most fragments of one message; beyond it ws closes with 1008. */
@@ -272,4 +271,130 @@ function startHeartbeat(connections: ReadonlySet<StreamConnection>, clock: Clock
   return repeat(clock, pingEveryMs, () => {
     for (const connection of connections) connection.probe();
   });
+}
+
+/** Most connections without a token yet, of all devices together. */
+const maxAwaitingToken = 1_024;
+
+/** Limits the number of connections: as the dialect says, and to protect the emulator. */
+interface Capacity {
+  /** The reason to refuse one more connection from this address. */
+  refuseUpgrade(address: string): RefusalCause | undefined;
+  /** Whether all of the places for streams with a token are taken. */
+  isFull(): boolean;
+  /** Counts a connection without a token, until the result is called or the connection ends. */
+  awaitToken(connection: StreamConnection): () => void;
+}
+
+interface CapacityOptions {
+  connections: ReadonlySet<StreamConnection>;
+  settings: Dialect['stream'];
+  /** Connections per device. */
+  maxConnections: number;
+}
+
+function createCapacity({ connections, settings, maxConnections }: CapacityOptions): Capacity {
+  const { capacity, connectionLimit } = settings;
+  let awaitingToken = 0;
+  const count = (is: (connection: StreamConnection) => boolean) =>
+    [...connections].filter((connection) => !connection.ended && is(connection)).length;
+  const holds = (counts: (connection: StreamConnection) => boolean) =>
+    capacity.connections !== undefined && count(counts) >= capacity.connections;
+  return {
+    refuseUpgrade(address) {
+      if (awaitingToken >= maxAwaitingToken) return 'unavailable';
+      if (capacity.refuseAt === 'upgrade' && holds(() => true)) return 'unavailable';
+      const isOver = () => count(({ remote }) => remote === address) >= maxConnections;
+      return connectionLimit === 'refuse-upgrade' && isOver() ? 'tooManyConnections' : undefined;
+    },
+    isFull: () => holds(({ totals }) => totals.device !== undefined),
+    awaitToken(connection) {
+      awaitingToken += 1;
+      let awaiting = true;
+      const settle = () => {
+        if (awaiting) awaitingToken -= 1;
+        awaiting = false;
+      };
+      connection.onEnding(settle);
+      return settle;
+    },
+  };
+}
+
+/** Observers that come and go while streams are open. Without one, no stream has a tap. */
+interface Observers {
+  readonly any: boolean;
+  opened(connection: StreamConnection, upgraded: Upgraded): void;
+  /** Gives a tap to each open stream, and to those that open until the result is called. */
+  add(createTap: ObserveStream): () => void;
+}
+
+/**
+ * `open`: the open connections. A tap that is added to an open stream does not see its upgrade. `clock`: the machine's, as
+ * audio is heard when it arrives.
+ */
+function createObservers(open: ReadonlySet<StreamConnection>, clock: Clock): Observers {
+  const all = new Set<(connection: StreamConnection, upgraded?: Upgraded) => void>();
+  return {
+    get any() {
+      return all.size > 0;
+    },
+    opened(connection, upgraded) {
+      for (const observe of all) observe(connection, upgraded);
+    },
+    add(createTap) {
+      const stops = new Map<StreamConnection, () => void>();
+      const observe = (connection: StreamConnection, upgraded?: Upgraded) => {
+        const { id, socket, totals } = connection;
+        const tap = createTap(id, upgraded === undefined ? connection.durationMs() : 0);
+        if (tap === undefined) return;
+        const presented = totals.device !== undefined;
+        stops.set(
+          connection,
+          connection.observe((isOurEnd) => tapStream({ upgraded, tap, socket, clock, isOurEnd, presented })),
+        );
+        connection.socket.once('close', () => stops.delete(connection));
+      };
+      for (const connection of open) observe(connection);
+      all.add(observe);
+      return () => {
+        all.delete(observe);
+        for (const stop of stops.values()) stop();
+      };
+    },
+  };
+}
+
+/** A lateness that any timer may have. */
+const toleratedMs = 5;
+
+/** Measures the time in which this process did not run, while at least one stream is open. */
+interface OwnLateness extends LostTime {
+  /** Begins to measure for one more stream. Call the result when it has ended. */
+  watch(): () => void;
+}
+
+/** `clock`: the clock of the machine. */
+export function createOwnLateness(clock: Clock): OwnLateness {
+  let lostMs = 0;
+  let watchers = 0;
+  let lateness: Lateness | undefined;
+
+  return {
+    get lostMs() {
+      return lostMs;
+    },
+    watch() {
+      watchers += 1;
+      lateness ??= watchLateness(clock, (lateMs) => {
+        if (lateMs > toleratedMs) lostMs += lateMs;
+      });
+      return () => {
+        watchers -= 1;
+        if (watchers > 0) return;
+        lateness?.stop();
+        lateness = undefined;
+      };
+    },
+  };
 }

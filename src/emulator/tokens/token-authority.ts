@@ -1,5 +1,20 @@
-import { createHash, createPublicKey, createSecretKey, generateKeySync, type KeyObject } from 'node:crypto';
-import { type CryptoKey, errors, generateKeyPair, importPKCS8, type JWTPayload, jwtVerify } from 'jose';
+import {
+  createHash,
+  createPublicKey,
+  createSecretKey,
+  hash as digest,
+  generateKeySync,
+  KeyObject,
+} from 'node:crypto';
+import {
+  type CryptoKey,
+  errors,
+  generateKeyPair,
+  importPKCS8,
+  type JWTPayload,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
@@ -10,7 +25,6 @@ import { maxFieldLength } from '../../protocol/token-request.ts';
 import { spoilClaims, spoilSignature, type WrongToken } from '../../service/faults/token-faults.ts';
 import type { Random } from '../../service/random.ts';
 import { type Eventual, whenKnown } from '../../service/state/eventual.ts';
-import { createSignToken } from './sign-token.ts';
 import { readUnverified, seconds, verifyProblem } from './token-problem.ts';
 
 type Key = CryptoKey | KeyObject;
@@ -182,4 +196,67 @@ async function loadKeys({ algorithm, secret, privateKey }: Dialect['token']): Pr
     return { signing: pair.privateKey, verifying: pair.publicKey };
   }
   return { signing: await importPKCS8(privateKey, algorithm), verifying: createPublicKey(privateKey) };
+}
+
+/** Makes the JWT of these claims. */
+type SignToken = (claims: Omit<TokenClaims, 'jti'> & { jti?: string }) => string | Promise<string>;
+
+interface SignTokenOptions {
+  settings: Dialect['token'];
+  /** The private key; for an HS* algorithm the shared secret. */
+  key: KeyObject | CryptoKey;
+}
+
+/** The hash of each symmetric algorithm (RFC 7518, section 3.2). */
+const hashes: Partial<Record<Dialect['token']['algorithm'], MacHash>> = {
+  HS256: 'sha256',
+  HS384: 'sha384',
+  HS512: 'sha512',
+};
+
+/**
+ * Signs with the key of the dialect. HMAC is computed here, because jose does it in another thread, and the change of
+ * threads takes many times as long as the hash. jose does all other signing, and all verifying.
+ */
+export function createSignToken({ settings, key }: SignTokenOptions): SignToken {
+  const header = { typ: 'JWT', ...settings.header, alg: settings.algorithm };
+  const hash = hashes[settings.algorithm];
+  if (hash === undefined || !(key instanceof KeyObject)) {
+    return (claims) =>
+      new SignJWT({ ...settings.extraClaims, ...claims }).setProtectedHeader(header).sign(key);
+  }
+  const encodedHeader = encode(header);
+  const mac = createMac(hash, key.export());
+  return (claims) => {
+    const text = `${encodedHeader}.${encode({ ...settings.extraClaims, ...claims })}`;
+    return `${text}.${mac(text)}`;
+  };
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+/** A hash and the size of its blocks, bytes (FIPS 180-4). */
+const blockBytes = { sha256: 64, sha384: 128, sha512: 128 };
+
+export type MacHash = keyof typeof blockBytes;
+
+/**
+ * HMAC (RFC 2104) of ASCII text, as base64url. The same as Node's `createHmac`, which makes an object and a context for
+ * each text: with these two hashes alone, 10 % more token requests are answered (bench: `token-rate`).
+ */
+export function createMac(hash: MacHash, secret: Buffer): (text: string) => string {
+  const block = blockBytes[hash];
+  const key = Buffer.alloc(block);
+  (secret.length > block ? digest(hash, secret, 'buffer') : secret).copy(key);
+  const inner = key.map((byte) => byte ^ 0x36);
+  const outer = Buffer.concat([key.map((byte) => byte ^ 0x5c), digest(hash, '', 'buffer')]);
+  return (text) => {
+    const message = Buffer.allocUnsafe(block + text.length);
+    message.set(inner);
+    message.write(text, block, 'latin1');
+    outer.write(digest(hash, message, 'binary'), block, 'latin1');
+    return digest(hash, outer, 'base64url');
+  };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
+import { retryAfterHeaderName, writeRateLimitHeaders } from '../../protocol/rate-limit.ts';
 import { parseTokenRequest } from '../../protocol/token-request.ts';
 import type { EmulatorEvents, SentHeaders } from '../../service/events.ts';
 import type { Faults } from '../../service/faults/faults.ts';
@@ -8,7 +9,6 @@ import { invalidRequest, refuseRequest } from '../../service/http/refusal.ts';
 import type { CountedRequest, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { HttpAnswer } from '../../wire/server/http-answer.ts';
-import { createLimitAnswers, type TokenAsker } from './limit-answers.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
@@ -106,4 +106,71 @@ async function reached(counted: Promise<CountedRequest>): Promise<CountedRequest
     if (!isUnavailable(thrown)) throw thrown;
     return { unreached: thrown.message };
   }
+}
+
+/** The client that asks for a token. */
+interface TokenAsker {
+  device: string;
+  remote: string;
+  sent?: SentHeaders;
+}
+
+/** What answers say of a device's window. Specification: "Limits". */
+interface LimitAnswers {
+  /** The headers of an answer about the device's window. */
+  limitHeaders(rate: CountedRequest): [string, string][];
+  /** The refuseRequest of a request over the limit. */
+  limited(asker: TokenAsker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer;
+}
+
+interface LimitAnswersOptions {
+  clock: Clock;
+  dialect: Dialect;
+  events: EmulatorEvents;
+}
+
+function createLimitAnswers({ clock, dialect, events }: LimitAnswersOptions): LimitAnswers {
+  const httpDate = createHttpDate();
+  const limitHeaders: LimitAnswers['limitHeaders'] = (rate) => {
+    const { headersOn, resetFormat } = dialect.rateLimit;
+    const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
+    // A client that compares the reset with this header sees the emulator's time, even after it was moved.
+    return [
+      ['Date', httpDate(clock.wall())],
+      ...(wanted ? writeRateLimitHeaders(rate, resetFormat, clock.wall()) : []),
+    ];
+  };
+  return {
+    limitHeaders,
+    limited(asker, rate) {
+      const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
+      const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
+      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${(waitMs / 1000).toFixed(1)} s`;
+      const answer = refuseRequest('rateLimited', { dialect, events, ...asker, detail });
+      return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
+    },
+  };
+}
+
+/** Wall-clock time for a `Date` header, formatted once per second. */
+function createHttpDate() {
+  let second = Number.NaN;
+  let text = '';
+  return (nowMs: number): string => {
+    const now = Math.floor(nowMs / 1000);
+    if (now !== second) text = new Date(nowMs).toUTCString();
+    second = now;
+    return text;
+  };
+}
+
+function writeRetryAfter(
+  atMs: number,
+  format: Dialect['rateLimit']['retryAfter'],
+  nowMs: number,
+): [string, string][] {
+  const seconds = Math.max(1, Math.ceil((atMs - nowMs) / 1000));
+  if (format === 'none') return [];
+  const value = format === 'seconds' ? String(seconds) : new Date(nowMs + seconds * 1000).toUTCString();
+  return [[retryAfterHeaderName, value]];
 }

@@ -1,12 +1,10 @@
-import type { MovableClock } from '../../kernel/clock.ts';
+import type { Clock, MovableClock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
 import type { Dialect } from '../../protocol/dialect.ts';
-import { createConnectionSlots } from './connection-slots.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createNewest } from './newest.ts';
 import { createRateLimiter } from './rate-limiter.ts';
-import { createSpentTokens } from './spent-tokens.ts';
-import type { LocalState } from './state.ts';
+import type { LocalState, SlotLease } from './state.ts';
 import { weigh } from './weigh.ts';
 
 /** Most unexpired tokens that are shown. */
@@ -62,6 +60,67 @@ export function createMemoryState({
       limiter.clear();
       issued.clear();
       journal.clear();
+    },
+  };
+}
+
+/** "Concurrent connections: 10 per device." Specification: "Limits". */
+interface ConnectionSlots {
+  /** Takes a slot in one synchronous step; undefined if the device has none left. */
+  acquire(device: string): SlotLease | undefined;
+  /** Slots in use, by device. */
+  inUse(): ReadonlyMap<string, number>;
+}
+
+export function createConnectionSlots(perDevice: number): ConnectionSlots {
+  const used = new Map<string, number>();
+  const free = (device: string) => {
+    const left = (used.get(device) ?? 0) - 1;
+    if (left === 0) used.delete(device);
+    else used.set(device, left);
+  };
+  return {
+    inUse: () => new Map(used),
+    acquire(device) {
+      const connections = (used.get(device) ?? 0) + 1;
+      if (connections > perDevice) return undefined;
+      used.set(device, connections);
+      let held = true;
+      return {
+        connections,
+        release() {
+          if (held) free(device);
+          held = false;
+        },
+      };
+    },
+  };
+}
+
+/** The `jti` of used tokens, until they have expired. */
+interface SpentTokens {
+  /** Marks a token as used, in one synchronous step; false if it was used before. */
+  add(jti: string, expSeconds: number): boolean;
+  has(jti: string): boolean;
+}
+
+/**
+ * Remembers the claim, not the text of the token: a signature has two encodings that both verify. Holds at most the
+ * tokens of one lifetime.
+ */
+export function createSpentTokens(clock: Clock): SpentTokens {
+  const expiries = new Map<string, number>();
+  return {
+    has: (jti) => expiries.has(jti),
+    add(jti, expSeconds) {
+      const now = clock.wall() / 1000;
+      for (const [old, expiry] of expiries) {
+        if (expiry > now) break;
+        expiries.delete(old);
+      }
+      if (expiries.has(jti)) return false;
+      expiries.set(jti, expSeconds);
+      return true;
     },
   };
 }

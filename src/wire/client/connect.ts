@@ -1,5 +1,5 @@
 import { type RawData, WebSocket } from 'ws';
-import type { Clock } from '../../kernel/clock.ts';
+import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Redactor } from '../../kernel/redact.ts';
 import { closeCodes, streamCloseMs } from '../../protocol/close-codes.ts';
@@ -8,8 +8,6 @@ import type { Side, StreamEnd, WireMessage } from '../exchange.ts';
 import type { Tap } from '../tap.ts';
 import { tokenFacts } from '../token-facts.ts';
 import { awaitUpgrade } from './handshake.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import { createReading, type Reading } from './reading.ts';
 import { trusting } from './trusting.ts';
 
 export interface ConnectOptions {
@@ -220,4 +218,83 @@ function deadError(): VoicectlError {
 function protocolError(thrown: Error): VoicectlError {
   const text = `The service broke the WebSocket protocol: ${thrown.message}`;
   return new VoicectlError('protocol-violation', text, { cause: thrown });
+}
+
+const pingEveryMs = 15_000;
+
+interface Heartbeat {
+  /** Call it when the peer has shown, or may have shown, that it is alive. */
+  beat(): void;
+  stop(): void;
+}
+
+interface HeartbeatOptions {
+  clock: Clock;
+  ping(): void;
+  onDead(): void;
+}
+
+/** Pings the peer every 15 s, and calls `onDead` if nothing arrived from it between two pings. */
+export function startHeartbeat(socket: WebSocket, { clock, ping, onDead }: HeartbeatOptions): Heartbeat {
+  let isAlive = true;
+  const beat = () => {
+    isAlive = true;
+  };
+  for (const event of ['pong', 'ping', 'message']) socket.on(event, beat);
+  const timer = repeat(clock, pingEveryMs, () => {
+    // While reading is paused, no answer can arrive.
+    if (!isAlive && !socket.isPaused) {
+      timer.cancel();
+      onDead();
+      return;
+    }
+    isAlive = false;
+    if (socket.readyState === WebSocket.OPEN) ping();
+  });
+  return { beat, stop: () => timer.cancel() };
+}
+
+/** After this many messages everything else runs: keys, timers, other sockets. */
+const messagesAtOnce = 256;
+
+/** Reads from a socket until it is paused, in batches that leave time for other work. */
+interface Reading {
+  readonly isPaused: boolean;
+  pause(): void;
+  resume(): void;
+  /** Call it for each message that arrives. */
+  took(): void;
+}
+
+/** Without batches, all other work would wait during a flood of messages. */
+export function createReading(socket: Pick<WebSocket, 'pause' | 'resume'>): Reading {
+  let count = 0;
+  let isPaused = false;
+  let isResting = false;
+  const goOn = () => {
+    isResting = false;
+    if (!isPaused) socket.resume();
+  };
+  return {
+    get isPaused() {
+      return isPaused;
+    },
+    pause() {
+      isPaused = true;
+      socket.pause();
+    },
+    resume() {
+      isPaused = false;
+      if (!isResting) socket.resume();
+    },
+    took() {
+      count += 1;
+      if (count < messagesAtOnce) return;
+      count = 0;
+      if (isResting) return;
+      isResting = true;
+      socket.pause();
+      atTurnEnd(goOn, undefined);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rightReading, wrongReadings } from '../../../src/audio/verdict/readings.ts';
+import { rightReading, wrongReadings } from '../../../src/audio/verdict/recognise-format.ts';
 
 /** The samples that a reading finds in these bytes. */
 function read({ decode }: Pick<typeof rightReading, 'decode'>, bytes: readonly number[]): number[] {

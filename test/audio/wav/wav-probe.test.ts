@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { probeWav } from '../../../src/audio/wav/wav-probe.ts';
-import { openWavFile, openWavStream } from '../../../src/audio/wav/wav-source.ts';
+import { openWavFile, openWavStream, probeWav } from '../../../src/audio/wav/wav-source.ts';
 import { type ByteInput, createStreamInput } from '../../../src/files/byte-input.ts';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { collect, cut, setUpTempFolder } from '../files.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listenForKeys } from '../../../src/commands/stream/keys.ts';
+import { listenForKeys } from '../../../src/commands/stream/live-ends.ts';
 import type { KeyboardHandlers } from '../../../src/kernel/keyboard.ts';
 
 function startListening() {

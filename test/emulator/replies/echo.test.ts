@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { echo } from '../../../src/emulator/replies/echo.ts';
+import { echo } from '../../../src/emulator/replies/registry.ts';
 import { silence, speakWith, speech } from '../../helpers/fake-voice.ts';
 
 test('echo sends every message back as it came, and says nothing of turns', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { silence } from '../../../src/emulator/replies/silence.ts';
+import { silence } from '../../../src/emulator/replies/registry.ts';
 import { silence as noSound, speakWith, speech } from '../../helpers/fake-voice.ts';
 
 test('silence never says or sends anything', () => {

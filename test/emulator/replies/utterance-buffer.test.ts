@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createUtteranceBuffer } from '../../../src/emulator/replies/utterance-buffer.ts';
+import { createUtteranceBuffer } from '../../../src/emulator/replies/turn-detector.ts';
 
 /** Two bytes a sample, 16 samples a millisecond; each sample is the millisecond that it belongs to. */
 function numbered(fromMs: number, toMs: number): Buffer {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { silence as silentReply } from '../../../src/emulator/replies/silence.ts';
+import { silence as silentReply } from '../../../src/emulator/replies/registry.ts';
 import { loadScenario } from '../../../src/emulator/scenario/scenario.ts';
 import type { ScenarioInput } from '../../../src/emulator/scenario/scenario-schema.ts';
 import { createEmulatorEvents } from '../../../src/service/events.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createMac, type MacHash } from '../../../src/emulator/tokens/mac.ts';
+import { createMac, type MacHash } from '../../../src/emulator/tokens/token-authority.ts';
 
 test.each<MacHash>(['sha256', 'sha384', 'sha512'])(
   '%s is the HMAC of Node, for secrets shorter, as long and longer than a block',

@@ -1,7 +1,7 @@
 import { createSecretKey, generateKeyPairSync } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { createSignToken } from '../../../src/emulator/tokens/sign-token.ts';
+import { createSignToken } from '../../../src/emulator/tokens/token-authority.ts';
 import { buildClaims } from '../../../src/protocol/claims.ts';
 import { parseDialect } from '../../../src/protocol/dialect.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createConnectionSlots } from '../../../src/service/state/connection-slots.ts';
+import { createConnectionSlots } from '../../../src/service/state/memory.ts';
 
 test('a device has as many slots as were given, and each device its own', () => {
   const slots = createConnectionSlots(2);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSpentTokens } from '../../../src/service/state/spent-tokens.ts';
+import { createSpentTokens } from '../../../src/service/state/memory.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 test('a token is spent once, and forgotten when it has expired', () => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startHeartbeat } from '../../../src/wire/client/heartbeat.ts';
+import { startHeartbeat } from '../../../src/wire/client/connect.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
 
 /** As much of a socket as a heartbeat uses. */

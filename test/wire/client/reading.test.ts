@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReading } from '../../../src/wire/client/reading.ts';
+import { createReading } from '../../../src/wire/client/connect.ts';
 
 /** A socket that remembers whether it is read. */
 function createFakeSocket() {

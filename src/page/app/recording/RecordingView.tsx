@@ -1,8 +1,9 @@
+import { type Signal, useComputed } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { RecordingView as Data } from '../../view-data.ts';
 import { PlayerPanel } from './PlayerPanel.tsx';
 import { createPlayer } from './player.ts';
-import { EventsTable, TranscriptTable, TurnsTable, VerdictsTable } from './tables.tsx';
 import type { Voices } from './voices.ts';
 
 interface RecordingProps {
@@ -74,5 +75,144 @@ function Heading({ data: { title, outcome, facts } }: { data: Data }) {
       </h1>
       <p class="facts">{facts}</p>
     </>
+  );
+}
+
+interface TableProps {
+  data: Data;
+  onSeek: (ms: number) => void;
+}
+
+function Seek({ t, onSeek }: { t: number; onSeek: (ms: number) => void }) {
+  return (
+    <button type="button" class="seek" data-t={t} onClick={() => onSeek(t)}>
+      {(t / 1000).toFixed(3)}
+    </button>
+  );
+}
+
+function TurnsTable({ data: { turns, gaps }, onSeek }: TableProps) {
+  const rows = turns.map(({ voice, startMs, endMs, bargeIn, afterMs }) => ({
+    t: startMs,
+    length: endMs - startMs,
+    who: (
+      <td>
+        <span class={`swatch ${voice}`} /> {voice === 'out' ? 'you' : 'AI'}
+      </td>
+    ),
+    note: bargeIn ? 'talks over the AI' : afterMs === null ? '' : `${Math.round(afterMs)} ms after you`,
+  }));
+  const late = gaps.map(({ startMs, endMs }) => ({
+    t: startMs,
+    length: endMs - startMs,
+    who: <td class="bad">gap</td>,
+    note: 'AI audio was late',
+  }));
+  const all = [...rows, ...late].sort((a, b) => a.t - b.t);
+  return (
+    <>
+      <h2 id="turns-title">Turns</h2>
+      {all.length === 0 ? (
+        <p class="facts">There is no speech.</p>
+      ) : (
+        <Table title="turns-title" heads={['at', 'who', 'length', 'note']}>
+          {all.map(({ t, length, who, note }) => (
+            <tr key={`${t} ${note}`}>
+              <td>
+                <Seek t={t} onSeek={onSeek} />
+              </td>
+              {who}
+              <td>{(length / 1000).toFixed(2)} s</td>
+              <td>{note}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function TranscriptTable({ data: { spoken }, onSeek }: TableProps) {
+  if (spoken.length === 0) return null;
+  return (
+    <>
+      <h2 id="transcript-title">Transcript</h2>
+      <Table title="transcript-title" heads={['at', 'who', 'what']} id="transcript">
+        {spoken.map(({ t, who, text }) => (
+          <tr key={`${t} ${who}`}>
+            <td>
+              <Seek t={t} onSeek={onSeek} />
+            </td>
+            <td>
+              {who !== null && <span class={`swatch ${who === 'you' ? 'out' : 'in'}`} />} {who}
+            </td>
+            <td>{text}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+/** Marks the event that came last. */
+function EventsTable({ data: { events }, position, onSeek }: TableProps & { position: Signal<number> }) {
+  const last = useComputed(() =>
+    position.value > 0 ? events.findLastIndex(({ t }) => t <= position.value + 1) : -1,
+  );
+  return (
+    <>
+      <h2 id="events-title">Events</h2>
+      <Table title="events-title" heads={['at', 'what']} id="events">
+        {events.map(({ t, tone, text }, index) => (
+          <tr key={index} data-t={t} class={index === last.value ? 'now' : ''}>
+            <td>
+              <Seek t={t} onSeek={onSeek} />
+            </td>
+            <td>
+              <code class={tone}>{text}</code>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+function VerdictsTable({ data: { verdicts } }: Pick<TableProps, 'data'>) {
+  if (verdicts.length === 0) return null;
+  return (
+    <>
+      <h2 id="verdicts-title">Expectations</h2>
+      <Table title="verdicts-title" heads={['verdict', 'expectation', 'expected', 'measured']}>
+        {verdicts.map(({ name, ok, expected, measured }) => (
+          <tr key={name}>
+            <td class={ok ? 'good' : 'bad'}>{ok ? 'pass' : 'FAIL'}</td>
+            <td>{name}</td>
+            <td>{expected}</td>
+            <td>{measured}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}
+
+function Table(props: { title: string; heads: string[]; id?: string; children: ComponentChildren }) {
+  const { title, heads, id, children } = props;
+  return (
+    <section class="scroll" id={id} aria-labelledby={title} tabIndex={0}>
+      <table aria-labelledby={title}>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
   );
 }
