@@ -1,7 +1,9 @@
+import { measureLevel } from '../audio/level.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
+import { audibleDbfs } from '../session/metrics.ts';
 import { type Connection, connect } from '../wire/client/connect.ts';
 import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
 
@@ -10,8 +12,8 @@ export interface Line {
   readonly isOpen: boolean;
   /** Whether the service has confirmed the token. */
   readonly isConfirmed: boolean;
-  /** From the service: text messages, audio, and when the last audio arrived. */
-  readonly heard: { readonly texts: number; readonly bytes: number; readonly lastAt: number };
+  /** From the service: text messages, and when the last audible audio arrived. */
+  readonly heard: { readonly texts: number; readonly audibleAt: number };
   /** What has passed so far. */
   exchange(): StreamExchange;
   present(token: string, opcode?: 'text' | 'binary'): void;
@@ -42,7 +44,7 @@ const settleMs = 1_000;
 export async function openLine({ clock, ...options }: LineOptions): Promise<Line> {
   const messages: WireMessage[] = [];
   const waiting = new Set<() => void>();
-  const heard = { texts: 0, bytes: 0, lastAt: Number.NEGATIVE_INFINITY };
+  const heard = { texts: 0, audibleAt: Number.NEGATIVE_INFINITY };
   let bytes = 0;
   let pongs = 0;
   let isConfirmed = false;
@@ -57,8 +59,8 @@ export async function openLine({ clock, ...options }: LineOptions): Promise<Line
     if ('text' in message) heard.texts += 1;
     if ('text' in message) isConfirmed ||= readServiceMessage(message.text).category === 'connected';
     if (!('data' in message)) return;
-    heard.bytes += message.bytes;
-    heard.lastAt = message.at;
+    // An echo repeats silence for as long as it is sent.
+    if (measureLevel(message.data).rmsDbfs > audibleDbfs) heard.audibleAt = message.at;
   };
   const take = (message: WireMessage) => {
     bytes += message.bytes;

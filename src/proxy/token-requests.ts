@@ -11,6 +11,7 @@ import type { Faults } from '../service/faults/faults.ts';
 import { refuseRequest } from '../service/http/refusal.ts';
 import { addressOf } from '../service/http/service-server.ts';
 import type { State } from '../service/state/state.ts';
+import { bodyText } from '../wire/body-text.ts';
 import { readRateLimit } from '../wire/client/rate-limit.ts';
 import { secretsIn } from '../wire/conceal.ts';
 import type { TokenFacts } from '../wire/exchange.ts';
@@ -23,7 +24,7 @@ import type { Deadlines } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
 import type { Secrets } from './secrets.ts';
 import { spoilToken } from './spoil-token.ts';
-import { bodyText, tokenEvidence } from './token-evidence.ts';
+import { tokenEvidence } from './token-evidence.ts';
 import { askTarget, type DeviceRequest, relayAnswer } from './token-leg.ts';
 
 export interface TokenRequestsOptions {

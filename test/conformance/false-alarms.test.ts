@@ -1,16 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { bytesForMs } from '../../src/protocol/audio-format.ts';
 import type { DialectInput } from '../../src/protocol/dialect.ts';
 import { check, complaints, everything } from '../helpers/checks.ts';
+import { speechPcm } from '../helpers/device-audio.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
 import { farDialects } from '../helpers/far-dialects.ts';
 import { hasForeignService, startForeignService } from '../helpers/foreign-service.ts';
 import { hastyClock } from '../helpers/hasten.ts';
+import { startMiniService } from '../helpers/mini-service.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
+import { conforming } from './conforming.ts';
 
 /** How often each service is checked: `RUNS=20`, or `npm run conformance`. The contract tests check each once. */
 const runs = Number(process.env.RUNS ?? 0);
 const numbers = Array.from({ length: runs }, (_, index) => index + 1);
+
+/** A clip that ends while somebody speaks. */
+const spokenTurn = speechPcm.subarray(0, bytesForMs(800));
+
+/** A leeway after `exp` is a choice of the service: it is observed, and no complaint. */
+const allowed = /^R41 observed/;
 
 const dialects: Record<string, DialectInput> = {
   ...farDialects,
@@ -29,8 +39,22 @@ const dialects: Record<string, DialectInput> = {
   },
 };
 
-/** A leeway after `exp` is a choice of the service: it is observed, and no complaint. */
-const allowed = /^R41 observed/;
+describe.concurrent('a service that keeps the specification is never told that it does not', () => {
+  // Each once, or as often as the others.
+  const asked = numbers.length === 0 ? [1] : numbers;
+  const cases = asked.flatMap((run) =>
+    Object.entries(conforming).map(([does, change]) => ({ run, does, change })),
+  );
+
+  test.for(cases)('one that $does, run $run', async ({ change }) => {
+    await using service = await startMiniService({ ...change, isMovable: false });
+    const result = await check(service, { scope: { waitMs: 10_000 }, speech: spokenTurn });
+    expect(complaints(result).filter((text) => !allowed.test(text))).toEqual([]);
+    const known = result.rules.filter(({ rule }) => ['R37', 'R38'].includes(rule.id));
+    expect(known.map(({ finding }) => finding.verdict)).toEqual(['pass', 'pass']);
+    expect(result.exitCode).toBe(0);
+  });
+});
 
 describe.skipIf(runs === 0)('a service that keeps the specification is never told that it does not', () => {
   const start = setUpEmulators();

@@ -32,9 +32,9 @@ test('every rule has a mutant', () => {
 describe.concurrent('a service that breaks one rule', () => {
   test.for(mutants)(
     '$rule: it $does',
-    async ({ rule, change, verdict = 'fail', also = [], level = 'base', exitCode }) => {
+    async ({ rule, change, verdict = 'fail', also = [], level = 'base', exitCode, waitMs = 200 }) => {
       await using service = await startMiniService(change);
-      const result = await check(service, { scope: { levels: new Set(levels[level]) } });
+      const result = await check(service, { scope: { levels: new Set(levels[level]), waitMs } });
       const caught = result.rules.find((one) => one.rule.id === rule);
       expect([verdict].flat(), caught?.finding.message).toContain(caught?.finding.verdict);
       expect(exitCode ?? (caught?.finding.verdict === 'fail' ? 1 : 0)).toBe(result.exitCode);

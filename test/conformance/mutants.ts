@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { repliesToTurns, spoken } from '../helpers/mini-replies.ts';
 import type { MiniBehaviour, MiniStream } from '../helpers/mini-service.ts';
 import { lawful } from '../helpers/mini-service.ts';
 
@@ -19,6 +20,8 @@ export interface Mutant {
   level?: 'base' | 'standard' | 'exhaust';
   /** Where the run ends early, and with another exit code than the verdict has. */
   exitCode?: number;
+  /** How long a reply is waited for, milliseconds. */
+  waitMs?: number;
 }
 
 /** This machine by an address that could be another's. */
@@ -331,6 +334,25 @@ export const mutants: readonly Mutant[] = [
   { rule: 'R38', does: 'speaks stereo', change: withAudio(twice) },
   {
     rule: 'R38',
+    does: 'speaks for 3 s at 24 kHz',
+    waitMs: 2_000,
+    change: repliesToTurns({ pcm: spoken(3_000, 24_000), messageMs: 30, everyMs: 20 }),
+  },
+  {
+    rule: 'R38',
+    does: 'speaks for 2 s at 24 kHz',
+    waitMs: 2_000,
+    verdict: 'warn',
+    change: repliesToTurns({ pcm: spoken(2_000, 24_000), messageMs: 30, everyMs: 20 }),
+  },
+  {
+    rule: 'R38',
+    does: 'speaks for 4 s at 8 kHz',
+    waitMs: 2_000,
+    change: repliesToTurns({ pcm: spoken(4_000, 8_000), messageMs: 10, everyMs: 20 }),
+  },
+  {
+    rule: 'R38',
     does: 'begins with a WAV header',
     change: {
       onAudio: (stream, pcm) => {
@@ -404,14 +426,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     rule: 'R5',
-    does: 'grants the first token three times, and then new ones',
+    does: 'grants the first token four times, and then new ones',
     change: {
       token: (token, { fields }) => {
         const key = String(fields.deviceId);
         const kept = often.get(key) ?? { token, count: 0 };
         kept.count += 1;
         often.set(key, kept);
-        return kept.count <= 3 ? kept.token : token;
+        return kept.count <= 4 ? kept.token : token;
       },
       refusal: anyKnown,
     },

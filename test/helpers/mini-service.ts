@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createCertificate } from '../../src/wire/server/self-signed.ts';
 import { hastyClock } from './hasten.ts';
@@ -32,6 +33,12 @@ export interface MiniStream {
 export interface MiniBehaviour {
   /** Where it listens. */
   host: string;
+  /** Whether its clock can be moved, as an emulator's can. */
+  isMovable: boolean;
+  /** Whether it compresses: answers with gzip, and messages where that is offered. */
+  compresses: boolean;
+  /** How long it takes for each answer, milliseconds. */
+  delayMs: number;
   /** The names in its certificate; undefined: it speaks plain HTTP. */
   certificateFor: readonly string[] | undefined;
   /** Whether the stream has no TLS even where the tokens have. */
@@ -80,6 +87,9 @@ const fields = ['apiKey', 'deviceId'] as const;
 /** The service as the specification has it. */
 export const lawful: MiniBehaviour = {
   host: '127.0.0.1',
+  isMovable: true,
+  compresses: false,
+  delayMs: 0,
   certificateFor: undefined,
   plainStream: false,
   intercept: () => false,
@@ -148,8 +158,9 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     let body = '';
     for await (const chunk of request) body += chunk;
     const { method = '', url: path = '' } = request;
-    if (path === '/__voicectl/clock') return control(body, response);
+    if (path === '/__voicectl/clock' && does.isMovable) return control(body, response);
     arrived.push({ method, path, body });
+    await pause();
     const isToken = /^\/api(\/v1)?\/websocket-voice\/token$/.test(path);
     if (path === '/voice-stream') return send(response, 426, {}, 'upgrade');
     if (!isToken) return send(response, 404, {}, 'not found');
@@ -210,17 +221,19 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     };
     const kept = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
     const answer = does.body(token);
-    send(response, does.status(request), kept, typeof answer === 'string' ? answer : JSON.stringify(answer));
+    const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+    const coded = does.compresses ? { ...kept, 'Content-Encoding': 'gzip' } : kept;
+    send(response, does.status(request), coded, does.compresses ? gzipSync(text) : text);
   }
 
-  const upgrades = new WebSocketServer({ noServer: true });
+  const upgrades = new WebSocketServer({ noServer: true, perMessageDeflate: does.compresses });
   streams.on('upgrade', (request, socket, head) => {
     arrived.push({ method: 'UPGRADE', path: request.url ?? '', body: '' });
     if (does.upgradeStatus !== undefined) {
       socket.end(`HTTP/1.1 ${does.upgradeStatus} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
       return;
     }
-    upgrades.handleUpgrade(request, socket, head, (peer) => receive(peer));
+    void pause().then(() => upgrades.handleUpgrade(request, socket, head, (peer) => receive(peer)));
   });
 
   function receive(socket: WebSocket): void {
@@ -233,7 +246,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
       if (stream !== undefined && does.slotsComeBack) count(stream.device, -1);
     });
     does.onOpen(socket);
-    socket.on('message', (data: Buffer, isBinary) => {
+    socket.on('message', async (data: Buffer, isBinary) => {
       if (stream !== undefined) {
         if (isBinary) does.onAudio(stream, data);
         else does.onText(stream, data.toString());
@@ -242,6 +255,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
       if (isBinary) return;
       timers.delete(deadline);
       const token = tokens.get(data.toString());
+      await pause();
       const refusal = does.refusal(token, now());
       if (refusal !== undefined || token === undefined) {
         socket.close(4401, refusal ?? 'unknown');
@@ -264,6 +278,10 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     const next = (slots.get(key) ?? 0) + change;
     slots.set(key, next);
     return next;
+  }
+
+  async function pause(): Promise<void> {
+    if (does.delayMs > 0) await new Promise<void>((resolve) => hastyClock.after(does.delayMs, resolve));
   }
 
   const servers = [...new Set([server, streams])];
@@ -308,7 +326,12 @@ function sign(claims: object): string {
   return `${signed}.${createHmac('sha256', 'mini').update(signed).digest('base64url')}`;
 }
 
-function send(response: ServerResponse, status: number, headers: Record<string, string>, body: string): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  body: string | Buffer,
+): void {
   response.writeHead(status, headers).end(body);
 }
 

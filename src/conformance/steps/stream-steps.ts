@@ -1,4 +1,4 @@
-import { bytesForMs, defaultFrameMs } from '../../protocol/audio-format.ts';
+import { bytesForMs, bytesPerMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import type { Asker } from '../asker.ts';
 import { noCost, oneConnection } from '../cost.ts';
 import type { Line } from '../line.ts';
@@ -9,9 +9,12 @@ const shortSpeechMs = 1_000;
 /** For the confirmation, or the refusal, of a token. */
 const answerMs = 10_000;
 const refusalMs = 5_000;
+/** The longest that a reply is listened to. */
 const replyMs = 10_000;
 /** A pause this long ends a reply. */
 const quietMs = 800;
+/** A service that spoke during the speech may have nothing more to say. */
+const moreMs = 2_000;
 /** After something that need not be answered. */
 const noticeMs = 500;
 
@@ -51,30 +54,33 @@ async function presentFresh(ask: Asker, line: Line, token: string): Promise<void
     ask.miss('a token is neither confirmed nor refused');
 }
 
-/** Says the speech in real time. */
+/** Says the speech in real time, and goes on with silence, as a microphone does, until the reply has ended. */
 async function speak(ask: Asker, line: Line): Promise<void> {
   const { clock } = ask.clockwork;
   const frameBytes = bytesForMs(defaultFrameMs);
+  const silence = Buffer.alloc(frameBytes);
   // An emulator says everything back: a little is enough.
   const speech = ask.clockwork.isMoved ? ask.speech.subarray(0, bytesForMs(shortSpeechMs)) : ask.speech;
   const startedAt = clock.now();
-  for (let at = 0; at < speech.length && line.isOpen; at += frameBytes) {
-    line.sendAudio(speech.subarray(at, at + frameBytes));
+  let replyEndsAt = Number.POSITIVE_INFINITY;
+  for (let at = 0; line.isOpen && clock.now() < replyEndsAt; at += frameBytes) {
+    const frame = at < speech.length ? speech.subarray(at, at + frameBytes) : silence;
+    line.sendAudio(frame);
     const dueAt = startedAt + ((at + frameBytes) / frameBytes) * defaultFrameMs;
     // Passes that much time, unless the line ends.
     await line.until(() => false, dueAt - clock.now());
+    if (frame === silence)
+      replyEndsAt = endOfReply(line.heard.audibleAt, startedAt + speech.length / bytesPerMs, ask);
   }
 }
 
-async function hearReply(ask: Asker, line: Line): Promise<void> {
-  const { clock } = ask.clockwork;
-  await line.until(() => line.heard.bytes > 0, replyMs);
-  const until = clock.now() + replyMs;
-  for (;;) {
-    const left = Math.min(line.heard.lastAt + quietMs, until) - clock.now();
-    if (left <= 0 || !line.isOpen || line.heard.bytes === 0) return;
-    await line.until(() => false, left);
-  }
+/** When listening ends, of a reply to speech that ended at `spokeUntil`. */
+function endOfReply(audibleAt: number, spokeUntil: number, { waitMs }: Asker): number {
+  if (audibleAt === Number.NEGATIVE_INFINITY) return spokeUntil + waitMs;
+  const hasReplied = audibleAt > spokeUntil;
+  return hasReplied
+    ? Math.min(audibleAt + quietMs, spokeUntil + waitMs + replyMs)
+    : spokeUntil + Math.min(moreMs, waitMs);
 }
 
 async function converse(ask: Asker): Promise<void> {
@@ -84,7 +90,6 @@ async function converse(ask: Asker): Promise<void> {
   await presentFresh(ask, line, token);
   if (line.isConfirmed) {
     await speak(ask, line);
-    await hearReply(ask, line);
   }
   await line.close();
 }

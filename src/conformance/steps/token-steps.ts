@@ -74,8 +74,21 @@ export const refusedSteps: readonly Step[] = [
 ];
 
 export const lastGrantedSteps: readonly Step[] = [
-  tokenStep('E11', 'valid request, later', { accept: true }, { after: { step: 'E1', ms: apartMs } }),
+  {
+    ...tokenStep('E11', 'valid request, later', { accept: true }),
+    after: { step: 'E1', ms: apartMs },
+    async run(ask) {
+      await waitAfter(ask, 'E1', apartMs);
+      await ask.token('E11', { accept: true });
+    },
+  },
 ];
+
+/** A step that began may have had to wait before it sent its request. */
+async function waitAfter({ seen, clockwork, signal }: Asker, id: string, ms: number): Promise<void> {
+  const first = seen().find((one) => one.id.split('/')[0] === id)?.exchange;
+  if (first?.kind === 'token') await clockwork.pass(first.at + ms, signal);
+}
 
 function plainStep(
   id: string,

@@ -15,21 +15,25 @@ export interface ReadBody {
 export interface BodyParts {
   /** Throws `protocol-violation` where the body is too long. */
   add(chunk: Buffer): void;
-  /** What was received so far. */
+  /** What was received so far: at most 64 KiB of it. */
+  bytes(): Buffer;
+  /** The same as UTF-8. */
   text(): string;
 }
 
 /** Collects a body of `host`. */
 export function collectBody(host: string): BodyParts {
   const chunks: Buffer[] = [];
-  let bytes = 0;
+  let length = 0;
+  const bytes = () => Buffer.concat(chunks).subarray(0, maxBodyBytes);
   return {
     add(chunk) {
-      bytes += chunk.length;
+      length += chunk.length;
       chunks.push(chunk);
-      if (bytes > maxBodyBytes) throw tooLong(host);
+      if (length > maxBodyBytes) throw tooLong(host);
     },
-    text: () => new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBodyBytes)),
+    bytes,
+    text: () => new TextDecoder().decode(bytes()),
   };
 }
 

@@ -4,7 +4,8 @@ import Client from 'undici/lib/dispatcher/client.js';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Header, HttpAnswer, HttpRequest } from '../exchange.ts';
-import { collectBody } from './body.ts';
+import { headerValue } from '../headers.ts';
+import { type BodyParts, collectBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
 import { trusting } from './trusting.ts';
 
@@ -83,7 +84,7 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
     });
     const totalMs = clock.now() - at;
     signal.throwIfAborted();
-    const answer = head && { ...head, body: body.text() };
+    const answer = head && { ...head, body: await textOf(head, body) };
     return {
       at,
       wallAt,
@@ -96,6 +97,12 @@ export async function sendRequest(sent: HttpRequest, leg: HttpLeg): Promise<Http
     signal.removeEventListener('abort', abandon);
     await client.destroy(finished);
   }
+}
+
+/** Decoded where the service has encoded it, as it may although nobody asked for it. */
+async function textOf({ headers }: Pick<HttpAnswer, 'headers'>, body: BodyParts): Promise<string> {
+  if (headerValue(headers, 'Content-Encoding') === undefined) return body.text();
+  return (await import('../body-text.ts')).bodyText({ headers, body: body.bytes() });
 }
 
 function notAnswered(host: string, ms: number): VoicectlError {
