@@ -110,7 +110,18 @@ export function countLines(
   { counts, failures, lateMs, generators, shards }: LoadSummary,
   style: Style,
 ): string[] {
-  const { arrived, confirmed, done, failed, stopped, dropped, framesOut, framesHeld, messagesIn } = counts;
+  const {
+    arrived,
+    confirmed,
+    done,
+    failed,
+    stopped,
+    dropped,
+    framesOut,
+    framesHeld,
+    framesMissed,
+    messagesIn,
+  } = counts;
   const sessions = [
     `${arrived} arrived`,
     `${confirmed} confirmed`,
@@ -120,11 +131,12 @@ export function countLines(
     ...(dropped > 0 ? [`${dropped} dropped`] : []),
   ];
   const held = framesHeld > 0 ? `, ${framesHeld} not sent because the service did not read` : '';
+  const missed = framesMissed > 0 ? `, ${framesMissed} not sent because this machine stood still` : '';
   const cores = generators.flatMap(({ core }) => (core === null ? [] : [percentText(core)]));
   return [
     `${style.dim('sessions')} ${sessions.join(', ')}`,
     ...(failed > 0 ? [`${style.dim('failures')} ${kindCountsText(failures)}`] : []),
-    `${style.dim('audio')}    ${framesOut} frames out${held}, ${messagesIn} messages in`,
+    `${style.dim('audio')}    ${framesOut} frames out${held}${missed}, ${messagesIn} messages in`,
     `${style.dim('itself')}   sent late p50 ${msText(lateMs.p50)}, p99 ${msText(lateMs.p99)}, max ${msText(lateMs.max)}${cores.length === 0 ? '' : `; core ${cores.join(', ')}`}`,
     ...(shards.of > 1 ? [`${style.dim('shards')}   ${shards.has.join(', ')} of ${shards.of}`] : []),
   ];

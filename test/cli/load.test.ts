@@ -60,6 +60,43 @@ describe.skipIf(process.platform !== 'linux')('a run in several processes', () =
   });
 });
 
+describe.skipIf(process.platform !== 'linux')('a generator', () => {
+  const start = async (hold: string) => {
+    const { baseUrl } = await sandbox.serveHere(['--reply', 'silence']);
+    const load = sandbox.start([
+      ...['load', '--base-url', baseUrl, '--sessions', '8', '--arrival', 'burst:8'],
+      ...['--task', 'listen', '--hold', hold, '--json', '--out', sandbox.path('result.json')],
+    ]);
+    await load.line(/"type":"progress".*"confirmed":[1-9]/);
+    const [generator] = childrenOf(load.child.pid ?? 0);
+    // A signal to 0 would reach this process.
+    if (generator === undefined) throw new Error('there is no generator');
+    return { load, generator };
+  };
+
+  test('that stood still says so, and the run is not valid: exit 9', async () => {
+    const { load, generator } = await start('4s');
+    process.kill(generator, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    process.kill(generator, 'SIGCONT');
+    const { code, stderr } = await load.ended;
+    expect(stderr).toMatch(/generator 1\/1\.1 stood still for \d+ ms/);
+    expect(code).toBe(9);
+    const { counts, generators } = resultOf('result.json');
+    expect(generators[0]?.longestPauseMs).toBeGreaterThanOrEqual(500);
+    expect(counts.framesMissed).toBeGreaterThan(0);
+  });
+
+  test('that is stopped for good is not waited for, and its process is ended: exit 9', async () => {
+    const { load, generator } = await start('2s');
+    process.kill(generator, 'SIGSTOP');
+    const { code, stderr } = await load.ended;
+    expect(stderr).toContain('generator 1/1.1 was lost: it reported nothing for');
+    expect(code).toBe(9);
+    expect(() => process.kill(generator, 0)).toThrow('ESRCH');
+  });
+});
+
 test('Ctrl-C closes the streams with 1000 and writes the partial result', async () => {
   const { load, baseUrl } = await startLoad([]);
   load.signal('SIGINT');

@@ -157,5 +157,6 @@ function openCrew(
   const { loadProcesses } = settings;
   if (loadProcesses === 'none') return createOwnCrew(job, io.clock);
   const processes = loadProcesses === 'auto' ? availableParallelism() : loadProcesses;
-  return createProcessCrew(job, { worker: fileURLToPath(loadWorker), processes, env: io.env, signal });
+  const { env, clock } = io;
+  return createProcessCrew(job, { worker: fileURLToPath(loadWorker), processes, env, clock, signal });
 }

@@ -9,6 +9,8 @@ export class Ear extends ReplyArrivals {
   #pairs = 0;
   #worstJitterMs = 0;
   #longestGapMs = 0;
+  /** When the first message of the first pair arrived. */
+  #heardSince = 0;
 
   constructor(tally: Tally, settleMs: number) {
     super(settleMs);
@@ -43,6 +45,7 @@ export class Ear extends ReplyArrivals {
       this.#replyBegan = at;
       counts.replies += 1;
     } else if (goesOn) {
+      if (this.#pairs === 0) this.#heardSince = at - this.betweenMs;
       this.#pairs += 1;
       this.#worstJitterMs = Math.max(this.#worstJitterMs, this.jitterMs);
       this.#longestGapMs = Math.max(this.#longestGapMs, this.betweenMs);
@@ -60,8 +63,8 @@ export class Ear extends ReplyArrivals {
   /** Counts the jitter and the longest gap of the reply, if it had more than one message. */
   endReply(): void {
     if (this.#pairs > 0) {
-      this.#tally.finished('jitter', this.#worstJitterMs);
-      this.#tally.finished('gap', this.#longestGapMs);
+      this.#tally.finished('jitter', this.#worstJitterMs, this.#heardSince);
+      this.#tally.finished('gap', this.#longestGapMs, this.#heardSince);
     }
     this.#replyBegan = undefined;
     this.#pairs = 0;

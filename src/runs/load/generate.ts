@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { performance } from 'node:perf_hooks';
-import { type Clock, type ClockTimer, systemClock, waitUntil } from '../../kernel/clock.ts';
+import { type Clock, type ClockTimer, repeat, systemClock, waitUntil } from '../../kernel/clock.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { createFastDialer } from '../../wire/client/fast-stream.ts';
 import { createPulse } from '../../wire/pulse.ts';
@@ -9,7 +9,7 @@ import { createClip, frameMs } from './clip.ts';
 import type { LoadContext, LoadTarget } from './context.ts';
 import { holdSession } from './hold-session.ts';
 import { type LoadOrder, planLoad, type Share, sessionsOf } from './plan.ts';
-import { Tally } from './tally.ts';
+import { Pauses, Tally } from './tally.ts';
 import type { LoadTick } from './tick.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -44,6 +44,8 @@ const slotsPerFrame = 10;
 const secondMs = 1_000;
 /** Between the end of the warm-up and the first arrival. */
 const restMs = 50;
+/** How often a generator looks whether it stood still. */
+const lookEveryMs = 20;
 
 /** Runs a part of a plan, and resolves when its last session has ended. An aborted signal ends it; it does not throw. */
 export async function generate(job: LoadJob, reporting: LoadReporting): Promise<void> {
@@ -52,7 +54,9 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
   setMaxListeners(0, signal);
   const plan = planLoad(job.order);
   const startedAt = clock.now() + job.startAt - clock.wall();
-  const tally = new Tally();
+  const pauses = clock === systemClock ? new Pauses(() => clock.now()) : undefined;
+  const looking = pauses && repeat(clock, lookEveryMs, () => pauses.look());
+  const tally = new Tally(pauses);
   const context: LoadContext = {
     clock,
     target: job.target,
@@ -68,6 +72,8 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
   };
   if (clock === systemClock) await warmUp(context, startedAt - restMs);
   await waitUntil(clock, startedAt, signal).catch(() => {});
+  // What was before is in no figure.
+  pauses?.takeLongest();
   const reports = startReports(tally, { ...reporting, startedAt, generator: job.generator });
   try {
     const sessions: Promise<void>[] = [];
@@ -81,6 +87,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
     await Promise.all(sessions);
   } finally {
     context.pulse.close();
+    looking?.cancel();
     reports.end();
   }
 }

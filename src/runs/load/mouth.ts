@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { FastStream } from '../../wire/client/fast-stream.ts';
-import type { Clip } from './clip.ts';
+import { type Clip, frameMs } from './clip.ts';
 import type { Tally } from './tally.ts';
 
 /** Beyond this the service does not read: further frames are not sent, and are counted. */
@@ -13,6 +13,7 @@ export class Mouth {
   readonly #tally: Tally;
   readonly #clock: Clock;
   #next: number;
+  #lastDue = Number.NaN;
 
   constructor(stream: FastStream, { clip, tally, clock }: { clip: Clip; tally: Tally; clock: Clock }) {
     this.#stream = stream;
@@ -35,6 +36,9 @@ export class Mouth {
   /** Sends the frame that is due. Returns whether it carries the end of speech. */
   send(due: number): boolean {
     const { counts } = this.#tally;
+    const missed = Math.round((due - this.#lastDue) / frameMs) - 1;
+    if (missed > 0) counts.framesMissed += missed;
+    this.#lastDue = due;
     const at = this.#next;
     const frame = this.#clip.frames[at] ?? this.#clip.silence;
     this.#next += 1;

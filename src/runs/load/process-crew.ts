@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { type Clock, repeat } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { CrewJob, LoadCrew, LoadCrewHandlers } from './crew.ts';
 import type { Share } from './plan.ts';
@@ -9,6 +10,7 @@ export interface ProcessCrewOptions {
   worker: string;
   processes: number;
   env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
   signal: AbortSignal;
 }
 
@@ -17,14 +19,23 @@ interface Worker {
   /** Why it ended before it was done. */
   lost: string | undefined;
   isDone: boolean;
+  /** How long it has reported nothing. */
+  silentSeconds: number;
   handlers: LoadCrewHandlers | undefined;
   ended: Promise<void>;
 }
 
+const secondMs = 1_000;
+/** A busy machine starts a process within seconds. */
+const longestStartMs = 30_000;
+/** A generator reports each second. One that is silent for longer was stopped, or hangs. */
+const mostSilentSeconds = 8;
+const mostSilentSecondsAtEnd = 4;
+
 /** Starts a process for each generator, and waits until all are ready. Throws `internal` if one cannot start. */
 export async function createProcessCrew(
   job: CrewJob,
-  { worker: file, processes, env, signal }: ProcessCrewOptions,
+  { worker: file, processes, env, clock, signal }: ProcessCrewOptions,
 ): Promise<LoadCrew> {
   const workers = Array.from({ length: processes }, (_, generator) => {
     const worker = startWorker(file, generator, env);
@@ -39,7 +50,7 @@ export async function createProcessCrew(
   };
   signal.addEventListener('abort', close, { once: true });
   try {
-    await Promise.all(workers.map(becomesReady));
+    await Promise.all(workers.map((worker) => becomesReady(worker, clock)));
     signal.throwIfAborted();
   } catch (thrown) {
     close();
@@ -63,10 +74,24 @@ export async function createProcessCrew(
       }
       ending.addEventListener('abort', stop, { once: true });
       if (ending.aborted) stop();
+      // Counted in beats: if this process was stopped itself, their reports wait to be read.
+      const watch = repeat(clock, secondMs, () => {
+        if (clock.wall() < startAt) return;
+        const most = ending.aborted ? mostSilentSecondsAtEnd : mostSilentSeconds;
+        for (const worker of workers) endIfSilent(worker, most);
+      });
       await Promise.all(workers.map(({ ended }) => ended));
+      watch.cancel();
       ending.removeEventListener('abort', stop);
     },
   };
+}
+
+function endIfSilent(worker: Worker, mostSeconds: number): void {
+  worker.silentSeconds += 1;
+  if (worker.silentSeconds <= mostSeconds) return;
+  if (!worker.isDone) worker.lost ??= `it reported nothing for ${worker.silentSeconds} s`;
+  worker.child.kill('SIGKILL');
 }
 
 /** Generators take turns with the sessions of their shard. */
@@ -91,6 +116,7 @@ function startWorker(file: string, generator: number, env: ProcessCrewOptions['e
     child,
     lost: undefined,
     isDone: false,
+    silentSeconds: 0,
     handlers: undefined,
     ended: Promise.resolve(),
   };
@@ -106,6 +132,7 @@ function startWorker(file: string, generator: number, env: ProcessCrewOptions['e
     });
   });
   child.on('message', (message: FromWorker) => {
+    worker.silentSeconds = 0;
     if (message.type === 'tick') worker.handlers?.onTick({ ...message.tick, generator });
     else if (message.type === 'failure') worker.handlers?.onFailure(message.message);
     else if (message.type === 'done') worker.isDone = true;
@@ -113,14 +140,20 @@ function startWorker(file: string, generator: number, env: ProcessCrewOptions['e
   return worker;
 }
 
-function becomesReady(worker: Worker): Promise<void> {
+function becomesReady(worker: Worker, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
-    worker.child.on('message', ({ type }: FromWorker) => {
-      if (type === 'ready') resolve();
-    });
-    void worker.ended.then(() =>
-      reject(new VoicectlError('internal', `A process that makes load could not start: ${worker.lost}`)),
+    const timer = clock.after(longestStartMs, () =>
+      reject(new VoicectlError('not-valid', `A generator was not ready within ${longestStartMs / 1000} s`)),
     );
+    worker.child.on('message', ({ type }: FromWorker) => {
+      if (type !== 'ready') return;
+      timer.cancel();
+      resolve();
+    });
+    void worker.ended.then(() => {
+      timer.cancel();
+      reject(new VoicectlError('internal', `A process that makes load could not start: ${worker.lost}`));
+    });
   });
 }
 

@@ -25,6 +25,8 @@ export interface Generator {
   name: string;
   /** The highest share of a core over ten seconds, from 0 to 1; null if it was not measured. */
   core: number | null;
+  /** The longest time for which it stood still, in milliseconds; null if it was not measured. */
+  longestPauseMs: number | null;
   /** Why it did not run to its end. */
   lost: string | null;
 }
@@ -40,6 +42,8 @@ export interface LoadResult {
   failures: Partial<Record<FailureKind, number>>;
   metrics: Partial<Record<LoadMetric, { finished: EncodedTimes; unfinished: EncodedTimes }>>;
   lateness: EncodedTimes;
+  /** How many times of each metric have a pause of their generator in them. */
+  touched: Partial<Record<LoadMetric, number>>;
   generators: Generator[];
   series: SeriesSecond[];
   /** Why the run ended early. */
@@ -58,9 +62,12 @@ export interface Totals {
   readonly failures: LoadResult['failures'];
   readonly metrics: ReadonlyMap<LoadMetric, MetricTimes>;
   readonly lateness: Times;
+  readonly touched: LoadResult['touched'];
   readonly series: Series;
   add(tick: LoadTick): void;
-  merge(result: Pick<LoadResult, 'counts' | 'failures' | 'metrics' | 'lateness' | 'series'>): void;
+  merge(
+    result: Pick<LoadResult, 'counts' | 'failures' | 'metrics' | 'lateness' | 'touched' | 'series'>,
+  ): void;
 }
 
 export function createTotals(): Totals {
@@ -68,25 +75,24 @@ export function createTotals(): Totals {
   const failures: LoadResult['failures'] = {};
   const metrics = new Map<LoadMetric, MetricTimes>();
   const lateness = createTimes();
+  const touched: LoadResult['touched'] = {};
   const series = createSeries();
   const timesOf = (metric: LoadMetric): MetricTimes => {
     const times = metrics.get(metric) ?? { finished: createTimes(), unfinished: createTimes() };
     metrics.set(metric, times);
     return times;
   };
-  const addFailures = (more: LoadResult['failures']) => {
-    for (const [kind, count] of Object.entries(more) as [FailureKind, number][])
-      failures[kind] = (failures[kind] ?? 0) + count;
-  };
   return {
     counts,
     failures,
     metrics,
     lateness,
+    touched,
     series,
     add(tick) {
       addCounts(counts, tick.counts);
-      addFailures(tick.failures);
+      addUp(failures, tick.failures);
+      addUp(touched, tick.touched);
       for (const kind of ['finished', 'unfinished'] as const)
         for (const metric of loadMetricNames)
           for (const us of tick[kind][metric] ?? []) timesOf(metric)[kind].add(us);
@@ -95,7 +101,8 @@ export function createTotals(): Totals {
     },
     merge(other) {
       addCounts(counts, other.counts);
-      addFailures(other.failures);
+      addUp(failures, other.failures);
+      addUp(touched, other.touched);
       for (const metric of loadMetricNames) {
         const encoded = other.metrics[metric];
         if (encoded === undefined) continue;
@@ -106,6 +113,13 @@ export function createTotals(): Totals {
       series.merge(other.series);
     },
   };
+}
+
+function addUp<Name extends string>(
+  to: Partial<Record<Name, number>>,
+  more: Partial<Record<Name, number>>,
+): void {
+  for (const [name, count] of Object.entries(more) as [Name, number][]) to[name] = (to[name] ?? 0) + count;
 }
 
 export interface ResultParts extends Pick<LoadResult, 'facts' | 'shards' | 'generators' | 'stopped'> {
@@ -119,16 +133,18 @@ export function encodeResult({ totals, facts, shards, generators, stopped }: Res
     if (times === undefined) return [];
     return [[metric, { finished: times.finished.encode(), unfinished: times.unfinished.encode() }] as const];
   });
-  const failures = Object.entries(totals.failures).sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = <Counts extends object>(counts: Counts) =>
+    Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1))) as Counts;
   return {
     type: 'load-result',
     format: 1,
     facts,
     shards,
     counts: { ...totals.counts },
-    failures: Object.fromEntries(failures),
+    failures: sorted(totals.failures),
     metrics: Object.fromEntries(metrics),
     lateness: totals.lateness.encode(),
+    touched: sorted(totals.touched),
     generators: generators.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true })),
     series: totals.series.read(),
     stopped,

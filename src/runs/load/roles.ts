@@ -42,7 +42,7 @@ export function createTalker({ ear, mouth, confirmedAt, times, tally }: Parts, i
   const watchStop = (due: number) => {
     if (interruptedAt === undefined) return;
     if (due - Math.max(ear.lastAt, interruptedAt) >= stoppedAfterMs) {
-      tally.finished('stops', Math.max(0, ear.lastAt - interruptedAt));
+      tally.finished('stops', Math.max(0, ear.lastAt - interruptedAt), interruptedAt);
       interruptedAt = undefined;
     } else if (!mouth.isSpeaking && due - interruptedAt >= stopWithinMs) {
       tally.unfinished('stops', due - interruptedAt);

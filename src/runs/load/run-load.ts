@@ -34,6 +34,7 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
   const totals = createTotals();
   const told = new Set<string>();
   const cores = new Map<number, number[]>();
+  const pauses = new Map<number, number>();
   const lost = new Map<number, string>();
   const stopping = new AbortController();
   const reports = new Map<number, number>();
@@ -54,6 +55,8 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
         totals.add(tick);
         if (tick.core !== undefined)
           cores.set(tick.generator, [...(cores.get(tick.generator) ?? []), tick.core]);
+        if (tick.pauseMs !== undefined)
+          pauses.set(tick.generator, Math.max(pauses.get(tick.generator) ?? 0, tick.pauseMs));
         reports.set(tick.second, (reports.get(tick.second) ?? 0) + 1);
         // A second is shown when all generators have reported it, or when one is already further.
         const isWhole = (reports.get(tick.second) ?? 0) >= crew.size - lost.size;
@@ -84,6 +87,7 @@ export async function runLoad(options: RunLoadOptions): Promise<ResultParts> {
     (_, index): Generator => ({
       name: `${shard.number}/${shard.of}.${index + 1}`,
       core: busiest(cores.get(index) ?? []),
+      longestPauseMs: pauses.has(index) ? Math.round(pauses.get(index) ?? 0) : null,
       lost: lost.get(index) ?? null,
     }),
   );

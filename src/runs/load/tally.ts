@@ -7,6 +7,50 @@ import { type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 const classUs = 50;
 const classes = 10_000;
 
+/** A shorter stand-still is lateness, which is measured by itself. */
+const shortestPauseMs = 100;
+
+/**
+ * Sees for how long its own process stood still: it was stopped, or the machine was busy with others. It is looked at often,
+ * and a long time between two looks is a pause. Times are monotonic milliseconds.
+ */
+export class Pauses {
+  readonly #now: () => number;
+  #lookedAt: number;
+  #endedAt = Number.NEGATIVE_INFINITY;
+  #longestMs = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#lookedAt = now();
+  }
+
+  look(): number {
+    const now = this.#now();
+    const pauseMs = now - this.#lookedAt;
+    this.#lookedAt = now;
+    if (pauseMs >= shortestPauseMs) {
+      this.#endedAt = now;
+      this.#longestMs = Math.max(this.#longestMs, pauseMs);
+    }
+    return now;
+  }
+
+  /** Whether any of the time from `since` to now was a pause. */
+  isSince(since: number): boolean {
+    this.look();
+    return since < this.#endedAt;
+  }
+
+  /** The longest pause since the last call; 0 if there was none. */
+  takeLongest(): number {
+    this.look();
+    const longest = this.#longestMs;
+    this.#longestMs = 0;
+    return longest;
+  }
+}
+
 /** What one generator has seen since the last flush. On the path of a frame: counters, and no allocation. */
 export class Tally {
   counts: LoadCounts = { ...noCounts };
@@ -16,6 +60,13 @@ export class Tally {
   #failures: LoadTick['failures'] = {};
   readonly #late = new Uint32Array(classes);
   #veryLate: number[] = [];
+  #touched: LoadTick['touched'] = {};
+  readonly #pauses: Pauses | undefined;
+
+  /** `pauses`: of the process that measures, if time is that of the machine. */
+  constructor(pauses?: Pauses) {
+    this.#pauses = pauses;
+  }
 
   /** A frame or an arrival left this many milliseconds after it was due. */
   late(ms: number): void {
@@ -26,13 +77,22 @@ export class Tally {
     } else this.#veryLate.push(toMicroseconds(ms));
   }
 
-  finished(metric: LoadMetric, ms: number): void {
+  /** `since`: when what was measured began, if that is not so long ago. */
+  finished(metric: LoadMetric, ms: number, since?: number): void {
     add(this.#finished, metric, ms);
+    this.#touch(metric, ms, since);
   }
 
   /** It was refused, broken off or stopped at this age. */
   unfinished(metric: LoadMetric, ms: number): void {
     add(this.#unfinished, metric, ms);
+    this.#touch(metric, ms);
+  }
+
+  #touch(metric: LoadMetric, ms: number, since?: number): void {
+    const pauses = this.#pauses;
+    if (pauses?.isSince(since ?? pauses.look() - ms))
+      this.#touched[metric] = (this.#touched[metric] ?? 0) + 1;
   }
 
   failed(kind: FailureKind): void {
@@ -50,6 +110,8 @@ export class Tally {
       unfinished: this.#unfinished,
       failures: this.#failures,
       lateness: this.#lateness(),
+      pauseMs: this.#pauses?.takeLongest(),
+      touched: this.#touched,
     };
     this.counts = { ...noCounts };
     this.opened = 0;
@@ -58,6 +120,7 @@ export class Tally {
     this.#failures = {};
     this.#late.fill(0);
     this.#veryLate = [];
+    this.#touched = {};
     return seen;
   }
 

@@ -19,6 +19,8 @@ export interface LoadCounts {
   framesOut: number;
   /** Frames that were not sent because the service did not read. */
   framesHeld: number;
+  /** Frames that were not sent because this machine stood still when they were due. */
+  framesMissed: number;
   messagesIn: number;
   bytesIn: number;
 }
@@ -41,6 +43,10 @@ export interface LoadTick {
   lateness: (readonly [us: number, count: number])[];
   /** Share of its core that the generator used, from 0 to 1; undefined if time is not that of the machine. */
   core: number | undefined;
+  /** The longest time for which the generator stood still, in milliseconds; undefined as `core`. */
+  pauseMs: number | undefined;
+  /** How many times of a metric have a pause of the generator in them. */
+  touched: Partial<Record<LoadMetric, number>>;
 }
 
 export const noCounts: LoadCounts = {
@@ -54,6 +60,7 @@ export const noCounts: LoadCounts = {
   replies: 0,
   framesOut: 0,
   framesHeld: 0,
+  framesMissed: 0,
   messagesIn: 0,
   bytesIn: 0,
 };

@@ -1,3 +1,4 @@
+import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
 import { createTimes } from './histogram.ts';
 import type { LoadResult } from './result.ts';
 
@@ -5,26 +6,49 @@ import type { LoadResult } from './result.ts';
 export const mostLateMs = 20;
 /** Share of a core beyond which a generator is the limit. */
 export const mostCore = 0.92;
+/** A generator that stands still for as long measures itself. */
+export const shortestStandstillMs = 300;
+/** Share of the times of a metric, and of the frames, that may have been changed by this machine. */
+const mostTouched = 0.01;
+
+type Judged = Pick<LoadResult, 'counts' | 'lateness' | 'generators' | 'metrics' | 'touched'>;
 
 /** Why a run is not valid; empty if it is. */
-export function whyInvalid({
-  counts,
-  lateness,
-  generators,
-}: Pick<LoadResult, 'counts' | 'lateness' | 'generators'>): string[] {
+export function whyInvalid({ counts, lateness, generators, metrics, touched }: Judged): string[] {
   const lateMs = createTimes(lateness).at(99) / 1000;
+  const { framesMissed, framesOut, framesHeld, dropped } = counts;
+  const frames = framesMissed + framesOut + framesHeld;
   return [
     ...(lateMs > mostLateMs
       ? [`frames and sessions left ${lateMs.toFixed(1)} ms late (p99; at most ${mostLateMs} ms)`]
       : []),
-    ...generators.flatMap(({ name, core, lost }) => [
+    ...generators.flatMap(({ name, core, longestPauseMs, lost }) => [
       ...(core !== null && core > mostCore
         ? [`generator ${name} used ${Math.round(core * 100)} % of its core (at most ${mostCore * 100} %)`]
         : []),
+      ...(longestPauseMs !== null && longestPauseMs >= shortestStandstillMs
+        ? [`generator ${name} stood still for ${longestPauseMs} ms (less than ${shortestStandstillMs} ms)`]
+        : []),
       ...(lost === null ? [] : [`generator ${name} was lost: ${lost}`]),
     ]),
-    ...(counts.dropped > 0 ? [`${counts.dropped} arrivals were dropped by this machine`] : []),
+    ...(framesMissed > mostTouched * frames
+      ? [`${framesMissed} of ${frames} frames were not sent, because this machine stood still (at most 1 %)`]
+      : []),
+    ...loadMetricNames.flatMap((metric) => touchedText(metric, { metrics, touched })),
+    ...(dropped > 0 ? [`${dropped} arrivals were dropped by this machine`] : []),
   ];
+}
+
+function touchedText(
+  metric: LoadMetric,
+  { metrics, touched }: Pick<Judged, 'metrics' | 'touched'>,
+): string[] {
+  const { finished, unfinished } = metrics[metric] ?? {};
+  const all = (finished?.count ?? 0) + (unfinished?.count ?? 0);
+  const count = touched[metric] ?? 0;
+  return count > mostTouched * all
+    ? [`${count} of ${all} times of ${metric} have a pause of this machine in them (at most 1 %)`]
+    : [];
 }
 
 /** Why the merged result of some shards is not that of the whole run; empty if all are there. */

@@ -19,6 +19,8 @@ export function tickOf(
     failures: {},
     lateness: [],
     core: undefined,
+    pauseMs: undefined,
+    touched: {},
     ...given,
     counts: { ...noCounts, ...given.counts },
     finished: toUs(given.finished),
@@ -34,7 +36,7 @@ export const anyTick: fc.Arbitrary<LoadTick> = fc.record({
   generator: fc.constant(0),
   second: fc.integer({ min: 0, max: 20 }),
   counts: fc
-    .array(fc.integer({ min: 0, max: 1_000 }), { minLength: 12, maxLength: 12 })
+    .array(fc.integer({ min: 0, max: 1_000 }), { minLength: 13, maxLength: 13 })
     .map((values) =>
       Object.fromEntries(Object.keys(noCounts).map((name, index) => [name, values[index] ?? 0])),
     ) as unknown as fc.Arbitrary<LoadTick['counts']>,
@@ -47,4 +49,6 @@ export const anyTick: fc.Arbitrary<LoadTick> = fc.record({
   ),
   lateness: fc.array(fc.tuple(us, fc.integer({ min: 1, max: 100 })), { maxLength: 5 }),
   core: fc.constant(undefined),
+  pauseMs: fc.constant(undefined),
+  touched: fc.dictionary(fc.constantFrom(...loadMetricNames), fc.integer({ min: 1, max: 9 })),
 });

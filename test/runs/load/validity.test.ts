@@ -4,25 +4,40 @@ import { busiest } from '../../../src/runs/load/run-load.ts';
 import { noCounts } from '../../../src/runs/load/tick.ts';
 import { whyIncomplete, whyInvalid } from '../../../src/runs/load/validity.ts';
 
-function invalid({ lateMs = 1, core = 0.5, lost = null as string | null, dropped = 0 } = {}) {
+function invalid({
+  lateMs = 1,
+  core = 0.5,
+  longestPauseMs = 0 as number | null,
+  lost = null as string | null,
+  dropped = 0,
+  framesMissed = 0,
+  touched = 0,
+} = {}) {
   const lateness = createTimes();
   for (let frame = 0; frame < 1_000; frame += 1) lateness.add(frame < 980 ? 1 : lateMs * 1000);
-  const generators = [{ name: '1/2.1', core, lost }];
+  const times = { finished: lateness.encode(), unfinished: createTimes().encode() };
   return whyInvalid({
-    counts: { ...noCounts, dropped },
+    counts: { ...noCounts, framesOut: 1_000 - framesMissed, framesMissed, dropped },
     lateness: lateness.encode(),
-    generators,
+    generators: [{ name: '1/2.1', core, longestPauseMs, lost }],
+    metrics: { 'first-audio': times },
+    touched: { 'first-audio': touched },
   });
 }
 
 test('a run whose machine was not the limit is valid', () => {
   expect(invalid()).toEqual([]);
   expect(invalid({ lateMs: 19.9, core: 0.91 })).toEqual([]);
+  expect(invalid({ longestPauseMs: 299, framesMissed: 10, touched: 10 })).toEqual([]);
+  expect(invalid({ longestPauseMs: null })).toEqual([]);
 });
 
 test.each([
   [{ lateMs: 21 }, 'left 21.0 ms late'],
   [{ core: 0.93 }, 'generator 1/2.1 used 93 % of its core'],
+  [{ longestPauseMs: 300 }, 'generator 1/2.1 stood still for 300 ms'],
+  [{ framesMissed: 11 }, '11 of 1000 frames were not sent, because this machine stood still'],
+  [{ touched: 11 }, '11 of 1000 times of first-audio have a pause of this machine in them'],
   [{ dropped: 1 }, '1 arrivals were dropped'],
   [{ lost: 'it was ended by SIGKILL' }, 'generator 1/2.1 was lost: it was ended by SIGKILL'],
 ])('a run with %j is not', (given, why) => {
