@@ -1,6 +1,7 @@
 import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { mergeResults, readResult } from '../../runs/load/result.ts';
+import { readResult } from '../../runs/load/read-result.ts';
+import { mergeResults } from '../../runs/load/result.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad, type LoadReportContext } from './finish.ts';

@@ -18,7 +18,7 @@ process.on('message', (message: ToWorker) => {
   else stop();
 });
 // The parent decides when a run ends: Ctrl-C reaches all processes of a terminal, and timeout(1) ends a group.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 process.on('disconnect', stop);
 
 async function run(startAt: number): Promise<void> {

@@ -1,8 +1,7 @@
 import { type LoadMetric, loadMetricNames } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
-import { isRecord } from '../../protocol/error-body.ts';
-import { createTimes, type EncodedTimes, type Times } from './histogram.ts';
+import { createTimes, type EncodedTimes, mostTimes, type Times } from './histogram.ts';
 import type { LoadCost } from './plan.ts';
 import { createSeries, type Series, type SeriesSecond } from './series.ts';
 import { addCounts, type LoadCounts, type LoadTick, noCounts } from './tick.ts';
@@ -164,6 +163,7 @@ export function mergeResults(results: readonly [LoadResult, ...LoadResult[]]): R
   const has = results.flatMap(({ shards }) => shards.has).toSorted((a, b) => a - b);
   const twice = has.find((shard, index) => has[index + 1] === shard);
   if (twice !== undefined) throw new VoicectlError('usage', `Shard ${twice} is there twice`);
+  requireRoom(results);
   const totals = createTotals();
   for (const result of results) totals.merge(result);
   return {
@@ -175,25 +175,20 @@ export function mergeResults(results: readonly [LoadResult, ...LoadResult[]]): R
   };
 }
 
-/** Reads a written result. Throws `bad-input` if the text is none; `name` names its source. */
-export function readResult(text: string, name: string): LoadResult {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isRecord(value) && value.type === 'load-result' && value.format === 1) {
-      const result = value as unknown as LoadResult;
-      // Decodes every histogram, so that a damaged file is refused here.
-      createTotals().merge(result);
-      if (Array.isArray(result.shards.has) && Array.isArray(result.generators)) return result;
-    }
-  } catch (cause) {
-    throw notAResult(name, cause);
-  }
-  throw notAResult(name);
-}
-
-function notAResult(name: string, cause?: unknown): VoicectlError {
-  return new VoicectlError('bad-input', `${name} is no result of voicectl load`, {
-    hint: '`voicectl load --out FILE` writes one.',
-    cause,
-  });
+/** A class of a histogram counts to 2³¹ - 1. */
+function requireRoom(results: readonly LoadResult[]): void {
+  const countOf = (read: (result: LoadResult) => EncodedTimes | undefined) =>
+    results.reduce((sum, result) => sum + (read(result)?.count ?? 0), 0);
+  const counts = loadMetricNames.flatMap((metric) => [
+    countOf(({ metrics }) => metrics[metric]?.finished),
+    countOf(({ metrics }) => metrics[metric]?.unfinished),
+  ]);
+  if (
+    Math.max(
+      countOf(({ lateness }) => lateness),
+      ...counts,
+    ) <= mostTimes
+  )
+    return;
+  throw new VoicectlError('usage', 'Together these results have more times than one result can hold');
 }

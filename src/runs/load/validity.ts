@@ -27,7 +27,9 @@ export function whyInvalid({ counts, lateness, generators, metrics, touched }: J
         ? [`generator ${name} used ${Math.round(core * 100)} % of its core (at most ${mostCore * 100} %)`]
         : []),
       ...(longestPauseMs !== null && longestPauseMs >= shortestStandstillMs
-        ? [`generator ${name} stood still for ${longestPauseMs} ms (less than ${shortestStandstillMs} ms)`]
+        ? [
+            `generator ${name} stood still for ${longestPauseMs} ms (it must be less than ${shortestStandstillMs} ms)`,
+          ]
         : []),
       ...(lost === null ? [] : [`generator ${name} was lost: ${lost}`]),
     ]),
@@ -51,8 +53,13 @@ function touchedText(
     : [];
 }
 
+/** Most missing shards that are named. */
+const mostNamed = 20;
+
 /** Why the merged result of some shards is not that of the whole run; empty if all are there. */
 export function whyIncomplete({ has, of }: LoadResult['shards']): string[] {
   const missing = Array.from({ length: of }, (_, index) => index + 1).filter((shard) => !has.includes(shard));
-  return missing.length === 0 ? [] : [`shard ${missing.join(', ')} of ${of} is missing`];
+  if (missing.length === 0) return [];
+  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : '';
+  return [`shard ${missing.slice(0, mostNamed).join(', ')}${more} of ${of} is missing`];
 }

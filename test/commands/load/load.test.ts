@@ -395,4 +395,14 @@ describe('shards that start at the same time', () => {
     expect(stderr).toContain('shard 1 of 2 is missing');
     expect(code).toBe(9);
   });
+
+  test('are refused with 2 if one was changed by somebody, and nothing of it reaches the terminal', async () => {
+    await runShards([1, 2]);
+    const forged = sandbox.read('1.json').replace('"confirmed":4', '"confirmed":"\\u001b[2J"');
+    const path = sandbox.write('forged.json', forged);
+    const { code, stdout, stderr } = await runInProcess(['load', 'merge', path, sandbox.path('2.json')]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('forged.json: counts.confirmed: "\\u001b[2J", expected number');
+    expect(stderr).not.toContain('\u001b');
+  });
 });

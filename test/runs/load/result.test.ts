@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  createTotals,
-  encodeResult,
-  type LoadResult,
-  mergeResults,
-  readResult,
-} from '../../../src/runs/load/result.ts';
+import { readResult } from '../../../src/runs/load/read-result.ts';
+import { createTotals, encodeResult, type LoadResult, mergeResults } from '../../../src/runs/load/result.ts';
 import type { LoadTick } from '../../../src/runs/load/tick.ts';
 import { anyTick, tickOf } from './ticks.ts';
 
@@ -60,6 +55,12 @@ describe('a merge of results', () => {
     expect(() => mergeResults([one, one])).toThrow('Shard 1 is there twice');
   });
 
+  test('refuses more times than one result can count', () => {
+    const full = (number: number) =>
+      resultOf([tickOf({ lateness: [[25, 2 ** 31 - 1]] })], { has: [number], of: 2 });
+    expect(() => mergeResults([full(1), full(2)])).toThrow('more times than one result can hold');
+  });
+
   test('accepts shards of other versions of the program', () => {
     const [one, two] = [resultOf([], { has: [1], of: 2 }), resultOf([], { has: [2], of: 2 })];
     const merged = mergeResults([one, { ...two, facts: { ...facts, version: '2' } }]);
@@ -74,13 +75,6 @@ test('the largest and the smallest time are exact, and the rest has three figure
   });
   expect(metrics.token?.finished).toMatchObject({ count: 3, maxUs: 5_000_001 });
 });
-
-test.each(['', 'not JSON', '{}', '{"type":"load-result","format":2}', '{"type":"load-result","format":1}'])(
-  'a file with %j is no result',
-  (text) => {
-    expect(() => readResult(text, 'x.json')).toThrow('x.json is no result of voicectl load');
-  },
-);
 
 test('seconds in which nothing happened are in the series, with the sessions that were open', () => {
   const { series } = resultOf([tickOf({ second: 0, opened: 3 }), tickOf({ second: 3, opened: -1 })], {

@@ -40,7 +40,7 @@ export const anyTick: fc.Arbitrary<LoadTick> = fc.record({
     .map((values) =>
       Object.fromEntries(Object.keys(noCounts).map((name, index) => [name, values[index] ?? 0])),
     ) as unknown as fc.Arbitrary<LoadTick['counts']>,
-  opened: fc.integer({ min: -50, max: 50 }),
+  opened: fc.integer({ min: 0, max: 50 }),
   finished: times,
   unfinished: times,
   failures: fc.dictionary(
