@@ -150,6 +150,23 @@ export async function forkToEnd([file = '', ...args], env = {}) {
   return { peakBytes };
 }
 
+/**
+ * Starts any command of the program, without output.
+ *
+ * @param {string[]} args
+ * @param {{ env?: Record<string, string>, stdin?: number | 'ignore' }} [options]
+ * @returns {Pick<Subject, 'pid' | 'memory' | 'stop'> & { ended: Promise<number | null> }}
+ */
+export function startCommand(args, { env = {}, stdin = 'ignore' } = {}) {
+  const child = fork(program, args, {
+    execArgv: ['--expose-gc', '--import', probe],
+    stdio: [stdin, 'ignore', 'ignore', 'ipc'],
+    env: { ...process.env, ...env },
+  });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  return { ...subjectOf(child, 0, false), ended };
+}
+
 /** @param {string} file @param {string[]} args @param {string[]} nodeArgs */
 function forkMeasured(file, args, nodeArgs) {
   return fork(file, args, {
@@ -168,7 +185,8 @@ function subjectOf(child, port, needsToken) {
   /** @param {string} what */
   const ask = (what) => {
     const answer = messageOf(child, (message) => message.answer === what);
-    child.send({ ask: what });
+    // One that has ended is told by the answer.
+    child.send({ ask: what }, () => {});
     return answer;
   };
   return {

@@ -1,8 +1,12 @@
 /** Longest part that is kept of a text from outside. */
 const maxLength = 200;
 
-/** The text, or its beginning and an ellipsis. A copy, because a slice would keep the whole text in memory. */
+/** The text, or its beginning and an ellipsis. */
 export function shortText(text: string): string {
-  if (text.length <= maxLength) return text;
-  return `${Buffer.from(text.slice(0, maxLength), 'utf16le').toString('utf16le')}…`;
+  return text.length <= maxLength ? text : `${beginningOf(text, maxLength)}…`;
+}
+
+/** At most `length` characters of the text. A copy, because a slice would keep the whole text in memory. */
+export function beginningOf(text: string, length: number): string {
+  return text.length <= length ? text : Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le');
 }

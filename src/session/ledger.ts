@@ -2,6 +2,7 @@ import { measureLevel } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
+import { shortText } from '../kernel/short-text.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import { isInterruption, type ServiceMessage } from '../protocol/messages.ts';
@@ -105,7 +106,8 @@ export function createLedger(
     emit({ type: 'figures', ...metrics.figures(), ...playback() }, at);
   };
 
-  const countKind = (kind: string) => {
+  const countKind = (named: string) => {
+    const kind = expectedKinds.has(named) ? named : shortText(named);
     const isApart = kind in events || expectedKinds.has(kind) || Object.keys(events).length < maxKinds;
     const name = isApart ? kind : otherKinds;
     events[name] = (events[name] ?? 0) + 1;

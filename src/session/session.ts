@@ -201,6 +201,8 @@ function conclude(
  * the source of other events is asked to pause.
  */
 const maxWaiting = 4_096;
+/** Most characters in the messages that wait, with the same effect. */
+const maxWaitingLength = 4 * 1024 * 1024;
 
 /** Carries events from the callbacks that make them to the one loop that reads them. */
 interface EventQueue {
@@ -215,6 +217,9 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
   /** Index in `waiting` of the newest audio of each direction. */
   const newest = new Map<AudioDirection, number>();
   let ended = false;
+  /** Characters in the messages that wait. */
+  let length = 0;
+  const isFull = () => waiting.length > maxWaiting || length > maxWaitingLength;
   let wake: (() => void) | undefined;
   const notify = () => {
     wake?.();
@@ -222,9 +227,11 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
   };
   const take = () => {
     const batch = waiting;
+    const wasFull = isFull();
     waiting = [];
+    length = 0;
     newest.clear();
-    if (batch.length > maxWaiting) onDrained();
+    if (wasFull) onDrained();
     return batch;
   };
   const pushAudio = (event: AudioEvent) => {
@@ -242,7 +249,8 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
     push(event) {
       if (event.type === 'audio') pushAudio(event);
       else waiting.push(event);
-      if (waiting.length > maxWaiting) onFull();
+      if (event.type === 'message') length += lengthOf(event.body);
+      if (isFull()) onFull();
       notify();
     },
     end() {
@@ -260,4 +268,17 @@ export function createEventQueue({ onFull, onDrained }: QueueHandlers): EventQue
       }
     },
   };
+}
+
+/** The characters in all texts of a value that was parsed from JSON. */
+function lengthOf(value: unknown): number {
+  const left = [value];
+  let length = 0;
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    if (typeof one === 'string') length += one.length;
+    else if (Array.isArray(one)) for (const item of one) left.push(item);
+    else if (typeof one === 'object' && one !== null)
+      for (const [name, inner] of Object.entries(one)) left.push(name, inner);
+  }
+  return length;
 }

@@ -1,3 +1,4 @@
+import { beginningOf } from '../kernel/short-text.ts';
 import type { Spoken } from '../protocol/transcript.ts';
 import type { SessionSummary } from './summary.ts';
 
@@ -29,7 +30,7 @@ export function createTranscript({ keepsNewest = false } = {}): Transcript {
       // A part is replaced by the next version, or grows by the next piece.
       const grown = begun === undefined || !isPart || text.startsWith(begun.text) ? text : begun.text + text;
       const line = begun ?? { t, who, text: '' };
-      line.text = grown.slice(0, maxLength);
+      line.text = beginningOf(grown, maxLength);
       if (begun === undefined && keepsNewest && lines.length === maxLines) lines.shift();
       if (begun === undefined && lines.length < maxLines) lines.push(line);
       if (isPart) open.set(who, line);

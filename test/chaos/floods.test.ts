@@ -1,6 +1,17 @@
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Flood, type FloodReport, floodedPlaces, sendFlood } from './floods.ts';
+import type { WebSocket } from 'ws';
+import {
+  type ClientFlood,
+  type Flood,
+  type FloodReport,
+  floodedPlaces,
+  sendClientFlood,
+  sendFlood,
+} from './floods.ts';
 
 // `npm run floods` sends them whole, and all of them.
 const share = Number(process.env.FLOOD_SHARE ?? 0.02);
@@ -80,4 +91,73 @@ describe.skipIf(!isLinux).each(chosen)('$name', (flood) => {
     },
     300_000,
   );
+});
+
+/** Resolves when the system has taken it. */
+const sendAll = (stream: WebSocket, message: string | Buffer) =>
+  new Promise<void>((resolve, reject) =>
+    stream.send(message, (error) => (error ? reject(error) : resolve())),
+  );
+const long = 'x'.repeat(4 * MiB);
+const temporary = mkdtempSync(join(tmpdir(), 'floods-'));
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+const speech = (baseUrl: string) => ['stream', '--file', 'hello.wav', '--loop', '--base-url', baseUrl];
+const manyTexts = (make: (at: number) => object) => async (stream: WebSocket) => {
+  for (let at = 0; at < Math.max(20, 150 * share); at += 1) await sendAll(stream, JSON.stringify(make(at)));
+};
+
+const clientFloods: ClientFlood[] = [
+  { name: '150 kinds of 4 MB', args: speech, onStream: manyTexts((at) => ({ type: `${at}${long}` })) },
+  {
+    name: '150 transcripts of 4 MB',
+    args: speech,
+    onStream: manyTexts((at) => ({ type: 'transcript', role: 'assistant', text: `${at}${long}` })),
+  },
+  {
+    name: '--record of 100 MB of audio',
+    args: (baseUrl) => [...speech(baseUrl), '--record', join(temporary, 'audio')],
+    async onStream(stream) {
+      for (let at = 0; at < Math.max(50, 100 * share); at += 1) await sendAll(stream, Buffer.alloc(MiB));
+    },
+  },
+  {
+    name: '--record of 150 kinds of 4 MB',
+    args: (baseUrl) => [...speech(baseUrl), '--record', join(temporary, 'kinds')],
+    onStream: manyTexts((at) => ({ type: `${at}${long}` })),
+  },
+  {
+    name: '--interactive < /dev/zero',
+    args: (baseUrl) => ['stream', '--interactive', '--base-url', baseUrl],
+    stdin: '/dev/zero',
+    onStream: (stream) => once(stream, 'close').then(() => {}),
+  },
+  ...['state', 'journal', 'journal --follow', 'clock', 'reset', 'close'].map(
+    (command): ClientFlood => ({
+      name: `emulator ${command}, an endless answer`,
+      args: (baseUrl) => ['emulator', ...command.split(' '), '--base-url', baseUrl],
+      async onRequest(response) {
+        response.writeHead(200, { 'Content-Type': 'application/json' });
+        const chunk = Buffer.alloc(MiB, ' ');
+        while (!response.destroyed) if (!response.write(chunk)) await once(response, 'drain');
+      },
+    }),
+  ),
+];
+
+/** What waits between two parts of a client, and one message that is read. */
+const clientBudgetMB = 40;
+
+/** One of each kind, unless all are asked for. */
+const chosenOfClient = clientFloods.filter(
+  ({ name }) => share === 1 || /^150 kinds|^--interactive|^emulator (state|journal --follow)/.test(name),
+);
+
+describe.skipIf(!isLinux).each(chosenOfClient)('client: $name', (flood) => {
+  test('memory stays within its budget', async () => {
+    const report = await sendClientFlood(flood);
+    reports.push(report);
+    expect.soft(report.atMost).toBeLessThan(clientBudgetMB + besideMB);
+    expect.soft(report.after).toBeLessThan(clientBudgetMB + besideMB);
+    expect(report.ends).not.toHaveProperty('70');
+  }, 120_000);
 });

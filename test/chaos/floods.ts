@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type Subject, startEmulator, startProxy } from '../../bench/measure/subject.js';
+import { type Subject, startCommand, startEmulator, startProxy } from '../../bench/measure/subject.js';
 import { systemClock, waitUntil } from '../../src/kernel/clock.ts';
 import { streamPath, tokenPath } from '../../src/protocol/paths.ts';
 
@@ -26,7 +26,7 @@ export interface Flood {
 
 /** In megabytes, without garbage; `resident` with it: the most over that before. */
 export interface FloodReport {
-  place: FloodedPlace;
+  place: FloodedPlace | 'client';
   flood: string;
   before: number;
   atMost: number;
@@ -85,11 +85,83 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
   }
 }
 
+/** What a client gets, once it is connected or has asked. */
+export interface ClientFlood {
+  name: string;
+  args: (baseUrl: string) => readonly string[];
+  /** A file that is its standard input. */
+  stdin?: string;
+  onStream?: (stream: WebSocket) => Promise<void>;
+  onRequest?: (response: ServerResponse) => Promise<void>;
+}
+
+/** Sends a flood to a client, and tells the memory of its process. */
+export async function sendClientFlood(flood: ClientFlood): Promise<FloodReport> {
+  const service = await startSink();
+  const stdin = flood.stdin === undefined ? 'ignore' : openSync(flood.stdin, 'r');
+  const reached = new Promise<() => Promise<void>>((resolve) => {
+    service.onStream = (stream) => resolve(async () => flood.onStream?.(stream));
+    service.onRequest = (response) => resolve(async () => flood.onRequest?.(response));
+  });
+  const client = startCommand([...flood.args(`http://127.0.0.1:${service.port}`)], {
+    env: { VOICECTL_API_KEY: 'key-of-the-flood' },
+    stdin,
+  });
+  const held = async () =>
+    Promise.race([client.memory(), client.ended.then(() => undefined)]).catch(() => undefined);
+  try {
+    const send = await reached;
+    const before = (await held()) ?? { held: 0, rss: 0 };
+    writeFileSync(`/proc/${client.pid}/clear_refs`, '5');
+    const mark = () => {
+      try {
+        return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${client.pid}/status`, 'utf8'))?.[1] ?? 0);
+      } catch {
+        return 0;
+      }
+    };
+    let [atMost, highest, isSent] = [before.held, 0, false];
+    let after = before.held;
+    const sending = Promise.race([send().catch(() => {}), client.ended, pause(clientFloodMs)]).then(() => {
+      isSent = true;
+    });
+    for (let isLast = false; !isLast; ) {
+      isLast = isSent;
+      const now = await held();
+      highest = Math.max(highest, mark());
+      if (now === undefined) break;
+      atMost = Math.max(atMost, now.held);
+      after = now.held;
+      await pause(measureEveryMs / 2);
+    }
+    await sending;
+    await client.stop();
+    return {
+      place: 'client',
+      flood: flood.name,
+      before: before.held / 1e6,
+      atMost: (atMost - before.held) / 1e6,
+      after: (after - before.held) / 1e6,
+      resident: (highest * 1024 - before.rss) / 1e6,
+      ends: { [String(await client.ended)]: 1 },
+    };
+  } finally {
+    await client.stop();
+    if (typeof stdin === 'number') closeSync(stdin);
+    service.stop();
+  }
+}
+
+/** A flood without an end is sent for this long. */
+const clientFloodMs = 8_000;
+
 /** A service that reads everything. */
 interface Sink {
   port: number;
   /** Called for each stream of a device. */
   onStream: (stream: WebSocket) => void;
+  /** Called for each request that is not for a token. */
+  onRequest: (response: ServerResponse) => void;
   stop(): void;
 }
 
@@ -98,12 +170,17 @@ async function startSink(): Promise<Sink> {
   const token = `${part({ alg: 'HS256' })}.${part({ sub: 'd1' })}.c2lnbmF0dXJl`;
   const server = createServer((request, response) => {
     request.resume();
+    if (request.url !== tokenPath()) {
+      sink.onRequest(response);
+      return;
+    }
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ token }));
   });
   const streams = new WebSocketServer({ server, perMessageDeflate: false });
   const sink: Sink = {
     port: 0,
     onStream: () => {},
+    onRequest: (response) => void response.destroy(),
     stop() {
       for (const stream of streams.clients) stream.terminate();
       server.closeAllConnections();

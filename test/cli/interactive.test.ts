@@ -63,6 +63,22 @@ describe('a raw session', () => {
     expect(stdout).not.toMatch(/eyJ/);
   });
 
+  test('refuses a line that is too long to be typed, and closes', async () => {
+    const { code, stdout, stderr } = await run(`hi\n${'\0'.repeat(3 * 1024 * 1024)}`, '--reply', 'silence');
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('A line of standard input is longer than'),
+    });
+    expect(stdout).toContain('· closed by you: 1000');
+  });
+
+  test('reads lines however they arrive, and however they end', async () => {
+    const long = 'é'.repeat(200_000);
+    const { stdout } = await run(`one\r\n${long}\ntwo`, '--reply', 'silence', '--json');
+    const texts = jsonLines(stdout).filter(({ from, opcode }) => from === 'device' && opcode === 'text');
+    expect(texts.map(({ text, bytes }) => text ?? bytes).slice(1)).toEqual(['one', long, 'two']);
+  });
+
   test('fails where the service ends it', async () => {
     const { code, stderr } = await run(':wait 5s\n', '--fault', 'abnormal-close');
     expect(code).toBe(6);

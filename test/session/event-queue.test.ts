@@ -81,6 +81,18 @@ describe('the queue of events', () => {
     expect((await all(reading)).length).toBe(4_999);
   });
 
+  test('asks for rest while longer messages wait than it has room for', async () => {
+    const { queue, calls } = open();
+    const body = { type: 'status', texts: ['x'.repeat(1024 * 1024)] };
+    const message: SessionEvent = { t: 1, type: 'message', category: 'status', kind: 'status', body };
+    for (let at = 0; at < 3; at += 1) queue.push(message);
+    expect(calls).toEqual([]);
+    queue.push(message);
+    expect(calls).toEqual(['full']);
+    await queue.read().next();
+    expect(calls).toEqual(['full', 'drained']);
+  });
+
   test('asks for no rest on account of audio alone', () => {
     const { queue, calls } = open();
     for (let t = 0; t < 100_000; t += 1) queue.push(audio(t, t % 2 === 0 ? 'in' : 'out'));

@@ -589,6 +589,22 @@ describe('messages of the service', () => {
     ]);
   });
 
+  test('are counted by the beginning of their kind, unless all of it is expected', async () => {
+    const expected = 'expected'.repeat(100);
+    const session = await run({
+      options: { waitMs: 0, expectations: { events: [expected] } },
+      onLive: (service) => {
+        for (let at = 0; at < 3; at += 1) service.say({ type: 'x'.repeat(100_000) + at });
+        service.say({ type: expected });
+      },
+    });
+    expect(session.summary.events).toEqual({
+      service_voice_connected: 1,
+      [`${'x'.repeat(200)}…`]: 3,
+      [expected]: 1,
+    });
+  });
+
   test('of more than a thousand kinds are counted together, but for those that are expected', async () => {
     const session = await run({
       options: { waitMs: 0, expectations: { events: ['wanted'], forbiddenEvents: ['unwanted'] } },

@@ -15,6 +15,7 @@ import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
+import { readBody } from './body.ts';
 import { connectionError } from './connection-error.ts';
 import { isSuccess } from './http.ts';
 import { trusting } from './trusting.ts';
@@ -49,13 +50,34 @@ export async function callControl<Name extends keyof ControlAnswers>(
     throw redactor.thrown(thrown);
   });
   try {
-    return redactor.value(parseControlAnswer(name, await body.json()));
+    return redactor.value(parseControlAnswer(name, JSON.parse(await readText(body, target))));
   } catch (cause) {
     target.signal.throwIfAborted();
-    throw redactor.thrown(noEmulator(target, cause));
+    throw redactor.thrown(cause instanceof VoicectlError ? cause : noEmulator(target, cause));
   } finally {
     await end();
   }
+}
+
+/** Far more than a journal that is full. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+/** Far more than one event, whose texts are short but for a message of 1 MiB. */
+const maxEventBytes = 4 * 1024 * 1024;
+
+async function readText(body: AsyncIterable<Buffer>, { baseUrl }: ControlTarget): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) throw tooLong(baseUrl, maxAnswerBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function tooLong(baseUrl: string, bytes: number): VoicectlError {
+  const mebibytes = bytes / 1024 / 1024;
+  return new VoicectlError('protocol-violation', `${baseUrl} answered with more than ${mebibytes} MiB`);
 }
 
 /** An answer may repeat the secret. */
@@ -85,6 +107,7 @@ export async function* followJournal(
       text += decoder.decode(chunk, { stream: true });
       const blocks = text.split('\n\n');
       text = blocks.pop() ?? '';
+      if (text.length > maxEventBytes) throw tooLong(target.baseUrl, maxEventBytes);
       for (const block of blocks) {
         const data = /^data: (.*)$/m.exec(block)?.[1];
         if (data !== undefined) yield redactor.value(parseEntry(data, target));
@@ -153,7 +176,8 @@ async function send(
       ...(body === undefined ? {} : { body: isBytes ? body : JSON.stringify(body) }),
     });
     if (isSuccess(response.statusCode)) return { body: response.body, end };
-    throw refused(response.statusCode, await response.body.json().catch(() => undefined), baseUrl);
+    const refusal = await readBody(response.body, url.host);
+    throw refused(response.statusCode, parseJson(refusal.text), baseUrl);
   } catch (thrown) {
     await end();
     if (signal.aborted) throw signal.reason;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { callControl } from '../../../src/wire/client/control.ts';
+import { callControl, followJournal } from '../../../src/wire/client/control.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -41,4 +41,36 @@ test.each([
 test('an active fault keeps every parameter that was chosen', async () => {
   const fault = { id: 1, name: 'close', struck: 0, code: 1012 };
   expect(await callControl(await answering([fault]), 'faults')).toEqual([fault]);
+});
+
+/** An emulator whose answers never end. */
+async function endless() {
+  const server = createServer(async (_request, response) => {
+    response.on('error', () => {});
+    const chunk = Buffer.alloc(1024 * 1024, ' ');
+    while (!response.destroyed) {
+      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    }
+  });
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { baseUrl, secret: undefined, signal: new AbortController().signal };
+}
+
+test.each(['state', 'journal', 'clock', 'reset'] as const)(
+  'an answer to %s that never ends is given up, and nothing is kept of it',
+  async (operation) => {
+    await expect(callControl(await endless(), operation)).rejects.toMatchObject({
+      code: 'protocol-violation',
+      message: expect.stringContaining('answered with more than 16 MiB'),
+    });
+  },
+);
+
+test('an event that never ends is given up', async () => {
+  await expect(followJournal(await endless()).next()).rejects.toMatchObject({
+    code: 'protocol-violation',
+    message: expect.stringContaining('more than 4 MiB'),
+  });
 });

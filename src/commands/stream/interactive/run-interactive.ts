@@ -104,8 +104,9 @@ async function converse(connection: Connection, { context, input, view, signal }
   try {
     await abortable(Promise.race([closed, typed()]), signal);
   } catch (thrown) {
-    if (signal.aborted) await connection.close();
-    if (!over.signal.aborted) throw thrown;
+    const isOver = over.signal.aborted;
+    if (!isOver || signal.aborted) await connection.close();
+    if (!isOver) throw thrown;
   } finally {
     speaker.stop();
   }
