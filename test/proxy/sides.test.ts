@@ -104,8 +104,8 @@ const seenByTalking = [
   ...['R1', 'R3', 'R4', 'R6', 'R9', 'R10', 'R11', 'R12', 'R13', 'R23', 'R24', 'R25', 'R28'],
   ...['R33', 'R34', 'R35', 'R37', 'R38', 'R39'],
 ];
-/** What is settled by other requests, by a text, or on a device of its own. */
-const unseen = /answers text|has no unversioned|counts down by two/;
+/** What is settled by other requests, by a text, by silence after a turn, or on a device of its own. */
+const unseen = /answers text|has no unversioned|counts down by two|speaks for \d s/;
 const badServices = mutants.filter(
   ({ rule, level, does, verdict }) =>
     level === undefined && verdict === undefined && seenByTalking.includes(rule) && !unseen.test(does),
