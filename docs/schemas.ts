@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { expectFileSchema } from '../src/config/expect-file.ts';
 import { scenarioSchema } from '../src/emulator/scenario/scenario-schema.ts';
 import { durationMark } from '../src/protocol/schema-places.ts';
-import { eventSchema, manifestSchema, summarySchema, wireSchema } from '../src/recording/format.ts';
+import { manifestSchema, recordedEventSchema, summarySchema, wireSchema } from '../src/recording/format.ts';
 
 /** A duration as it stands in a file: with its unit, or 0. */
 const writtenDuration = {
@@ -21,7 +21,12 @@ export const schemas: Record<string, object> = {
 
 /** The format of recordings, with a definition for each kind of file. */
 function recordingSchema(): object {
-  const parts = { manifest: manifestSchema, event: eventSchema, wire: wireSchema, summary: summarySchema };
+  const parts = {
+    manifest: manifestSchema,
+    event: recordedEventSchema,
+    wire: wireSchema,
+    summary: summarySchema,
+  };
   const $defs = Object.fromEntries(
     Object.entries(parts).map(([name, schema]) => {
       const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });

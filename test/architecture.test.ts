@@ -182,6 +182,23 @@ function codeOf(file: string): string {
     .replace(/(?:^|\n)(?:import|export)[^;]*?from\s+'[^']+';|import\('[^']+'\)/g, '');
 }
 
+test('every exported name is of one file', () => {
+  // Each command has a `run`, and each test runner a `setUpEmulator`.
+  const shared = new Set(['run', 'setUpEmulator']);
+  const declaration =
+    /^export (?:declare )?(?:async )?(?:abstract )?(?:function\*?|class|const|let|interface|type|enum)\s+(\w+)/gm;
+  const homes = new Map<string, Set<string>>();
+  for (const file of sources()) {
+    for (const [, name = ''] of readFileSync(join(src, file), 'utf8').matchAll(declaration)) {
+      const home = homes.get(name) ?? new Set();
+      homes.set(name, home.add(file));
+    }
+  }
+  expect(homes.size).toBeGreaterThan(1_000);
+  const twins = [...homes].filter(([name, files]) => files.size > 1 && !shared.has(name));
+  expect(twins.map(([name, files]) => `${name}: ${[...files].join(', ')}`)).toEqual([]);
+});
+
 describe('what stands in one place only', () => {
   test.each(confined)('%s is used only where it may be (%s)', (pattern, _what, files) => {
     const users = sources().filter((file) => pattern.test(codeOf(file)));

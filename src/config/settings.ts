@@ -1,4 +1,4 @@
-import { type ErrorDetails, VoicectlError } from '../kernel/errors.ts';
+import { type FailureDetails, VoicectlError } from '../kernel/errors.ts';
 import { type ConfigLayer, readConfigFile } from './config-file.ts';
 import { newValue, oldKey, readValue } from './option.ts';
 import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
@@ -173,7 +173,7 @@ function refusal(mistakes: readonly Mistake[], ofFile?: unknown): VoicectlError 
   const file = ofFile instanceof VoicectlError ? ofFile : undefined;
   const messages = [...new Set(mistakes.map(({ message }) => message)), ...(file ? [file.message] : [])];
   const hints = new Set(mistakes.map(({ hint }) => hint));
-  const problems: ErrorDetails['problems'] = [
+  const problems: FailureDetails['problems'] = [
     ...mistakes.map(({ detail }) => detail),
     ...(file?.details.problems ?? []),
   ];

@@ -9,8 +9,8 @@ import { type Budget, NotAsked } from './budget.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Cost } from './cost.ts';
 import type { DeviceRole, Devices } from './devices.ts';
-import { type Line, openLine } from './line.ts';
-import type { Pace } from './pace.ts';
+import { openLine, type ServiceLine } from './line.ts';
+import type { RequestPace } from './pace.ts';
 import type { StopWatch } from './stop.ts';
 
 /** The address of the service, and the credentials. */
@@ -29,7 +29,7 @@ export interface Conduct {
   signal: AbortSignal;
   redactor: Redactor;
   budget: Budget;
-  pace: Pace;
+  pace: RequestPace;
   stop: StopWatch;
   /** Verifies a token with a published key, if one was given. */
   verify?: ((token: string) => Promise<Seen['signature']>) | undefined;
@@ -46,7 +46,7 @@ export interface Provoked {
   provoked?: boolean;
 }
 
-export interface TokenOptions extends Provoked {
+export interface AskerTokenOptions extends Provoked {
   version?: ApiVersion;
   /** Without it the request has no Accept. */
   accept?: boolean;
@@ -70,20 +70,20 @@ export interface OpenOptions extends Provoked {
 
 /** Sends the requests of one try and keeps the observations. */
 export interface Asker extends Pick<Conduct, 'subject' | 'clockwork' | 'signal' | 'speech' | 'waitMs'> {
-  token(id: string, options?: TokenOptions): Promise<Seen>;
+  token(id: string, options?: AskerTokenOptions): Promise<Seen>;
   /** A request without a key. */
   plain(id: string, request: PlainRequest): Promise<Seen>;
   /** Opens a voice stream on which nothing is sent yet. Throws `NotAsked` if the run was stopped. */
-  open(id: string, options?: OpenOptions): Promise<Line>;
+  open(id: string, options?: OpenOptions): Promise<ServiceLine>;
   /** The token that an exchange was granted. Throws `NotAsked` if there was none. */
   tokenOf(...ids: readonly string[]): string;
   /** Whether any line is open. */
   readonly hasOpenLines: boolean;
   /** Throws `NotAsked` if it was not opened. */
-  lineOf(id: string): Line;
+  lineOf(id: string): ServiceLine;
   deviceOf(role: DeviceRole): string | undefined;
   /** Whether `check` comes to hold within `ms` of the service's time; `expected`: it should, and soon. */
-  wait(line: Line, check: () => boolean, ms: number, expected?: boolean): Promise<boolean>;
+  wait(line: ServiceLine, check: () => boolean, ms: number, expected?: boolean): Promise<boolean>;
   /** Reports that something promised by the specification did not arrive. The second time stops the run. */
   miss(what: string): void;
   /** The exchanges so far, in the order in which they began. */
@@ -103,7 +103,7 @@ export function createAsker(conduct: Conduct, devices: Devices, suffix = ''): As
   const { clock } = clockwork;
   const entries: { id: string; look(): Seen }[] = [];
   const tokens = new Map<string, string>();
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, ServiceLine>();
   const apart = createApart(clockwork);
 
   const beginning = async (kind: keyof Cost, hurry = 1) => {
@@ -213,13 +213,17 @@ function requireGoing({ stopped }: StopWatch): void {
   if (stopped !== undefined) throw new NotAsked(stopped.message);
 }
 
-function deviceFor({ device = 'own' }: TokenOptions, devices: Devices): string {
+function deviceFor({ device = 'own' }: AskerTokenOptions, devices: Devices): string {
   const deviceId = devices.idOf(device);
   if (deviceId === undefined) throw new NotAsked('it needs a device of its own');
   return deviceId;
 }
 
-function tokenRequest(options: TokenOptions, { baseUrl, apiKey }: Subject, deviceId: string): HttpRequest {
+function tokenRequest(
+  options: AskerTokenOptions,
+  { baseUrl, apiKey }: Subject,
+  deviceId: string,
+): HttpRequest {
   const fields = { apiKey, deviceId };
   return {
     method: 'POST',

@@ -2,7 +2,7 @@ import { type Finding, type Rule, type Seen, skipped, unknown } from '../rules/r
 import { isOfStep, type Try } from './hold.ts';
 import { stepsFor } from './needed.ts';
 import type { Plan } from './plan.ts';
-import type { Level, Step } from './steps/step.ts';
+import type { CheckLevel, Step } from './steps/step.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
 
 /** A rule and its verdict, with the exchanges that show it. */
@@ -30,7 +30,7 @@ export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Ste
   return isCutShort ? skipped('not asked: the run was stopped', []) : unknown('no answer shows it', []);
 }
 
-const flags: Record<Level, string> = {
+const flags: Record<CheckLevel, string> = {
   base: 'not possible with these options',
   standard: 'not asked at this level: --level standard',
   exhaust: 'not asked at this level: --exhaust',

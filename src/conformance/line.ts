@@ -8,7 +8,7 @@ import { type Connection, connect } from '../wire/client/connect.ts';
 import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
 
 /** A connection to the voice stream, as it is asked and as it is seen. */
-export interface Line {
+export interface ServiceLine {
   readonly isOpen: boolean;
   /** Whether the service has confirmed the token. */
   readonly isConfirmed: boolean;
@@ -27,7 +27,7 @@ export interface Line {
   close(): Promise<void>;
 }
 
-export interface LineOptions {
+export interface ServiceLineOptions {
   url: string;
   ca: string | undefined;
   clock: Clock;
@@ -41,7 +41,7 @@ const maxMessages = 20_000;
 const settleMs = 1_000;
 
 /** Opens a line. What the service does never throws: a refused upgrade is a line that is not open. */
-export async function openLine({ clock, ...options }: LineOptions): Promise<Line> {
+export async function openLine({ clock, ...options }: ServiceLineOptions): Promise<ServiceLine> {
   const messages: WireMessage[] = [];
   const waiting = new Set<() => void>();
   const heard = { texts: 0, audibleAt: Number.NEGATIVE_INFINITY };
@@ -92,7 +92,7 @@ export async function openLine({ clock, ...options }: LineOptions): Promise<Line
   }
   const opened = connection;
   const isOpen = () => opened !== undefined && end === undefined;
-  const until: Line['until'] = (check, ms) =>
+  const until: ServiceLine['until'] = (check, ms) =>
     new Promise((resolve) => {
       const finish = (found: boolean) => {
         timer.cancel();

@@ -1,14 +1,14 @@
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 
 /** Lets requests pass one after the other, so many a second. */
-export interface Pace {
+export interface RequestPace {
   /** Resolves when the next request may go; `factor` times as fast as usual. */
   turn(factor: number, signal: AbortSignal): Promise<void>;
 }
 
 const usualPerSecond = 2;
 
-export function createPace(clock: Clock, perSecond = usualPerSecond): Pace {
+export function createPace(clock: Clock, perSecond = usualPerSecond): RequestPace {
   let nextAt = Number.NEGATIVE_INFINITY;
   return {
     async turn(factor, signal) {

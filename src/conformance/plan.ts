@@ -2,7 +2,7 @@ import { addCosts, type Cost, totalOf } from './cost.ts';
 import { controlsOf, rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
 import { connectionSteps } from './steps/connection-steps.ts';
 import { expiryShowSteps, expiryTokenSteps } from './steps/expiry-steps.ts';
-import type { Level, Step } from './steps/step.ts';
+import type { CheckLevel, Step } from './steps/step.ts';
 import { conversationStep, reuseStep, silentSteps, streamSteps } from './steps/stream-steps.ts';
 import { thoroughSteps } from './steps/thorough-steps.ts';
 import { grantedSteps, lastGrantedSteps, plainSteps, refusedSteps } from './steps/token-steps.ts';
@@ -10,7 +10,7 @@ import { plainPortStep } from './steps/transport-steps.ts';
 import { exhaustSteps, windowSteps } from './steps/window-steps.ts';
 
 export interface PlanOptions {
-  levels: ReadonlySet<Level>;
+  levels: ReadonlySet<CheckLevel>;
   /** Only the steps for these rules; without rules, every step of the levels. */
   rules: readonly string[];
   /** Only one device is used, and none exhausted. */
@@ -57,7 +57,7 @@ export function planRun(options: PlanOptions): Plan {
   const all = allSteps(options);
   const wanted = options.rules.length === 0 ? all.map(({ id }) => id) : options.rules.flatMap(stepsFor);
   // A selected rule is checked at any level.
-  const levels: ReadonlySet<Level> =
+  const levels: ReadonlySet<CheckLevel> =
     options.rules.length === 0 ? options.levels : new Set(['base', 'standard', 'exhaust', 'thorough']);
   const steps = withUsed(all, wanted).filter((step) => levels.has(step.level) && isPossible(step, options));
   const cost = addCosts(steps.map((step) => step.cost));

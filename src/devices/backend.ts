@@ -10,7 +10,7 @@ export interface ProgramLine {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export interface LineOptions {
+export interface AudioLineOptions {
   readonly role: Role;
   /** The backend's own name of the device. Undefined: its default device. */
   readonly device: string | undefined;
@@ -58,7 +58,7 @@ export interface ProgramBackend extends BackendFacts {
   /** Channels of what it captures, all alike. 1 by default. */
   readonly captureChannels?: number;
   /** Undefined if the backend cannot do this. */
-  line(options: LineOptions): ProgramLine | undefined;
+  line(options: AudioLineOptions): ProgramLine | undefined;
 }
 
 export type Backend = NativeBackend | ProgramBackend;

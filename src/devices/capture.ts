@@ -5,7 +5,7 @@ import { createResampler } from '../audio/resample.ts';
 import { wireFormat } from '../audio/source-format.ts';
 import { createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { ErrorDetails, VoicectlError } from '../kernel/errors.ts';
+import type { FailureDetails, VoicectlError } from '../kernel/errors.ts';
 import { bytesForMs, channels, msForBytes, sampleRate } from '../protocol/audio-format.ts';
 import type { Backend } from './backend.ts';
 import { deviceError } from './device-error.ts';
@@ -54,7 +54,7 @@ export async function openCapture(backend: Backend, options: CaptureOptions): Pr
   const drop = (ms: number) => {
     if (isRead) losses.add(ms);
   };
-  const lose = (why: string, details: ErrorDetails = {}) => {
+  const lose = (why: string, details: FailureDetails = {}) => {
     lost ??= deviceError(why, { details });
     losses.end();
     watchdog.stop();

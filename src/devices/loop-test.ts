@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs, msForBytes } from '../protocol/audio-format.ts';
 import type { Capture } from './capture.ts';
 import { findSound, makeSweep } from './find-sound.ts';
-import { frameMs, type Speaker } from './playout/speaker.ts';
+import { type Speaker, speakerFrameMs } from './playout/speaker.ts';
 
 /** Result of a test of both devices. */
 export interface LoopResult {
@@ -92,7 +92,7 @@ async function play(speaker: Speaker, pcm: Buffer, signal: AbortSignal): Promise
   async function* whole() {
     yield pcm;
   }
-  for await (const frame of reframe(whole(), bytesForMs(frameMs))) {
+  for await (const frame of reframe(whole(), bytesForMs(speakerFrameMs))) {
     signal.throwIfAborted();
     await speaker.ready();
     speaker.write(frame);

@@ -1,5 +1,5 @@
 /** Something about a device that the user should know. The session goes on. */
-export interface Notice {
+export interface DeviceNotice {
   readonly code:
     | 'device-lost'
     | 'device-returned'
@@ -15,17 +15,17 @@ export interface Notice {
 
 /** Passes notices of devices to a listener, including those before it listened. */
 export interface Notices {
-  tell(notice: Notice): void;
+  tell(notice: DeviceNotice): void;
   /** Calls `listener` for all notices, earlier ones first. */
-  listen(listener: (notice: Notice) => void): void;
+  listen(listener: (notice: DeviceNotice) => void): void;
 }
 
 /** Before anybody listens, devices are being opened: they have few things to say. */
 const maxWaiting = 100;
 
 export function createNotices(): Notices {
-  const waiting: Notice[] = [];
-  let tell = (notice: Notice) => {
+  const waiting: DeviceNotice[] = [];
+  let tell = (notice: DeviceNotice) => {
     if (waiting.length < maxWaiting) waiting.push(notice);
   };
   return {

@@ -14,7 +14,7 @@ export function shippedFolder(name: string): string {
  * Finds the WAV with this name: the user's own file, or if it does not exist and the
  * name is no path, a shipped one, such as `hello.wav`. A relative path starts from `folder`.
  */
-export async function findSound(name: string, folder = ''): Promise<string> {
+export async function findShippedSound(name: string, folder = ''): Promise<string> {
   const own = resolveIn(folder, name);
   if (name === '-' || /[/\\]/.test(name) || (await exists(own))) return own;
   const shipped = join(shippedFolder('fixtures'), name);

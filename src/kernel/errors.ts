@@ -44,11 +44,11 @@ export interface VoicectlErrorOptions {
   retryable?: boolean;
   cause?: unknown;
   /** Machine-readable facts of this failure. */
-  details?: ErrorDetails;
+  details?: FailureDetails;
 }
 
 /** The typed facts that an error may carry: programs decide by them, and JSON output shows them. */
-export interface ErrorDetails {
+export interface FailureDetails {
   /** The refusal of an HTTP request: the evidence and its parsed content. */
   status?: number;
   answer?: { status: number; headers: readonly (readonly [name: string, value: string])[]; body: string };
@@ -87,7 +87,7 @@ export class VoicectlError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly retryable: boolean;
-  readonly details: ErrorDetails;
+  readonly details: FailureDetails;
 
   constructor(code: ErrorCode, message: string, options: VoicectlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });

@@ -1,6 +1,6 @@
 import { toVoicectlError, VoicectlError } from './errors.ts';
 import { jsonLine, jsonText } from './escape.ts';
-import { createSecretIndex, joinSpans, type SecretIndex, type Span } from './secret-index.ts';
+import { createSecretIndex, joinSpans, type SecretIndex, type SecretSpan } from './secret-index.ts';
 import { isError } from './thrown.ts';
 
 /** Replaces a secret. */
@@ -67,7 +67,7 @@ export function createRedactor(known: Pick<SecretIndex, 'find'> = noSecrets): Re
 
 const noSecrets: Pick<SecretIndex, 'find'> = { find: () => [] };
 
-function replaceSpans(text: string, spans: readonly Span[]): string {
+function replaceSpans(text: string, spans: readonly SecretSpan[]): string {
   let rest = '';
   let at = 0;
   for (const { start, end } of spans) {

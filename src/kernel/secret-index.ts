@@ -1,7 +1,7 @@
 import { type Spelling, shortestSecret, spellingsOf, unescapeText } from './spellings.ts';
 
 /** Part of a text, from `start` to `end`. */
-export interface Span {
+export interface SecretSpan {
   start: number;
   end: number;
 }
@@ -12,14 +12,14 @@ export interface SecretIndex {
   add(secret: string): void;
   delete(secret: string): void;
   /** Where the secrets are, in order and apart from each other. Takes time by the length of the text alone. */
-  find(text: string): Span[];
+  find(text: string): SecretSpan[];
 }
 
 export function createSecretIndex(): SecretIndex {
   /** Their spellings are made when the first text comes. */
   const secrets = new Map<string, readonly Spelling[] | undefined>();
   let hasSpaces = false;
-  let search: ((text: string) => Span[]) | undefined;
+  let search: ((text: string) => SecretSpan[]) | undefined;
   const prepare = () => {
     for (const [secret, spellings] of secrets)
       secrets.set(secret, spellings ?? spellingsOf(secret, partOf(secret)));
@@ -55,7 +55,7 @@ const blockUnits = 3;
  * Searches for many anchors at once, after Wu and Manber: a block of three units that is in no anchor lets the search
  * skip almost the length of the shortest one.
  */
-function createSearch(spellings: readonly Spelling[]): (text: string) => Span[] {
+function createSearch(spellings: readonly Spelling[]): (text: string) => SecretSpan[] {
   const shortest = Math.min(...spellings.map(({ anchor }) => anchor.length));
   const size = Math.min(2 ** 16, 2 ** Math.ceil(Math.log2(64 * spellings.length)));
   const blockAt = (text: string, end: number) =>
@@ -73,7 +73,7 @@ function createSearch(spellings: readonly Spelling[]): (text: string) => Span[] 
     endingIn.set(block, [...(endingIn.get(block) ?? []), spelling]);
   }
   return (text) => {
-    const spans: Span[] = [];
+    const spans: SecretSpan[] = [];
     for (let at = shortest - 1; at < text.length; ) {
       const block = blockAt(text, at);
       const skip = skips[block] ?? 0;
@@ -97,7 +97,7 @@ function partOf(secret: string): string {
  * unit of a text is compared once, however long the secrets are.
  */
 function addSpan(
-  spans: Span[],
+  spans: SecretSpan[],
   text: string,
   end: number,
   { secret, anchor, write, shared }: Spelling,
@@ -125,7 +125,7 @@ function addSpan(
 }
 
 /** The characters of a code that hold a part of the secret's first and last byte, and the padding. */
-function widen(span: Span, text: string, shared: { before: number; after: number }): void {
+function widen(span: SecretSpan, text: string, shared: { before: number; after: number }): void {
   if (shared.before > 0 && isCode(text[span.start - 1])) span.start -= 1;
   if (shared.after > 0 && isCode(text[span.end])) span.end += 1;
   while (text[span.end] === '=') span.end += 1;
@@ -136,8 +136,8 @@ function isCode(unit = ''): boolean {
 }
 
 /** In order, overlapping ones as one. */
-export function joinSpans(spans: Span[]): Span[] {
-  const joined: Span[] = [];
+export function joinSpans(spans: SecretSpan[]): SecretSpan[] {
+  const joined: SecretSpan[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
     const last = joined.at(-1);
     if (last !== undefined && span.start < last.end) last.end = Math.max(last.end, span.end);

@@ -5,7 +5,7 @@ import { sampleRate } from '../protocol/audio-format.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
 import type { Timeline } from '../recording/timeline.ts';
-import type { Turn } from '../recording/turns.ts';
+import type { RecordedTurn } from '../recording/turns.ts';
 import { entryText } from '../report/event-words.ts';
 import { describeSessionEvent, transcriptOf } from '../report/session-lines.ts';
 import { createStyle } from '../report/style.ts';
@@ -86,7 +86,7 @@ function metricsOf(
       close === null ? undefined : escapeText(close.name),
     );
   }
-  const count = (voice: Turn['voice']) => turns.filter((turn) => turn.voice === voice).length;
+  const count = (voice: RecordedTurn['voice']) => turns.filter((turn) => turn.voice === voice).length;
   const late =
     gaps.length === 0
       ? 'no gap in a reply'

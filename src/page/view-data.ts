@@ -1,5 +1,5 @@
 import type { Gap } from '../recording/timeline.ts';
-import type { Turn } from '../recording/turns.ts';
+import type { RecordedTurn } from '../recording/turns.ts';
 
 /** How an event is shown: by its gravity. */
 export type Tone = 'ink' | 'muted' | 'good' | 'bad' | 'note';
@@ -7,7 +7,7 @@ export type Tone = 'ink' | 'muted' | 'good' | 'bad' | 'note';
 /** What stands on the time axis of a session, finished or not. Times are milliseconds from its start. */
 export interface Axis {
   durationMs: number;
-  turns: readonly (Turn & { isOpen?: boolean })[];
+  turns: readonly (RecordedTurn & { isOpen?: boolean })[];
   gaps: readonly Gap[];
   phases: readonly { t: number; state: string }[];
   marks: readonly Mark[];
@@ -17,7 +17,7 @@ export interface Axis {
   arrivals: readonly number[];
 }
 
-export interface Span {
+export interface PictureSpan {
   startMs: number;
   endMs: number;
 }

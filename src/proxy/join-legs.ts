@@ -17,7 +17,7 @@ export interface JoinedEnd {
   isOurs: boolean;
 }
 
-export interface JoinOptions {
+export interface JoinLegsOptions {
   device: Leg;
   service: Leg;
   clock: Clock;
@@ -48,7 +48,7 @@ const other = { device: 'service', service: 'device' } as const satisfies Record
  * Joins two legs: each close frame is passed on, and the answer of the one side is the answer to the other; a side that
  * vanishes without one is cut off from the other.
  */
-export function joinLegs(options: JoinOptions): Joined {
+export function joinLegs(options: JoinLegsOptions): Joined {
   const { device, service, clock, watch, waiting, slowReader, onEnd } = options;
   const legs = { device, service };
   const hasClosed = { device: false, service: false };

@@ -3,7 +3,7 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { serviceRules } from '../rules/catalogue.ts';
 import { judgeSentVoice } from '../rules/device/audio.ts';
 import { deviceRules } from '../rules/device/catalogue.ts';
-import { type HeardVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
+import { type JudgedVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import { guarded } from '../service/guard.ts';
 import { weigh } from '../service/state/weigh.ts';
@@ -21,7 +21,7 @@ export interface StreamSubject {
   /** Whether the service has heard wrong audio: if it echoes that, it is not to blame. */
   readonly hearsWrongAudio: boolean;
   /** The audio that a side has sent, if it has sent any and nothing has changed its pace on the way. */
-  heard(side: Side): HeardVoice | undefined;
+  heard(side: Side): JudgedVoice | undefined;
   /** Called with what judging it threw, outside of its own handlers. */
   failed(thrown: unknown): void;
 }

@@ -19,7 +19,7 @@ import { type OpenService, openService } from '../service/open-service.ts';
 import { createRandom } from '../service/random.ts';
 import { createMemoryState } from '../service/state/memory.ts';
 import { createPulse } from '../wire/pulse.ts';
-import { readBody } from '../wire/server/http-body.ts';
+import { readRequestBody } from '../wire/server/http-body.ts';
 import type { RequestTarget } from '../wire/server/request-target.ts';
 import { UnfinishedMessages } from '../wire/server/unfinished.ts';
 import { joinTaps } from '../wire/tap.ts';
@@ -135,7 +135,7 @@ async function passOn(
   target: ProxyTarget,
   pass: PassRequest,
 ): Promise<RequestOutcome> {
-  const body = await readBody(request, maxBodyBytes);
+  const body = await readRequestBody(request, maxBodyBytes);
   if (body === undefined) return { ...refuseRequest('bodyTooLarge', about), hangUp: true };
   await pass(request, response, { url: urlOn(target.baseUrl, wanted), path, body });
   return 'answered';

@@ -20,7 +20,7 @@ import {
 } from '../service/faults/token-faults.ts';
 import { refuseRequest } from '../service/http/refusal.ts';
 import { headerPairs } from '../wire/headers.ts';
-import { answerHead, answerText, type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
+import { answerHead, answerText, type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import { passedHeaders } from './headers.ts';
 import type { SeenTokenRequest } from './judge.ts';
 import type { ProxyEvents } from './proxy-events.ts';
@@ -46,7 +46,7 @@ export async function spoilToken(
 ): Promise<SeenTokenRequest> {
   const { clock, sent, moment } = options;
   let arrived: TargetAnswer | undefined;
-  const normal = async (wrong?: WrongToken): Promise<HttpAnswer> => {
+  const normal = async (wrong?: WrongToken): Promise<OutgoingAnswer> => {
     arrived = await readAnswer(await options.ask(), clock, moment.startedAt);
     return writeAgain(arrived, wrong);
   };
@@ -106,7 +106,7 @@ async function readAnswer(answer: IncomingMessage, clock: Clock, startedAt: numb
 const ownHeaders = ['content-length', 'content-type', 'cache-control'];
 
 /** The answer of the target once more, with a wrong token in place of its own. */
-function writeAgain({ status, headers, body }: TargetAnswer, wrong: WrongToken | undefined): HttpAnswer {
+function writeAgain({ status, headers, body }: TargetAnswer, wrong: WrongToken | undefined): OutgoingAnswer {
   const parsed = parseJson(body.toString());
   const value = isRecord(parsed) ? parsed : undefined;
   const token = value?.token;

@@ -16,7 +16,7 @@ import { readRateLimit } from '../wire/client/rate-limit.ts';
 import { secretsIn } from '../wire/conceal.ts';
 import type { TokenFacts } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
-import { type HttpAnswer, sendAnswer } from '../wire/server/http-answer.ts';
+import { type OutgoingAnswer, sendAnswer } from '../wire/server/http-answer.ts';
 import type { ProxyJudge, SeenTokenRequest } from './judge.ts';
 import { deviceName, type TokenMatches } from './match-tokens.ts';
 import type { ProxyEvents } from './proxy-events.ts';
@@ -108,7 +108,7 @@ function given(device: string | undefined): { device?: string } {
   return device === undefined ? {} : { device };
 }
 
-function sendIfPossible(response: ServerResponse, answer: HttpAnswer): void {
+function sendIfPossible(response: ServerResponse, answer: OutgoingAnswer): void {
   if (response.headersSent || response.destroyed) response.destroy();
   else sendAnswer(response, { ...answer, hangUp: true });
 }

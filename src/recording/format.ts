@@ -224,7 +224,7 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
 };
 
 /** One line of events.jsonl. */
-export const eventSchema = z
+export const recordedEventSchema = z
   .discriminatedUnion('type', Object.values(eventSchemas) as unknown as [z.ZodObject])
   .describe('A line of events.jsonl; readers skip events of other types');
 

@@ -7,11 +7,11 @@ import { bytesPerSample, msForBytes } from '../protocol/audio-format.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import {
   type Direction,
-  eventSchema,
   type Manifest,
   manifestSchema,
   type RecordedEvent,
   type RecordedSummary,
+  recordedEventSchema,
   recordingFiles,
   schemaVersion,
   summarySchema,
@@ -45,7 +45,7 @@ export async function readRecording(folder: string): Promise<Recording> {
   const problems: string[] = [];
   const read: Read = { folder, problems };
   const manifest = await readObject(read, recordingFiles.manifest, manifestSchema);
-  const events = (await readLines(read, recordingFiles.events, eventSchema)) as RecordedEvent[];
+  const events = (await readLines(read, recordingFiles.events, recordedEventSchema)) as RecordedEvent[];
   const lines = await readLines(read, recordingFiles.wire, wireSchema);
   const audio = { out: await readWav(read, recordingFiles.out), in: await readWav(read, recordingFiles.in) };
   const wire = lines.filter(

@@ -3,7 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { version } from '../kernel/version.ts';
 import type { SessionEventBody } from '../session/events.ts';
-import type { Verdict } from '../session/expectations.ts';
+import type { ExpectationVerdict } from '../session/expectations.ts';
 import { createLedger, type EmitEvent, type Ledger } from '../session/ledger.ts';
 import { roundMs } from '../session/metrics.ts';
 import { createSessionTap } from '../session/session-tap.ts';
@@ -14,7 +14,7 @@ import { createRecorder, type Recorder } from './recorder.ts';
 /** A warning about the stream beside its traffic. */
 type StreamNotice = Omit<Extract<SessionEventBody, { type: 'warning' }>, 'type'> & {
   /** A broken rule: the stream is not as it should be. */
-  broken?: Verdict;
+  broken?: ExpectationVerdict;
 };
 
 /** Records one stream, as a tap sees it: a session that `inspect` and `replay` read. */
@@ -136,7 +136,7 @@ async function startSession(
     { clock, settleMs, device, expectations: {}, startedAt },
     { emit, playback: () => ({ underruns: null, playbackDelayMs: null }), conversation: undefined },
   );
-  const broken: Verdict[] = [];
+  const broken: ExpectationVerdict[] = [];
   emit({ type: 'session', ...facts, format: describeFormat(wireFormat).text }, startedAt);
   return {
     recorder,

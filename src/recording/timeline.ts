@@ -3,7 +3,7 @@ import { createTurnTaking, isGap } from '../audio/turn-taking.ts';
 import { isInterruption, readServiceMessage } from '../protocol/messages.ts';
 import { type Direction, isServiceText } from './format.ts';
 import type { Recording } from './read-recording.ts';
-import { relateTurns, type Speech, type Turn } from './turns.ts';
+import { type RecordedTurn, relateTurns, type Speech } from './turns.ts';
 
 /** AI audio was late: a listener heard this silence. */
 export interface Gap {
@@ -14,7 +14,7 @@ export interface Gap {
 /** The contents of a picture of a recording. */
 export interface Timeline {
   durationMs: number;
-  turns: Turn[];
+  turns: RecordedTurn[];
   gaps: Gap[];
 }
 

@@ -1,7 +1,7 @@
 import type { Direction } from './format.ts';
 
 /** Uninterrupted speech of one side, on the time axis. */
-export interface Turn {
+export interface RecordedTurn {
   voice: Direction;
   startMs: number;
   endMs: number;
@@ -11,10 +11,10 @@ export interface Turn {
   bargeIn: boolean;
 }
 
-export type Speech = Pick<Turn, 'voice' | 'startMs' | 'endMs'>;
+export type Speech = Pick<RecordedTurn, 'voice' | 'startMs' | 'endMs'>;
 
 /** The speech of both sides as turns, in order. */
-export function relateTurns(spoken: readonly Speech[]): Turn[] {
+export function relateTurns(spoken: readonly Speech[]): RecordedTurn[] {
   const last: Partial<Record<Direction, Speech>> = {};
   let before: Speech | undefined;
   return [...spoken]
@@ -28,7 +28,7 @@ export function relateTurns(spoken: readonly Speech[]): Turn[] {
 }
 
 /** `other`: the last speech of the other side; `before`: of any side. */
-function relate(speech: Speech, other: Speech | undefined, before: Speech | undefined): Turn {
+function relate(speech: Speech, other: Speech | undefined, before: Speech | undefined): RecordedTurn {
   const answers =
     speech.voice === 'in' && other !== undefined && before === other && other.endMs <= speech.startMs;
   return {

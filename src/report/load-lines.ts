@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
 import type { LoadFacts } from '../runs/load/result.ts';
-import type { Bar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
+import type { HistogramBar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
 import type { Style } from './style.ts';
 
@@ -92,7 +92,7 @@ function histogramLines({ metric, bars }: MetricSummary, style: Style): string[]
 }
 
 /** Neighbouring bars joined, so that at most so many are left. */
-function joinBars(bars: readonly Bar[], most: number): Bar[] {
+function joinBars(bars: readonly HistogramBar[], most: number): HistogramBar[] {
   const per = Math.ceil(bars.length / most);
   return Array.from({ length: Math.ceil(bars.length / per) }, (_, index) => {
     const group = bars.slice(index * per, (index + 1) * per);

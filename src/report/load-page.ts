@@ -1,5 +1,11 @@
 import { version } from '../kernel/version.ts';
-import type { Bar, LoadSummary, MetricSummary, SecondSummary, SecondTimes } from '../runs/load/summary.ts';
+import type {
+  HistogramBar,
+  LoadSummary,
+  MetricSummary,
+  SecondSummary,
+  SecondTimes,
+} from '../runs/load/summary.ts';
 import { reportDocument } from './document.ts';
 import { type Html, html, trusted } from './html.ts';
 import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
@@ -106,7 +112,7 @@ const bottom = 24;
 const top = 8;
 
 /** A distribution: bars of equal width on a logarithmic axis of time. What did not finish stands on top. */
-function distributionChart(name: string, bars: readonly Bar[]): Html {
+function distributionChart(name: string, bars: readonly HistogramBar[]): Html {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   const each = (width - left) / bars.length;
   const up = (count: number) => (count / most) * (height - top);
@@ -129,7 +135,7 @@ function distributionChart(name: string, bars: readonly Bar[]): Html {
 }
 
 /** Decades, and twice and five times them, that lie within the bars; `at` is from 0 to 1. */
-function logTicks(bars: readonly Bar[]): { at: number; ms: number }[] {
+function logTicks(bars: readonly HistogramBar[]): { at: number; ms: number }[] {
   const [low, high] = [bars[0]?.fromMs ?? 1, bars.at(-1)?.toMs ?? 1];
   const decades = Array.from({ length: 12 }, (_, index) => 10 ** (index - 4));
   const all = decades

@@ -12,7 +12,7 @@ import {
   secondsText,
 } from './event-words.ts';
 import { createStyle, type Style } from './style.ts';
-import { expectationText, msText, resultText, spreadText, summaryLines } from './summary-lines.ts';
+import { expectationText, resultText, spreadText, summaryLines, summaryMsText } from './summary-lines.ts';
 
 type Said = ReturnType<typeof sayInfo>;
 
@@ -112,13 +112,13 @@ function isBadMessage({ category }: SessionEvent & { type: 'message' }): boolean
 
 function figuresText(event: SessionEvent & { type: 'figures' }): string {
   return [
-    `first audio ${msText(event.firstAudioMs)}`,
+    `first audio ${summaryMsText(event.firstAudioMs)}`,
     `jitter ${spreadText(event.jitterMs)}`,
-    `longest gap ${msText(event.longestGapMs)}`,
+    `longest gap ${summaryMsText(event.longestGapMs)}`,
     `sent late ${spreadText(event.sendLatenessMs)}`,
     ...(event.playbackDelayMs === null
       ? []
-      : [`heard after ${msText(event.playbackDelayMs)}`, `under-runs ${event.underruns ?? 0}`]),
+      : [`heard after ${summaryMsText(event.playbackDelayMs)}`, `under-runs ${event.underruns ?? 0}`]),
   ].join('; ');
 }
 

@@ -1,6 +1,6 @@
 import type { Failure } from '../kernel/failure-kind.ts';
 import type { RepeatSummary, RunResult } from '../runs/repeat.ts';
-import type { Verdict } from '../session/expectations.ts';
+import type { ExpectationVerdict } from '../session/expectations.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { maxAnnotations } from './github.ts';
 import type { Block, RunReport, TestCase, TestSuite } from './run-report.ts';
@@ -54,7 +54,10 @@ function suiteOf(
   };
 }
 
-function caseOf({ name, ok, skipped, expected, measured, kind }: Verdict, classname: string): TestCase {
+function caseOf(
+  { name, ok, skipped, expected, measured, kind }: ExpectationVerdict,
+  classname: string,
+): TestCase {
   const text = `expected ${expected}, measured ${measured}`;
   const element = skipped ? 'skipped' : ok ? undefined : 'failure';
   return {

@@ -11,11 +11,11 @@ export function summaryLines(summary: SessionSummary, style: Style): string[] {
     ['device', escapeText(summary.device)],
     ['sent', totalsText(summary.out)],
     ['received', `${totalsText(summary.in)} (${secondsText(summary.audibleMs)} audible)`],
-    ['token', msText(summary.tokenMs)],
-    ['connect', `${msText(summary.connectMs)}, confirmed ${msText(summary.authoriseMs)}`],
-    ['first audio', `${msText(summary.firstAudioMs)} after the end of speech`],
+    ['token', summaryMsText(summary.tokenMs)],
+    ['connect', `${summaryMsText(summary.connectMs)}, confirmed ${summaryMsText(summary.authoriseMs)}`],
+    ['first audio', `${summaryMsText(summary.firstAudioMs)} after the end of speech`],
     ['jitter', spreadText(summary.jitterMs)],
-    ['longest gap', msText(summary.longestGapMs)],
+    ['longest gap', summaryMsText(summary.longestGapMs)],
     ['under-runs', summary.underruns === null ? 'not played' : String(summary.underruns)],
     ...voiceRows(summary),
     ['sent late', spreadText(summary.sendLatenessMs)],
@@ -72,7 +72,7 @@ function totalsText({ frames, bytes, audioMs }: AudioTotals): string {
   return `${countText(frames, 'frame')}, ${countText(bytes, 'byte')}, ${secondsText(audioMs)}`;
 }
 
-export function msText(ms: number | null): string {
+export function summaryMsText(ms: number | null): string {
   return ms === null ? '–' : `${ms} ms`;
 }
 

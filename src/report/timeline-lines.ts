@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../recording/format.ts';
 import type { Gap, Timeline } from '../recording/timeline.ts';
-import type { Turn } from '../recording/turns.ts';
+import type { RecordedTurn } from '../recording/turns.ts';
 import type { Style } from './style.ts';
 
 export interface Picture extends Timeline {
@@ -54,7 +54,7 @@ export function timelineLines(picture: Picture, { ascii, style }: PictureOptions
   const columns = picture.peaks.out.length;
   const toColumn = (t: number) =>
     Math.min(columns - 1, Math.max(0, Math.floor((t / Math.max(1, picture.durationMs)) * columns)));
-  const turnsOf = (voice: Turn['voice']) => picture.turns.filter((turn) => turn.voice === voice);
+  const turnsOf = (voice: RecordedTurn['voice']) => picture.turns.filter((turn) => turn.voice === voice);
   const row = (label: string, text: string) => {
     const shown = text.trimEnd();
     return shown === '' ? style.dim(label) : `${style.dim(label.padEnd(labelColumns))}${shown}`;
@@ -110,7 +110,7 @@ function drawAxis(durationMs: number, columns: number, toColumn: ToColumn, { tic
 }
 
 function drawSpans(
-  turns: readonly Turn[],
+  turns: readonly RecordedTurn[],
   columns: number,
   toColumn: ToColumn,
   { left, line, right }: Glyphs,
@@ -128,7 +128,7 @@ function drawSpans(
   return cells.join('');
 }
 
-function turnText({ startMs, endMs, afterMs, bargeIn }: Turn): string {
+function turnText({ startMs, endMs, afterMs, bargeIn }: RecordedTurn): string {
   const length = seconds(endMs - startMs);
   if (bargeIn) return ` ${length}, talks over `;
   return afterMs === null ? ` ${length} ` : ` ${length}, after ${Math.round(afterMs)} ms `;

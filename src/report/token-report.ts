@@ -2,7 +2,7 @@ import { escapeText, jsonText } from '../kernel/escape.ts';
 import { version } from '../kernel/version.ts';
 
 /** The answer to a token request, as a report shows it. */
-export interface TokenFacts {
+export interface TokenReport {
   token: string;
   status: number;
   headers: Record<string, string>;
@@ -17,7 +17,7 @@ interface Decoded {
 
 /** The one JSON object of `token --json`. `reset` is in seconds since the epoch. */
 export function tokenObject(
-  { token, status, headers, rateLimit, timing }: TokenFacts,
+  { token, status, headers, rateLimit, timing }: TokenReport,
   decoded: Decoded | undefined,
 ) {
   const { limit = null, remaining = null, resetAtMs } = rateLimit;
@@ -35,7 +35,7 @@ export function tokenObject(
 
 /** Claims, limit and timing as lines. */
 export function tokenLines(
-  { status, rateLimit, timing }: TokenFacts,
+  { status, rateLimit, timing }: TokenReport,
   decoded: Decoded | undefined,
 ): string[] {
   const claims = decoded === undefined ? 'not a JWT' : jsonText(decoded.claims);

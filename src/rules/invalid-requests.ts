@@ -4,9 +4,9 @@ import { tokenPath } from '../protocol/paths.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
 import {
   errorOf,
+  hasSucceeded,
   isFromGateway,
   isMissingPath,
-  isSuccess,
   requestFields,
   type SeenAnswer,
   tokenAnswers,
@@ -161,7 +161,7 @@ function shapeProblem({ exchange: { answer } }: SeenAnswer): string | undefined 
 
 function judgeStatus(seen: readonly Seen[]): Finding | undefined {
   const answers = tokenAnswers(seen).filter((one) => one.exchange.granted === undefined);
-  const wrong = answers.filter((one) => isSuccess(one) && isError(one) && !isFromGateway(one, seen));
+  const wrong = answers.filter((one) => hasSucceeded(one) && isError(one) && !isFromGateway(one, seen));
   const [first] = wrong;
   if (first !== undefined) return fail(`an error with status ${first.exchange.answer.status}`, wrong);
   const right = answers.filter((one) => one.exchange.answer.status >= 400);

@@ -11,8 +11,8 @@ import {
   byDevice,
   deviceOf,
   grants,
+  hasSucceeded,
   isProper,
-  isSuccess,
   pathOf,
   type SeenAnswer,
   type SeenGrant,
@@ -248,7 +248,7 @@ function bursts(seen: readonly Seen[]): Burst[] {
     .map((own) => {
       const start = own[0]?.exchange.at ?? 0;
       const within = own.filter(({ exchange }) => exchange.at - start < rateLimitWindowMs);
-      const end = within.findIndex((one) => !isSuccess(one));
+      const end = within.findIndex((one) => !hasSucceeded(one));
       return {
         granted: end < 0 ? within : within.slice(0, end),
         refused: end < 0 ? undefined : within[end],
@@ -279,6 +279,6 @@ function judgeReset(seen: readonly Seen[]): Finding | undefined {
   if (burst?.refused === undefined || first === undefined) return undefined;
   const evidence = [burst.refused, first];
   const { status } = first.exchange.answer;
-  if (isSuccess(first)) return pass('refused, and granted again after the reset', evidence);
+  if (hasSucceeded(first)) return pass('refused, and granted again after the reset', evidence);
   return fail(`answered ${status} after the reset`, evidence);
 }

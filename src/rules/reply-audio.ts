@@ -5,7 +5,7 @@ import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import { audioOf, type SeenStream } from './stream-seen.ts';
 
 /** One side of a stream, as the judge of voices heard it. */
-export interface HeardVoice {
+export interface JudgedVoice {
   check: VoiceCheck;
   /** Messages, and how much audio they hold. */
   count: number;
@@ -33,7 +33,7 @@ export function judgeAudio(stream: SeenStream): Finding | undefined {
 }
 
 /** R38 for audio that was judged while it came. The check has seen its end. */
-export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: HeardVoice): Finding {
+export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: JudgedVoice): Finding {
   const { findings, remarks } = check.verdict();
   const found = findings.map((finding, at) => ({ finding, remark: remarks[at] ?? finding }));
   const wrong = found.filter(

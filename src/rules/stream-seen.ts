@@ -39,7 +39,7 @@ export function audioOf({ exchange }: SeenStream, from: WireMessage['from']) {
 }
 
 /** A text message of the service, read; undefined for any other message. */
-export const readText = memo((message: WireMessage): ServiceMessage | undefined =>
+export const readTextMessage = memo((message: WireMessage): ServiceMessage | undefined =>
   message.from === 'service' && 'text' in message ? readServiceMessage(message.text) : undefined,
 );
 
@@ -77,7 +77,7 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     const isAlone = message.bytes === message.token.bytes && message.opcode === 'text';
     if (grant === undefined || !isFirst || sent !== message || !isAlone) continue;
     const answers = serviceMessages(stream).filter(({ at }) => at >= message.at);
-    const confirmed = answers.find((one) => readText(one)?.category === 'connected');
+    const confirmed = answers.find((one) => readTextMessage(one)?.category === 'connected');
     const ageMs = message.at - grant.exchange.at;
     const device = subjectOf(grant);
     const endOf = (one: Presentation) => one.stream.exchange.end?.at ?? Number.POSITIVE_INFINITY;

@@ -10,7 +10,7 @@ import {
   freshPresentations,
   isOpened,
   type Presentation,
-  readText,
+  readTextMessage,
   type SeenStream,
   serviceMessages,
   streams,
@@ -198,7 +198,7 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
 function judgeTexts(seen: readonly Seen[]): Finding | undefined {
   const told = streams(seen).filter((one) => serviceMessages(one).some((message) => 'text' in message));
   const wrong = told.flatMap((one: SeenStream) => {
-    const message = serviceMessages(one).find((text) => readText(text)?.category === 'malformed');
+    const message = serviceMessages(one).find((text) => readTextMessage(text)?.category === 'malformed');
     return message === undefined ? [] : [{ one, message }];
   });
   const [first] = wrong;

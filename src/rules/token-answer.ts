@@ -6,8 +6,8 @@ import { headerValue } from '../wire/headers.ts';
 import { type Finding, fail, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
   grants,
+  hasSucceeded,
   isFromGateway,
-  isSuccess,
   mediaTypeOf,
   notThere,
   pathOf,
@@ -111,7 +111,7 @@ function directives(value: string): string[] {
 
 function judgePath(seen: readonly Seen[], isOfForm: (path: string) => boolean): Finding | undefined {
   const asked = properAnswers(seen).filter((one) => isOfForm(pathOf(one)));
-  const granted = asked.filter((one) => isSuccess(one) && !isFromGateway(one, seen));
+  const granted = asked.filter((one) => hasSucceeded(one) && !isFromGateway(one, seen));
   const wrong = granted.find(({ exchange }) => exchange.answer.status !== 200);
   if (wrong !== undefined) return fail(`answered ${wrong.exchange.answer.status}`, wrong);
   if (granted.length > 0) return pass('answered 200', granted);
@@ -166,7 +166,7 @@ function farApart(granted: readonly SeenGrant[]): SeenGrant[] {
 }
 
 function judgeBody(seen: readonly Seen[]): Finding | undefined {
-  const answers = properAnswers(seen).filter((one) => isSuccess(one));
+  const answers = properAnswers(seen).filter((one) => hasSucceeded(one));
   const page = answers.find((one) => isFromGateway(one, seen));
   const wrong = answers.filter((one) => one.exchange.granted === undefined && !isFromGateway(one, seen));
   const [first] = wrong;
@@ -185,7 +185,7 @@ function lacksAccept({ exchange }: { exchange: SeenAnswer['exchange'] }): boolea
 
 function judgeAccept(seen: readonly Seen[]): Finding | undefined {
   const without = properAnswers(seen).filter(lacksAccept);
-  const granted = without.filter(isSuccess);
+  const granted = without.filter(hasSucceeded);
   if (granted.length > 0) return pass('granted without Accept', granted);
   const [first] = without;
   if (first === undefined) return undefined;
@@ -203,7 +203,7 @@ function judgeCredentials(seen: readonly Seen[]): Finding | undefined {
   const bare = properAnswers(seen).filter(({ exchange }) =>
     credentials.every((name) => headerValue(exchange.request.headers, name) === undefined),
   );
-  const granted = bare.filter(isSuccess);
+  const granted = bare.filter(hasSucceeded);
   if (granted.length > 0) return pass('granted with the key and the device alone', granted);
   const asking = bare.filter(
     ({ exchange }) => headerValue(exchange.answer.headers, 'WWW-Authenticate') !== undefined,

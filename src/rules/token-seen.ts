@@ -29,7 +29,7 @@ export function tokenAnswers(seen: readonly Seen[]): SeenAnswer[] {
 /** Answers that granted a token. */
 export function grants(seen: readonly Seen[]): SeenGrant[] {
   return tokenAnswers(seen).filter(
-    (one): one is SeenGrant => isSuccess(one) && one.exchange.granted !== undefined,
+    (one): one is SeenGrant => hasSucceeded(one) && one.exchange.granted !== undefined,
   );
 }
 
@@ -80,7 +80,7 @@ export function pathOf({ exchange }: SeenToken): string {
 
 const readPath = memo(({ url }: TokenExchange['request']) => new URL(url, 'http://service').pathname);
 
-export function isSuccess({ exchange: { answer } }: SeenToken): boolean {
+export function hasSucceeded({ exchange: { answer } }: SeenToken): boolean {
   return answer !== undefined && answer.status >= 200 && answer.status < 300;
 }
 

@@ -8,7 +8,7 @@ import {
   kindCountsText,
 } from '../kernel/failure-kind.ts';
 import type { SessionEvent } from '../session/events.ts';
-import type { Verdict } from '../session/expectations.ts';
+import type { ExpectationVerdict } from '../session/expectations.ts';
 import { type AudioTotals, roundMs } from '../session/metrics.ts';
 import type { SessionSummary } from '../session/summary.ts';
 
@@ -61,7 +61,7 @@ export interface RepeatSummary
   failures: Partial<Record<FailureKind, number>>;
   spread: Record<SpreadMetric, MetricSpread | null>;
   /** Each expectation, with the number of runs that met it. */
-  verdicts: Verdict[];
+  verdicts: ExpectationVerdict[];
 }
 
 /**
@@ -226,7 +226,7 @@ function sumCounts(all: readonly Record<string, number>[]): Record<string, numbe
 }
 
 /** Every run has the same expectations, in the same order. */
-function joinVerdicts(runs: readonly (readonly Verdict[])[]): Verdict[] {
+function joinVerdicts(runs: readonly (readonly ExpectationVerdict[])[]): ExpectationVerdict[] {
   return (runs[0] ?? []).map(({ name, expected }, index) => {
     const all = runs.flatMap((verdicts) => verdicts[index] ?? []);
     const failed = all.filter(({ ok }) => !ok);

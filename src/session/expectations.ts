@@ -17,7 +17,7 @@ export interface Expectations extends AudioLimits {
 }
 
 /** The result of one expectation. */
-export interface Verdict {
+export interface ExpectationVerdict {
   name: string;
   ok: boolean;
   expected: string;
@@ -37,11 +37,11 @@ export interface Observed
 }
 
 /** Compares the observations with the expectations, in the order of the flags. */
-export function judge(expectations: Expectations, observed: Observed): Verdict[] {
+export function judge(expectations: Expectations, observed: Observed): ExpectationVerdict[] {
   const { closeCode, events = [], forbiddenEvents = [] } = expectations;
   const counted = (kind: string) => observed.events[kind] ?? 0;
   return [
-    ...judgeAudio(expectations, observed),
+    ...judgeExpectedAudio(expectations, observed),
     ...events.map((kind) =>
       verdict('expect-event', 'missing-event', {
         ok: counted(kind) > 0,
@@ -60,7 +60,7 @@ export function judge(expectations: Expectations, observed: Observed): Verdict[]
   ];
 }
 
-function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Verdict {
+function judgeForbidden(kind: string, count: number, isConfirmed: boolean): ExpectationVerdict {
   const expected = `no ${kind}`;
   if (count === 0 && !isConfirmed)
     return {
@@ -78,14 +78,17 @@ function judgeForbidden(kind: string, count: number, isConfirmed: boolean): Verd
 }
 
 /** The part about AI audio: a verdict for each limit that is set. */
-export function judgeAudio(limits: AudioLimits, measured: MeasuredAudio): Verdict[] {
+export function judgeExpectedAudio(limits: AudioLimits, measured: MeasuredAudio): ExpectationVerdict[] {
   return audioLimitNames.flatMap((name) => {
     const { kind, judge: judgeIt } = audioLimits[name];
     return given(limits[name], (ms) => verdict(name, kind, judgeIt(ms, measured)));
   });
 }
 
-function given<T>(expected: T | undefined, judgeIt: (expected: T) => Verdict): Verdict[] {
+function given<T>(
+  expected: T | undefined,
+  judgeIt: (expected: T) => ExpectationVerdict,
+): ExpectationVerdict[] {
   return expected === undefined ? [] : [judgeIt(expected)];
 }
 
@@ -93,8 +96,8 @@ function given<T>(expected: T | undefined, judgeIt: (expected: T) => Verdict): V
 export function verdict(
   name: string,
   kind: FailureKind,
-  { ok, expected, measured }: Pick<Verdict, 'ok' | 'expected' | 'measured'>,
-): Verdict {
+  { ok, expected, measured }: Pick<ExpectationVerdict, 'ok' | 'expected' | 'measured'>,
+): ExpectationVerdict {
   return { name, ok, expected, measured, ...(ok ? {} : { kind }) };
 }
 

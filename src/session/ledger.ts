@@ -11,7 +11,7 @@ import { readTranscript } from '../protocol/transcript.ts';
 import type { StreamClose } from '../wire/client/voice-stream.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
-import type { Observed, Verdict } from './expectations.ts';
+import type { ExpectationVerdict, Observed } from './expectations.ts';
 import { createMetrics, type Metrics, type PlaybackFigures, roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import { createServiceVoice } from './service-voice.ts';
@@ -49,7 +49,11 @@ export interface Ledger {
   received(pcm: Buffer, at: number): void;
   closed(close: StreamClose & { at: number }): void;
   observed(): Observed;
-  summary(failure: VoicectlError | undefined, verdicts: Verdict[], underruns: number | null): SessionSummary;
+  summary(
+    failure: VoicectlError | undefined,
+    verdicts: ExpectationVerdict[],
+    underruns: number | null,
+  ): SessionSummary;
 }
 
 /** Emits an event that happened `at` this time of the clock. Default: now. */

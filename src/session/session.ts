@@ -8,7 +8,7 @@ import { joinTaps } from '../wire/tap.ts';
 import { type Backpressure, createBackpressure, type QueueHandlers } from './backpressure.ts';
 import { createConversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEvent } from './events.ts';
-import { type Expectations, judge, type Verdict } from './expectations.ts';
+import { type Expectations, type ExpectationVerdict, judge } from './expectations.ts';
 import { type AudioEvent, sumAudio } from './fold-audio.ts';
 import { createLedger, type EmitEvent, type Ledger } from './ledger.ts';
 import { roundMs } from './metrics.ts';
@@ -179,7 +179,7 @@ const closes: readonly ErrorCode[] = [
 /** The failure of the session, after its expectations are judged. */
 function conclude(
   failure: VoicectlError | undefined,
-  verdicts: readonly Verdict[],
+  verdicts: readonly ExpectationVerdict[],
   { closeCode }: Expectations,
 ): VoicectlError | undefined {
   const isJudged = failure === undefined || (closeCode !== undefined && closes.includes(failure.code));

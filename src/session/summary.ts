@@ -1,6 +1,6 @@
 import type { Failure } from '../kernel/failure-kind.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
-import type { Verdict } from './expectations.ts';
+import type { ExpectationVerdict } from './expectations.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 import type { VoiceSummary } from './service-voice.ts';
 
@@ -24,7 +24,7 @@ export interface SessionSummary extends MetricsSnapshot {
   close: { code: number; reason: string; name: string } | null;
   /** What the service said was spoken: the last version of each part, at most 200. Only if it sent transcripts. */
   transcript?: { t: number; who: 'you' | 'AI' | null; text: string }[];
-  verdicts: Verdict[];
+  verdicts: ExpectationVerdict[];
   /** The failure; null if `ok`. */
   failure: Failure | null;
 }

@@ -8,7 +8,7 @@ import {
   type NewRow,
   toggleHold,
 } from './event-list.ts';
-import { bindingsFor, type Command, commandOf } from './keys.ts';
+import { bindingsFor, commandOf, type KeyCommand } from './keys.ts';
 import type { Action, FrameRequest, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
 
@@ -44,7 +44,7 @@ export interface Browser {
   overlay: Overlay | undefined;
   notice: { text: string; until: number } | undefined;
   /** Commands that have nothing to act on now: their keys are not offered. */
-  idle: readonly Command[];
+  idle: readonly KeyCommand[];
 }
 
 export const noticeMs = 4_000;
@@ -81,7 +81,7 @@ export function append<Model extends Browser>(model: Model, rows: readonly NewRo
 export interface Pressed<Model> {
   model: Model;
   actions: readonly Action[];
-  command?: Command;
+  command?: KeyCommand;
   /** What was typed, or chosen. */
   typed?: { purpose: PromptPurpose; text: string };
   chosen?: ChoiceItem;
@@ -109,7 +109,7 @@ export function pressKey<Model extends Browser>(model: Model, key: Key, page: nu
   return runCommand(model, command, page);
 }
 
-function runCommand<Model extends Browser>(model: Model, command: Command, page: number): Pressed<Model> {
+function runCommand<Model extends Browser>(model: Model, command: KeyCommand, page: number): Pressed<Model> {
   const { list } = model;
   const by = scrollOf(command, page);
   if (by !== undefined) return only({ ...model, list: moveMark(list, by) });
@@ -215,7 +215,7 @@ export function shownItems({ items, filter }: Overlay & { type: 'choice' }): rea
 const farAway = 1_000_000;
 
 /** The number of lines that a command moves; undefined for other commands. */
-export function scrollOf(command: Command, page: number): number | undefined {
+export function scrollOf(command: KeyCommand, page: number): number | undefined {
   switch (command) {
     case 'up':
       return -1;

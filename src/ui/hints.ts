@@ -1,6 +1,6 @@
 import type { Browser } from './browser.ts';
 import { shownRows } from './event-list.ts';
-import { bindingsFor, type Command } from './keys.ts';
+import { bindingsFor, type KeyCommand } from './keys.ts';
 
 /** A key, and what it does now: a few words. */
 export interface Hint {
@@ -33,7 +33,7 @@ export function hintsFor(model: Browser): Hint[] {
 }
 
 /** Whether a command has nothing to act on now. */
-function isIdle({ list, idle }: Browser, command: Command): boolean {
+function isIdle({ list, idle }: Browser, command: KeyCommand): boolean {
   switch (command) {
     case 'follow':
       return list.marked === undefined && list.heldAfter === undefined;

@@ -5,7 +5,7 @@ import type { Key } from './read-keys.ts';
 export const filterExample = 'words kind:NAME from:device|service device:ID stream:N';
 
 /** Every command that a key can have. */
-export type Command =
+export type KeyCommand =
   | 'up'
   | 'down'
   | 'pageUp'
@@ -31,7 +31,7 @@ export type Command =
   | 'quit';
 
 interface Binding {
-  command: Command;
+  command: KeyCommand;
   keys: readonly Key[];
   /** The name of the key on the screen; default: its keys. */
   shown?: string;
@@ -45,7 +45,7 @@ interface Binding {
 
 /** A key of one screen. */
 export interface ScreenKey {
-  command: Command;
+  command: KeyCommand;
   shown: string;
   help: string;
   hint: string | undefined;
@@ -176,7 +176,7 @@ export function bindingsFor({ screen, can }: Pick<ScreenStart, 'screen' | 'can'>
 }
 
 /** The command of a key on a screen. */
-export function commandOf(key: Key, start: Pick<ScreenStart, 'screen' | 'can'>): Command | undefined {
+export function commandOf(key: Key, start: Pick<ScreenStart, 'screen' | 'can'>): KeyCommand | undefined {
   const command = bindings.find(({ keys }) => keys.includes(key))?.command;
   return bindingsFor(start).some((one) => one.command === command) ? command : undefined;
 }

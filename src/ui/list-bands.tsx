@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { type Band, space } from './bands.ts';
 import { type Browser, type Overlay, shownItems } from './browser.ts';
 import { cutTo, nearText, padTo, steady } from './cells.ts';
-import { Rule } from './components/Rule.tsx';
+import { Divider } from './components/Rule.tsx';
 import { heldCount, type Row, rowsInView, shownRows } from './event-list.ts';
 import { toAscii } from './glyphs.ts';
 import { bindingsFor } from './keys.ts';
@@ -39,7 +39,7 @@ export function listBands(model: Browser, { title, width, lines, ...options }: L
       name: 'list heading',
       lines: 1,
       on: [note, options.isFocused],
-      draw: () => <Rule title={title} note={note} width={width} isFocused={options.isFocused === true} />,
+      draw: () => <Divider title={title} note={note} width={width} isFocused={options.isFocused === true} />,
     },
     ...rows.map((row): Band => {
       const isMarked = row.id === list.marked;
@@ -157,7 +157,7 @@ function DetailLines({
     detail.lines.length > lines ? `${top + 1} to ${top + shown.length} of ${detail.lines.length} lines` : '';
   return (
     <Box flexDirection="column">
-      <Rule title={show(title)} note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
+      <Divider title={show(title)} note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
       {shown.map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
         <Text key={index} wrap="truncate">
@@ -182,7 +182,7 @@ function ChoiceLines({
   const show = (text: string) => (model.start.ascii ? toAscii(text) : steady(text, width));
   return (
     <Box flexDirection="column">
-      <Rule title={title} note={noteOf(choice, items.length)} width={width} />
+      <Divider title={title} note={noteOf(choice, items.length)} width={width} />
       {items.slice(top, top + lines).map(({ value, help, clears }, index) => (
         <Text key={clears ?? value} wrap="truncate" inverse={top + index === at}>
           {top + index === at ? cursor : ' '}
@@ -205,7 +205,7 @@ function HelpLines({ model, top, width, lines }: ListPanelProps & { top: number 
   const note = bindings.length > lines ? `${top + 1} to ${top + shown.length} of ${bindings.length}` : '';
   return (
     <Box flexDirection="column">
-      <Rule title="keys" note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
+      <Divider title="keys" note={`${note}${note === '' ? '' : ', '}esc closes`} width={width} />
       {shown.map(({ command, shown: keys, help }) => (
         <Text key={command} wrap="truncate">
           {' '}

@@ -9,7 +9,7 @@ import { AmountBars } from './components/AmountBars.tsx';
 import { Bar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
 import { LoadTimes } from './components/LoadTimes.tsx';
-import { Rule } from './components/Rule.tsx';
+import { Divider } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
 import type { Size } from './layout.ts';
@@ -55,7 +55,7 @@ export function loadBands(model: LoadModel, terminal: Size): Band[] {
             name: 'thresholds heading',
             lines: 1,
             on: [live?.thresholds.length],
-            draw: () => <Rule title="thresholds" width={columns} />,
+            draw: () => <Divider title="thresholds" width={columns} />,
           },
         ]
       : []),

@@ -7,7 +7,7 @@ import { durationText } from './components/Head.tsx';
 import { levelText } from './components/LevelMeter.tsx';
 import type { Row } from './event-list.ts';
 import { glyphsFor } from './glyphs.ts';
-import { type Command, commandOf } from './keys.ts';
+import { commandOf, type KeyCommand } from './keys.ts';
 import type { Key } from './read-keys.ts';
 import { devicesInOrder, markedDevice, markedStream, type Panel, type ServeModel } from './serve-model.ts';
 
@@ -56,7 +56,7 @@ export function pressServeKey(model: ServeModel, key: Key, room: Room): Pressed<
 /** Updates what follows from the state: the keys that do nothing, and an open panel about a stream or a device. */
 export function settleServe(model: ServeModel): Pressed<ServeModel> {
   const { overlay, state, panel } = model;
-  const idle: Command[] = [
+  const idle: KeyCommand[] = [
     ...(state?.streams.length ? [] : (['close', 'send'] as const)),
     ...(state?.streams.length || state?.devices.length ? [] : (['nextPanel'] as const)),
     ...(panel === 'events' ? [] : (['filter', 'pause', 'follow'] as const)),

@@ -17,7 +17,7 @@ export interface StateSeen {
 }
 
 /** The addresses of the emulator, and a command to try. */
-export interface Addresses {
+export interface ServeAddresses {
   type: 'addresses';
   tokenUrl: string;
   streamUrl: string;
@@ -27,7 +27,7 @@ export interface Addresses {
 }
 
 /** The state of the emulator, beside its events. */
-export type Looked = StateSeen | Addresses;
+export type Looked = StateSeen | ServeAddresses;
 
 export type ServeNews = EmulatorEvent | Looked | Notice;
 
@@ -35,7 +35,7 @@ export type Panel = 'events' | 'streams' | 'devices';
 
 /** The state of the screen of the emulator. */
 export interface ServeModel extends Browser {
-  addresses: Addresses | undefined;
+  addresses: ServeAddresses | undefined;
   counters: ServeCounters;
   state: EmulatorState | undefined;
   /** Levels of each stream: of the device, and of the AI. */

@@ -7,17 +7,17 @@ import { cutTo, padStartTo, padTo, steady } from './cells.ts';
 import { Bar } from './components/Bar.tsx';
 import { durationText, Head } from './components/Head.tsx';
 import { partOf } from './components/LevelMeter.tsx';
-import { Rule, shownNote } from './components/Rule.tsx';
+import { Divider, shownNote } from './components/Rule.tsx';
 import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
 import { halves, layoutServe, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter, restingMeter } from './meter.ts';
 import {
-  type Addresses,
   devicesInOrder,
   markedDevice,
   markedStream,
+  type ServeAddresses,
   type ServeModel,
 } from './serve-model.ts';
 import { type Colour, colours, useGlyphs } from './theme.ts';
@@ -147,7 +147,7 @@ function UrlLines({
   lines,
 }: {
   /** Undefined until it listens. */
-  addresses: Addresses | undefined;
+  addresses: ServeAddresses | undefined;
   width: number;
   lines: number;
 }) {
@@ -181,7 +181,7 @@ function DevicesPanel({ model, width, lines }: { model: ServeModel; width: numbe
   const shown = devices.slice(top, top + lines);
   return (
     <Box flexDirection="column" width={width}>
-      <Rule
+      <Divider
         title="devices"
         note={shownNote(top, shown.length, devices.length)}
         width={width}
@@ -247,7 +247,7 @@ function StreamsPanel({ model, width, lines }: { model: ServeModel; width: numbe
   const shown = streams.slice(top, top + lines);
   return (
     <Box flexDirection="column" width={width}>
-      <Rule
+      <Divider
         title="streams"
         note={shownNote(top, shown.length, streams.length)}
         width={width}

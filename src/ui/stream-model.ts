@@ -7,12 +7,12 @@ import type { NewRow } from './event-list.ts';
 import { type Meter, raiseMeter, restingMeter } from './meter.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
 import type { Key } from './read-keys.ts';
-import { addAudio, silentVoice, timelineSpanMs, type Voice } from './timeline.ts';
+import { addAudio, silentVoice, type TimelineVoice, timelineSpanMs } from './timeline.ts';
 
 type EventOf<Type extends SessionEvent['type']> = Extract<SessionEvent, { type: Type }>;
 
 /** A marked moment on the timeline. */
-export interface Mark {
+export interface TimelineMark {
   t: number;
   what: 'barge-in' | 'gap';
 }
@@ -23,8 +23,8 @@ export interface StreamModel extends Browser {
   state: SessionState | undefined;
   token: EventOf<'token'> | undefined;
   meters: Record<AudioDirection, Meter>;
-  voices: Record<AudioDirection, Voice>;
-  marks: readonly Mark[];
+  voices: Record<AudioDirection, TimelineVoice>;
+  marks: readonly TimelineMark[];
   isSpeaking: boolean;
   figures: (Figures & Partial<PlaybackFigures>) | undefined;
   summary: EventOf<'summary'> | undefined;
@@ -99,7 +99,7 @@ function rowsOf(event: SessionEvent): NewRow[] {
   return [...words, describeSessionEvent(event)].map((said) => ({ ...said, event }));
 }
 
-function mark({ marks }: StreamModel, added: Mark): readonly Mark[] {
+function mark({ marks }: StreamModel, added: TimelineMark): readonly TimelineMark[] {
   return [...marks.filter(({ t }) => t > added.t - timelineSpanMs), added];
 }
 

@@ -7,8 +7,8 @@ import { cutTo, nearText, padStartTo, steady } from './cells.ts';
 import { LeftBar } from './components/Bar.tsx';
 import { Head } from './components/Head.tsx';
 import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
-import { Rule } from './components/Rule.tsx';
-import { Timeline } from './components/Timeline.tsx';
+import { Divider } from './components/Rule.tsx';
+import { TimelinePanel } from './components/Timeline.tsx';
 import { type FigureView, figureViews } from './figures.ts';
 import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
@@ -59,7 +59,7 @@ export function streamBands(model: StreamModel, terminal: Size): Band[] {
       name: 'timeline',
       lines: 2 * voiceLines + (axis ? 2 : 0),
       on: [marks, Math.floor((summary?.t ?? now) / timelineStepMs)],
-      draw: () => <Timeline model={model} width={columns} voiceLines={voiceLines} hasAxis={axis} />,
+      draw: () => <TimelinePanel model={model} width={columns} voiceLines={voiceLines} hasAxis={axis} />,
     },
     ...(layout.spaces ? [space('above figures', 1)] : []),
     {
@@ -143,7 +143,7 @@ function Levels({ model, width, isPanel }: { model: StreamModel; width: number; 
   const note = isMuted ? 'muted' : isSpeaking ? 'you speak' : '';
   return (
     <Box flexDirection="column" width={width}>
-      {isPanel && <Rule title="levels" note={note} width={width} />}
+      {isPanel && <Divider title="levels" note={note} width={width} />}
       <LevelMeter
         label="you"
         reading={readMeter(meters.out, now)}
@@ -193,7 +193,7 @@ function TokenPanel({ model, width, lines }: { model: StreamModel; width: number
   const answered = token?.ms === undefined ? '' : `came in ${Math.round(token.ms)} ms`;
   return (
     <Box flexDirection="column" width={width}>
-      <Rule title="token" note={answered} width={width} />
+      <Divider title="token" note={answered} width={width} />
       <Text wrap="truncate">
         {cutTo(`sub ${claim('sub')}  aud ${claim('aud')}  iss ${claim('iss')}`, width, ellipsis)}
       </Text>

@@ -4,7 +4,7 @@ const bucketMs = 50;
 const maxBuckets = timelineSpanMs / bucketMs + 40;
 
 /** Level of one voice in steps of 50 ms; undefined for a step without audio. */
-export interface Voice {
+export interface TimelineVoice {
   /** Number of the oldest step kept: step n starts at n × 50 ms. */
   first: number;
   levels: readonly (number | undefined)[];
@@ -12,13 +12,13 @@ export interface Voice {
   playedUntil: number;
 }
 
-export const silentVoice: Voice = { first: 0, levels: [], playedUntil: 0 };
+export const silentVoice: TimelineVoice = { first: 0, levels: [], playedUntil: 0 };
 
 /** Adds audio: it starts when it arrived, or at the end of earlier audio. */
 export function addAudio(
-  voice: Voice,
+  voice: TimelineVoice,
   { t, audioMs, rmsDbfs }: { t: number; audioMs: number; rmsDbfs: number },
-): Voice {
+): TimelineVoice {
   const isNear = voice.playedUntil < t + timelineSpanMs;
   const from = isNear ? Math.max(t, voice.playedUntil) : t;
   const until = from + Math.min(audioMs, timelineSpanMs);
@@ -33,12 +33,12 @@ export function addAudio(
 }
 
 /** The timeline at a moment, in columns. A column always covers the same time, so that the picture moves by whole columns. */
-export interface Axis {
+export interface TimelineAxis {
   now: number;
   columns: number;
 }
 
-function firstColumn({ now, columns }: Axis): number {
+function firstColumn({ now, columns }: TimelineAxis): number {
   return Math.floor(now / columnMs(columns)) - columns + 1;
 }
 
@@ -47,7 +47,7 @@ function columnMs(columns: number): number {
 }
 
 /** Mean level of each column, in dBFS; undefined without audio. Audio that is not played yet is left out. */
-export function readVoice(voice: Voice, axis: Axis): (number | undefined)[] {
+export function readVoice(voice: TimelineVoice, axis: TimelineAxis): (number | undefined)[] {
   const perColumn = columnMs(axis.columns) / bucketMs;
   return Array.from({ length: axis.columns }, (_, index) => {
     const column = firstColumn(axis) + index;
@@ -63,7 +63,7 @@ export function readVoice(voice: Voice, axis: Axis): (number | undefined)[] {
 }
 
 /** The column of a moment; undefined if it is not shown. */
-export function columnOf(t: number, axis: Axis): number | undefined {
+export function columnOf(t: number, axis: TimelineAxis): number | undefined {
   const column = Math.floor(t / columnMs(axis.columns)) - firstColumn(axis);
   return column >= 0 && column < axis.columns ? column : undefined;
 }

@@ -3,7 +3,7 @@ import { type Band, space } from './bands.ts';
 import { cutTo, padTo, steady } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
 import { Head } from './components/Head.tsx';
-import { Rule } from './components/Rule.tsx';
+import { Divider } from './components/Rule.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
@@ -128,7 +128,7 @@ function SeenLines({ item, width, isAscii }: SeenLinesProps) {
   const text = item?.message ?? '';
   return (
     <Box flexDirection="column" width={width}>
-      <Rule title={item === undefined ? '' : `${item.id}: ${item.title}`} width={width} />
+      <Divider title={item === undefined ? '' : `${item.id}: ${item.title}`} width={width} />
       <Text wrap="wrap">{isAscii ? toAscii(text) : steady(text, 4 * width)}</Text>
     </Box>
   );

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { backends, fitsHost, type LineOptions, type ProgramBackend } from '../../src/devices/backend.ts';
+import { type AudioLineOptions, backends, fitsHost, type ProgramBackend } from '../../src/devices/backend.ts';
 
 const host = (platform: NodeJS.Platform, arch: string) => ({ platform, arch });
 const named = (name: string) => backends.find((backend) => backend.name === name)!;
-const line = (name: string, options: Partial<LineOptions> = {}) => {
+const line = (name: string, options: Partial<AudioLineOptions> = {}) => {
   const found = (named(name) as ProgramBackend).line({
     role: 'capture',
     device: undefined,

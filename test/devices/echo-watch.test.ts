@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createEchoWatch } from '../../src/devices/echo-watch.ts';
-import { createNotices, type Notice } from '../../src/devices/notices.ts';
+import { createNotices, type DeviceNotice } from '../../src/devices/notices.ts';
 import { framesOf, silence } from '../helpers/pcm.ts';
 
 const voice = (name: string) => readFileSync(new URL(`../../fixtures/${name}`, import.meta.url)).subarray(44);
@@ -12,8 +12,8 @@ const question = Buffer.concat(Array.from({ length: 8 }, () => voice('question.w
 );
 
 /** Frames of 20 ms, played and heard in step. */
-function notice(played: Buffer, heard: Buffer): Notice[] {
-  const told: Notice[] = [];
+function notice(played: Buffer, heard: Buffer): DeviceNotice[] {
+  const told: DeviceNotice[] = [];
   const notices = createNotices();
   notices.listen((one) => told.push(one));
   const watch = createEchoWatch(notices);

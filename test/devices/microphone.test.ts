@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Capture } from '../../src/devices/capture.ts';
 import { type MicrophoneOptions, openMicrophone } from '../../src/devices/microphone.ts';
-import { createNotices, type Notice } from '../../src/devices/notices.ts';
+import { createNotices, type DeviceNotice } from '../../src/devices/notices.ts';
 import { VoicectlError } from '../../src/kernel/errors.ts';
 import { createCountedClock } from '../helpers/counted-clock.ts';
 import { speech } from '../helpers/pcm.ts';
@@ -24,7 +24,7 @@ function createFakeCapture(...chunks: Buffer[]) {
 async function open(capture: Capture, options: Partial<MicrophoneOptions> = {}) {
   const clock = createCountedClock();
   const notices = createNotices();
-  const told: Notice[] = [];
+  const told: DeviceNotice[] = [];
   notices.listen((notice) => told.push(notice));
   const microphone = await openMicrophone({
     open: async () => capture,

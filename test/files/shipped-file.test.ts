@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadPcm } from '../../src/audio/wav/wav-source.ts';
-import { findSound } from '../../src/files/shipped-file.ts';
+import { findShippedSound } from '../../src/files/shipped-file.ts';
 import { fixture, fixturePcm } from '../helpers/voicectl.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'voicectl-shipped-'));
@@ -19,11 +19,11 @@ describe('the sound of a name', () => {
     ['is an absolute path as it stands', '/no/hello.wav', '/no/hello.wav'],
     ['is standard input for -', '-', '-'],
   ])('%s', async (_what, name, expected) => {
-    expect(await findSound(name, folder)).toBe(expected);
+    expect(await findShippedSound(name, folder)).toBe(expected);
   });
 
   test('is shown as it was typed where no folder is given', async () => {
-    expect(await findSound('no.wav')).toBe('no.wav');
+    expect(await findShippedSound('no.wav')).toBe('no.wav');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { tokenPath } from '../../src/protocol/paths.ts';
-import { byDevice, isMissingPath, isPage, isSuccess, tokenAnswers } from '../../src/rules/token-seen.ts';
+import { byDevice, hasSucceeded, isMissingPath, isPage, tokenAnswers } from '../../src/rules/token-seen.ts';
 import type { TokenExchange } from '../../src/wire/exchange.ts';
 import { seenAs } from '../helpers/device-exchanges.ts';
 import { answered, refused } from '../helpers/service-exchanges.ts';
@@ -35,12 +35,12 @@ test.each([
   [299, true],
   [300, false],
 ])('status %i is a success: %j', (status, isOne) => {
-  expect(only(answered({ status })).map(isSuccess)).toEqual([isOne]);
+  expect(only(answered({ status })).map(hasSucceeded)).toEqual([isOne]);
 });
 
 test('a request without an answer is no success', () => {
   const exchange = { ...answered(), answer: undefined };
-  expect(isSuccess({ id: 'X1', exchange })).toBe(false);
+  expect(hasSucceeded({ id: 'X1', exchange })).toBe(false);
 });
 
 test.each([

@@ -4,7 +4,7 @@ import { limitSetting } from '../../src/config/options/expectation.ts';
 import { flagOf, optionsOf } from '../../src/config/options.ts';
 import { audioLimitNames, audioLimits } from '../../src/kernel/audio-limits.ts';
 import { failureKinds } from '../../src/kernel/failure-kind.ts';
-import { judgeAudio } from '../../src/session/expectations.ts';
+import { judgeExpectedAudio } from '../../src/session/expectations.ts';
 
 const nothing = {
   in: { bytes: 0, audioMs: 0 },
@@ -27,7 +27,7 @@ test.each(audioLimitNames)(
     expect(expectFileSchema.parse(file)).toMatchObject({ turns: [{ [name]: 2_000 }], [name]: 3_000 });
     expect(failureKinds).toHaveProperty(audioLimits[name].kind);
     const limit = name === 'max-audio' ? -1 : 5;
-    expect(judgeAudio({ [name]: limit }, nothing)).toMatchObject([
+    expect(judgeExpectedAudio({ [name]: limit }, nothing)).toMatchObject([
       { name, ok: false, kind: audioLimits[name].kind },
     ]);
   },

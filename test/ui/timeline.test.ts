@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { addAudio, columnOf, readVoice, silentVoice, type Voice } from '../../src/ui/timeline.ts';
+import { addAudio, columnOf, readVoice, silentVoice, type TimelineVoice } from '../../src/ui/timeline.ts';
 
-const speak = (voice: Voice, t: number, audioMs: number, rmsDbfs = -20) =>
+const speak = (voice: TimelineVoice, t: number, audioMs: number, rmsDbfs = -20) =>
   addAudio(voice, { t, audioMs, rmsDbfs });
 
 describe('the timeline', () => {

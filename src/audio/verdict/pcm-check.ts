@@ -1,9 +1,9 @@
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
 import { type Container, recogniseContainer } from './recognise-container.ts';
-import { recogniseFormat, type SampleFormat } from './recognise-format.ts';
+import { recogniseFormat, type WrongFormat } from './recognise-format.ts';
 
 /** Mistakes that the audio itself shows. */
-export type PcmFinding = Container | SampleFormat | 'stereo' | 'clipping' | 'dc-offset' | 'silence' | 'quiet';
+export type PcmFinding = Container | WrongFormat | 'stereo' | 'clipping' | 'dc-offset' | 'silence' | 'quiet';
 
 /** Sums over one second of audio, after which a decision follows. */
 interface Window {
@@ -66,7 +66,7 @@ export class PcmCheck {
   private probes = mostProbes;
   private noisy = 0;
   private isDecided = false;
-  private readonly votes = new Map<SampleFormat | 'pcm', number>();
+  private readonly votes = new Map<WrongFormat | 'pcm', number>();
   /** Windows until the next search, and how long the last rest was. */
   private rest = 0;
   private lastRest = 0;

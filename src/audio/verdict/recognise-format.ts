@@ -1,7 +1,7 @@
 import { alawSamples, mulawSamples } from '../g711.ts';
 
 /** A wrong sample format that the samples themselves show. */
-export type SampleFormat =
+export type WrongFormat =
   | 'float32'
   | 'int32'
   | 'half-empty'
@@ -52,13 +52,13 @@ const samples = new Int32Array(mostBytes);
  * Which format makes sound of these bytes: `noise` where none does, `unclear` where the audio is too quiet or too short to
  * tell. `start`: where the first whole 16-bit sample begins, 0 or 1.
  */
-export function recogniseFormat(message: Buffer, start: number): SampleFormat | 'pcm' | 'noise' | 'unclear' {
+export function recogniseFormat(message: Buffer, start: number): WrongFormat | 'pcm' | 'noise' | 'unclear' {
   const bytes = message.subarray(start, start + mostBytes);
   if (bytes.length < fewestBytes) return 'unclear';
   if (isQuiet(bytes)) return 'unclear';
   if (isFloat32(bytes)) return 'float32';
   const right = measure(bytes, rightReading);
-  let found: SampleFormat | undefined;
+  let found: WrongFormat | undefined;
   let smallestStep = Number.POSITIVE_INFINITY;
   for (const reading of wrongReadings) {
     const { step, swing, roughness } = measure(bytes, reading);
@@ -74,7 +74,7 @@ export function recogniseFormat(message: Buffer, start: number): SampleFormat | 
   return found ?? (right.roughness < smooth && right.swing < largestSwing ? 'pcm' : 'noise');
 }
 
-function isWide(format: SampleFormat): boolean {
+function isWide(format: WrongFormat): boolean {
   return format === 'int24' || format === 'int32';
 }
 

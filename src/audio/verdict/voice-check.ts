@@ -14,7 +14,7 @@ import { type LostTime, PaceCheck } from './pace-check.ts';
 import { PcmCheck } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
 import type { PaceMeasure, PaceReport } from './span.ts';
-import { findingText, isWrongFormat, type Speaker, type VoiceFinding } from './voice-findings.ts';
+import { findingText, isWrongFormat, type SpeakingSide, type VoiceFinding } from './voice-findings.ts';
 import { measureScale } from './voice-scale.ts';
 
 /** What was found in a voice. */
@@ -36,7 +36,7 @@ export interface VoiceVerdict {
 
 export interface VoiceCheckOptions {
   /** Whose voice it is. */
-  from: Speaker;
+  from: SpeakingSide;
   /** The machine's. */
   clock: Pick<Clock, 'now'>;
   own?: LostTime;

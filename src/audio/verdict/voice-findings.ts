@@ -2,7 +2,7 @@
 export type VoiceFinding = keyof typeof voiceFindings;
 
 /** Whose voice it is. */
-export type Speaker = 'device' | 'service';
+export type SpeakingSide = 'device' | 'service';
 
 interface FindingFacts {
   /** `room`: the microphone or the loudness, whatever the format. `pace`: its words have figures and are made with them. */
@@ -100,7 +100,7 @@ function looksLike(format: string, advice: string) {
 }
 
 /** The finding in words; undefined where it is nothing wrong for this side. */
-export function findingText(finding: VoiceFinding, from: Speaker): string | undefined {
+export function findingText(finding: VoiceFinding, from: SpeakingSide): string | undefined {
   const facts: FindingFacts = voiceFindings[finding];
   if (from === 'device') return facts.device;
   return facts.service === undefined ? undefined : `the service’s audio ${facts.service}`;

@@ -3,7 +3,7 @@ import type { Reader } from 'wav';
 import { type ByteInput, createStreamInput } from '../../files/byte-input.ts';
 import { openFileInput } from '../../files/file-input.ts';
 import { convertHint, refusal } from '../../files/refusal.ts';
-import { findSound } from '../../files/shipped-file.ts';
+import { findShippedSound } from '../../files/shipped-file.ts';
 import { sampleRate } from '../../protocol/audio-format.ts';
 import { type ConvertOptions, convertToPcm } from '../convert-to-pcm.ts';
 import { createMonoDecoder } from '../decode.ts';
@@ -30,7 +30,7 @@ export interface WavSourceOptions {
  * Errors: `bad-input` (missing, not a WAV, not readable here, no audio, refused by `strictFormat`), `input-output`.
  */
 export async function openWavFile(path: string, options: WavSourceOptions = {}): Promise<AudioSource> {
-  const input = await openFileInput(await findSound(path));
+  const input = await openFileInput(await findShippedSound(path));
   return createInputSource(input, (opened) => planWav(opened, options), options.signal);
 }
 

@@ -5,8 +5,8 @@ import type { Subject } from '../../conformance/asker.ts';
 import { addCosts, type Cost, noCost } from '../../conformance/cost.ts';
 import type { HoldOptions } from '../../conformance/hold.ts';
 import { type Plan, type PlanOptions, planRun } from '../../conformance/plan.ts';
-import type { Level } from '../../conformance/steps/step.ts';
-import { findSound } from '../../files/shipped-file.ts';
+import type { CheckLevel } from '../../conformance/steps/step.ts';
+import { findShippedSound } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
@@ -25,7 +25,7 @@ export function scopeOf(
   { settings, origin }: ConformanceContext,
   rules: readonly string[] = [],
 ): PlanOptions {
-  const levels: Level[] = ['base'];
+  const levels: CheckLevel[] = ['base'];
   const isFull = settings.level === 'full';
   if (isFull && origin('level') !== 'flag' && !settings.local && !isLoopback(settings.baseUrl))
     throw new VoicectlError(
@@ -97,7 +97,7 @@ const wavHeaderBytes = 44;
 
 /** What is said to a service: PCM. */
 async function readSpeech(): Promise<Buffer> {
-  return (await readFile(await findSound('hello.wav'))).subarray(wavHeaderBytes);
+  return (await readFile(await findShippedSound('hello.wav'))).subarray(wavHeaderBytes);
 }
 
 /** Shows the steps of a plan, and how much of it is used up. */

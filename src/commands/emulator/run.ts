@@ -1,5 +1,5 @@
 import { readBytes } from '../../files/read-text.ts';
-import { findSound } from '../../files/shipped-file.ts';
+import { findShippedSound } from '../../files/shipped-file.ts';
 import { reachedLine, stateLines } from '../../report/control-lines.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { followJournal } from '../../wire/client/control.ts';
@@ -49,7 +49,7 @@ export async function send(context: ContextOf<typeof sendSpec>): Promise<undefin
 
 export async function speak(context: ContextOf<typeof speakSpec>): Promise<undefined> {
   const { args, io, signal } = context;
-  const body = await readBytes(await findSound(args[0] ?? ''), { stdin: io.stdin, signal });
+  const body = await readBytes(await findShippedSound(args[0] ?? ''), { stdin: io.stdin, signal });
   return printReached(context, await call(context, 'speak', { query: selectedStreams(context), body }));
 }
 

@@ -3,7 +3,7 @@ import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createStyle } from '../../report/style.ts';
 import { childEnvironment } from '../child/environment.ts';
 import type { ContextOf } from '../command.ts';
-import { emulatorSettings } from '../service/emulator-settings.ts';
+import { readEmulatorSettings } from '../service/emulator-settings.ts';
 import { runCommand } from './run-command.ts';
 import type { execSpec } from './spec.ts';
 
@@ -13,7 +13,7 @@ export async function run(context: ContextOf<typeof execSpec>): Promise<number> 
     return runThroughProxy(context);
   }
   const { settings, verbose, note } = context;
-  const options = await emulatorSettings(context);
+  const options = await readEmulatorSettings(context);
   // A note is escaped whole, even its colours.
   const style = createStyle(false);
   const emulator = await createEmulator({

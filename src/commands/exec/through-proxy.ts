@@ -2,9 +2,9 @@ import { defaultDevice } from '../../config/target.ts';
 import { createProxy } from '../../proxy/proxy.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
 import { createStyle } from '../../report/style.ts';
-import { proxySettings } from '../proxy/proxy-settings.ts';
+import { readProxySettings } from '../proxy/proxy-settings.ts';
 import { reachTarget } from '../proxy/reach.ts';
-import { verdict } from '../proxy/verdict.ts';
+import { proxyVerdict } from '../proxy/verdict.ts';
 import { type ExecContext, runCommand } from './run-command.ts';
 
 /**
@@ -13,7 +13,7 @@ import { type ExecContext, runCommand } from './run-command.ts';
  */
 export async function runThroughProxy(context: ExecContext): Promise<number> {
   const { settings, io, signal, verbose, note, warn } = context;
-  const options = await proxySettings(context);
+  const options = await readProxySettings(context);
   await reachTarget(options.target, { clock: io.clock, signal });
   // A note is escaped whole, even its colours.
   const style = createStyle(false);
@@ -37,5 +37,5 @@ export async function runThroughProxy(context: ExecContext): Promise<number> {
   } finally {
     await proxy.close();
   }
-  return status === 0 ? verdict(proxy.judged(), settings.failOn) : status;
+  return status === 0 ? proxyVerdict(proxy.judged(), settings.failOn) : status;
 }

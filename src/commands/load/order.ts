@@ -5,7 +5,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import type { LoadOrder } from '../../runs/load/plan.ts';
 import type { CommandContext } from '../command.ts';
 
-export type LoadContext = CommandContext<OptionOf<'load'>>;
+export type LoadCommandContext = CommandContext<OptionOf<'load'>>;
 
 const defaultArrival: Arrival = { kind: 'constant', perSecond: 10 };
 /** How long a session goes on without --hold. */
@@ -13,7 +13,7 @@ const defaultHoldMs = { talk: 0, 'barge-in': 0, listen: 10_000, storm: 1_000, to
 
 /** What the flags ask for. Throws `usage` for flags that exclude each other. */
 export function readOrder(
-  { settings }: Pick<LoadContext, 'settings'>,
+  { settings }: Pick<LoadCommandContext, 'settings'>,
   { clipMs, startAt }: { clipMs: number; startAt: number },
 ): LoadOrder {
   const { sessions, rampUp, task, hold, giveUp, wait, settle, deviceCount, loadSeed } = settings;
@@ -51,7 +51,10 @@ function readArrival(
 }
 
 /** Throws `usage` for a host beyond this machine that the user has not confirmed. */
-export function requireConfirmed({ baseUrl, wsUrl }: Target, { confirm }: LoadContext['settings']): void {
+export function requireConfirmed(
+  { baseUrl, wsUrl }: Target,
+  { confirm }: LoadCommandContext['settings'],
+): void {
   const confirmed = confirm.map((host) => host.toLowerCase());
   const other = [baseUrl, wsUrl]
     .filter((url) => !isLoopback(url))

@@ -18,7 +18,7 @@ import { judgeResult } from '../../runs/load/summary.ts';
 import { loadWorker } from '../../runs/load/worker-file.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad } from './finish.ts';
-import type { LoadContext } from './order.ts';
+import type { LoadCommandContext } from './order.ts';
 import { readOrder, requireConfirmed } from './order.ts';
 import { createLoadLines, type LoadView, showPlan } from './view.ts';
 
@@ -26,13 +26,13 @@ import { createLoadLines, type LoadView, showPlan } from './view.ts';
 const leadMs = 300;
 const defaultSound = 'hello.wav';
 
-export async function run(context: LoadContext): Promise<number> {
+export async function run(context: LoadCommandContext): Promise<number> {
   const { junit, dryRun, baseUrl } = context.settings;
   if (dryRun) return load(context, () => {});
   return reportRun(context, { command: 'load', subject: baseUrl, junit }, (report) => load(context, report));
 }
 
-async function load(context: LoadContext, report: (make: MakeReport) => void): Promise<number> {
+async function load(context: LoadCommandContext, report: (make: MakeReport) => void): Promise<number> {
   const { settings, io, signal } = context;
   const shard = settings.shard ?? { number: 1, of: 1 };
   const startAt = readStart(context);
@@ -92,7 +92,7 @@ function endsSoon(crew: LoadCrew, signal: AbortSignal): LoadCrew {
 }
 
 /** The planned start: of one machine now, of several at the time that all were given. Throws `usage`. */
-function readStart({ settings, io }: LoadContext): number {
+function readStart({ settings, io }: LoadCommandContext): number {
   const { startAt } = settings;
   if (startAt !== undefined && startAt < io.clock.wall()) {
     throw new VoicectlError('usage', `--start-at ${new Date(startAt).toISOString()} is in the past`, {
@@ -102,11 +102,11 @@ function readStart({ settings, io }: LoadContext): number {
   return startAt ?? Math.round(io.clock.wall());
 }
 
-async function openTarget(context: LoadContext): Promise<Target> {
+async function openTarget(context: LoadCommandContext): Promise<Target> {
   const { settings, io, signal } = context;
   const connection = {
     settings: { ...settings, local: undefined, device: undefined },
-    origin: (name: Parameters<LoadContext['origin']>[0] | 'local' | 'device') =>
+    origin: (name: Parameters<LoadCommandContext['origin']>[0] | 'local' | 'device') =>
       name === 'local' || name === 'device' ? undefined : context.origin(name),
   };
   const target = await resolveTarget(connection, { stdin: io.stdin, signal, needsKey: true });
@@ -114,7 +114,7 @@ async function openTarget(context: LoadContext): Promise<Target> {
   return target;
 }
 
-async function openView(context: LoadContext, facts: LoadFacts): Promise<LoadView> {
+async function openView(context: LoadCommandContext, facts: LoadFacts): Promise<LoadView> {
   const { io, output } = context;
   if (output !== 'tui' || io.terminal === undefined) return createLoadLines(context);
   const { createLoadScreen } = await import('./screen.ts');
@@ -142,7 +142,7 @@ interface CrewParts {
 }
 
 function openCrew(
-  { settings, io, signal }: LoadContext,
+  { settings, io, signal }: LoadCommandContext,
   { order, target: { baseUrl, wsUrl, apiKey, ca }, pcm, startAt }: CrewParts,
 ): LoadCrew | Promise<LoadCrew> {
   const shard = settings.shard ?? { number: 1, of: 1 };

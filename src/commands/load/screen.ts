@@ -6,12 +6,12 @@ import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadSummary } from '../../runs/load/summary.ts';
 import type { LoadNews } from '../../ui/load-model.ts';
 import { openRunScreen, type RunEnd } from '../terminal/run-screen.ts';
-import type { LoadContext } from './order.ts';
+import type { LoadCommandContext } from './order.ts';
 import type { LoadView } from './view.ts';
 
 /** A run in full screen: sessions, percentiles and their course. The table follows when the screen has closed. */
 export function createLoadScreen(
-  context: LoadContext,
+  context: LoadCommandContext,
   { target, task, arrival, cost }: LoadFacts,
   device: TerminalDevice,
 ): LoadView {

@@ -4,7 +4,7 @@ import { loadPlanLines, loadProgressText } from '../../report/load-lines.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadProgress } from '../../runs/load/run-load.ts';
 import { type LoadSummary, summariseSecond } from '../../runs/load/summary.ts';
-import type { LoadContext } from './order.ts';
+import type { LoadCommandContext } from './order.ts';
 
 /** Shows a run while it goes on: on a screen, as a line that changes, as lines, or as JSON. */
 export interface LoadView {
@@ -25,12 +25,15 @@ const clearLine = '\r\u001b[K';
 const lineEverySeconds = 10;
 
 /** The plan, on standard output. */
-export async function showPlan({ io, json, style, quiet }: LoadContext, facts: LoadFacts): Promise<void> {
+export async function showPlan(
+  { io, json, style, quiet }: LoadCommandContext,
+  facts: LoadFacts,
+): Promise<void> {
   if (json) await io.stdout.write(jsonLine(loadPlanObject(facts)));
   else if (!quiet) await io.stdout.write(`${loadPlanLines(facts, style).join('\n')}\n`);
 }
 
-export function createLoadLines({ io, json, quiet, note, warn, signal }: LoadContext): LoadView {
+export function createLoadLines({ io, json, quiet, note, warn, signal }: LoadCommandContext): LoadView {
   const isLive = io.stderr.isTTY && !quiet && !json;
   const write = (text: string) => void io.stderr.write(text).catch(() => {});
   return {

@@ -23,7 +23,7 @@ type ProxySetting =
  * The options of a proxy from the flags of `proxy` and `exec`. Reads the files that they name. Throws `usage` without a target,
  * `insecure-target`.
  */
-export async function proxySettings({
+export async function readProxySettings({
   settings,
   io,
   signal,

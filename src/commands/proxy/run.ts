@@ -13,10 +13,10 @@ import { preparePage } from '../serve/page.ts';
 import { writeReadyFile } from '../serve/ready-file.ts';
 import { curlTrust, tlsSettings } from '../serve/tls-settings.ts';
 import { createServeLines, type ServeContext, type ServeFacts, type ServeView } from '../serve/view.ts';
-import { proxySettings } from './proxy-settings.ts';
+import { readProxySettings } from './proxy-settings.ts';
 import { reachTarget } from './reach.ts';
 import type { proxySpec } from './spec.ts';
-import { verdict } from './verdict.ts';
+import { proxyVerdict } from './verdict.ts';
 
 const noPage = '--no-page leaves it out';
 
@@ -67,7 +67,7 @@ export async function run(context: ProxyContext): Promise<number> {
   } finally {
     await view.close();
   }
-  return verdict(proxy.judged(), settings.failOn);
+  return proxyVerdict(proxy.judged(), settings.failOn);
 }
 
 /** Resolves when the user, the system or `--duration` ends it. */
@@ -83,7 +83,7 @@ function endOf({ settings: { proxyDuration }, io, signal }: ProxyContext): Promi
 async function proxyOptions(context: ProxyContext): Promise<ProxyOptions> {
   const { settings, io, signal } = context;
   return {
-    ...(await proxySettings(context)),
+    ...(await readProxySettings(context)),
     host: settings.proxyHost,
     port: settings.proxyPort,
     tls: await tlsSettings(settings, { stdin: io.stdin, signal }),

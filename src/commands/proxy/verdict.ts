@@ -2,7 +2,7 @@ import { exitCodes } from '../../kernel/errors.ts';
 import type { JudgementCounts } from '../../proxy/judge.ts';
 
 /** The exit code of `--fail-on`. */
-export function verdict(
+export function proxyVerdict(
   { violations, remarks }: JudgementCounts,
   failOn: 'violation' | 'remark' | undefined,
 ): number {

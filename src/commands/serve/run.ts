@@ -14,7 +14,7 @@ import { certificateNames, type TlsCertificate } from '../../wire/server/certifi
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
 import { showPage } from '../page/open-browser.ts';
-import { emulatorSettings } from '../service/emulator-settings.ts';
+import { readEmulatorSettings } from '../service/emulator-settings.ts';
 import { preparePage } from './page.ts';
 import { writeReadyFile } from './ready-file.ts';
 import type { serveSpec } from './spec.ts';
@@ -30,12 +30,12 @@ export async function run(context: ServeRunContext): Promise<number> {
     await runEmulatorProcess({
       signal,
       open: async (start) =>
-        openEmulator(settings, { ...(await emulatorSettings(context)), ...start, host, port }),
+        openEmulator(settings, { ...(await readEmulatorSettings(context)), ...start, host, port }),
     });
     return 0;
   }
 
-  const options = await emulatorSettings(context);
+  const options = await readEmulatorSettings(context);
   const tls = await tlsSettings(settings, { stdin: io.stdin, signal });
   const given = await readControlSecret(context);
   const aborted = new Promise<void>((resolve) => {

@@ -17,7 +17,7 @@ import {
   type ServeContext,
   type ServeFacts,
   type ServeView,
-  type Shown,
+  type ShownEmulator,
 } from './view.ts';
 
 /** How often the state of the emulator is read. */
@@ -31,7 +31,7 @@ export function createServeScreen(
   const { settings, io } = context;
   /** Used once the screen has ended by itself. */
   let lines: ServeView | undefined;
-  let emulator: Shown | undefined;
+  let emulator: ShownEmulator | undefined;
   let listening: (EmulatorEvent & { type: 'listening' }) | undefined;
   let counters = noCounters;
   let known: RunningFacts = {};
@@ -78,7 +78,7 @@ export function createServeScreen(
   }
 
   /** Without the shared state the screen keeps what it has. */
-  async function readState({ state }: Shown['control']) {
+  async function readState({ state }: ShownEmulator['control']) {
     try {
       screen.show({ type: 'state-seen', state: await state() });
     } catch (thrown) {
@@ -132,7 +132,7 @@ function startOf(
 }
 
 /** Performs an action of the user. Returns the result, for people. Throws if the action is not possible. */
-async function perform(action: CommandAction, control: Shown['control']): Promise<string> {
+async function perform(action: CommandAction, control: ShownEmulator['control']): Promise<string> {
   switch (action.type) {
     case 'advance':
       await control.advance(action.ms);

@@ -19,7 +19,7 @@ export interface ServeFacts extends Pick<StartFacts, 'key' | 'forwarded'> {
 }
 
 /** What is shown: an emulator, or a proxy. */
-export type Shown = Pick<ServedEmulator, 'baseUrl' | 'wsUrl' | 'certificate' | 'control'>;
+export type ShownEmulator = Pick<ServedEmulator, 'baseUrl' | 'wsUrl' | 'certificate' | 'control'>;
 
 /** The facts about an emulator that runs: how curl may trust its certificate, and where its page is. */
 export type RunningFacts = Pick<StartFacts, 'trust' | 'page'>;
@@ -30,7 +30,7 @@ export interface ServeView {
   /** Shows a message for the user that is not an event. */
   note(text: string): Promise<void>;
   /** Called once the emulator runs, before its first event is shown. */
-  attach(emulator: Shown, facts: RunningFacts): void;
+  attach(emulator: ShownEmulator, facts: RunningFacts): void;
   /** Resolves when the view wants the emulator to end; rejects if it ends with an error. */
   readonly ended: Promise<unknown>;
   /** Called when the emulator is closed. Throws if something could not be shown. */

@@ -14,7 +14,11 @@ export interface LocalContext extends Pick<CommandContext<never>, 'io' | 'signal
 }
 
 /** The emulator's options from the flags of `serve` and `exec`. Reads the dialect, the scenario and the accepted keys. */
-export async function emulatorSettings({ settings, io, signal }: EmulatorContext): Promise<EmulatorOptions> {
+export async function readEmulatorSettings({
+  settings,
+  io,
+  signal,
+}: EmulatorContext): Promise<EmulatorOptions> {
   return {
     ...(await localSettings({ settings, io, signal })),
     allowHosts: settings.allowHost,

@@ -3,7 +3,7 @@ import { openWavFile } from '../../audio/wav/wav-source.ts';
 import { type ExpectFileTurn, parseExpectFile } from '../../config/expect-file.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import { nameOf } from '../../files/refusal.ts';
-import { findSound } from '../../files/shipped-file.ts';
+import { findShippedSound } from '../../files/shipped-file.ts';
 import { type AudioLimits, audioLimitNames } from '../../kernel/audio-limits.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type {
@@ -44,7 +44,8 @@ export async function openConversation(
     const { say } = turn;
     try {
       const options = { strictFormat, signal: input.signal };
-      const source = say === undefined ? undefined : await openWavFile(await findSound(say, folder), options);
+      const source =
+        say === undefined ? undefined : await openWavFile(await findShippedSound(say, folder), options);
       turns.push({ ...planTurn(turn, index), say: source, judge: planJudge(turn, { folder, env }) });
     } catch (thrown) {
       input.signal.throwIfAborted();

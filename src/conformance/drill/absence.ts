@@ -4,7 +4,10 @@ import type { Drilled, SituationOptions } from './run-situation.ts';
 type Absent = Pick<SituationOptions, 'start' | 'deviceTimeoutMs'>;
 
 /** Nobody connected at all. */
-export function noDevice({ finding, output }: Drilled, { start, deviceTimeoutMs }: Absent): VoicectlError {
+export function noDeviceCame(
+  { finding, output }: Drilled,
+  { start, deviceTimeoutMs }: Absent,
+): VoicectlError {
   if (start === undefined)
     return new VoicectlError('timed-out', `No device connected within ${deviceTimeoutMs / 1000} s`, {
       hint: 'Point the device to the addresses above, or wait longer with --device-timeout.',

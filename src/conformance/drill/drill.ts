@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import { skipped, unknown, type Verdict } from '../../rules/rule.ts';
 import { countVerdicts } from '../verdicts.ts';
-import { lostDevice, noDevice } from './absence.ts';
+import { lostDevice, noDeviceCame } from './absence.ts';
 import { ruleOf } from './catalogue.ts';
 import { confirmed } from './moments.ts';
 import { type Drilled, type Outcome, runSituation, type SituationOptions } from './run-situation.ts';
@@ -127,7 +127,7 @@ function createProspects(options: DrillOptions) {
     },
     learn({ drilled: own, cameAtAll, view }: Outcome) {
       absences = cameAtAll ? 0 : absences + 1;
-      if (!cameAtAll && !hasCome) stopped = noDevice(own, options);
+      if (!cameAtAll && !hasCome) stopped = noDeviceCame(own, options);
       else if (absences >= mostAbsences) stopped = lostDevice(options);
       hasCome ||= cameAtAll;
       if (own.id === 'D1' && own.finding.verdict === 'fail') obstacle = 'it gets no token: see D1';

@@ -2,7 +2,7 @@ import { atTurnEnd, type Clock, repeat } from '../../kernel/clock.ts';
 import type { Device, StartDevice } from './device.ts';
 import type { Situation } from './situation.ts';
 import type { Stage } from './stage.ts';
-import type { DeviceState, View } from './view.ts';
+import type { DeviceState, DrillView } from './view.ts';
 
 export interface FollowOptions {
   situation: Situation;
@@ -19,7 +19,7 @@ export interface FollowOptions {
 }
 
 export interface Followed {
-  view: View;
+  view: DrillView;
   /** Whether the device showed itself. */
   cameAtAll: boolean;
   /** The last device, running or ended. */
@@ -66,7 +66,7 @@ export async function follow(options: FollowOptions): Promise<Followed> {
       look();
     });
   };
-  const viewNow = (): View => ({
+  const viewNow = (): DrillView => ({
     now: clock.now(),
     seen: watch.seen(),
     journal: watch.journal,
@@ -76,7 +76,7 @@ export async function follow(options: FollowOptions): Promise<Followed> {
     deviceTimeoutMs,
   });
 
-  const doNext = (view: View) => {
+  const doNext = (view: DrillView) => {
     const step = situation.steps?.[done.length];
     if (step === undefined || !step.when(view)) return;
     done.push(view.now);
@@ -84,7 +84,7 @@ export async function follow(options: FollowOptions): Promise<Followed> {
     else if (device === undefined) onStopNeeded();
     else device.stop();
   };
-  const isOver = (view: View): boolean => {
+  const isOver = (view: DrillView): boolean => {
     const { ended } = state;
     if (cameAt === undefined) {
       const isLate = view.now - startedAt >= deviceTimeoutMs;
@@ -146,6 +146,6 @@ const signs: readonly string[] = [
 ];
 
 /** Whether anything of the device was seen. */
-function hasCome({ seen, journal }: View): boolean {
+function hasCome({ seen, journal }: DrillView): boolean {
   return seen.length > 0 || journal.some(({ type }) => signs.includes(type));
 }

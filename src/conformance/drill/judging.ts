@@ -1,18 +1,18 @@
 import { deviceRules } from '../../rules/device/catalogue.ts';
-import { secondsText } from '../../rules/device/device-seen.ts';
+import { deviceSecondsText } from '../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../rules/rule.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
 import { confirmed, isOpen, sentMs } from './moments.ts';
-import type { View } from './view.ts';
+import type { DrillView } from './view.ts';
 
 /** The verdict of a device rule on what was seen. */
 export function judgeBy(id: string) {
   const rule = deviceRules.find((one) => one.id === id);
-  return ({ seen }: View): Finding => rule?.judge(seen) ?? unknown('nothing was seen of it', []);
+  return ({ seen }: DrillView): Finding => rule?.judge(seen) ?? unknown('nothing was seen of it', []);
 }
 
 /** How a command ended, for people. */
-export function endText({ device: { ended } }: View): string {
+export function deviceEndText({ device: { ended } }: DrillView): string {
   const status = ended?.status;
   return typeof status === 'number' ? `the command ended with ${status}` : `${status} ended the command`;
 }
@@ -21,26 +21,26 @@ export function endText({ device: { ended } }: View): string {
  * What is to be said of a device that should have come back: `found` if it did. One that is a command and ends is
  * started again by whoever runs it: not wrong, and not the best.
  */
-export function judgeComeback(view: View, found: Finding): Finding {
+export function judgeComeback(view: DrillView, found: Finding): Finding {
   const { device, now } = view;
   if (device.starts > 1 && found.verdict === 'pass')
     return {
       ...found,
       verdict: 'warn',
-      message: `${endText(view)} and did not reconnect; started again, it took a new token`,
+      message: `${deviceEndText(view)} and did not reconnect; started again, it took a new token`,
     };
   if (found.verdict !== 'unknown') return found;
-  if (device.ended !== undefined) return warn(`${endText(view)} and did not reconnect`, view.seen);
+  if (device.ended !== undefined) return warn(`${deviceEndText(view)} and did not reconnect`, view.seen);
   const since = view.done.at(-1) ?? lastEnd(view) ?? now;
-  return fail(`it did not come back within ${secondsText(now - since)}`, view.seen.slice(-3));
+  return fail(`it did not come back within ${deviceSecondsText(now - since)}`, view.seen.slice(-3));
 }
 
-function lastEnd({ seen }: View): number | undefined {
+function lastEnd({ seen }: DrillView): number | undefined {
   return seen.flatMap(({ exchange }) => (exchange.kind === 'stream' ? (exchange.end?.at ?? []) : [])).at(-1);
 }
 
 /** Whether a stream went on after something happened to it that it should bear. */
-export function judgeGoingOn(view: View, what: string): Finding {
+export function judgeGoingOn(view: DrillView, what: string): Finding {
   const at = view.done.at(-1) ?? view.now;
   const stream = confirmed(view).find(({ exchange }) => (exchange.end?.at ?? view.now) >= at);
   if (stream === undefined) return unknown(`no stream was open at ${what}`, []);
@@ -48,7 +48,7 @@ export function judgeGoingOn(view: View, what: string): Finding {
   if (end !== undefined) {
     const how = end.code === 1006 ? 'cut the connection' : `closed with ${end.code}`;
     return end.by === 'device'
-      ? fail(`it ${how} ${secondsText(end.at - at)} after ${what}`, stream)
+      ? fail(`it ${how} ${deviceSecondsText(end.at - at)} after ${what}`, stream)
       : fail(`it broke the protocol after ${what}: closed with ${end.code}`, stream);
   }
   return judgeSending(view, stream, { from: at, what });
@@ -59,7 +59,7 @@ const leastShare = 0.8;
 const shortestMs = 300;
 
 function judgeSending(
-  view: View,
+  view: DrillView,
   stream: SeenStream,
   { from, what }: { from: number; what: string },
 ): Finding {

@@ -8,12 +8,12 @@ import {
   shownTokens,
 } from '../../rules/device/device-seen.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
-import type { View } from './view.ts';
+import type { DrillView } from './view.ts';
 
 /** Moments that a situation waits for, and figures that it judges by. */
 
 /** Streams that were confirmed, in the order of time. */
-export function confirmed({ seen }: View): SeenStream[] {
+export function confirmed({ seen }: DrillView): SeenStream[] {
   return connections(seen).filter((stream) => confirmationOf(stream) !== undefined);
 }
 
@@ -32,7 +32,7 @@ const streamingMs = 400;
 const quietMs = 3_000;
 
 /** Whether the newest stream is open and in use. */
-export function isStreaming(view: View): boolean {
+export function isStreaming(view: DrillView): boolean {
   const stream = confirmed(view).at(-1);
   if (stream === undefined || !isOpen(stream)) return false;
   const at = confirmationOf(stream)?.at ?? view.now;
@@ -40,35 +40,35 @@ export function isStreaming(view: View): boolean {
 }
 
 /** Whether a second stream was confirmed, after the first one had its trouble. */
-export function isBack(view: View): boolean {
+export function isBack(view: DrillView): boolean {
   return confirmed(view).length > 1;
 }
 
 /** Whether this much time has passed since a step. */
-export function isPast(view: View, step: number, ms: number): boolean {
+export function isPast(view: DrillView, step: number, ms: number): boolean {
   const at = view.done[step];
   return at !== undefined && view.now - at >= ms;
 }
 
 /** The first answer without a token. */
-export function firstRefusal({ seen }: View) {
+export function firstRefusal({ seen }: DrillView) {
   return deviceRequests(seen).find((one) => !isGranted(one));
 }
 
-export function sinceRefusal(view: View): number | undefined {
+export function sinceRefusal(view: DrillView): number | undefined {
   const refused = firstRefusal(view);
   return refused && view.now - answeredAt(refused);
 }
 
 /** Whether a token was granted after a refusal. */
-export function isGrantedAfterRefusal({ seen }: View): boolean {
+export function isGrantedAfterRefusal({ seen }: DrillView): boolean {
   const asked = deviceRequests(seen);
   const refusedAt = asked.findIndex((one) => !isGranted(one));
   return refusedAt >= 0 && asked.slice(refusedAt).some(isGranted);
 }
 
 /** Whether the token of a stream that was refused was followed by a stream that was not. */
-export function isAcceptedAfterRefusal({ seen }: View): boolean {
+export function isAcceptedAfterRefusal({ seen }: DrillView): boolean {
   const shown = shownTokens(seen);
   const refusedAt = shown.findIndex(({ refused }) => refused);
   return refusedAt >= 0 && shown.slice(refusedAt).some(({ confirmed: accepted }) => accepted);

@@ -5,10 +5,10 @@ import { type Finding, type Seen, unknown } from '../../rules/rule.ts';
 import { type DrillRule, ruleOf } from './catalogue.ts';
 import type { StartDevice } from './device.ts';
 import { follow } from './follow.ts';
-import { endText } from './judging.ts';
+import { deviceEndText } from './judging.ts';
 import type { Situation } from './situation.ts';
 import { openStage, type ServiceAccess } from './stage.ts';
-import type { View } from './view.ts';
+import type { DrillView } from './view.ts';
 
 export interface SituationOptions {
   access: ServiceAccess;
@@ -42,7 +42,7 @@ export interface Outcome {
   drilled: Drilled;
   /** Rules that were broken beside that of the situation. */
   also: readonly Drilled[];
-  view: View;
+  view: DrillView;
   cameAtAll: boolean;
 }
 
@@ -88,7 +88,7 @@ export async function runSituation(situation: Situation, options: SituationOptio
 
 function told(
   { id, title }: Situation,
-  found: { finding: Finding; view: View; elapsedMs: number; output: readonly string[] },
+  found: { finding: Finding; view: DrillView; elapsedMs: number; output: readonly string[] },
 ): Drilled {
   const { finding, view, elapsedMs } = found;
   const evidence = view.seen.filter((one) => finding.evidence.includes(one.id));
@@ -96,8 +96,8 @@ function told(
   return { id, situation: id, rule: ruleOf(id), title, finding, evidence, elapsedMs, output };
 }
 
-function judge(situation: Situation, view: View, cameAtAll: boolean): Finding {
-  const ended = view.device.ended === undefined ? undefined : endText(view);
+function judge(situation: Situation, view: DrillView, cameAtAll: boolean): Finding {
+  const ended = view.device.ended === undefined ? undefined : deviceEndText(view);
   if (!cameAtAll) return unknown(`it did not connect${ended === undefined ? '' : `: ${ended}`}`, []);
   const finding = situation.judge(view);
   const isBroughtAbout = view.done.length === (situation.steps?.length ?? 0);
@@ -108,7 +108,7 @@ function judge(situation: Situation, view: View, cameAtAll: boolean): Finding {
 /** What holds in every situation. */
 const everywhere: readonly string[] = ['D1', 'D2', 'D3', 'D4'];
 
-function judgeOthers(situation: Situation, view: View): { rule: DrillRule; finding: Finding }[] {
+function judgeOthers(situation: Situation, view: DrillView): { rule: DrillRule; finding: Finding }[] {
   const own = ruleOf(situation.id).id;
   const isMoved = situation.steps?.some((step) => 'advanceMs' in step.do) === true;
   return deviceRules

@@ -2,7 +2,7 @@ import type { EmulatorOptions } from '../../emulator/options.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
 import type { ReplyState } from '../../protocol/messages.ts';
 import type { Finding } from '../../rules/rule.ts';
-import type { View } from './view.ts';
+import type { DrillView } from './view.ts';
 
 /** One thing that happens to a device, and what a good device does then. */
 export interface Situation {
@@ -12,13 +12,13 @@ export interface Situation {
   /** What the service is like. */
   service?: Service | ((places: Places) => Service);
   /** What is done to the service or the device, in order, each once its moment has come. */
-  steps?: readonly Step[];
+  steps?: readonly SituationStep[];
   /** Whether all has been seen. */
-  until(view: View): boolean;
+  until(view: DrillView): boolean;
   /** Longest time from the first sign of the device, or as many times the device's own time to notice a loss. */
   longest: { ms: number } | { deviceTimeouts: number };
   /** Pure. */
-  judge(view: View): Finding;
+  judge(view: DrillView): Finding;
   /** A command that ends is started again, once: what does it present then? */
   restarts?: true;
   /** Needs `--tls`. */
@@ -34,8 +34,8 @@ export interface Places {
   elsewhere: string;
 }
 
-export interface Step {
-  when(view: View): boolean;
+export interface SituationStep {
+  when(view: DrillView): boolean;
   do: Deed;
 }
 

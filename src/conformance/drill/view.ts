@@ -6,7 +6,7 @@ import type { TokenExchange } from '../../wire/exchange.ts';
 export type Noted = EmulatorEvent & { at: number };
 
 /** What has been seen of a device in one situation so far. */
-export interface View {
+export interface DrillView {
   now: number;
   /** Token requests `T1`, `T2` … and streams `S1`, `S2` …, each in the order of time. */
   seen: readonly Seen[];

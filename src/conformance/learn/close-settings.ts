@@ -2,13 +2,13 @@ import { isSendableCloseCode } from '../../protocol/close-codes.ts';
 import type { CloseCause } from '../../protocol/dialect.ts';
 import { known, notProbed, type Setting, untold } from './setting.ts';
 import { earlyAudioEnd, evictedEnd, expiryEnd, textSentAt } from './stream-settings.ts';
-import { confirmedAt, type ServiceEnd, serviceEnd, textsOf, type View } from './view.ts';
+import { confirmedAt, type LearnView, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
 
 const lateIds = ['A62', 'A66', 'A72', 'A91', 'A121'] as const;
 
 /** Where the service closes a stream for each cause. */
 const causes: Partial<
-  Record<CloseCause, { steps: readonly string[]; find(view: View): ServiceEnd | undefined }>
+  Record<CloseCause, { steps: readonly string[]; find(view: LearnView): ServiceEnd | undefined }>
 > = {
   tokenTimeout: { steps: ['S6', 'S6-end'], find: (view) => serviceEnd(view.stream('S6')) },
   tokenInvalid: { steps: ['S4'], find: (view) => serviceEnd(view.stream('S4')) },
@@ -68,7 +68,7 @@ function fieldOf(end: ServiceEnd, field: (typeof fields)[number], evidence: stri
 }
 
 /** If text after the token gets an answer and no close, the answer has the words of the close. */
-function wordOf(view: View, field: (typeof fields)[number]) {
+function wordOf(view: LearnView, field: (typeof fields)[number]) {
   const stream = view.stream('S3');
   const sentAt = stream && textSentAt(stream);
   if (stream === undefined || sentAt === undefined || serviceEnd(stream) !== undefined) return undefined;
@@ -78,7 +78,7 @@ function wordOf(view: View, field: (typeof fields)[number]) {
   return value === undefined || value === '' ? undefined : known(value, 'the error message on S3');
 }
 
-function firstRefusal(view: View, ids: readonly string[]): ServiceEnd | undefined {
+function firstRefusal(view: LearnView, ids: readonly string[]): ServiceEnd | undefined {
   for (const id of ids) {
     const stream = view.stream(id);
     const end = stream && confirmedAt(stream) === undefined ? serviceEnd(stream) : undefined;
@@ -88,14 +88,14 @@ function firstRefusal(view: View, ids: readonly string[]): ServiceEnd | undefine
 }
 
 /** The close that follows 641 bytes on a stream that was confirmed, before any text was sent. */
-function oddBytesEnd(view: View): ServiceEnd | undefined {
+function oddBytesEnd(view: LearnView): ServiceEnd | undefined {
   const stream = view.stream('S3');
   if (stream === undefined || confirmedAt(stream) === undefined || hasText(view)) return undefined;
   return serviceEnd(stream);
 }
 
 /** Whether text had been sent on S3 before it ended. */
-function hasText(view: View): boolean {
+function hasText(view: LearnView): boolean {
   const stream = view.stream('S3');
   return stream !== undefined && textSentAt(stream) !== undefined;
 }

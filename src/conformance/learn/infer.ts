@@ -4,23 +4,23 @@ import { headerValue } from '../../wire/headers.ts';
 import { addCosts, type Cost } from '../cost.ts';
 import { isOfStep } from '../hold.ts';
 import { allSteps } from '../plan.ts';
-import type { Level, Step } from '../steps/step.ts';
+import type { CheckLevel, Step } from '../steps/step.ts';
 import { closeSettings } from './close-settings.ts';
 import { messageRemarks, messageSettings } from './message-settings.ts';
 import { rateLimitSettings } from './rate-limit-settings.ts';
 import { refusalRemarks, refusalSettings } from './refusal-settings.ts';
 import type { Learned, Setting } from './setting.ts';
-import { streamSettings } from './stream-settings.ts';
-import { tokenRemarks, tokenSettings } from './token-settings.ts';
-import { createView, type View } from './view.ts';
+import { learnedStreamSettings } from './stream-settings.ts';
+import { learnedTokenSettings, tokenRemarks } from './token-settings.ts';
+import { createView, type LearnView } from './view.ts';
 
 /** For each setting of the dialect: the exchanges that decide it, and how. */
 export const settings: readonly Setting[] = [
-  ...tokenSettings,
+  ...learnedTokenSettings,
   ...refusalSettings,
   ...rateLimitSettings,
   ...messageSettings,
-  ...streamSettings,
+  ...learnedStreamSettings,
   ...closeSettings,
 ];
 
@@ -47,7 +47,7 @@ export function inferDialect(seen: readonly Seen[], waitMs: number): Lesson {
   };
 }
 
-function learn(setting: Setting, view: View, seen: readonly Seen[], steps: readonly Step[]): Learned {
+function learn(setting: Setting, view: LearnView, seen: readonly Seen[], steps: readonly Step[]): Learned {
   const learned = setting.infer?.(view);
   if (learned !== undefined) return learned;
   if (setting.steps.length === 0) return { unknown: `not probed: ${setting.how}` };
@@ -74,18 +74,18 @@ function costText({ tokens, plain, connections }: Cost): string {
   return texts.join(', ') || 'time';
 }
 
-const flags: Record<Level, string> = {
+const flags: Record<CheckLevel, string> = {
   base: '',
   standard: ' (--level standard)',
   exhaust: ' (--exhaust)',
   thorough: ' (--thorough)',
 };
 
-function flagOf(level: Level): string {
+function flagOf(level: CheckLevel): string {
   return flags[level];
 }
 
-function allowanceOf({ grants: [first] }: View): number | undefined {
+function allowanceOf({ grants: [first] }: LearnView): number | undefined {
   const text = first && headerValue(first.exchange.answer.headers, rateLimitHeaderNames.limit);
   return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : undefined;
 }

@@ -3,7 +3,7 @@ import { connectedKind } from '../../protocol/messages.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { known, type Learned, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
 import { type Sample, samplesOf, toTemplate } from './template.ts';
-import { confirmedAt, presentedAt, type Said, serviceEnd, textsOf, type View } from './view.ts';
+import { confirmedAt, type LearnView, presentedAt, type Said, serviceEnd, textsOf } from './view.ts';
 
 const conversation = ['S1'] as const;
 const refusedStreams = [
@@ -194,7 +194,7 @@ export const messageRemarks: readonly Remark[] = [
 ];
 
 /** The field by which the service names the kind of a message. */
-export function kindFieldOf(view: View): string | undefined {
+export function kindFieldOf(view: LearnView): string | undefined {
   for (const stream of confirmed(view)) {
     const body = textsOf(stream).find(isConnected)?.body;
     const field = isRecord(body) ? Object.keys(body).find((name) => body[name] === connectedKind) : undefined;
@@ -207,7 +207,7 @@ function isConnected({ category }: Said): boolean {
   return category === 'connected';
 }
 
-function confirmed(view: View): SeenStream[] {
+function confirmed(view: LearnView): SeenStream[] {
   return view.streams.filter((stream) => confirmedAt(stream) !== undefined);
 }
 
@@ -224,7 +224,7 @@ function between(stream: SeenStream, from = Number.POSITIVE_INFINITY, to = Numbe
 }
 
 /** Status messages are what a reply says of itself: the first may come right behind the confirmation. */
-function afterConfirmed(view: View, stream: SeenStream): Said[] {
+function afterConfirmed(view: LearnView, stream: SeenStream): Said[] {
   const all = textsOf(stream);
   const from = all.findIndex(isConnected);
   const spoken = audioOf(stream, 'device')[0]?.at ?? Number.POSITIVE_INFINITY;
@@ -234,7 +234,7 @@ function afterConfirmed(view: View, stream: SeenStream): Said[] {
 }
 
 /** A list of messages as the conversation has them, each a template of what other streams have in its place. */
-function listOf(view: View, select: (stream: SeenStream) => Said[], where: string): Learned | undefined {
+function listOf(view: LearnView, select: (stream: SeenStream) => Said[], where: string): Learned | undefined {
   const main = view.stream('S1');
   if (main === undefined || confirmedAt(main) === undefined) return undefined;
   const lists = [main, ...confirmed(view).filter((stream) => stream !== main)].map((stream) =>
@@ -263,7 +263,7 @@ interface States<Message> {
 }
 
 /** The last text before the reply of S1, and the first behind it; undefined where no reply was heard. */
-function statesOf(view: View): States<Said> | undefined {
+function statesOf(view: LearnView): States<Said> | undefined {
   const stream = view.stream('S1');
   const audio = stream && audioOf(stream, 'service');
   const [first, last] = [audio?.[0], audio?.at(-1)];
@@ -276,14 +276,14 @@ function statesOf(view: View): States<Said> | undefined {
   };
 }
 
-function stateBodies(view: View): States<Record<string, unknown>> | undefined {
+function stateBodies(view: LearnView): States<Record<string, unknown>> | undefined {
   const states = statesOf(view);
   const bodyOf = (said: Said | undefined) => (isRecord(said?.body) ? said.body : undefined);
   return states && { speaking: bodyOf(states.speaking), listening: bodyOf(states.listening) };
 }
 
 /** Whether a message is of the kinds that the states have. */
-function isStatus(view: View, said: Said): boolean {
+function isStatus(view: LearnView, said: Said): boolean {
   const [states, field] = [stateBodies(view), kindFieldOf(view)];
   if (states === undefined || field === undefined || !isRecord(said.body)) return said.category === 'status';
   const { body } = said;
@@ -344,7 +344,7 @@ interface ErrorSaid {
 }
 
 /** Error messages, the first of each stream. */
-function errorsOf(view: View): ErrorSaid[] {
+function errorsOf(view: LearnView): ErrorSaid[] {
   return refusedStreams.flatMap((id) => {
     const stream = view.stream(id);
     const said = stream && textsOf(stream).find(({ category }) => category === 'error');

@@ -6,11 +6,17 @@ import {
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
 import { remainingOf } from '../../rules/rate-window.ts';
-import { deviceOf, isSuccess, type SeenAnswer, type SeenGrant, serviceTime } from '../../rules/token-seen.ts';
+import {
+  deviceOf,
+  hasSucceeded,
+  type SeenAnswer,
+  type SeenGrant,
+  serviceTime,
+} from '../../rules/token-seen.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { limitedOf } from './refusal-settings.ts';
 import { known, type Learned, notProbed, quote, type Setting, untold } from './setting.ts';
-import type { View } from './view.ts';
+import type { LearnView } from './view.ts';
 
 export const rateLimitSettings: readonly Setting[] = [
   {
@@ -62,7 +68,7 @@ export const rateLimitSettings: readonly Setting[] = [
     infer(view) {
       const refused = ['E4', 'E7', 'E10']
         .map((id) => view.answer(id))
-        .filter((one) => one !== undefined && !isSuccess(one));
+        .filter((one) => one !== undefined && !hasSucceeded(one));
       const having = refused.map(hasHeaders);
       if (having.length === 0) return undefined;
       if (new Set(having).size > 1) return untold('some of E4, E7 and E10 carry them');
@@ -125,7 +131,7 @@ function resetsAfterWindow(one: SeenAnswer | undefined): boolean {
   return Math.abs(reset - now - rateLimitWindowMs) < slackMs;
 }
 
-function inferWindow(view: View): Learned | undefined {
+function inferWindow(view: LearnView): Learned | undefined {
   const asked = ['E3', 'W30', 'W61'].map((id) => view.answer(id));
   const [first, within, after] = asked.map((one) => one && remainingOf(one));
   if (first === undefined || within === undefined || after === undefined) return undefined;
@@ -146,7 +152,7 @@ function inferWindow(view: View): Learned | undefined {
 /** The invalid requests that name the device of E1 and E2. */
 const naming = ['E4', 'E7', 'E10'] as const;
 
-function inferCountsInvalid(view: View): Learned | undefined {
+function inferCountsInvalid(view: LearnView): Learned | undefined {
   const [before, after] = ['E2', 'E11'].map((id) => view.answer(id));
   const [left, then] = [before, after].map((one) => one && remainingOf(one));
   if (before === undefined || after === undefined || left === undefined || then === undefined)

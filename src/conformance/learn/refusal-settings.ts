@@ -1,11 +1,11 @@
 import type { InvalidCase, RefusalCause } from '../../protocol/dialect.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
-import { isSuccess, type SeenAnswer } from '../../rules/token-seen.ts';
+import { hasSucceeded, type SeenAnswer } from '../../rules/token-seen.ts';
 import type { HttpAnswer } from '../../wire/exchange.ts';
 import { known, notProbed, type Remark, type Setting, untold } from './setting.ts';
 import { refusedUpgrade } from './stream-settings.ts';
-import type { View } from './view.ts';
+import type { LearnView } from './view.ts';
 
 /** The step that brings about each invalid request. */
 const caseSteps: Partial<Record<InvalidCase, string>> = {
@@ -92,7 +92,7 @@ export const refusalRemarks: readonly Remark[] = Object.values({ ...caseSteps, .
     steps: [step],
     find(view) {
       const one = view.answer(step);
-      if (one === undefined || !isSuccess(one)) return undefined;
+      if (one === undefined || !hasSucceeded(one)) return undefined;
       const { status } = one.exchange.answer;
       return step === causeSteps.unauthorized
         ? `a wrong key gets a token (${step}, status ${status}), as from serve without --accept-key`
@@ -102,19 +102,19 @@ export const refusalRemarks: readonly Remark[] = Object.values({ ...caseSteps, .
 );
 
 /** The request over the limit. */
-export function limitedOf(view: View): SeenAnswer | undefined {
+export function limitedOf(view: LearnView): SeenAnswer | undefined {
   for (let count = 1; count <= 100; count += 1) {
     const one = view.answer(`X-${count}`);
-    if (one !== undefined && !isSuccess(one)) return one;
+    if (one !== undefined && !hasSucceeded(one)) return one;
   }
   return undefined;
 }
 
 function refusalOf(one: SeenAnswer | undefined): HttpAnswer | undefined {
-  return one === undefined || isSuccess(one) ? undefined : one.exchange.answer;
+  return one === undefined || hasSucceeded(one) ? undefined : one.exchange.answer;
 }
 
-function usualStatus(view: View): number | undefined {
+function usualStatus(view: LearnView): number | undefined {
   const statuses = Object.values(caseSteps).flatMap((step) => refusalOf(view.answer(step))?.status ?? []);
   const counts = new Map<number, number>();
   for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -133,11 +133,11 @@ function statusOf(status: number, evidence: string) {
 function answerSettings(
   cause: string,
   steps: readonly string[],
-  find: (view: View) => HttpAnswer | undefined,
+  find: (view: LearnView) => HttpAnswer | undefined,
   what: string,
 ): Setting[] {
   const path = (field: string) => `refusals.${cause}.${field}`;
-  const said = (view: View) => {
+  const said = (view: LearnView) => {
     const answer = find(view);
     return answer && readError(parseJson(answer.body));
   };

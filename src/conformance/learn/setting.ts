@@ -1,4 +1,4 @@
-import type { View } from './view.ts';
+import type { LearnView } from './view.ts';
 
 /** The range of numbers that the observations allow, both ends included. */
 export type Range = readonly [from: number, to: number];
@@ -22,13 +22,13 @@ export interface Setting {
   /** How, or why it cannot be found out. */
   how: string;
   /** Undefined if the observations do not show it. Pure. */
-  infer?: (view: View) => Learned | undefined;
+  infer?: (view: LearnView) => Learned | undefined;
 }
 
 /** Behaviour of a service that the dialect cannot express. */
 export interface Remark {
   steps: readonly string[];
-  find(view: View): string | undefined;
+  find(view: LearnView): string | undefined;
 }
 
 /** `range`: other values that show the same. */

@@ -3,9 +3,9 @@ import { closeCodes } from '../../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { known, type Learned, notProbed, type Setting, untold } from './setting.ts';
-import { confirmedAt, presentedAt, type ServiceEnd, serviceEnd, textsOf, type View } from './view.ts';
+import { confirmedAt, type LearnView, presentedAt, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
 
-export const streamSettings: readonly Setting[] = [
+export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.binaryToken',
     steps: ['S8', 'S4', 'S6'],
@@ -136,7 +136,7 @@ export const streamSettings: readonly Setting[] = [
 ];
 
 /** The close of a stream whose token ended: between its `exp` and a little later. */
-export function expiryEnd(view: View): ServiceEnd | undefined {
+export function expiryEnd(view: LearnView): ServiceEnd | undefined {
   const stream = view.stream('A55');
   const end = serviceEnd(stream);
   const grant = view.grants.find(({ id }) => id === 'T55');
@@ -147,7 +147,7 @@ export function expiryEnd(view: View): ServiceEnd | undefined {
 }
 
 /** The close for audio before the token; one that is like that for an invalid token has taken the audio for it. */
-export function earlyAudioEnd(view: View): ServiceEnd | undefined {
+export function earlyAudioEnd(view: LearnView): ServiceEnd | undefined {
   const stream = view.stream('S7');
   const end = stream && confirmedAt(stream) === undefined ? serviceEnd(stream) : undefined;
   const invalid = serviceEnd(view.stream('S4'));
@@ -183,7 +183,7 @@ function commonest(values: readonly number[]): number | undefined {
 /** A refusal comes immediately; audio that is held waits until the deadline of the token. */
 const atOnceMs = 1_000;
 
-function inferBinaryToken(view: View): Learned | undefined {
+function inferBinaryToken(view: LearnView): Learned | undefined {
   const stream = view.stream('S8');
   if (stream === undefined) return undefined;
   if (confirmedAt(stream) !== undefined) return known('accept', 'S8 was confirmed');
@@ -206,7 +206,7 @@ function inferBinaryToken(view: View): Learned | undefined {
   );
 }
 
-function inferConnectionLimit(view: View): Learned | undefined {
+function inferConnectionLimit(view: LearnView): Learned | undefined {
   const refused = refusedUpgrade(view);
   if (refused !== undefined) return known('refuse-upgrade', `the upgrade of ${refused.id} was refused`);
   const last = view.stream('C11');
@@ -220,13 +220,13 @@ function inferConnectionLimit(view: View): Learned | undefined {
 }
 
 /** The first of many connections of a device whose upgrade was refused: a limit by address counts other streams too. */
-export function refusedUpgrade(view: View): SeenStream | undefined {
+export function refusedUpgrade(view: LearnView): SeenStream | undefined {
   const ids = Array.from({ length: connectionsPerDevice + 1 }, (_, index) => `C${index + 1}`);
   return ids.map((id) => view.refusedUpgrade(id)).find((stream) => stream !== undefined);
 }
 
 /** The close of the oldest stream of a device for its newest. */
-export function evictedEnd(view: View): ServiceEnd | undefined {
+export function evictedEnd(view: LearnView): ServiceEnd | undefined {
   const last = view.stream('C11');
   const confirmed = last && confirmedAt(last);
   const end = serviceEnd(view.stream('C1'));
@@ -240,7 +240,7 @@ const sizes = [
   ['M3', 16 * 1024 * 1024],
 ] as const;
 
-function inferLargestMessage(view: View): Learned | undefined {
+function inferLargestMessage(view: LearnView): Learned | undefined {
   const tried = sizes.flatMap(([id, bytes]) => {
     const stream = view.stream(id);
     return stream === undefined

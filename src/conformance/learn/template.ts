@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../protocol/error-body.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
-import { type Said, textsOf, type View } from './view.ts';
+import { type LearnView, type Said, textsOf } from './view.ts';
 
 /** One message as it was seen, and what its stream shows about the values in it. */
 export interface Sample {
@@ -21,7 +21,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const momentSlackMs = 5_000;
 
 /** Messages of one stream as samples. */
-export function samplesOf(view: View, stream: SeenStream, messages: readonly Said[]): Sample[] {
+export function samplesOf(view: LearnView, stream: SeenStream, messages: readonly Said[]): Sample[] {
   const { upgrade } = stream.exchange;
   const all = textsOf(stream).map(({ body }) => body);
   const context = {

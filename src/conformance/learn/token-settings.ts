@@ -3,7 +3,7 @@ import { reservedClaims } from '../../protocol/claims.ts';
 import { isSigningAlgorithm } from '../../protocol/dialect.ts';
 import type { SeenGrant } from '../../rules/token-seen.ts';
 import { known, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
-import { confirmedAt, serviceEnd, type View } from './view.ts';
+import { confirmedAt, type LearnView, serviceEnd } from './view.ts';
 
 const grantSteps = ['E1', 'E2', 'E3'] as const;
 /** Ages at which an expired token is shown, seconds past `exp`. */
@@ -12,7 +12,7 @@ const lateSteps = overdue.map((seconds) => `A${60 + seconds}`);
 /** The one of these that lies between two ages is the likely one: services are set to round figures. */
 const usualLeeways = [0, 5, 10, 30, 60] as const;
 
-export const tokenSettings: readonly Setting[] = [
+export const learnedTokenSettings: readonly Setting[] = [
   {
     path: 'token.algorithm',
     steps: grantSteps,
@@ -104,7 +104,7 @@ export const tokenRemarks: readonly Remark[] = [
   },
 ];
 
-function inferLeeway(view: View) {
+function inferLeeway(view: LearnView) {
   const shown = overdue.flatMap((seconds) => {
     const stream = view.stream(`A${60 + seconds}`);
     return stream === undefined ? [] : [{ seconds, isAccepted: confirmedAt(stream) !== undefined }];

@@ -1,12 +1,18 @@
 import { isRecord, readError } from '../../protocol/error-body.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import type { Seen } from '../../rules/rule.ts';
-import { isOpened, readText, type SeenStream, serviceMessages, streams } from '../../rules/stream-seen.ts';
+import {
+  isOpened,
+  readTextMessage,
+  type SeenStream,
+  serviceMessages,
+  streams,
+} from '../../rules/stream-seen.ts';
 import { grants, isPage, type SeenAnswer, type SeenGrant } from '../../rules/token-seen.ts';
 import type { WireMessage } from '../../wire/exchange.ts';
 
 /** The exchanges of a run, by their names. */
-export interface View {
+export interface LearnView {
   /** The answer to a request; undefined where there is none, or a page was answered in the service's place. */
   answer(id: string): SeenAnswer | undefined;
   /** A stream that was opened. */
@@ -18,7 +24,7 @@ export interface View {
   readonly streams: readonly SeenStream[];
 }
 
-export function createView(seen: readonly Seen[]): View {
+export function createView(seen: readonly Seen[]): LearnView {
   const byId = new Map(seen.map((one) => [one.id, one]));
   const opened = streams(seen).filter(isOpened);
   return {
@@ -45,7 +51,7 @@ export interface Said extends ServiceMessage {
 /** The text messages of the service, in their order. */
 export function textsOf(stream: SeenStream): Said[] {
   return serviceMessages(stream).flatMap((message) => {
-    const read = readText(message);
+    const read = readTextMessage(message);
     return read === undefined ? [] : [{ ...read, ...flatError(read), at: message.at }];
   });
 }

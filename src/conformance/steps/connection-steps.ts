@@ -1,7 +1,7 @@
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import type { Asker } from '../asker.ts';
 import type { DeviceRole } from '../devices.ts';
-import type { Line } from '../line.ts';
+import type { ServiceLine } from '../line.ts';
 import type { Step } from './step.ts';
 import { present } from './stream-steps.ts';
 
@@ -21,7 +21,7 @@ export const connectionSteps: readonly Step[] = [
   },
 ];
 
-async function openOne(ask: Asker, name: string, device: DeviceRole, provoked = false): Promise<Line> {
+async function openOne(ask: Asker, name: string, device: DeviceRole, provoked = false): Promise<ServiceLine> {
   await ask.token(`${name}-token`, { device });
   const token = ask.tokenOf(`${name}-token`);
   const line = await ask.open(name, { provoked });
@@ -30,7 +30,7 @@ async function openOne(ask: Asker, name: string, device: DeviceRole, provoked = 
 }
 
 async function fillUp(ask: Asker): Promise<void> {
-  const lines: Line[] = [];
+  const lines: ServiceLine[] = [];
   try {
     for (let count = 1; count <= connectionsPerDevice; count += 1) {
       const line = await openOne(ask, `C${count}`, 'many');

@@ -3,13 +3,13 @@ import type { Cost } from '../cost.ts';
 import type { DeviceRole } from '../devices.ts';
 
 /** How far a run goes. Each level holds those before it. */
-export type Level = 'base' | 'standard' | 'exhaust' | 'thorough';
+export type CheckLevel = 'base' | 'standard' | 'exhaust' | 'thorough';
 
 /** One exchange, or a few that belong together: what is asked, what it costs, and when. */
 export interface Step {
   id: string;
   title: string;
-  level: Level;
+  level: CheckLevel;
   cost: Cost;
   /** The device that it is asked for, where another than the user's own is needed. */
   device?: DeviceRole;

@@ -1,7 +1,7 @@
 import { bytesForMs, bytesPerMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import type { Asker } from '../asker.ts';
 import { noCost, oneConnection } from '../cost.ts';
-import type { Line } from '../line.ts';
+import type { ServiceLine } from '../line.ts';
 import type { Step } from './step.ts';
 
 const muteMs = 500;
@@ -34,7 +34,7 @@ const besideMs = 1_000;
 /** Presents a token, and waits until it is confirmed or the line has ended. */
 export async function present(
   ask: Asker,
-  line: Line,
+  line: ServiceLine,
   token: string,
   opcode?: 'text' | 'binary',
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function present(
 }
 
 /** A fresh token is confirmed, or refused: silence is neither. */
-async function presentFresh(ask: Asker, line: Line, token: string): Promise<void> {
+async function presentFresh(ask: Asker, line: ServiceLine, token: string): Promise<void> {
   const before = line.heard.texts;
   await present(ask, line, token);
   if (line.isOpen && !line.isConfirmed && line.heard.texts === before)
@@ -55,7 +55,7 @@ async function presentFresh(ask: Asker, line: Line, token: string): Promise<void
 }
 
 /** Says the speech in real time, and goes on with silence, as a microphone does, until the reply has ended. */
-async function speak(ask: Asker, line: Line): Promise<void> {
+async function speak(ask: Asker, line: ServiceLine): Promise<void> {
   const { clock } = ask.clockwork;
   const frameBytes = bytesForMs(defaultFrameMs);
   const silence = Buffer.alloc(frameBytes);
@@ -99,7 +99,7 @@ function shortStep(
   id: string,
   title: string,
   uses: readonly string[],
-  act: (ask: Asker, line: Line) => Promise<void>,
+  act: (ask: Asker, line: ServiceLine) => Promise<void>,
 ): Step {
   return streamStep(id, title, uses, async (ask) => {
     // Before the line is opened: without a token there is nothing to open it for.

@@ -1,9 +1,9 @@
 import { type ApiVersion, serviceUrl, streamPath, tokenPath } from '../../protocol/paths.ts';
-import type { Asker, TokenOptions } from '../asker.ts';
+import type { Asker, AskerTokenOptions } from '../asker.ts';
 import { onePlain, oneToken } from '../cost.ts';
 import type { Step } from './step.ts';
 
-function tokenStep(id: string, title: string, options: TokenOptions, more: Partial<Step> = {}): Step {
+function tokenStep(id: string, title: string, options: AskerTokenOptions, more: Partial<Step> = {}): Step {
   return {
     id,
     title,
@@ -15,9 +15,9 @@ function tokenStep(id: string, title: string, options: TokenOptions, more: Parti
   };
 }
 
-type Fields = Parameters<NonNullable<TokenOptions['body']>>[0];
+type Fields = Parameters<NonNullable<AskerTokenOptions['body']>>[0];
 
-function bodyWith(change: (fields: Fields) => object): TokenOptions {
+function bodyWith(change: (fields: Fields) => object): AskerTokenOptions {
   return { accept: true, body: (fields) => JSON.stringify(change(fields)) };
 }
 

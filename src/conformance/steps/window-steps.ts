@@ -1,5 +1,5 @@
 import { tokenRequestsPerWindow } from '../../protocol/rate-limit.ts';
-import { isSuccess, tokenAnswers } from '../../rules/token-seen.ts';
+import { hasSucceeded, tokenAnswers } from '../../rules/token-seen.ts';
 import type { Asker } from '../asker.ts';
 import { oneToken } from '../cost.ts';
 import type { Step } from './step.ts';
@@ -48,6 +48,6 @@ export const exhaustSteps: readonly Step[] = [
 async function exhaust(ask: Asker): Promise<void> {
   for (let count = 1; count <= burst; count += 1) {
     const seen = await ask.token(`X-${count}`, { device: 'exhausted', provoked: true, hurry });
-    if (!tokenAnswers([seen]).some(isSuccess)) return;
+    if (!tokenAnswers([seen]).some(hasSucceeded)) return;
   }
 }

@@ -11,7 +11,7 @@ import type { NativeFormat } from '../host/native-devices.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createWatchdog } from '../process/watchdog.ts';
 import { createLoss } from './loss.ts';
-import { frameMs, type Speaker } from './speaker.ts';
+import { type Speaker, speakerFrameMs } from './speaker.ts';
 
 /** Frames sent ahead of the device's need, against delays in this process. */
 const leadFrames = 2;
@@ -58,7 +58,7 @@ export async function openHosted(
   const { control } = child;
   if (control === undefined) throw new TypeError('a device host has a control stream');
   const note = (frames: number, burst: number, now: number) => {
-    const isHeldUp = last.isAudio && now - last.at > burst * frameMs + heldUpMs;
+    const isHeldUp = last.isAudio && now - last.at > burst * speakerFrameMs + heldUpMs;
     if (isHeldUp) holes += 1;
     if (frames === 0 && last.isAudio) silenceAt = now;
     last = { at: now, isAudio: frames > 0 };
@@ -91,7 +91,7 @@ export async function openHosted(
     backend: backend.name,
     lost,
     get delayMs() {
-      return (inFlight - leadFrames) * frameMs + backend.playbackMs;
+      return (inFlight - leadFrames) * speakerFrameMs + backend.playbackMs;
     },
     get holes() {
       return holes;
@@ -110,7 +110,8 @@ export async function openHosted(
     takeLateMs: () => 0,
     async finish() {
       // Pushes out the rest of the converter.
-      if (ownLead > leadFrames) (child.pcm as Writable).write(convert(Buffer.alloc(bytesForMs(frameMs))));
+      if (ownLead > leadFrames)
+        (child.pcm as Writable).write(convert(Buffer.alloc(bytesForMs(speakerFrameMs))));
       while (inFlight > 0 && !signal.aborted) await took();
       await Promise.race([waitUntil(clock, clock.now() + hostedTailMs), child.ended]);
       watchdog.stop();

@@ -1,4 +1,4 @@
-import type { ErrorDetails } from '../../kernel/errors.ts';
+import type { FailureDetails } from '../../kernel/errors.ts';
 import { deviceError } from '../device-error.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 
@@ -18,7 +18,7 @@ export function createLoss(child: DeviceProcess, onLost = () => {}): Loss {
   });
   // Handled even if nobody waits for it.
   lost.catch(() => {});
-  const lose = (why: string, details: ErrorDetails = {}) => {
+  const lose = (why: string, details: FailureDetails = {}) => {
     controller.abort(deviceError(why, { details }));
     onLost();
   };

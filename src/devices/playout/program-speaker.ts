@@ -7,7 +7,7 @@ import { deviceError } from '../device-error.ts';
 import type { DeviceProcess } from '../process/device-process.ts';
 import { createLag } from './lag.ts';
 import { createLoss } from './loss.ts';
-import { frameMs, type Speaker } from './speaker.ts';
+import { type Speaker, speakerFrameMs } from './speaker.ts';
 
 /** A program that cannot play ends within this time. */
 const settleMs = 250;
@@ -126,8 +126,8 @@ export async function openProgram(
         input.write(cushion);
         writtenMs += cushionMs;
       }
-      nextAt += frameMs * (1 + lag.easing);
-      writtenMs += frameMs;
+      nextAt += speakerFrameMs * (1 + lag.easing);
+      writtenMs += speakerFrameMs;
       input.write(frame);
     },
     takeLateMs() {

@@ -19,4 +19,4 @@ export interface Speaker {
   stop(): Promise<void>;
 }
 
-export const frameMs = 20;
+export const speakerFrameMs = 20;

@@ -20,8 +20,8 @@ import {
 import { concealAnswer, concealRequest } from '../../wire/conceal.ts';
 import type { HttpAnswer as AnswerSeen } from '../../wire/exchange.ts';
 import { headerPairs } from '../../wire/headers.ts';
-import { answerHead, answerText, type HttpAnswer } from '../../wire/server/http-answer.ts';
-import { readBody } from '../../wire/server/http-body.ts';
+import { answerHead, answerText, type OutgoingAnswer } from '../../wire/server/http-answer.ts';
+import { readRequestBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { Tap } from '../../wire/tap.ts';
 import { tokenFacts } from '../../wire/token-facts.ts';
@@ -88,7 +88,7 @@ async function answer(
   }
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (mediaType !== jsonMediaType) return { ...refuseToken('unsupportedMediaType'), hangUp: true };
-  const body = await readBody(request, maxTokenRequestBytes);
+  const body = await readRequestBody(request, maxTokenRequestBytes);
   if (body === undefined) return { ...refuseToken('bodyTooLarge'), hangUp: true };
   if (watch !== undefined) watch.body = Buffer.from(body).toString();
   return token(body, about.remote ?? '', sent);
@@ -139,7 +139,7 @@ function watchTokenRequest(request: IncomingMessage, tap: Tap, clock: Clock): Re
   };
 }
 
-function seenAnswer(answer: HttpAnswer, firstByteMs: number): AnswerSeen {
+function seenAnswer(answer: OutgoingAnswer, firstByteMs: number): AnswerSeen {
   const body = answerText(answer);
   return { status: answer.status, headers: headerPairs(answerHead(answer, body)), body, firstByteMs };
 }

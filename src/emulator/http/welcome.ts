@@ -1,7 +1,7 @@
 import { version } from '../../kernel/version.ts';
 import { controlOperations, controlPrefix, pagePath } from '../../protocol/control.ts';
 import { streamPath, tokenPaths } from '../../protocol/paths.ts';
-import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 
 /** Paths of the emulator, by purpose. */
 const links = {
@@ -13,7 +13,7 @@ const links = {
 };
 
 /** The answer to `GET /`: a page for a browser, JSON with the links for all others. Not part of the specification. */
-export function welcome(accept: string | undefined, hasPage: boolean): HttpAnswer {
+export function welcome(accept: string | undefined, hasPage: boolean): OutgoingAnswer {
   if (!accept?.includes('text/html'))
     return { status: 200, body: JSON.stringify({ name: 'voicectl', version, links }), headers: [varies] };
   const headers = [

@@ -14,7 +14,7 @@ const maxErrorText = 500;
  * real-time pace. Each stream has its own process, run by the shell. When one fails, its stream gets an error
  * message with the end of its standard error, and continues without a reply.
  */
-export function runCommand(command: string): CreateReply {
+export function replyByCommand(command: string): CreateReply {
   return (voice) => {
     const running = startCommand(command, [], { shell: true, stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdin, stdout, stderr } = running.child;

@@ -3,7 +3,7 @@ import { plainReplies, type repliesWithArgument, replyModes } from '../../config
 import { VoicectlError } from '../../kernel/errors.ts';
 import { didYouMean } from '../../protocol/suggestion.ts';
 import { playPcm } from '../../service/streams/playable.ts';
-import { runCommand } from './exec.ts';
+import { replyByCommand } from './exec.ts';
 import { loadModule } from './module.ts';
 import type { CreateReply, ReplyMode } from './reply.ts';
 import { tone } from './tone.ts';
@@ -33,7 +33,7 @@ const withArgument: Record<
   (argument: string, options: ReplyOptions) => Promise<ReplyMode>
 > = {
   file: sayFile,
-  exec: async (command) => runCommand(command),
+  exec: async (command) => replyByCommand(command),
   module: loadModule,
   replay: async (folder, { replaySpeed = 1 }) => {
     const { replayRecording } = await import('./replay.ts');

@@ -1,5 +1,5 @@
 import { loadPcm } from '../../audio/wav/wav-source.ts';
-import { findSound } from '../../files/shipped-file.ts';
+import { findShippedSound } from '../../files/shipped-file.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import { makeTone } from '../replies/tone.ts';
@@ -29,9 +29,9 @@ export async function prepareClips({ steps }: Pick<ScenarioPart, 'steps'>, folde
 }
 
 async function prepare(say: string | SpeechAction, folder: string): Promise<Buffer | undefined> {
-  if (typeof say === 'string') return loadPcm(await findSound(say, folder));
+  if (typeof say === 'string') return loadPcm(await findShippedSound(say, folder));
   const { file, tone, silence } = say;
-  if (file !== undefined) return loadPcm(await findSound(file, folder));
+  if (file !== undefined) return loadPcm(await findShippedSound(file, folder));
   if (tone !== undefined) return makeTone(tone, say.for);
   return silence === undefined ? undefined : Buffer.alloc(bytesForMs(silence));
 }

@@ -8,7 +8,7 @@ import { answerWithFaults, type Unanswered, type WrongToken } from '../../servic
 import { invalidRequest, refuseRequest } from '../../service/http/refusal.ts';
 import type { CountedRequest, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
-import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 import type { TokenAuthority } from './token-authority.ts';
 
 export interface TokenEndpointOptions {
@@ -28,7 +28,7 @@ export type TokenEndpoint = (
   body: Uint8Array,
   remote: string,
   sent?: SentHeaders,
-) => Promise<HttpAnswer | Unanswered>;
+) => Promise<OutgoingAnswer | Unanswered>;
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   const { clock, dialect, events, authority, faults, state, rateLimit, accepts } = options;
@@ -37,7 +37,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const unreached = (asker: TokenAsker, { unreached: detail }: Unreached) =>
     refuseRequest('unavailable', { dialect, events, ...asker, detail });
 
-  const grant = async (asker: TokenAsker, wrong?: WrongToken): Promise<HttpAnswer> => {
+  const grant = async (asker: TokenAsker, wrong?: WrongToken): Promise<OutgoingAnswer> => {
     const { device, sent } = asker;
     const counted = state.countRequest(device);
     const rate = counted instanceof Promise ? await reached(counted) : counted;
@@ -56,8 +56,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   /** Refuses an invalid request, unless the dialect counts it and the limit comes first. */
   const refuseWrong = async (
     { device, ...from }: Omit<TokenAsker, 'device'> & { device: string | undefined },
-    refuse: () => HttpAnswer,
-  ): Promise<HttpAnswer> => {
+    refuse: () => OutgoingAnswer,
+  ): Promise<OutgoingAnswer> => {
     const { countsInvalid, headersOnInvalid } = dialect.rateLimit;
     if (device === undefined || !(countsInvalid || headersOnInvalid)) return refuse();
     const counted = countsInvalid ? state.countRequest(device) : state.lookAtLimit(device);
@@ -120,7 +120,7 @@ interface LimitAnswers {
   /** The headers of an answer about the device's window. */
   limitHeaders(rate: CountedRequest): [string, string][];
   /** The refuseRequest of a request over the limit. */
-  limited(asker: TokenAsker, rate: Omit<CountedRequest, 'allowed'>): HttpAnswer;
+  limited(asker: TokenAsker, rate: Omit<CountedRequest, 'allowed'>): OutgoingAnswer;
 }
 
 interface LimitAnswersOptions {

@@ -9,7 +9,7 @@ import { createSchemaPlaces } from '../../protocol/schema-places.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { readTimeline } from '../../recording/timeline.ts';
 import type { CreatePage, PageHandler, PageHost, PageRequest } from '../../service/control/page-handler.ts';
-import { readBody } from '../../wire/server/http-body.ts';
+import { readRequestBody } from '../../wire/server/http-body.ts';
 import type { FaultField, FaultForm } from '../messages.ts';
 import { packVoices, recordingView } from '../recording-view.ts';
 import { sendAsset, sendDocument } from './assets.ts';
@@ -140,7 +140,7 @@ async function act({ request, response, path }: PageRequest, { recordings }: Par
 }
 
 async function readFields(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const body = await readBody(request, 1_024);
+  const body = await readRequestBody(request, 1_024);
   try {
     return Object(JSON.parse(String(body)));
   } catch {

@@ -27,7 +27,7 @@ const firstTabMs = 15_000;
 const lastReadMs = 3_000;
 
 /** The page of a run of verdicts, on a port of its own. */
-export interface VerdictPage {
+export interface ServedVerdicts {
   /** Where a browser of this machine finds it, with the secret of this start. */
   readonly url: string;
   show(news: VerdictNews): void;
@@ -40,7 +40,7 @@ export interface VerdictPageOptions extends Omit<Extract<VerdictMessage, { type:
 }
 
 /** Serves the page of `check` or `drill` on loopback. What happened before a tab came is told to it as well. */
-export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Promise<VerdictPage> {
+export async function serveVerdicts({ clock, ...start }: VerdictPageOptions): Promise<ServedVerdicts> {
   const token = randomBytes(24).toString('base64url');
   const told = createTold(clock);
   const tabs = new Set<ServerResponse>();

@@ -3,12 +3,12 @@ import type { Seen } from '../rule.ts';
 import {
   type FirstMessage,
   isOpened,
-  readText,
+  readTextMessage,
   type SeenStream,
   serviceMessages,
   streams,
 } from '../stream-seen.ts';
-import { isSuccess, type SeenGrant, type SeenToken } from '../token-seen.ts';
+import { hasSucceeded, type SeenGrant, type SeenToken } from '../token-seen.ts';
 
 /** What a device sent to the token endpoint, by any method; a browser's preflight is not of the device. */
 export function deviceRequests(seen: readonly Seen[]): SeenToken[] {
@@ -25,7 +25,7 @@ export function answeredAt({ exchange }: SeenToken): number {
 
 /** Whether the request brought a token. */
 export function isGranted(one: SeenToken): one is SeenGrant {
-  return isSuccess(one) && one.exchange.granted !== undefined;
+  return hasSucceeded(one) && one.exchange.granted !== undefined;
 }
 
 /** Opened connections of a device, in the order of time. */
@@ -43,7 +43,7 @@ export function deviceMessages({ exchange }: SeenStream): WireMessage[] {
 }
 
 /** A token that a device presented. */
-export interface Shown {
+export interface ShownToken {
   stream: SeenStream;
   message: FirstMessage;
   /** Whether the stream was confirmed. */
@@ -53,7 +53,7 @@ export interface Shown {
 }
 
 /** Every token that was presented, in the order of time. */
-export function shownTokens(seen: readonly Seen[]): Shown[] {
+export function shownTokens(seen: readonly Seen[]): ShownToken[] {
   return connections(seen).flatMap((stream) => {
     const message = deviceMessages(stream).find((one): one is FirstMessage => 'token' in one);
     if (message === undefined) return [];
@@ -65,7 +65,7 @@ export function shownTokens(seen: readonly Seen[]): Shown[] {
 
 /** The confirmation of a stream, if it came. */
 export function confirmationOf(stream: SeenStream): WireMessage | undefined {
-  return serviceMessages(stream).find((message) => readText(message)?.category === 'connected');
+  return serviceMessages(stream).find((message) => readTextMessage(message)?.category === 'connected');
 }
 
 /** A token by its `jti`, or if it has none by the start of its hash. */
@@ -83,6 +83,6 @@ export function interruptions(seen: readonly Seen[]): (SeenStream & { exchange: 
 }
 
 /** A duration for people: `0.3 s`. */
-export function secondsText(ms: number): string {
+export function deviceSecondsText(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

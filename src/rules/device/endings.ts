@@ -4,7 +4,13 @@ import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { endText, type SeenStream } from '../stream-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
-import { confirmationOf, connections, deviceRequests, interruptions, secondsText } from './device-seen.ts';
+import {
+  confirmationOf,
+  connections,
+  deviceRequests,
+  deviceSecondsText,
+  interruptions,
+} from './device-seen.ts';
 
 /** How a device ends its streams, and goes on when one is ended. */
 export const endingRules: readonly Rule[] = [
@@ -37,7 +43,10 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
   const evidence = returns.flatMap(({ stream, next }) => [stream, next]);
   const storm = findStorm(asked.map(({ exchange }) => exchange.at));
   if (storm !== undefined)
-    return fail(`${storm.attempts} attempts in ${secondsText(storm.ms)}, after ${endText(first)}`, evidence);
+    return fail(
+      `${storm.attempts} attempts in ${deviceSecondsText(storm.ms)}, after ${endText(first)}`,
+      evidence,
+    );
   if (growsApart(times) === false)
     return fail(
       `interrupted again and again, it came back after ${waitsText(times)}: the waits do not grow`,
@@ -45,7 +54,7 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
     );
   const [back] = returns;
   if (back === undefined) return unknown(`${endText(first)}, and it did not come back`, first);
-  return pass(`${endText(first)}, it came back after ${secondsText(back.afterMs)}`, evidence);
+  return pass(`${endText(first)}, it came back after ${deviceSecondsText(back.afterMs)}`, evidence);
 }
 
 function judgeNumber(seen: readonly Seen[]): Finding | undefined {

@@ -11,7 +11,7 @@ import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown 
 import type { SeenStream } from '../stream-seen.ts';
 import { mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
-import { answeredAt, connections, deviceRequests, isGranted, secondsText } from './device-seen.ts';
+import { answeredAt, connections, deviceRequests, deviceSecondsText, isGranted } from './device-seen.ts';
 
 const section = `POST ${tokenPath()}`;
 
@@ -79,9 +79,9 @@ function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
   const told = toldWait(one);
   if (next === undefined) return unknown(`it did not ask again after ${rateLimited}`, one);
   const waitedMs = next.exchange.at - answeredAt(one);
-  const waited = `after ${rateLimited} it asked again in ${secondsText(waitedMs)}`;
+  const waited = `after ${rateLimited} it asked again in ${deviceSecondsText(waitedMs)}`;
   if (told === undefined) return pass(waited, [one, next]);
-  const text = `${waited}; ${told.name} said ${secondsText(told.ms)}`;
+  const text = `${waited}; ${told.name} said ${deviceSecondsText(told.ms)}`;
   return waitedMs < told.ms - earlyMs ? fail(text, [one, next]) : pass(text, [one, next]);
 }
 
@@ -102,7 +102,10 @@ function toldWait({ exchange: { answer, wallAt, totalMs } }: SeenToken) {
 function judgeSpread(limited: readonly SeenToken[], times: readonly number[]): Finding | undefined {
   const storm = findStorm(times);
   if (storm !== undefined)
-    return fail(`${storm.attempts} requests in ${secondsText(storm.ms)}, while it was rate limited`, limited);
+    return fail(
+      `${storm.attempts} requests in ${deviceSecondsText(storm.ms)}, while it was rate limited`,
+      limited,
+    );
   if (limited.some((one) => toldWait(one) !== undefined)) return undefined;
   const grows = growsApart(times);
   if (grows === undefined) return undefined;
@@ -120,11 +123,11 @@ function judgeRefused(seen: readonly Seen[]): Finding | undefined {
   if (connected !== undefined) return connected;
   const storm = findStorm(refused.map(({ exchange }) => exchange.at));
   if (storm !== undefined)
-    return fail(`${storm.attempts} requests in ${secondsText(storm.ms)}, all of them refused`, refused);
+    return fail(`${storm.attempts} requests in ${deviceSecondsText(storm.ms)}, all of them refused`, refused);
   const next = asked[asked.indexOf(first) + 1];
   const after = `after ${answerText(first)} it`;
   if (next === undefined) return pass(`${after} did not connect`, refused);
-  return pass(`${after} asked again in ${secondsText(next.exchange.at - answeredAt(first))}`, refused);
+  return pass(`${after} asked again in ${deviceSecondsText(next.exchange.at - answeredAt(first))}`, refused);
 }
 
 /** A connection that follows a refusal, with no token to present. */

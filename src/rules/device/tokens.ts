@@ -7,9 +7,9 @@ import {
   connections,
   deviceMessages,
   deviceRequests,
+  deviceSecondsText,
   isGranted,
-  type Shown,
-  secondsText,
+  type ShownToken,
   shownTokens,
   tokenName,
 } from './device-seen.ts';
@@ -92,23 +92,26 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
   });
   const old = ages.find(({ ms }) => ms > longestAgeMs);
   if (old !== undefined)
-    return fail(`a token was presented ${secondsText(old.ms)} after it was issued`, [old.grant, old.stream]);
+    return fail(`a token was presented ${deviceSecondsText(old.ms)} after it was issued`, [
+      old.grant,
+      old.stream,
+    ]);
   const count =
     shown.length === 1 ? 'one connection, one token' : `${shown.length} connections, each with its own token`;
   const slowest = Math.max(0, ...ages.map(({ ms }) => ms));
   return pass(
-    `${count}, used within ${secondsText(slowest)}`,
+    `${count}, used within ${deviceSecondsText(slowest)}`,
     shown.map(({ stream }) => stream),
   );
 }
 
 /** Whether the token was granted more than once: without `jti`, tokens of one second are the same. */
-function isGrantedAnew({ message }: Shown, seen: readonly Seen[]): boolean {
+function isGrantedAnew({ message }: ShownToken, seen: readonly Seen[]): boolean {
   return grants(seen).filter(({ exchange }) => exchange.granted.hash === message.token.hash).length > 1;
 }
 
 /** An earlier use of the same token, which the service did not refuse. */
-function firstUse({ message }: Shown, before: readonly Shown[]): Shown | undefined {
+function firstUse({ message }: ShownToken, before: readonly ShownToken[]): ShownToken | undefined {
   return before.find((one) => !one.refused && one.message.token.hash === message.token.hash);
 }
 
@@ -125,7 +128,7 @@ function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
       const endedAt = stream.exchange.end?.at ?? stream.exchange.upgrade.at;
       const next = deviceRequests(seen).find(({ exchange }) => exchange.at >= endedAt);
       if (next === undefined) return [unknown('it did not come back after its token was refused', stream)];
-      const after = secondsText(next.exchange.at - endedAt);
+      const after = deviceSecondsText(next.exchange.at - endedAt);
       return [
         pass(`it asked for a new token after ${after}${isGranted(next) ? '' : ', which was not granted'}`, [
           stream,

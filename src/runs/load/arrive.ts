@@ -11,7 +11,7 @@ const averaged = 10;
  * Waits for one arrival after the other, and is never early. A timer alone is 0.7 ms late on average, which would be a
  * part of each time of a token: where arrivals are rare, the last millisecond is waited for turn by turn of the event loop.
  */
-export function createArrivals(clock: Clock, signal: AbortSignal) {
+export function startArrivals(clock: Clock, signal: AbortSignal) {
   let before: number | undefined;
   let apartMs = closeMs;
   /** Returns whether the moment has come; false if the signal has ended the wait. */

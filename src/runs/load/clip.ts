@@ -10,12 +10,12 @@ export interface Clip {
   speechEnd: number;
 }
 
-export const frameMs = defaultFrameMs;
-const frameBytes = bytesForMs(frameMs);
+export const clipFrameMs = defaultFrameMs;
+const frameBytes = bytesForMs(clipFrameMs);
 
 /** How long a clip of this audio is. */
 export function clipMs(pcm: Buffer): number {
-  return countFrames(pcm) * frameMs;
+  return countFrames(pcm) * clipFrameMs;
 }
 
 function countFrames(pcm: Buffer): number {
@@ -43,5 +43,5 @@ function endOfSpeech(pcm: Buffer, count: number): number {
   const last = events.findLast(({ type }) => type === 'speech-end');
   return last === undefined
     ? count - 1
-    : Math.min(count - 1, Math.max(0, Math.ceil(last.atMs / frameMs) - 1));
+    : Math.min(count - 1, Math.max(0, Math.ceil(last.atMs / clipFrameMs) - 1));
 }

@@ -4,8 +4,8 @@ import { type Clock, type ClockTimer, repeat, systemClock, waitUntil } from '../
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { createFastDialer } from '../../wire/client/fast-stream.ts';
 import { createPulse } from '../../wire/pulse.ts';
-import { createArrivals } from './arrive.ts';
-import { createClip, frameMs } from './clip.ts';
+import { startArrivals } from './arrive.ts';
+import { clipFrameMs, createClip } from './clip.ts';
 import type { LoadContext, LoadTarget } from './context.ts';
 import { holdSession } from './hold-session.ts';
 import { type LoadOrder, planLoad, type Share, sessionsOf } from './plan.ts';
@@ -61,7 +61,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
     clock,
     target: job.target,
     dial: createFastDialer({ url: serviceUrl(job.target.wsUrl, streamPath), ca: job.target.ca, clock }),
-    pulse: createPulse({ clock, periodMs: frameMs, slotsPerPeriod: slotsPerFrame }),
+    pulse: createPulse({ clock, periodMs: clipFrameMs, slotsPerPeriod: slotsPerFrame }),
     clip: createClip(job.pcm),
     tally,
     task: job.order.task,
@@ -77,7 +77,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
   const reports = startReports(tally, { ...reporting, startedAt, generator: job.generator });
   try {
     const sessions: Promise<void>[] = [];
-    const arrival = createArrivals(clock, signal);
+    const arrival = startArrivals(clock, signal);
     for (const index of sessionsOf(job.share, job.order.sessions)) {
       const due = startedAt + (plan.arrivals[index] ?? 0);
       if (!(await arrival(due))) break;

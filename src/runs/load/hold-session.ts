@@ -5,7 +5,7 @@ import type { LoadContext, PlannedSession } from './context.ts';
 import { Ear } from './ear.ts';
 import { fetchToken, joinStream, type LoadStream } from './join.ts';
 import { Mouth } from './mouth.ts';
-import { createListener, createTalker, type Role } from './roles.ts';
+import { createListener, createTalker, type LoadRole } from './roles.ts';
 
 /** An arrival that is later than this was not started by this machine: it is dropped. */
 const dropAfterMs = 1_000;
@@ -77,7 +77,7 @@ async function run(context: LoadContext, planned: PlannedSession): Promise<void>
 function roleOf(
   { task, tally, times }: LoadContext,
   parts: { ear: Ear; mouth: Mouth; confirmedAt: number },
-): Role {
+): LoadRole {
   const all = { ...parts, tally, times };
   return task === 'listen'
     ? createListener(all, parts.confirmedAt + times.holdMs)
@@ -89,7 +89,7 @@ async function play(
   context: LoadContext,
   { stream, ended, breakage }: LoadStream,
   ear: Ear,
-  createRole: (mouth: Mouth) => Role,
+  createRole: (mouth: Mouth) => LoadRole,
   end: 'close' | 'cut' = 'close',
 ): Promise<void> {
   const { pulse, signal, clock } = context;

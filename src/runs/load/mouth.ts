@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { FastStream } from '../../wire/client/fast-stream.ts';
-import { type Clip, frameMs } from './clip.ts';
+import { type Clip, clipFrameMs } from './clip.ts';
 import type { Tally } from './tally.ts';
 
 /** Beyond this the service does not read: further frames are not sent, and are counted. */
@@ -36,7 +36,7 @@ export class Mouth {
   /** Sends the frame that is due. Returns whether it carries the end of speech. */
   send(due: number): boolean {
     const { counts } = this.#tally;
-    const missed = Math.round((due - this.#lastDue) / frameMs) - 1;
+    const missed = Math.round((due - this.#lastDue) / clipFrameMs) - 1;
     if (missed > 0) counts.framesMissed += missed;
     this.#lastDue = due;
     const at = this.#next;

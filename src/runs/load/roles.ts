@@ -6,7 +6,7 @@ import type { Mouth } from './mouth.ts';
 import { bargeInAfterMs } from './tasks.ts';
 
 /** What a device does on a confirmed stream: asked for each frame that is due. */
-export interface Role {
+export interface LoadRole {
   /** Sends the frame that is due. Returns whether the session is over. Throws if the service failed it. */
   tick(due: number): boolean;
 }
@@ -19,7 +19,7 @@ const stoppedAfterMs = 300;
 const stopWithinMs = 1_000;
 
 /** Sends silence and listens until the moment `until`. */
-export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): Role {
+export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): LoadRole {
   return {
     tick(due) {
       mouth.send(due);
@@ -29,7 +29,10 @@ export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): 
 }
 
 /** Speaks, hears the reply, and speaks again until `holdMs` is over; may interrupt the first reply of each turn. */
-export function createTalker({ ear, mouth, confirmedAt, times, tally }: Parts, interrupts: boolean): Role {
+export function createTalker(
+  { ear, mouth, confirmedAt, times, tally }: Parts,
+  interrupts: boolean,
+): LoadRole {
   let mayInterrupt = interrupts;
   let interruptedAt: number | undefined;
 

@@ -24,7 +24,7 @@ export const shownStatistics = [
 export type ShownStatistic = (typeof shownStatistics)[number];
 
 /** Values in one class of a distribution. */
-export interface Bar {
+export interface HistogramBar {
   fromMs: number;
   toMs: number;
   count: number;
@@ -40,7 +40,7 @@ export interface MetricSummary {
   mean: Estimate;
   statistics: Record<ShownStatistic, Estimate>;
   /** Classes of equal width on a logarithmic axis. */
-  bars: Bar[];
+  bars: HistogramBar[];
 }
 
 /** Milliseconds. */
@@ -115,7 +115,7 @@ const mostBars = 48;
 /** A class is at least this wide, as a factor. */
 const smallestFactor = 1.03;
 
-function barsOf({ finished, unfinished }: MetricTimes): Bar[] {
+function barsOf({ finished, unfinished }: MetricTimes): HistogramBar[] {
   const low = Math.min(finished.min ?? Infinity, unfinished.min ?? Infinity);
   const high = Math.max(finished.max ?? 0, unfinished.max ?? 0);
   const widest = Math.log(high / low) / Math.log(smallestFactor);
@@ -123,7 +123,7 @@ function barsOf({ finished, unfinished }: MetricTimes): Bar[] {
   const factor = (high / low) ** (1 / bars);
   const all = Array.from(
     { length: bars },
-    (_, index): Bar => ({
+    (_, index): HistogramBar => ({
       fromMs: (low * factor ** index) / 1000,
       toMs: (low * factor ** (index + 1)) / 1000,
       count: 0,

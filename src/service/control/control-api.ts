@@ -27,7 +27,7 @@ import { isNestedWithin } from '../../protocol/nesting.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { isFromThisMachine } from '../../wire/server/forwarded.ts';
-import { readBody } from '../../wire/server/http-body.ts';
+import { readRequestBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import { isUnavailable } from '../state/unavailable.ts';
@@ -224,7 +224,7 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const body = await readBody(request, maxJsonBytes);
+  const body = await readRequestBody(request, maxJsonBytes);
   if (body === undefined) throw tooLarge(maxJsonBytes);
   const value = body.length === 0 ? {} : parseJson(body.toString());
   if (value === undefined) throw new ControlRefusal(400, invalidRequestCode, 'The body is not valid JSON');
@@ -233,7 +233,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 }
 
 async function readSpeech(request: IncomingMessage): Promise<Buffer> {
-  const body = await readBody(request, maxSpeechBytes);
+  const body = await readRequestBody(request, maxSpeechBytes);
   if (body === undefined) throw tooLarge(maxSpeechBytes);
   const isWav = ['RIFF', 'RF64'].includes(body.toString('latin1', 0, 4));
   const name = 'the request body';

@@ -3,7 +3,7 @@ import { audience, type TokenClaims } from '../../protocol/claims.ts';
 import type { RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
-import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 
 /** What is wrong with a token that a fault issues and the stream refuses. */
 export type WrongToken = 'expired' | 'future' | 'other-audience' | 'other-issuer' | 'bad-signature';
@@ -13,11 +13,11 @@ export type Unanswered = 'hang' | 'reset';
 
 export interface TokenAnswers {
   /** The answer without a fault; with `wrong`, with a token that the stream refuses for that reason. */
-  normal(wrong?: WrongToken): Promise<HttpAnswer>;
+  normal(wrong?: WrongToken): Promise<OutgoingAnswer>;
   /** In the wording of the dialect. */
-  refuse(cause: RefusalCause): HttpAnswer;
+  refuse(cause: RefusalCause): OutgoingAnswer;
   /** The answer for a used-up window that resets after `resetInMs`. */
-  limited(resetInMs: number): HttpAnswer;
+  limited(resetInMs: number): OutgoingAnswer;
 }
 
 const htmlPage = '<!doctype html><title>502 Bad Gateway</title><h1>502 Bad Gateway</h1>\n';
@@ -28,7 +28,7 @@ export async function answerWithFaults(
   struck: readonly FaultAt<'token'>[],
   answers: TokenAnswers,
   clock: Clock,
-): Promise<HttpAnswer | Unanswered> {
+): Promise<OutgoingAnswer | Unanswered> {
   for (const fault of struck) {
     if (fault.name === 'token-slow') await waitUntil(clock, clock.now() + fault.delay);
   }
@@ -36,7 +36,10 @@ export async function answerWithFaults(
   return fault === undefined ? answers.normal() : answerWith(fault, answers);
 }
 
-async function answerWith(fault: FaultAt<'token'>, answers: TokenAnswers): Promise<HttpAnswer | Unanswered> {
+async function answerWith(
+  fault: FaultAt<'token'>,
+  answers: TokenAnswers,
+): Promise<OutgoingAnswer | Unanswered> {
   switch (fault.name) {
     case 'token-slow':
       return answers.normal();

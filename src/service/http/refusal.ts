@@ -2,7 +2,7 @@ import { shortText } from '../../kernel/short-text.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { InvalidTokenRequest } from '../../protocol/token-request.ts';
-import type { HttpAnswer } from '../../wire/server/http-answer.ts';
+import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 import type { EmulatorEvents, SentHeaders } from '../events.ts';
 
 export interface RefusalContext {
@@ -24,7 +24,7 @@ export interface RefusalContext {
 export function refuseRequest(
   cause: RefusalCause,
   { dialect, events, device, path, remote, detail, why, sent }: RefusalContext,
-): HttpAnswer {
+): OutgoingAnswer {
   const { status, code, message } = dialect.refusals[cause];
   const text = why ?? message;
   const known = given({ device, path: path && shortText(path), remote, why: detail });
@@ -44,7 +44,7 @@ export function refuseRequest(
 export function invalidRequest(
   { case: of, message, details }: InvalidTokenRequest,
   { dialect, events, device, path, remote, sent }: Omit<RefusalContext, 'why'>,
-): HttpAnswer {
+): OutgoingAnswer {
   const cause = 'invalidRequest';
   const { statuses, status: otherwise } = dialect.refusals[cause];
   const status = statuses[of] ?? otherwise;

@@ -7,7 +7,7 @@ import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
-import { type HttpAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
+import { type OutgoingAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { inTurn, ServiceResponse } from '../../wire/server/in-turn.ts';
 import { type RequestTarget, readTarget } from '../../wire/server/request-target.ts';
 import { ServiceRequest } from '../../wire/server/service-request.ts';
@@ -20,14 +20,14 @@ import { aboutRequest, bugOf, guarded } from '../guard.ts';
 import { invalidRequest, type RefusalContext, refuseRequest } from './refusal.ts';
 
 /** What a request ended with: an answer to send, one that is sent already, or none. */
-export type RequestOutcome = HttpAnswer | Unanswered | 'answered';
+export type RequestOutcome = OutgoingAnswer | Unanswered | 'answered';
 
 /** Sees a request while it is handled. */
 export interface RequestWatch {
   /** The body, as far as it was read. */
   body: string;
   /** Called at the end; undefined: without an answer that is known here. */
-  answered(answer: HttpAnswer | undefined): void;
+  answered(answer: OutgoingAnswer | undefined): void;
 }
 
 /** A request whose request line, Host and Origin are accepted. */
@@ -129,7 +129,7 @@ export function createServiceServer(options: ServiceServerOptions): Server {
   return server;
 }
 
-function sendIfOpen({ response, outcome }: { response: ServerResponse; outcome: HttpAnswer }): void {
+function sendIfOpen({ response, outcome }: { response: ServerResponse; outcome: OutgoingAnswer }): void {
   if (response.destroyed) return;
   try {
     sendAnswer(response, outcome);
@@ -159,7 +159,7 @@ async function answer(
 }
 
 /** The answer where a handler of ours throws. */
-export const ownFailure: HttpAnswer = {
+export const ownFailure: OutgoingAnswer = {
   status: 500,
   body: errorBody('INTERNAL_ERROR', 'voicectl failed: its output has more about it'),
   hangUp: true,
@@ -203,7 +203,7 @@ function admitUpgrade(
 }
 
 /** The answer to a request that is not admitted. */
-function refuseEntry({ cause, why }: Admission & { ok: false }, about: RefusalContext): HttpAnswer {
+function refuseEntry({ cause, why }: Admission & { ok: false }, about: RefusalContext): OutgoingAnswer {
   if (cause === 'invalidRequest') return invalidRequest({ case: 'badHttp', message: why }, about);
   return refuseRequest(cause, { ...about, why });
 }
@@ -212,7 +212,7 @@ function refuseEntry({ cause, why }: Admission & { ok: false }, about: RefusalCo
 function malformed(
   code: string | undefined,
   options: Pick<RefusalContext, 'dialect' | 'events'>,
-): HttpAnswer {
+): OutgoingAnswer {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuseRequest('requestTimeout', options);
   if (code === 'HPE_HEADER_OVERFLOW') return refuseRequest('headersTooLarge', options);
   return invalidRequest({ case: 'badHttp', message: 'The request is not valid HTTP' }, options);

@@ -2,7 +2,7 @@ import type { Pulse } from '../../wire/pulse.ts';
 import type { Playable } from './playable.ts';
 
 /** Sends one playable after the other, one frame per tick of the pulse. */
-export interface Speaker {
+export interface StreamSpeaker {
   readonly speaking: boolean;
   say(playable: Playable): void;
   /** Drops what has not been sent yet. */
@@ -22,7 +22,7 @@ export interface SpeakerOptions {
 /** Most playables that wait behind the current one; beyond it the oldest is dropped. */
 const maxWaiting = 64;
 
-export function createSpeaker({ pulse, frameBytes, send, onEnd, onThrown }: SpeakerOptions): Speaker {
+export function createSpeaker({ pulse, frameBytes, send, onEnd, onThrown }: SpeakerOptions): StreamSpeaker {
   const queue: Playable[] = [];
   let leave: (() => void) | undefined;
 

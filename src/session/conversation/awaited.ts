@@ -1,5 +1,5 @@
 import type { ServiceMessage } from '../../protocol/messages.ts';
-import { type Verdict, verdict } from '../expectations.ts';
+import { type ExpectationVerdict, verdict } from '../expectations.ts';
 import { roundMs } from '../metrics.ts';
 import type { EventMatch, Following } from './conversation-plan.ts';
 import { findMismatch, matchesText } from './field-match.ts';
@@ -13,7 +13,7 @@ export interface Awaited {
   /** Whether everything has arrived, or its time is over. `hasPassedOn`: the next turn has begun. */
   isDecided(now: number, hasPassedOn: boolean): boolean;
   /** `until`: the end of the turn so far. */
-  verdicts(until: number): Verdict[];
+  verdicts(until: number): ExpectationVerdict[];
 }
 
 /** The result of one thing that must follow. */
@@ -38,7 +38,7 @@ export function createAwaited(expect: readonly Following[], audio: TurnAudio, wa
   const cameAt = ({ following, at }: Followed) =>
     following.type === 'audio' ? audio.reachedAt(following.audioMs) : at;
 
-  const judge = (one: Followed, until: number): Verdict => {
+  const judge = (one: Followed, until: number): ExpectationVerdict => {
     const begin = beginOf(one);
     const at = cameAt(one);
     const deadline = deadlineOf(one);
@@ -85,7 +85,7 @@ function verdictOn(
   { following, mismatch }: Followed,
   came: boolean,
   found: Parameters<typeof verdict>[2],
-): Verdict {
+): ExpectationVerdict {
   switch (following.type) {
     case 'audio':
       return verdict('expect audio', came ? 'late-audio' : 'too-little-audio', found);

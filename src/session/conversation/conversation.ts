@@ -4,7 +4,7 @@ import { wireFormat } from '../../audio/source-format.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
-import { type Verdict, verdict } from '../expectations.ts';
+import { type ExpectationVerdict, verdict } from '../expectations.ts';
 import { roundMs } from '../metrics.ts';
 import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
 import { createTurn, type Turn } from './turn.ts';
@@ -31,7 +31,7 @@ export interface Conversation {
   /** Lets the judges of the turns that were said hear their replies, one after the other. */
   letJudge(signal: AbortSignal): Promise<void>;
   /** The verdicts of every turn. A turn that was not said has failed. */
-  verdicts(): Verdict[];
+  verdicts(): ExpectationVerdict[];
 }
 
 /** Stands for the time before the first turn: a service may speak first. */

@@ -2,11 +2,11 @@ import type { Level } from '../../audio/level.ts';
 import { createSentSpeech } from '../../audio/sent-speech.ts';
 import type { AudioLimits } from '../../kernel/audio-limits.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
-import { judgeAudio, type Verdict } from '../expectations.ts';
+import { type ExpectationVerdict, judgeExpectedAudio } from '../expectations.ts';
 import { audibleDbfs, createMetrics, type Metrics, roundMs } from '../metrics.ts';
 
 /** The progress of the reply to a turn. */
-export type ReplyState = 'awaited' | 'none' | 'begun' | 'ended';
+export type TurnReplyState = 'awaited' | 'none' | 'begun' | 'ended';
 
 /**
  * The audio of one turn: when its speech began and ended, and the reply, which is the AI audio that arrived after
@@ -28,11 +28,11 @@ export interface TurnAudio {
   readonly lastAudibleAt: number | undefined;
   /** When the first audible AI audio arrived after an end of speech, even between two sentences of the turn. */
   readonly firstAudibleAt: number | undefined;
-  replyState(now: number): ReplyState;
+  replyState(now: number): TurnReplyState;
   /** When the reply runs out if it is played immediately. */
   readonly spokenUntil: number;
   readonly replyBegunAt: number | undefined;
-  judge(limits: AudioLimits): Verdict[];
+  judge(limits: AudioLimits): ExpectationVerdict[];
 }
 
 export interface TurnAudioOptions {
@@ -145,7 +145,7 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
       const endedAt = speechEndedAt();
       const firstAudioMs =
         replyBegunAt === undefined || endedAt === undefined ? null : roundMs(replyBegunAt - endedAt);
-      return judgeAudio(expectations, { ...reply.snapshot(), firstAudioMs });
+      return judgeExpectedAudio(expectations, { ...reply.snapshot(), firstAudioMs });
     },
   };
 }

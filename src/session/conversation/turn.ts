@@ -1,7 +1,7 @@
 import type { Level } from '../../audio/level.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
-import { type Verdict, verdict } from '../expectations.ts';
+import { type ExpectationVerdict, verdict } from '../expectations.ts';
 import { createAwaited, eventText } from './awaited.ts';
 import type { Absence, TurnPlan } from './conversation-plan.ts';
 import { findMismatch } from './field-match.ts';
@@ -17,7 +17,7 @@ export interface Turn {
   passOn(now: number): void;
   /** Whether everything that must follow has arrived, or its time is over. */
   isDecided(now: number): boolean;
-  verdicts(now: number): Verdict[];
+  verdicts(now: number): ExpectationVerdict[];
   /** Lets the judge of the turn hear the reply; its verdict is among `verdicts` then. */
   letJudge(signal: AbortSignal): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
   /** What the judge hears; what comes beyond `maxJudgedBytes` is left out. */
   const reply: Buffer[] = [];
   let replyBytes = 0;
-  let judgement: Verdict | undefined;
+  let judgement: ExpectationVerdict | undefined;
 
   const look = (now: number) => {
     if (passedOnAt === undefined) awaited.look(now);
@@ -94,7 +94,7 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
 interface Absences {
   message(message: ServiceMessage): void;
   /** `heardAudio`: audible AI audio arrived. `isHeardOut`: the service had time to send. */
-  verdicts(heard: { heardAudio: boolean; isHeardOut: boolean }): Verdict[];
+  verdicts(heard: { heardAudio: boolean; isHeardOut: boolean }): ExpectationVerdict[];
 }
 
 function createAbsences(absent: readonly Absence[]): Absences {
@@ -116,7 +116,7 @@ function createAbsences(absent: readonly Absence[]): Absences {
   };
 }
 
-function judgeAbsence(absence: Absence, times: number, isHeardOut: boolean): Verdict {
+function judgeAbsence(absence: Absence, times: number, isHeardOut: boolean): ExpectationVerdict {
   const isAudio = absence.type === 'audio';
   const name = isAudio ? 'absent audio' : 'absent event';
   const expected = isAudio ? 'no audible AI audio' : `no ${eventText(absence.event)}`;

@@ -11,7 +11,7 @@ interface RuleProps {
 }
 
 /** The heading of a panel: a line with its title, and a note at the end. */
-export function Rule({ title, note = '', width, isFocused = false }: RuleProps) {
+export function Divider({ title, note = '', width, isFocused = false }: RuleProps) {
   const { rule, ellipsis, cursor } = useGlyphs();
   const shownNote = cutTo(note, width - widthOf(title) - 8, ellipsis);
   const noteText = shownNote === '' ? '' : ` ${shownNote} `;

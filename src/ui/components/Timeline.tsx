@@ -1,9 +1,9 @@
 import { Box, Text } from 'ink';
-import type { Mark, StreamModel } from '../stream-model.ts';
+import type { StreamModel, TimelineMark } from '../stream-model.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
-import { type Axis, columnOf, readVoice, timelineSpanMs } from '../timeline.ts';
+import { columnOf, readVoice, type TimelineAxis, timelineSpanMs } from '../timeline.ts';
 import { runs } from './Bar.tsx';
-import { Rule } from './Rule.tsx';
+import { Divider } from './Rule.tsx';
 
 interface TimelineProps {
   model: StreamModel;
@@ -23,7 +23,7 @@ function heightOf(dbfs: number): number {
 }
 
 /** The last half minute: both voices on one time axis, with barge-ins and gaps between them. */
-export function Timeline({ model, width, voiceLines, hasAxis }: TimelineProps) {
+export function TimelinePanel({ model, width, voiceLines, hasAxis }: TimelineProps) {
   const axis = {
     now: model.summary === undefined ? model.now : model.summary.t,
     columns: width - labelWidth,
@@ -31,7 +31,7 @@ export function Timeline({ model, width, voiceLines, hasAxis }: TimelineProps) {
   const { out, in: incoming } = model.voices;
   return (
     <Box flexDirection="column">
-      {hasAxis && <Rule title="speaking" note={`last ${timelineSpanMs / 1000} s`} width={width} />}
+      {hasAxis && <Divider title="speaking" note={`last ${timelineSpanMs / 1000} s`} width={width} />}
       <VoiceLines label="you" levels={readVoice(out, axis)} lines={voiceLines} colour={colours.you} />
       <VoiceLines label="AI" levels={readVoice(incoming, axis)} lines={voiceLines} colour={colours.ai} />
       {hasAxis && <AxisLine model={model} axis={axis} />}
@@ -85,13 +85,13 @@ function VoiceLines({ label, levels, lines, colour }: VoiceLinesProps) {
 }
 
 /** Time, and marks where the user spoke over the AI and where the AI paused. */
-function AxisLine({ model, axis }: { model: StreamModel; axis: Axis }) {
+function AxisLine({ model, axis }: { model: StreamModel; axis: TimelineAxis }) {
   const { bargeIn, gap, minus } = useGlyphs();
   const cells = Array.from({ length: axis.columns }, () => ' ');
   const put = (at: number, text: string) => {
     for (const [index, character] of [...text].entries()) cells[at + index] = character;
   };
-  const marked = new Map<number, Mark['what']>();
+  const marked = new Map<number, TimelineMark['what']>();
   // The newest come first: an older one without room for its name is only a mark.
   for (const { t, what } of model.marks.toReversed()) {
     const column = columnOf(t, axis);

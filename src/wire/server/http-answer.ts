@@ -5,7 +5,7 @@ import { jsonMediaType } from '../../protocol/token-request.ts';
 import { cacheControl, type TokenResponse } from '../../protocol/token-response.ts';
 
 /** An answer of the service. It may not be cached, and is JSON unless a fault changes it. */
-export interface HttpAnswer {
+export interface OutgoingAnswer {
   status: number;
   /** Text is sent unchanged. */
   body: ErrorBody | TokenResponse | string;
@@ -17,7 +17,7 @@ export interface HttpAnswer {
 
 /** The headers as a flat list of names and values, as Node takes them. */
 export function answerHead(
-  { headers = [], mediaType = jsonMediaType, hangUp }: HttpAnswer,
+  { headers = [], mediaType = jsonMediaType, hangUp }: OutgoingAnswer,
   text: string,
 ): string[] {
   const length = String(Buffer.byteLength(text));
@@ -28,19 +28,19 @@ export function answerHead(
 }
 
 /** The body as text. */
-export function answerText({ body }: HttpAnswer): string {
+export function answerText({ body }: OutgoingAnswer): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 /** Answers a request. */
-export function sendAnswer(response: ServerResponse, answer: HttpAnswer): void {
+export function sendAnswer(response: ServerResponse, answer: OutgoingAnswer): void {
   const text = answerText(answer);
   response.writeHead(answer.status, answerHead(answer, text));
   response.end(text);
 }
 
 /** Answers on a socket that has no response object: a refused upgrade, or a request that could not be parsed. */
-export function sendRawAnswer(socket: Duplex, answer: HttpAnswer): void {
+export function sendRawAnswer(socket: Duplex, answer: OutgoingAnswer): void {
   if (!socket.writable) return;
   const text = answerText(answer);
   const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`];

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** The whole body of a request; undefined if it is larger than `maxBytes`. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+export function readRequestBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve(undefined);
   const chunks: Buffer[] = [];
   let bytes = 0;

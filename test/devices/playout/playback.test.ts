@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNotices, type Notice } from '../../../src/devices/notices.ts';
+import { createNotices, type DeviceNotice } from '../../../src/devices/notices.ts';
 import { openPlayback, type PlaybackOptions } from '../../../src/devices/playout/playback.ts';
 import type { Speaker } from '../../../src/devices/playout/speaker.ts';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
@@ -59,7 +59,7 @@ async function open(options: Partial<PlaybackOptions> = {}) {
   const clock = createCountedClock();
   const fake = createFakeSpeaker(clock);
   const notices = createNotices();
-  const told: Notice[] = [];
+  const told: DeviceNotice[] = [];
   notices.listen((notice) => told.push(notice));
   const playback = await openPlayback({
     open: async () => fake.speaker,

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { serveVerdicts, type VerdictPage } from '../../../src/page/server/serve-verdicts.ts';
+import { type ServedVerdicts, serveVerdicts } from '../../../src/page/server/serve-verdicts.ts';
 import type { VerdictNews } from '../../../src/ui/verdict-model.ts';
 import { askByHand } from '../../helpers/ask-by-hand.ts';
 import { hostileRequests, ofPage } from '../../helpers/hostile-requests.ts';
 
 const calm = new AbortController().signal;
-const pages: VerdictPage[] = [];
+const pages: ServedVerdicts[] = [];
 afterEach(async () => {
   for (const page of pages.splice(0)) await page.close(false, calm);
 });

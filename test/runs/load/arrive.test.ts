@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createArrivals } from '../../../src/runs/load/arrive.ts';
+import { startArrivals } from '../../../src/runs/load/arrive.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 /** A clock like that of the machine: timers run whole milliseconds and are early. Each look at it takes 0.05 ms. */
@@ -24,7 +24,7 @@ function createCoarseClock() {
 
 test('an arrival that is rare is neither early nor as late as a timer', async () => {
   const clock = createCoarseClock();
-  const arrival = createArrivals(clock, new AbortController().signal);
+  const arrival = startArrivals(clock, new AbortController().signal);
   for (const due of [7.9, 30.4, 35.4]) {
     expect(await arrival(due)).toBe(true);
     const lateMs = clock.now() - due;
@@ -36,7 +36,7 @@ test('an arrival that is rare is neither early nor as late as a timer', async ()
 
 test('an arrival that comes soon after another is waited for alike, where most are rare', async () => {
   const clock = createCoarseClock();
-  const arrival = createArrivals(clock, new AbortController().signal);
+  const arrival = startArrivals(clock, new AbortController().signal);
   for (const due of [20, 40, 60, 62.5, 64.9]) {
     expect(await arrival(due)).toBe(true);
     const lateMs = clock.now() - due;
@@ -47,7 +47,7 @@ test('an arrival that comes soon after another is waited for alike, where most a
 
 test('arrivals that are close wait for timers alone, and are not early either', async () => {
   const clock = createCoarseClock();
-  const arrival = createArrivals(clock, new AbortController().signal);
+  const arrival = startArrivals(clock, new AbortController().signal);
   await arrival(0);
   for (const due of [2.5, 2.5, 4.4]) {
     const before = clock.timers.length;
@@ -61,7 +61,7 @@ test('arrivals that are close wait for timers alone, and are not early either', 
 test('the end of the run ends the wait', async () => {
   const clock = createManualClock();
   const ending = new AbortController();
-  const came = createArrivals(clock, ending.signal)(clock.now() + 1_000);
+  const came = startArrivals(clock, ending.signal)(clock.now() + 1_000);
   ending.abort(new Error('over'));
   expect(await came).toBe(false);
 });

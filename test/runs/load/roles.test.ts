@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Ear } from '../../../src/runs/load/ear.ts';
 import { Mouth } from '../../../src/runs/load/mouth.ts';
-import { createListener, createTalker, type Role } from '../../../src/runs/load/roles.ts';
+import { createListener, createTalker, type LoadRole } from '../../../src/runs/load/roles.ts';
 import { Tally } from '../../../src/runs/load/tally.ts';
 import { clientFrame, opcodes } from '../../../src/wire/client/client-frame.ts';
 import type { FastStream } from '../../../src/wire/client/fast-stream.ts';
@@ -14,7 +14,7 @@ const times = { giveUpMs: 1000, holdMs: 0, clipMs: 200, waitMs: 2000, settleMs: 
 
 /** Plays a role frame by frame, with replies at the given moments; `until`: the moment at which it was over. */
 function play(
-  create: (parts: Parameters<typeof createTalker>[0]) => Role,
+  create: (parts: Parameters<typeof createTalker>[0]) => LoadRole,
   {
     audioAt = [],
     lastMs = 5_000,

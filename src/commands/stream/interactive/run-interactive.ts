@@ -2,7 +2,7 @@ import { createPacer } from '../../../audio/pacer.ts';
 import { reframe } from '../../../audio/reframe.ts';
 import { openWavFile } from '../../../audio/wav/wav-source.ts';
 import type { Target } from '../../../config/target.ts';
-import { findSound } from '../../../files/shipped-file.ts';
+import { findShippedSound } from '../../../files/shipped-file.ts';
 import { abortable } from '../../../kernel/abortable.ts';
 import { waitUntil } from '../../../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../../../kernel/errors.ts';
@@ -137,7 +137,7 @@ async function perform(
       return connection.ping();
     case 'file':
       return speaker.say(
-        async (signal) => (await openWavFile(await findSound(typed.path), { signal })).read(signal),
+        async (signal) => (await openWavFile(await findShippedSound(typed.path), { signal })).read(signal),
         input,
       );
     case 'silence':

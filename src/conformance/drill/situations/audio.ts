@@ -3,7 +3,7 @@ import { audioOf } from '../../../rules/stream-seen.ts';
 import { judgeBy, judgeGoingOn } from '../judging.ts';
 import { confirmed, isOpen, isPast, isStreaming, sentMs } from '../moments.ts';
 import type { Deed, Service, Situation } from '../situation.ts';
-import type { View } from '../view.ts';
+import type { DrillView } from '../view.ts';
 
 const usual = { ms: 30_000 };
 
@@ -27,7 +27,7 @@ export const sendingSituations: readonly Situation[] = [
 ];
 
 /** Whether the newest stream has been confirmed for a while. */
-function isQuiet(view: View): boolean {
+function isQuiet(view: DrillView): boolean {
   const stream = confirmed(view).at(-1);
   return stream !== undefined && view.now - (confirmationOf(stream)?.at ?? view.now) > 3_000;
 }
@@ -115,7 +115,7 @@ export const stallSituation: Situation = {
   steps: [{ when: isStreaming, do: { fault: { name: 'stall', for: stallMs, times: 1 } } }],
   until: (view) => isPast(view, 0, stallMs + 1_000),
   longest: usual,
-  judge(view: View) {
+  judge(view: DrillView) {
     const isElsewhere = confirmed(view).length > 1;
     return isElsewhere ? judgeBy('D3')(view) : judgeGoingOn(view, 'a stall of three seconds');
   },

@@ -2,8 +2,8 @@ import type { FaultInput } from '../../../protocol/faults.ts';
 import { growsApart, waitsText } from '../../../rules/device/backoff.ts';
 import {
   connections,
+  deviceSecondsText,
   interruptions,
-  secondsText,
   shownTokens,
   tokenName,
 } from '../../../rules/device/device-seen.ts';
@@ -11,7 +11,7 @@ import { type Finding, fail, pass, unknown } from '../../../rules/rule.ts';
 import { judgeBy, judgeComeback } from '../judging.ts';
 import { confirmed, isAcceptedAfterRefusal, isBack, isOpen, isStreaming } from '../moments.ts';
 import type { Situation } from '../situation.ts';
-import type { View } from '../view.ts';
+import type { DrillView } from '../view.ts';
 
 const usual = { ms: 30_000 };
 
@@ -72,11 +72,11 @@ export const refusedTokenSituations: readonly Situation[] = [
 ];
 
 /** Whether a token was presented again. */
-function hasTwice(view: View): boolean {
+function hasTwice(view: DrillView): boolean {
   return judgeTwice(view) !== undefined;
 }
 
-function judgeTwice({ seen }: View): Finding | undefined {
+function judgeTwice({ seen }: DrillView): Finding | undefined {
   const shown = shownTokens(seen);
   const again = shown.find(({ message }, index) =>
     shown.slice(0, index).some((one) => one.message.token.hash === message.token.hash),
@@ -85,7 +85,7 @@ function judgeTwice({ seen }: View): Finding | undefined {
 }
 
 /** A device that reads the claims need not try an expired token. */
-function judgeExpired(view: View): Finding {
+function judgeExpired(view: DrillView): Finding {
   const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
   if (noticed && confirmed(view).length > 0)
     return pass('it noticed it without help, and asked for another', view.seen);
@@ -130,7 +130,7 @@ export const interruptionSituations: readonly Situation[] = [
   },
 ];
 
-function judgeRepeated(view: View): Finding {
+function judgeRepeated(view: DrillView): Finding {
   const count = interruptions(view.seen).length;
   const found = judgeBy('D9')(view);
   if (count > 3 || found.verdict === 'fail') return found;
@@ -138,7 +138,7 @@ function judgeRepeated(view: View): Finding {
 }
 
 /** A refused upgrade is no exchange: the journal has its time. */
-function judgeUpgrades(view: View): Finding {
+function judgeUpgrades(view: DrillView): Finding {
   const refused = view.journal.flatMap((event) =>
     event.type === 'fault-struck' && event.fault === 'upgrade-refused' ? [event.at] : [],
   );
@@ -166,12 +166,12 @@ export const silenceSituations: readonly Situation[] = [
   },
 ];
 
-function isFirstOpen(view: View): boolean {
+function isFirstOpen(view: DrillView): boolean {
   const [first] = confirmed(view);
   return first === undefined || isOpen(first);
 }
 
-function judgeHalfOpen(view: View): Finding {
+function judgeHalfOpen(view: DrillView): Finding {
   const [first, second] = confirmed(view);
   const [at] = view.done;
   if (first === undefined || at === undefined) return unknown('no stream was open', []);
@@ -179,13 +179,13 @@ function judgeHalfOpen(view: View): Finding {
   if (end === undefined)
     return second === undefined
       ? fail(
-          `nothing came and no ping was answered for ${secondsText(view.now - at)}, and it did not notice`,
+          `nothing came and no ping was answered for ${deviceSecondsText(view.now - at)}, and it did not notice`,
           first,
         )
       : fail('it opened a new connection and left the dead one open', [first, second]);
-  const noticed = `it noticed after ${secondsText(end.at - at)}`;
+  const noticed = `it noticed after ${deviceSecondsText(end.at - at)}`;
   if (end.at - at > view.deviceTimeoutMs)
-    return fail(`${noticed}, the limit is ${secondsText(view.deviceTimeoutMs)}`, first);
+    return fail(`${noticed}, the limit is ${deviceSecondsText(view.deviceTimeoutMs)}`, first);
   return judgeComeback(
     view,
     second === undefined ? unknown(noticed, first) : pass(`${noticed} and came back`, [first, second]),
@@ -221,32 +221,32 @@ export const endSituations: readonly Situation[] = [
 /** A moment for the old connection to end after the new one has opened. */
 const orphanMs = 2_000;
 
-function isUnconfirmedOpen(view: View): boolean {
+function isUnconfirmedOpen(view: DrillView): boolean {
   return unconfirmed(view).some(isOpen);
 }
 
-function unconfirmed({ seen }: View) {
+function unconfirmed({ seen }: DrillView) {
   const shown = shownTokens(seen);
   return shown.filter((one) => !one.confirmed).map(({ stream }) => stream);
 }
 
-function isLate(view: View): boolean {
+function isLate(view: DrillView): boolean {
   const [first] = confirmed(view);
   return first !== undefined && view.now - first.exchange.upgrade.at > orphanMs;
 }
 
-function judgeOrphans(view: View): Finding {
+function judgeOrphans(view: DrillView): Finding {
   const orphans = unconfirmed(view).filter(isOpen);
   const [back] = confirmed(view);
   const [first] = unconfirmed(view);
   if (first === undefined) return unknown('no stream was left without its confirmation', view.seen);
   if (back === undefined && isOpen(first))
     return unknown(
-      `it waited ${secondsText(view.now - first.exchange.upgrade.at)} and longer for the confirmation`,
+      `it waited ${deviceSecondsText(view.now - first.exchange.upgrade.at)} and longer for the confirmation`,
       first,
     );
   if (back !== undefined && orphans.length > 0)
     return fail('it connected again and left the old connection open', [...orphans, back]);
-  const waited = secondsText((first.exchange.end?.at ?? view.now) - first.exchange.upgrade.at);
+  const waited = deviceSecondsText((first.exchange.end?.at ?? view.now) - first.exchange.upgrade.at);
   return pass(`it gave the connection up after ${waited}, and closed it`, first);
 }

@@ -1,12 +1,12 @@
 import { tokenPath } from '../../../protocol/paths.ts';
 import { findStorm } from '../../../rules/device/backoff.ts';
-import { deviceRequests, secondsText } from '../../../rules/device/device-seen.ts';
+import { deviceRequests, deviceSecondsText } from '../../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../../rules/rule.ts';
 import { streams } from '../../../rules/stream-seen.ts';
-import { endText, judgeBy } from '../judging.ts';
+import { deviceEndText, judgeBy } from '../judging.ts';
 import { confirmed, firstRefusal, isGrantedAfterRefusal, sinceRefusal } from '../moments.ts';
 import type { Service, Situation } from '../situation.ts';
-import type { View } from '../view.ts';
+import type { DrillView } from '../view.ts';
 
 const usual = { ms: 30_000 };
 /** How long a device is watched for what it must not do. */
@@ -50,13 +50,13 @@ export const rateLimitSituations: readonly Situation[] = [
   },
 ];
 
-function judgeLimited(view: View): Finding {
+function judgeLimited(view: DrillView): Finding {
   const found = judgeBy('D6')(view);
   if (found.verdict !== 'unknown') return found;
   const [first] = deviceRequests(view.seen);
   if (first === undefined) return found;
-  if (view.device.ended !== undefined) return pass(`it gave up: ${endText(view)}`, first);
-  return warn(`it did not ask again within ${secondsText(view.now - first.exchange.at)}`, first);
+  if (view.device.ended !== undefined) return pass(`it gave up: ${deviceEndText(view)}`, first);
+  return warn(`it did not ask again within ${deviceSecondsText(view.now - first.exchange.at)}`, first);
 }
 
 function refusing(name: string, title: string, service: Service): Situation {
@@ -71,11 +71,11 @@ function refusing(name: string, title: string, service: Service): Situation {
 }
 
 /** Whether it opened a connection, though it has no token. */
-function hasConnected({ seen }: View): boolean {
+function hasConnected({ seen }: DrillView): boolean {
   return streams(seen).length > 0;
 }
 
-function isStorm({ seen }: View): boolean {
+function isStorm({ seen }: DrillView): boolean {
   return findStorm(deviceRequests(seen).map(({ exchange }) => exchange.at)) !== undefined;
 }
 
@@ -117,7 +117,7 @@ export const tlsSituations: readonly Situation[] = [
 ];
 
 function wrongCertificate(id: string, title: string, tls: NonNullable<Situation['tls']>): Situation {
-  const attempt = ({ journal }: View) =>
+  const attempt = ({ journal }: DrillView) =>
     journal.find(({ type }) => type === 'tls-failed' || type === 'tls-opened');
   return {
     id,

@@ -3,12 +3,12 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import type { StreamSelector } from '../../../protocol/control.ts';
 import { actOn } from './act.ts';
-import { Command } from './Command.tsx';
+import { CommandLine } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
 import { tellOf } from './notice.ts';
 import type { Session } from './session.ts';
-import { isProxy, state } from './store.ts';
+import { emulatorState, isProxy } from './store.ts';
 import type { Take } from './talk.ts';
 
 /** What can be done to a session, to all sessions of its device, or to all: each with the command that does the same. */
@@ -42,7 +42,7 @@ export function Actions({ session }: { session: Session }) {
           >
             <option value="session">stream {stream}</option>
             {device !== undefined && <option value="device">all of {device}</option>}
-            <option value="all">all {state.value?.streams.length} streams</option>
+            <option value="all">all {emulatorState.value?.streams.length} streams</option>
           </select>
         </label>
         <div
@@ -93,7 +93,7 @@ function Action(props: { title: string; command: string; onAct?: () => void; chi
       }}
     >
       <div class="line">{children}</div>
-      <Command text={command} />
+      <CommandLine text={command} />
     </form>
   );
 }
@@ -309,7 +309,7 @@ function Speak({ target }: { target: StreamSelector }) {
           {take.value === undefined ? 'Hold to speak' : isHeard.value ? 'Release to say it' : 'Wait…'}
         </button>
       </div>
-      <Command text={commandLine(['speak', file.value], target)} />
+      <CommandLine text={commandLine(['speak', file.value], target)} />
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { operate } from './act.ts';
-import { Command } from './Command.tsx';
+import { CommandLine } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
 import { tellOf } from './notice.ts';
@@ -23,7 +23,7 @@ function reset(): Promise<void> {
 }
 
 /** The time of the emulator: tokens expire and windows reset at once. A proxy has none of its own. */
-export function Clock() {
+export function ClockControls() {
   const by = useSignal('61s');
   return (
     <section class="panel" aria-labelledby="clock-title">
@@ -42,7 +42,7 @@ export function Clock() {
               Move
             </button>
           </div>
-          <Command text={commandLine(['clock', 'advance', by.value])} />
+          <CommandLine text={commandLine(['clock', 'advance', by.value])} />
         </form>
       )}
       <form
@@ -57,7 +57,7 @@ export function Clock() {
             Reset the {place()}
           </button>
         </div>
-        <Command text={commandLine(['reset'])} />
+        <CommandLine text={commandLine(['reset'])} />
       </form>
     </section>
   );

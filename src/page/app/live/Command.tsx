@@ -1,7 +1,7 @@
 import { copy } from './notice.ts';
 
 /** The command line that does the same as the button beside it. */
-export function Command({ text }: { text: string }) {
+export function CommandLine({ text }: { text: string }) {
   return (
     <div class="command">
       <code>{text}</code>

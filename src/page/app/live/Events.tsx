@@ -5,7 +5,16 @@ import { originSigns, whoText } from '../../../report/event-words.ts';
 import { heldCount, type Row } from '../../../ui/event-list.ts';
 import { filterExample } from '../../../ui/keys.ts';
 import { paintSoon } from '../picture/painting.ts';
-import { copyJson, detail, follows, mark, marked, pressList, rows, setFilter } from './event-keys.ts';
+import {
+  copyJson,
+  detail,
+  eventRows,
+  follows,
+  mark,
+  marked,
+  pressList,
+  setEventFilter,
+} from './event-keys.ts';
 import { tones } from './session.ts';
 import { list } from './store.ts';
 
@@ -21,7 +30,7 @@ export function Events() {
     <section class="panel events" aria-labelledby="events-title">
       <div class="title">
         <h2 id="events-title">
-          Events <span class="count">{rows.value.length}</span>
+          Events <span class="count">{eventRows.value.length}</span>
         </h2>
         <label for="filter" class="hidden">
           Filter
@@ -33,7 +42,7 @@ export function Events() {
           value={list.value.filter}
           autocomplete="off"
           spellcheck={false}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          onInput={(event) => setEventFilter(event.currentTarget.value)}
         />
         <Hold />
       </div>
@@ -59,7 +68,7 @@ function Rows() {
   const lastTop = useRef(0);
   const height = useSignal(300);
   const markedId = useComputed(() => list.value.marked);
-  const all = rows.value;
+  const all = eventRows.value;
   const lowest = Math.max(0, all.length * rowPx - height.value);
   const first = Math.max(0, Math.floor((follows.value ? lowest : top.value) / rowPx) - spare);
   const count = Math.ceil(height.value / rowPx) + 2 * spare;
@@ -85,7 +94,7 @@ function Rows() {
     follows.value = id === undefined;
     if (id === undefined || box === null) return;
     top.value = box.scrollTop;
-    const at = rows.peek().findIndex((row) => row.id === id) * rowPx;
+    const at = eventRows.peek().findIndex((row) => row.id === id) * rowPx;
     if (at < box.scrollTop) box.scrollTop = at;
     else if (at + rowPx > box.scrollTop + box.clientHeight) box.scrollTop = at + rowPx - box.clientHeight;
   });
@@ -102,7 +111,7 @@ function Rows() {
         const { scrollTop } = currentTarget;
         // The known heights: to ask the box for them each time would lay the page out once more.
         const isLowest = scrollTop >= lowest - rowPx;
-        // Neither rows that came since, nor a box that has grown, are somebody who looks back.
+        // Neither eventRows that came since, nor a box that has grown, are somebody who looks back.
         const isUp = scrollTop < lastTop.current && Math.abs(currentTarget.clientHeight - height.value) < 1;
         lastTop.current = scrollTop;
         if (isLowest || isUp) follows.value = isLowest && list.peek().marked === undefined;

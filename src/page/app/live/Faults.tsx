@@ -1,21 +1,21 @@
 import { type Signal, signal, useComputed, useSignal } from '@preact/signals';
 import type { FaultForm } from '../../messages.ts';
 import { operate } from './act.ts';
-import { Command } from './Command.tsx';
+import { CommandLine } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
 import { tellOf } from './notice.ts';
-import { hello, state } from './store.ts';
+import { emulatorState, hello } from './store.ts';
 
 /** The catalogue of faults as a form, and those that are active. */
-export function Faults() {
+export function FaultsPanel() {
   const faults = hello.value?.faults ?? [];
   const name = useSignal('rate-limited');
   const form = faults.find((one) => one.name === name.value);
   return (
     <section class="panel" aria-labelledby="faults-title" id="faults">
       <h2 id="faults-title">
-        Faults <span class="count">{state.value?.faults.length ?? 0}</span>
+        FaultsPanel <span class="count">{emulatorState.value?.faults.length ?? 0}</span>
       </h2>
       <Active />
       <label class="field wide">
@@ -53,7 +53,7 @@ const pointNames: Record<string, string> = {
 function Active() {
   return (
     <ul class="active">
-      {(state.value?.faults ?? []).map(({ id, name, struck }) => (
+      {(emulatorState.value?.faults ?? []).map(({ id, name, struck }) => (
         <li key={id}>
           <span>
             <b>{name}</b>{' '}
@@ -64,7 +64,7 @@ function Active() {
           <button type="button" aria-label={`End fault ${id}, ${name}`} onClick={() => clear(id)}>
             End
           </button>
-          <Command text={commandLine(['fault', 'clear', String(id)])} />
+          <CommandLine text={commandLine(['fault', 'clear', String(id)])} />
         </li>
       ))}
     </ul>
@@ -128,7 +128,9 @@ function Form({ form: { name, summary, fields } }: { form: FaultForm }) {
           Add fault
         </button>
       </div>
-      <Command text={commandLine(['fault', 'add', written === '' ? name : `${name}:${written}`, ...scope])} />
+      <CommandLine
+        text={commandLine(['fault', 'add', written === '' ? name : `${name}:${written}`, ...scope])}
+      />
     </form>
   );
 }

@@ -4,33 +4,33 @@ import { pageData } from '../../../protocol/control-paths.ts';
 import { counterTexts } from '../../../report/serve-counters.ts';
 import type { RecordingState } from '../../messages.ts';
 import type { RecordingView as Data, PackedVoices } from '../../view-data.ts';
-import { timeText } from '../picture/places.ts';
+import { placeTimeText } from '../picture/places.ts';
 import type { Voices } from '../recording/voices.ts';
 import { download } from './act.ts';
 import { askJson } from './api.ts';
-import { Clock } from './Clock.tsx';
+import { ClockControls } from './Clock.tsx';
 import { Events } from './Events.tsx';
-import { Faults } from './Faults.tsx';
+import { FaultsPanel } from './Faults.tsx';
 import { followServer } from './feed.ts';
 import { listenToKeys, pageBindings } from './keys.ts';
 import { link } from './link.ts';
 import { NoToken } from './NoToken.tsx';
-import { Notice } from './Notice.tsx';
+import { NoticeBar } from './Notice.tsx';
 import { notice, tellOf } from './notice.ts';
 import { stopRecording } from './RecordButton.tsx';
 import { SessionList } from './SessionList.tsx';
 import { SessionPanel } from './SessionPanel.tsx';
 import {
   counters,
+  emulatorState,
   hello,
   help,
   isProxy,
   lastEvent,
-  opened,
+  openedRecording,
   place,
   recordings,
   shown,
-  state,
   take,
 } from './store.ts';
 import { LinkState, Title } from './Title.tsx';
@@ -53,8 +53,8 @@ export function LivePage() {
   return (
     <>
       <Head />
-      {opened.value !== undefined && <OpenedRecording id={opened.value} />}
-      <main class="board" hidden={opened.value !== undefined}>
+      {openedRecording.value !== undefined && <OpenedRecording id={openedRecording.value} />}
+      <main class="board" hidden={openedRecording.value !== undefined}>
         {made > 0 && <SessionList />}
         <div class="middle">
           {made > 1 &&
@@ -67,12 +67,12 @@ export function LivePage() {
         </div>
         <div class="side">
           {made > 3 && <Devices />}
-          {made > 4 && <Clock />}
-          {made > 5 && <Faults />}
+          {made > 4 && <ClockControls />}
+          {made > 5 && <FaultsPanel />}
           {made > 6 && <Recordings />}
         </div>
       </main>
-      <Notice />
+      <NoticeBar />
       <Help />
     </>
   );
@@ -106,7 +106,7 @@ function Nobody() {
 
 /** Each device with its rate window and its connections, and the tokens that were issued for it. */
 function Devices() {
-  const { devices = [], tokens = [], streams = [], clock } = state.value ?? {};
+  const { devices = [], tokens = [], streams = [], clock } = emulatorState.value ?? {};
   const isOfOthers = isProxy();
   const now = clock === undefined ? 0 : Date.parse(clock.now);
   return (
@@ -169,7 +169,7 @@ function secondsUntil(iso: string, now: number): string {
 function Head() {
   const { version, target, instance } = hello.value ?? {};
   const subject = target === undefined ? instance && `emulator ${instance} of several` : `proxy to ${target}`;
-  const { now, aheadMs = 0 } = state.value?.clock ?? {};
+  const { now, aheadMs = 0 } = emulatorState.value?.clock ?? {};
   return (
     <header class="head">
       <Title version={version} subject={subject} />
@@ -230,7 +230,7 @@ function Help() {
   );
 }
 
-type Shown = typeof import('../recording/RecordingView.tsx').RecordingView;
+type Shown = typeof import('../recording/RecordingView.tsx').RecordingPicture;
 
 /** A recording in the view that `inspect --html` writes. */
 function OpenedRecording({ id }: { id: number }) {
@@ -239,7 +239,7 @@ function OpenedRecording({ id }: { id: number }) {
     const load = async () => {
       const path = `${pageData}recordings/${id}.json`;
       // The page is there without it, and sooner.
-      const [{ RecordingView: View }, { decodePcm }] = await Promise.all([
+      const [{ RecordingPicture: View }, { decodePcm }] = await Promise.all([
         import('../recording/RecordingView.tsx'),
         import('../recording/voices.ts'),
       ]);
@@ -252,13 +252,13 @@ function OpenedRecording({ id }: { id: number }) {
     };
     load().catch((thrown: Error) => {
       notice.value = { text: thrown.message, isBad: true };
-      opened.value = undefined;
+      openedRecording.value = undefined;
     });
   }, [id]);
   const shown = loaded.value;
   return (
     <main class="opened">
-      <button type="button" id="back" class="back" onClick={() => (opened.value = undefined)}>
+      <button type="button" id="back" class="back" onClick={() => (openedRecording.value = undefined)}>
         ← Back to the {place()}
       </button>
       {shown === undefined ? (
@@ -299,7 +299,7 @@ function Item({ recording }: { recording: RecordingState }) {
       <span>
         <b>{device}</b>{' '}
         <span class="faint">
-          {stream === undefined ? 'is replayed' : `stream ${stream}`}, {timeText(durationMs, 1_000)}
+          {stream === undefined ? 'is replayed' : `stream ${stream}`}, {placeTimeText(durationMs, 1_000)}
         </span>{' '}
         {end === undefined && <span class="bad">recording</span>}
         {end === 'failed' && <span class="bad">{why}</span>}
@@ -311,7 +311,7 @@ function Item({ recording }: { recording: RecordingState }) {
           </button>
         ) : (
           <>
-            <button type="button" aria-label={`Open ${name}`} onClick={() => (opened.value = id)}>
+            <button type="button" aria-label={`Open ${name}`} onClick={() => (openedRecording.value = id)}>
               Open
             </button>
             <button type="button" aria-label={`Save ${name} as .html`} onClick={() => save('html')}>

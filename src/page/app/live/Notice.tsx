@@ -3,7 +3,7 @@ import { systemClock } from '../../../kernel/clock.ts';
 import { notice } from './notice.ts';
 
 /** What was just done, for a moment. */
-export function Notice() {
+export function NoticeBar() {
   const told = notice.value;
   useEffect(() => {
     if (told === undefined) return;

@@ -2,9 +2,9 @@ import { useMemo, useRef } from 'preact/hooks';
 import { peakMs } from '../../messages.ts';
 import { themeColors } from '../picture/colors.ts';
 import { paintSoon } from '../picture/painting.ts';
-import { timeText } from '../picture/places.ts';
+import { placeTimeText } from '../picture/places.ts';
 import type { Session } from './session.ts';
-import { choose, elapsedMs, sessions, shown, state } from './store.ts';
+import { choose, elapsedMs, emulatorState, sessions, shown } from './store.ts';
 import { useBeat } from './use-beat.ts';
 
 /** Every session, open or just ended, with what is said now. */
@@ -12,7 +12,7 @@ export function SessionList() {
   return (
     <nav class="panel sessions" aria-label="Streams">
       <h2>
-        Streams <span class="count">{state.value?.streams.length ?? 0}</span>
+        Streams <span class="count">{emulatorState.value?.streams.length ?? 0}</span>
       </h2>
       {sessions.value.length === 0 && <p class="faint">None so far.</p>}
       <ul>
@@ -26,7 +26,7 @@ export function SessionList() {
 
 function Item({ session }: { session: Session }) {
   const isShown = shown.value === session;
-  const known = state.value?.streams.find(({ stream }) => stream === session.stream);
+  const known = emulatorState.value?.streams.find(({ stream }) => stream === session.stream);
   const isOpen = session.closedMs === undefined;
   const durationMs = session.closedMs ?? known?.durationMs ?? 0;
   const remark = known?.remarks[0];
@@ -41,7 +41,7 @@ function Item({ session }: { session: Session }) {
         <span class="name">
           <b>{session.device ?? 'no token yet'}</b> <span class="faint">stream {session.stream}</span>
         </span>
-        <span class="faint">{isOpen ? timeText(durationMs, 1_000) : 'ended'}</span>
+        <span class="faint">{isOpen ? placeTimeText(durationMs, 1_000) : 'ended'}</span>
         {isOpen && session.heardFromMs !== undefined && <Trace session={session} />}
         {session.judged.length > 0 && <span class="remark bad">{session.judged.length} found</span>}
         {remark !== undefined && <span class="remark note">{remark}</span>}

@@ -5,20 +5,20 @@ import { verdictText } from '../../../report/emulator-lines.ts';
 import { countText } from '../../../report/event-words.ts';
 import { peakMs } from '../../messages.ts';
 import { peaksOfBytes } from '../picture/peaks.ts';
-import { timeText } from '../picture/places.ts';
+import { placeTimeText } from '../picture/places.ts';
 import { createScroller, type Scroller } from '../picture/scroller.ts';
 import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
-import { ask } from './api.ts';
+import { askEmulator } from './api.ts';
 import { tellOf } from './notice.ts';
 import { RecordButton } from './RecordButton.tsx';
 import { axisOf, type Session, tones } from './session.ts';
-import { elapsedMs, hello, state } from './store.ts';
+import { elapsedMs, emulatorState, hello } from './store.ts';
 import { useBeat } from './use-beat.ts';
 
 /** One session as it goes on: both voices on one axis, what a person can hear of it, and what can be done to it. */
 export function SessionPanel({ session }: { session: Session }) {
-  const known = state.value?.streams.find(({ stream }) => stream === session.stream);
+  const known = emulatorState.value?.streams.find(({ stream }) => stream === session.stream);
   const isOpen = session.closedMs === undefined;
   const isElsewhere = hello.value?.instance !== undefined && session.heardFromMs === undefined;
   return (
@@ -36,7 +36,7 @@ export function SessionPanel({ session }: { session: Session }) {
       </div>
       <p class="verdict">
         {known === undefined ? (
-          `Ended after ${timeText(session.closedMs ?? 0, 10)}`
+          `Ended after ${placeTimeText(session.closedMs ?? 0, 10)}`
         ) : (
           <>
             <span class={known.remarks.length > 0 ? 'note' : 'good'}>
@@ -96,7 +96,7 @@ function Transcript({ lines }: { lines: Session['transcript']['lines'] }) {
     <ul class="aside told-lines" aria-label="Transcript" tabIndex={0} ref={box}>
       {lines.slice(-maxSpoken).map(({ t, who, text }) => (
         <li key={`${t} ${who}`}>
-          <span class="faint">{timeText(t, 100)}</span> {who !== null && <b class={who}>{who}</b>} {text}
+          <span class="faint">{placeTimeText(t, 100)}</span> {who !== null && <b class={who}>{who}</b>} {text}
         </li>
       ))}
     </ul>
@@ -197,7 +197,7 @@ function listenTo(stream: number): void {
   const mine = new AbortController();
   current = mine;
   listening.value = stream;
-  const asked = ask('GET', `${pageData}listen`, { query: { stream }, signal: mine.signal });
+  const asked = askEmulator('GET', `${pageData}listen`, { query: { stream }, signal: mine.signal });
   void tellOf(
     Promise.all([asked, import('./play.ts')])
       .then(([{ body }, { play }]) => body && play(body))

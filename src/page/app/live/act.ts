@@ -1,5 +1,5 @@
 import { systemClock } from '../../../kernel/clock.ts';
-import { ask, askJson } from './api.ts';
+import { askEmulator, askJson } from './api.ts';
 import { tellOf } from './notice.ts';
 import { hello } from './store.ts';
 
@@ -31,7 +31,7 @@ export function actOn(
 
 /** Saves what the emulator answers as a file. */
 export async function download(path: string, fallback: string): Promise<string> {
-  const response = await ask('GET', path);
+  const response = await askEmulator('GET', path);
   const named = /filename="([^"]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await response.blob());

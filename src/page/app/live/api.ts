@@ -13,7 +13,7 @@ export class Refused extends Error {
 const storedAs = 'voicectl-token';
 
 /** The token of this start: from the fragment of the address, and kept for a reload of the tab. Undefined if there is none. */
-export function readToken(): string | undefined {
+export function readPageToken(): string | undefined {
   const given = location.hash.slice(1);
   if (given !== '') {
     sessionStorage.setItem(storedAs, given);
@@ -27,7 +27,7 @@ export function forgetToken(): void {
   sessionStorage.removeItem(storedAs);
 }
 
-export interface Asked {
+export interface PageAnswer {
   /** Sent as JSON; a blob is sent as it is. */
   body?: unknown;
   query?: Record<string, string | number | undefined>;
@@ -35,7 +35,11 @@ export interface Asked {
 }
 
 /** Asks the emulator. `path`: below the prefix of the control API. Throws `Refused`, or what `fetch` throws. */
-export async function ask(method: 'GET' | 'POST', path: string, asked: Asked = {}): Promise<Response> {
+export async function askEmulator(
+  method: 'GET' | 'POST',
+  path: string,
+  asked: PageAnswer = {},
+): Promise<Response> {
   const { body, query = {}, signal } = asked;
   const url = new URL(controlPrefix + path, location.origin);
   for (const [name, value] of Object.entries(query))
@@ -44,7 +48,7 @@ export async function ask(method: 'GET' | 'POST', path: string, asked: Asked = {
   const response = await fetch(url, {
     method,
     headers: {
-      [pageTokenHeader]: readToken() ?? '',
+      [pageTokenHeader]: readPageToken() ?? '',
       ...(method === 'GET' ? {} : { 'Content-Type': isBlob ? body.type : 'application/json' }),
     },
     ...(method === 'GET' ? {} : { body: isBlob ? body : JSON.stringify(body ?? {}) }),
@@ -59,6 +63,10 @@ export async function ask(method: 'GET' | 'POST', path: string, asked: Asked = {
 }
 
 /** Asks and reads the answer as JSON. */
-export async function askJson<Answer>(method: 'GET' | 'POST', path: string, asked?: Asked): Promise<Answer> {
-  return (await (await ask(method, path, asked)).json()) as Answer;
+export async function askJson<Answer>(
+  method: 'GET' | 'POST',
+  path: string,
+  asked?: PageAnswer,
+): Promise<Answer> {
+  return (await (await askEmulator(method, path, asked)).json()) as Answer;
 }

@@ -4,16 +4,16 @@ import { markedRow, moveMark, type Row, shownRows, toggleHold } from '../../../u
 import { copy } from './notice.ts';
 import { list } from './store.ts';
 
-/** The rows that pass the filter, up to where the list is paused. */
-export const rows = computed(() => shownRows(list.value));
+/** The eventRows that pass the filter, up to where the list is paused. */
+export const eventRows = computed(() => shownRows(list.value));
 export const marked = computed(() => (list.value.marked === undefined ? undefined : markedRow(list.value)));
 /** Whether the newest event stays in view; nobody looks back. */
 export const follows = signal(true);
 /** The event that is shown as JSON. */
 export const detail = signal<Row>();
 
-/** Moves the mark by so many rows. */
-export function moveTo(by: number): void {
+/** Moves the mark by so many eventRows. */
+export function moveToEvent(by: number): void {
   list.value = moveMark(list.value, by);
   if (detail.value !== undefined) detail.value = marked.value;
 }
@@ -32,14 +32,14 @@ export function copyJson(): void {
   if (row !== undefined) void copy(jsonLines(row.event), 'the event');
 }
 
-export function setFilter(filter: string): void {
+export function setEventFilter(filter: string): void {
   list.value = { ...list.value, filter, marked: undefined };
   follows.value = true;
 }
 
 export function pressList(command: 'first' | 'follow' | 'pause' | 'back'): void {
   if (command === 'pause') list.value = toggleHold(list.value);
-  if (command === 'first') list.value = { ...list.value, marked: rows.value[0]?.id };
+  if (command === 'first') list.value = { ...list.value, marked: eventRows.value[0]?.id };
   if (command === 'follow') {
     list.value = { ...list.value, marked: undefined };
     follows.value = true;
@@ -47,5 +47,5 @@ export function pressList(command: 'first' | 'follow' | 'pause' | 'back'): void 
   if (command !== 'back') return;
   if (detail.value !== undefined) detail.value = undefined;
   else if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
-  else setFilter('');
+  else setEventFilter('');
 }

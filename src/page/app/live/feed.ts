@@ -1,6 +1,6 @@
 import { type ClockTimer, systemClock } from '../../../kernel/clock.ts';
 import { pageData } from '../../../protocol/control-paths.ts';
-import { ask, forgetToken, Refused, readToken } from './api.ts';
+import { askEmulator, forgetToken, Refused, readPageToken } from './api.ts';
 import { link } from './link.ts';
 
 /** A tab that nobody has seen for this long stops to listen: the server then computes nothing for it. */
@@ -24,7 +24,7 @@ export function followServer<Message>({ since, take, isOver = () => false }: Fol
 
   const connect = async () => {
     if (current !== undefined || isOver()) return;
-    if (readToken() === undefined) {
+    if (readPageToken() === undefined) {
       link.value = 'no-token';
       return;
     }
@@ -64,7 +64,7 @@ async function readLines<Message>(
   signal: AbortSignal,
   take: (message: Message) => void,
 ): Promise<void> {
-  const { body } = await ask('GET', `${pageData}live`, { query: { since }, signal });
+  const { body } = await askEmulator('GET', `${pageData}live`, { query: { since }, signal });
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -1,12 +1,12 @@
-import { bindingsFor, type Command, commandOf } from '../../../ui/keys.ts';
+import { bindingsFor, commandOf, type KeyCommand } from '../../../ui/keys.ts';
 import type { ScreenStart } from '../../../ui/port.ts';
 import { kind } from './Actions.tsx';
 import { actOn } from './act.ts';
 import { advance } from './Clock.tsx';
-import { copyJson, detail, moveTo, pressList, toggleDetail } from './event-keys.ts';
+import { copyJson, detail, moveToEvent, pressList, toggleDetail } from './event-keys.ts';
 import { isTaken, keyName } from './key-names.ts';
 import { copy } from './notice.ts';
-import { hello, help, isProxy, opened, shown } from './store.ts';
+import { hello, help, isProxy, openedRecording, shown } from './store.ts';
 
 const screen = (): Pick<ScreenStart, 'screen' | 'can'> => ({
   screen: 'serve',
@@ -14,14 +14,14 @@ const screen = (): Pick<ScreenStart, 'screen' | 'can'> => ({
 });
 
 /** Keys that a browser needs for itself, or that make no sense in one: `tab` moves the focus. */
-const left: readonly Command[] = ['quit', 'nextPanel', 'save'];
+const left: readonly KeyCommand[] = ['quit', 'nextPanel', 'save'];
 
 /** The keys of the screen of `serve`, as far as the page has them. */
 export const pageBindings = () => bindingsFor(screen()).filter(({ command }) => !left.includes(command));
 
 const focus = (selector: string) => document.querySelector<HTMLElement>(selector)?.focus();
 
-const effects: Partial<Record<Command, () => void>> = {
+const effects: Partial<Record<KeyCommand, () => void>> = {
   help: () => (help.value = !help.value),
   advance: () => void advance('61s'),
   close() {
@@ -37,15 +37,15 @@ const effects: Partial<Record<Command, () => void>> = {
   filter: () => focus('#filter'),
   open: toggleDetail,
   back() {
-    if (detail.value === undefined && opened.value !== undefined) opened.value = undefined;
+    if (detail.value === undefined && openedRecording.value !== undefined) openedRecording.value = undefined;
     else pressList('back');
   },
   copyJson,
   copyCurl: () => void copy(hello.value?.curl ?? '', 'the token request'),
-  up: () => moveTo(-1),
-  down: () => moveTo(1),
-  pageUp: () => moveTo(-20),
-  pageDown: () => moveTo(20),
+  up: () => moveToEvent(-1),
+  down: () => moveToEvent(1),
+  pageUp: () => moveToEvent(-20),
+  pageDown: () => moveToEvent(20),
   first: () => pressList('first'),
   follow: () => pressList('follow'),
   pause: () => pressList('pause'),
@@ -57,7 +57,10 @@ export function listenToKeys(): () => void {
     if (isTaken(event)) return;
     const command = commandOf(keyName(event), screen());
     const effect = command === undefined || left.includes(command) ? undefined : effects[command];
-    if (effect === undefined || (opened.value !== undefined && command !== 'back' && command !== 'help'))
+    if (
+      effect === undefined ||
+      (openedRecording.value !== undefined && command !== 'back' && command !== 'help')
+    )
       return;
     event.preventDefault();
     effect();

@@ -6,7 +6,7 @@ import type { EventWords } from '../../../report/event-words.ts';
 import type { EmulatorEvent, Judgement } from '../../../service/events.ts';
 import { createTranscript } from '../../../session/transcript.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../../messages.ts';
-import type { Axis, Mark, Span } from '../../view-data.ts';
+import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 
 /** Most marks of a session; the oldest are dropped. */
 const maxMarks = 1_000;
@@ -24,7 +24,7 @@ export interface Session {
   /** Until when it was heard. */
   heardUntilMs: number;
   /** What nobody heard, in order. */
-  readonly unheard: Span[];
+  readonly unheard: PictureSpan[];
   /** The emulator where it is open, if several are one service. */
   instance: string | undefined;
   readonly voices: { out: LiveVoice; in: LiveVoice };

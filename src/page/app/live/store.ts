@@ -21,7 +21,7 @@ export const hello = signal<Hello>();
 export const isProxy = () => hello.value?.target !== undefined;
 /** What serves the page. */
 export const place = () => (isProxy() ? 'proxy' : 'emulator');
-export const state = signal<EmulatorState>();
+export const emulatorState = signal<EmulatorState>();
 export const recordings = signal<readonly RecordingState[]>([]);
 export const list = signal(createList('service'));
 export const counters = signal(noCounters);
@@ -31,7 +31,7 @@ export const sessions = signal<readonly Session[]>([]);
 export const beat = signal(0);
 const chosen = signal<number>();
 /** A finished recording that is shown in place of the page. */
-export const opened = signal<number>();
+export const openedRecording = signal<number>();
 /** Whether the keys are shown. */
 export const help = signal(false);
 
@@ -83,7 +83,7 @@ function takeMessage(message: PageMessage): void {
       break;
     case 'state':
       tick(message.at);
-      state.value = message.state;
+      emulatorState.value = message.state;
       recordings.value = message.recordings;
       for (const { stream, device, durationMs } of message.state.streams) {
         const session = sessionOf(stream, message.at - durationMs);

@@ -1,9 +1,9 @@
-import type { Axis, Mark, Span } from '../../view-data.ts';
+import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 import { gravity, marksInView, spansInView } from './in-view.ts';
-import { gutter, middle, pictureHeight, rows, timeText } from './places.ts';
+import { gutter, middle, pictureHeight, placeTimeText, rows } from './places.ts';
 
 /** What is drawn: the part of the time axis that is in view. */
-export interface View {
+export interface PictureView {
   axis: Axis;
   /** Width of the canvas, in CSS pixels. */
   width: number;
@@ -14,7 +14,7 @@ export interface View {
   /** The loudest amplitude, 0 to 1, from one time to another. */
   peaks: Record<Voice, (fromMs: number, toMs: number) => number>;
   /** What nobody heard. */
-  unheard: readonly Span[];
+  unheard: readonly PictureSpan[];
   /** What the voices are called. */
   names: Record<Voice, string>;
 }
@@ -23,7 +23,7 @@ type Voice = 'out' | 'in';
 const voices = ['out', 'in'] as const;
 const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 3e4, 6e4, 12e4, 3e5, 6e5];
 
-interface Drawing extends View {
+interface Drawing extends PictureView {
   pen: Pen;
   x: (ms: number) => number;
   /** The time at the right edge. */
@@ -33,7 +33,7 @@ interface Drawing extends View {
 }
 
 /** Draws both voices, who speaks when, gaps, waits and events. */
-export function drawPicture(context: CanvasRenderingContext2D, view: View): void {
+export function drawPicture(context: CanvasRenderingContext2D, view: PictureView): void {
   const { width, colors } = view;
   const end = view.start + (width - gutter) / view.pxPerMs;
   const drawing: Drawing = {
@@ -82,7 +82,7 @@ function drawAxis({ pen: { line, label }, start, pxPerMs, colors, axis, x, end }
   const last = Math.min(axis.durationMs, end);
   for (let at = Math.max(0, Math.floor(start / step) * step); at <= last; at += step) {
     line(x(at), rows.axis.height - 5, pictureHeight, colors.line);
-    label(timeText(at, step), x(at) + 4, middle(rows.axis), colors.muted);
+    label(placeTimeText(at, step), x(at) + 4, middle(rows.axis), colors.muted);
   }
 }
 
@@ -205,7 +205,7 @@ function drawEvents({ pen, colors, marks, x }: Drawing): void {
   for (const { t, tone } of byGravity.toReversed()) pen.diamond(x(t), y, 6, colors[tone]);
 }
 
-function colorOf(colors: View['colors'], voice: Voice): string | undefined {
+function colorOf(colors: PictureView['colors'], voice: Voice): string | undefined {
   return voice === 'out' ? colors.you : colors.ai;
 }
 

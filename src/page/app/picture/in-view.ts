@@ -1,4 +1,4 @@
-import type { Axis, Mark, Span } from '../../view-data.ts';
+import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 
 /** A part of a time axis: from `start` to `end`, milliseconds. */
 interface Part {
@@ -14,12 +14,12 @@ const besidePx = 300;
 /** An axis without the turns and gaps that are out of view: a long session has thousands. */
 export function spansInView({ axis, start, end, pxPerMs }: Part): Axis {
   const beside = besidePx / pxPerMs;
-  const isInView = ({ startMs, endMs }: Span) => startMs < end + beside && endMs > start - beside;
+  const isInView = ({ startMs, endMs }: PictureSpan) => startMs < end + beside && endMs > start - beside;
   const turns = axis.turns.filter((turn) => isInView(turn) || isInView(waitBefore(turn)));
   return { ...axis, turns, gaps: axis.gaps.filter(isInView) };
 }
 
-function waitBefore({ startMs, afterMs }: Axis['turns'][number]): Span {
+function waitBefore({ startMs, afterMs }: Axis['turns'][number]): PictureSpan {
   return { startMs: startMs - (afterMs ?? 0), endMs: startMs };
 }
 

@@ -18,7 +18,7 @@ export function middle({ top, height }: { top: number; height: number }): number
 }
 
 /** Minutes and seconds, with as many decimals as `step` (ms) asks for. */
-export function timeText(ms: number, step = 1): string {
+export function placeTimeText(ms: number, step = 1): string {
   const decimals = step >= 1000 ? 0 : step >= 100 ? 1 : step >= 10 ? 2 : 3;
   const minutes = Math.floor(ms / 60_000);
   const seconds = ((ms % 60_000) / 1000).toFixed(decimals).padStart(decimals === 0 ? 2 : decimals + 3, '0');

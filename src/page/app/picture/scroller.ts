@@ -1,6 +1,6 @@
-import type { Axis, Span } from '../../view-data.ts';
+import type { Axis, PictureSpan } from '../../view-data.ts';
 import { themeColors } from './colors.ts';
-import { drawPicture, type View } from './draw.ts';
+import { drawPicture, type PictureView } from './draw.ts';
 import { paintSoon } from './painting.ts';
 import { gutter, pictureHeight } from './places.ts';
 
@@ -40,9 +40,9 @@ export interface ScrollerOptions {
   extent: HTMLElement;
   canvas: HTMLCanvasElement;
   axis: () => Axis;
-  peaks: View['peaks'];
-  unheard?: () => readonly Span[];
-  names?: View['names'];
+  peaks: PictureView['peaks'];
+  unheard?: () => readonly PictureSpan[];
+  names?: PictureView['names'];
   isLive: boolean;
   onDrawn?: () => void;
 }

@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RecordingView } from '../../view-data.ts';
 import { peaksOfSamples } from '../picture/peaks.ts';
-import { timeText } from '../picture/places.ts';
+import { placeTimeText } from '../picture/places.ts';
 import { createScroller, type Scroller } from '../picture/scroller.ts';
 import { describeMoment, describePoint } from './describe.ts';
 import type { Player } from './player.ts';
@@ -118,7 +118,8 @@ function Controls({
         {player.isPlaying.value ? '❚❚ Pause' : '▶ Play'}
       </button>
       <span class="time">
-        <output id="now">{timeText(player.position.value)}</output> <span>/ {timeText(data.durationMs)}</span>
+        <output id="now">{placeTimeText(player.position.value)}</output>{' '}
+        <span>/ {placeTimeText(data.durationMs)}</span>
       </span>
       <fieldset>
         <legend>Voices to hear</legend>

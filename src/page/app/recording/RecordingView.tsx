@@ -14,7 +14,7 @@ interface RecordingProps {
 }
 
 /** A finished session: what happened, its picture, and both voices to hear. */
-export function RecordingView({ data, voices, isPart }: RecordingProps) {
+export function RecordingPicture({ data, voices, isPart }: RecordingProps) {
   const [Head, Main, Foot] = isPart
     ? (['div', 'div', 'div'] as const)
     : (['header', 'main', 'footer'] as const);

@@ -1,12 +1,12 @@
 import type { Axis } from '../../view-data.ts';
-import { timeText } from '../picture/places.ts';
+import { placeTimeText } from '../picture/places.ts';
 import type { Scroller } from '../picture/scroller.ts';
 
 /** A time, and who speaks at it. */
 export function describeMoment({ turns }: Axis, ms: number): string {
   const speaking = turns.filter(({ startMs, endMs }) => startMs <= ms && ms <= endMs);
   const who = speaking.map(({ voice }) => (voice === 'out' ? 'you speak' : 'the AI speaks'));
-  return [timeText(ms), ...who].join(', ');
+  return [placeTimeText(ms), ...who].join(', ');
 }
 
 /** All that stands at a point of the picture. */

@@ -3,26 +3,26 @@ import { useEffect } from 'preact/hooks';
 import { systemClock } from '../../../kernel/clock.ts';
 import { jsonLines } from '../../../kernel/escape.ts';
 import { markedRow, type Row } from '../../../ui/event-list.ts';
-import { type Command, commandOf } from '../../../ui/keys.ts';
+import { commandOf, type KeyCommand } from '../../../ui/keys.ts';
 import type { ItemSeen } from '../../../ui/verdict-model.ts';
 import { followServer } from '../live/feed.ts';
 import { isTaken, keyName } from '../live/key-names.ts';
 import { link } from '../live/link.ts';
 import { NoToken } from '../live/NoToken.tsx';
-import { Notice } from '../live/Notice.tsx';
+import { NoticeBar } from '../live/Notice.tsx';
 import { copy } from '../live/notice.ts';
 import { LinkState, Title } from '../live/Title.tsx';
 import {
   isOver,
   model,
-  moveTo,
-  opened,
+  moveToVerdict,
+  openedVerdict,
   remark,
-  rows,
-  setFilter,
+  setVerdictFilter,
   start,
   takeVerdicts,
   toggle,
+  verdictRows,
 } from './verdicts.ts';
 
 /** The page of `check` and `drill`: the verdicts as they come. */
@@ -47,7 +47,7 @@ export function VerdictPage() {
         <Progress />
         <Verdicts />
       </main>
-      <Notice />
+      <NoticeBar />
     </>
   );
 }
@@ -109,7 +109,7 @@ function Doing() {
 
 const far = 1_000_000;
 
-const effects: Partial<Record<Command, () => void>> = {
+const effects: Partial<Record<KeyCommand, () => void>> = {
   filter: () => document.querySelector<HTMLElement>('#filter')?.focus(),
   open() {
     const row = markedRow(model.value.list);
@@ -117,17 +117,17 @@ const effects: Partial<Record<Command, () => void>> = {
   },
   back() {
     if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
-    else setFilter('');
+    else setVerdictFilter('');
   },
   copyJson() {
     const row = markedRow(model.value.list);
     if (row !== undefined) void copy(jsonLines(row.event), 'the verdict');
   },
-  up: () => moveTo(-1),
-  down: () => moveTo(1),
-  pageUp: () => moveTo(-20),
-  pageDown: () => moveTo(20),
-  first: () => moveTo(-far),
+  up: () => moveToVerdict(-1),
+  down: () => moveToVerdict(1),
+  pageUp: () => moveToVerdict(-20),
+  pageDown: () => moveToVerdict(20),
+  first: () => moveToVerdict(-far),
 };
 
 /** Listens to the keys of the screens of verdicts. Call the result to stop. */
@@ -177,16 +177,16 @@ function Verdicts() {
           value={list.filter}
           autocomplete="off"
           spellcheck={false}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          onInput={(event) => setVerdictFilter(event.currentTarget.value)}
         />
       </div>
       <ul class="verdicts">
-        {rows.value.map((row) => {
+        {verdictRows.value.map((row) => {
           const item = items[row.id];
           return item && <Item key={row.id} row={row} item={item} isMarked={row.id === list.marked} />;
         })}
       </ul>
-      {items.length > 0 && rows.value.length === 0 && <p class="faint">Nothing passes the filter.</p>}
+      {items.length > 0 && verdictRows.value.length === 0 && <p class="faint">Nothing passes the filter.</p>}
     </section>
   );
 }
@@ -207,7 +207,7 @@ function Counts({ items }: { items: readonly ItemSeen[] }) {
             type="button"
             class={tones[verdict]}
             aria-pressed={isOn}
-            onClick={() => setFilter(isOn ? '' : filter)}
+            onClick={() => setVerdictFilter(isOn ? '' : filter)}
           >
             {count} {verdict}
           </button>
@@ -219,7 +219,7 @@ function Counts({ items }: { items: readonly ItemSeen[] }) {
 
 function Item({ row, item, isMarked }: { row: Row; item: ItemSeen; isMarked: boolean }) {
   const { id, title, verdict = 'waiting', message, isFinal } = item;
-  const isOpen = opened.value.has(row.id) && row.full !== undefined;
+  const isOpen = openedVerdict.value.has(row.id) && row.full !== undefined;
   return (
     <li id={`verdict-${row.id}`} data-marked={isMarked}>
       <button type="button" class="verdict-row" aria-expanded={isOpen} onClick={() => toggle(row)}>

@@ -11,10 +11,10 @@ type Start = Extract<VerdictMessage, { type: 'verdicts' }>;
 export const start = signal<Start>();
 /** The same model that the screen draws. */
 export const model = signal<VerdictModel>(modelOf({ command: 'check', version: '', subject: '' }));
-/** The rows that pass the filter. */
-export const rows = computed(() => shownRows(model.value.list));
+/** The verdictRows that pass the filter. */
+export const verdictRows = computed(() => shownRows(model.value.list));
 /** Rows that show what was seen. */
-export const opened = signal<ReadonlySet<number>>(new Set());
+export const openedVerdict = signal<ReadonlySet<number>>(new Set());
 /** What the run says that is no verdict. */
 export const remark = signal('');
 
@@ -43,18 +43,18 @@ export function takeVerdicts(message: VerdictMessage): void {
 
 export const isOver = () => model.peek().ended !== undefined;
 
-export function setFilter(filter: string): void {
+export function setVerdictFilter(filter: string): void {
   model.value = { ...model.value, list: { ...model.value.list, filter, marked: undefined } };
 }
 
-export function moveTo(by: number): void {
+export function moveToVerdict(by: number): void {
   model.value = { ...model.value, list: moveMark(model.value.list, by) };
 }
 
 /** Marks a row, and shows or hides what was seen. */
 export function toggle({ id }: Row): void {
-  const next = new Set(opened.value);
+  const next = new Set(openedVerdict.value);
   if (!next.delete(id)) next.add(id);
-  opened.value = next;
+  openedVerdict.value = next;
   model.value = { ...model.value, list: { ...model.value.list, marked: id } };
 }
