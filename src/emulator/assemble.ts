@@ -91,6 +91,7 @@ export function assemble(parts: ServiceParts): AssembledService {
   const voice = createVoiceEndpoint({
     ...{ clock, baseClock, dialect, events, random, maxConnections },
     ...{ authority, state, pulse, faults, createReply },
+    pingEveryMs: options.pingEveryMs,
     tap: parts.streamTap,
     firstStream: parts.firstStream,
   });

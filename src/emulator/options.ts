@@ -30,6 +30,8 @@ export interface EmulatorOptions {
   rateLimit?: number;
   /** Connections per device. Default 10. */
   maxConnections?: number;
+  /** Interval of pings. A device that has not answered one when the next is due is cut off. Default 15 s. */
+  pingEveryMs?: number;
   /** Makes the emulator's own choices, such as `jti`, the same in each run. */
   seed?: number;
   /** Host names that requests may use, besides loopback and the address it listens on. */

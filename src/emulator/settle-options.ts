@@ -83,6 +83,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   dialect: anything,
   rateLimit: count,
   maxConnections: count,
+  pingEveryMs: count,
   seed: z.int(),
   allowHosts: texts,
   allowOrigins: texts,

@@ -1,6 +1,7 @@
 import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { bugsAddress } from '../kernel/version.ts';
+import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { EmulatorEvent, Judgement } from '../service/events.ts';
 import {
@@ -162,11 +163,19 @@ function isGoodEnd({ level, cause, code }: EmulatorEvent & { type: 'stream-close
 }
 
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
-  const { code, sentCode = code, reason, durationMs, framesIn, bytesIn, framesOut, bytesOut } = event;
-  const answer = code === closeCodes.abnormal ? 'did not answer the close' : `answered with ${code}`;
+  const { code, sentCode = code, reason, why, durationMs, bytesAfterClose } = event;
+  const { framesIn, bytesIn, framesOut, bytesOut } = event;
+  const answer =
+    code === closeCodes.abnormal
+      ? 'did not answer the close: answer each close with one'
+      : `answered with ${code}`;
   return [
     `with ${sentCode}${reason === '' ? '' : ` ${escapeText(reason)}`} after ${secondsText(durationMs)}`,
     ...(sentCode === code ? [] : [`the ${event.from ?? 'device'} ${answer}`]),
+    ...(event.cause === 'half-open' && why !== undefined ? [why] : []),
+    ...(bytesAfterClose === undefined
+      ? []
+      : [`it sent ${secondsText(msForBytes(bytesAfterClose), 1)} of audio after the close: stop at a close`]),
     ...event.remarks.map(escapeText),
     ...(event.unjudged === undefined ? [] : [`${countText(event.unjudged, 'message')} passed on unjudged`]),
     `from device ${countText(framesIn, 'frame')}, ${countText(bytesIn, 'byte')}`,

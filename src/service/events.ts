@@ -1,5 +1,6 @@
 import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
 import type { VoiceFinding } from '../audio/verdict/voice-findings.ts';
+import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
 import type { Side } from '../wire/exchange.ts';
@@ -149,6 +150,8 @@ export interface StreamTotals {
   /** Messages that ended within a sample, and empty messages. */
   oddMessages: number;
   emptyMessages: number;
+  /** Bytes of audio that came after this side's close, if any did. */
+  bytesAfterClose?: number;
   /** Of a proxy: messages beside audio that were passed on unjudged, because there are too many or they are too long. */
   unjudged?: number;
 }
@@ -228,5 +231,7 @@ const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
 
 function isWarning(body: EmulatorEventBody): boolean {
   if (body.type === 'device-verdict' || body.type === 'service-verdict') return body.remarks.length > 0;
-  return warnings.has(body.type) || (body.type === 'stream-closed' && !ordinaryEnds.has(body.cause));
+  if (body.type !== 'stream-closed') return warnings.has(body.type);
+  const isUnanswered = body.sentCode !== undefined && body.code === closeCodes.abnormal;
+  return isUnanswered || body.bytesAfterClose !== undefined || !ordinaryEnds.has(body.cause);
 }

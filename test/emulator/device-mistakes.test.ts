@@ -93,6 +93,14 @@ const tokenRequests: Record<string, Mistake> = {
   'the request is a GET': {
     make: ({ emulator }) => fetch(`${emulator.baseUrl}/api/websocket-voice/token`),
   },
+  'a token is requested again at once': {
+    options: { rateLimit: 2 },
+    async make({ emulator, clock }) {
+      for (const _ of [1, 2, 3]) await emulator.requestToken(device);
+      clock.advance(1_000);
+      await emulator.requestToken(device);
+    },
+  },
   'a token is requested too often': {
     options: { rateLimit: 2 },
     async make({ emulator }) {
@@ -223,6 +231,7 @@ const audio: Record<string, Mistake> = {
   '48 kHz': atRate(48_000),
   '24 kHz': atRate(24_000),
   '8 kHz': atRate(8_000),
+  '16 kHz at double pace': atRate(32_000),
   'a file that is sent faster than real time': atRate(27_200),
   'a clock that is slow': atRate(12_800),
   'a second of audio at once, then nothing for a second': sends(() => speechPcm, {
@@ -231,7 +240,35 @@ const audio: Record<string, Mistake> = {
   'text after the token': texts('hello'),
 };
 
-const mistakes: Record<string, Mistake> = { ...tokenRequests, ...tokens, ...audio };
+/** Opens a stream with a client of which one thing is changed; the service closes it with 1012. */
+const closing = (meet: (socket: WebSocket) => void): Mistake => ({
+  async make({ emulator }) {
+    const { socket } = await emulator.connect(device);
+    // ws answers a close frame by a call of `close`.
+    const { close } = socket;
+    socket.close = (...given) => {
+      meet(socket);
+      if (socket.readyState === WebSocket.OPEN) close.apply(socket, given);
+    };
+    emulator.control.close({}, 1012, '');
+  },
+});
+
+const connections: Record<string, Mistake> = {
+  'pings are not answered': {
+    async make({ emulator, clock }) {
+      const { socket } = await emulator.connect(device);
+      socket.pong = () => {};
+      clock.advance(15_000);
+      await answered(socket);
+      clock.advance(15_000);
+    },
+  },
+  'a close is not answered': closing((socket) => socket.terminate()),
+  'audio goes on after a close': closing((socket) => socket.send(Buffer.alloc(32_000))),
+};
+
+const mistakes: Record<string, Mistake> = { ...tokenRequests, ...tokens, ...audio, ...connections };
 
 /** The rows of the tables in the documentation: the mistake, and the line as it is to be. */
 const page = readFileSync(new URL('../../docs/DEVICE-MISTAKES.md', import.meta.url), 'utf8');

@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
@@ -29,8 +30,8 @@ export interface StreamConnection extends OpenStream {
    * journal, and for the client if the dialect says so. Only the first call counts.
    */
   close(cause: CloseCause, why?: string): void;
-  /** Pings the peer; if the previous ping was not answered, cuts the connection without a close frame. */
-  probe(): void;
+  /** Pings the peer; if the previous ping was not answered, cuts the connection without a close frame. `everyMs`: from one to the next. */
+  probe(everyMs: number): void;
   /** Adds an observer. Call the result to remove it. */
   observe(watch: MakeWatch): () => void;
 }
@@ -144,6 +145,9 @@ function emptyTotals(stream: number): StreamTotals {
   };
 }
 
+/** Audio that a device may send before a close reaches it. */
+const mostInFlightBytes = bytesForMs(500);
+
 /** Completes the totals when the connection has closed, and reports them. */
 function reportEnd({
   socket,
@@ -157,24 +161,31 @@ function reportEnd({
   events: EmulatorEvents;
 }): void {
   let violation = '';
+  let afterClose = 0;
   // Without a listener a bad frame would end the process. ws closes the connection itself.
   socket.on('error', (error) => {
     totals.cause ??= 'protocol-error';
     violation = error.message;
     ending.begin();
   });
+  ending.onEnding(() => {
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      if (isBinary && totals.sentCode !== undefined) afterClose += data.length;
+    });
+  });
   socket.on('close', (code, reason) => {
     ending.begin();
     totals.code = code;
     totals.reason = reason.toString() || violation;
     totals.durationMs = durationMs();
+    if (afterClose > mostInFlightBytes) totals.bytesAfterClose = afterClose;
     events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
 }
 
 /** Checks whether the peer still answers, and applies the faults `stall` and `half-open`. Methods as in `Connection`. */
 interface Liveness {
-  probe(): void;
+  probe(everyMs: number): void;
   stall(ms: number): void;
   freeze(): void;
 }
@@ -200,10 +211,11 @@ function createLiveness(options: LivenessOptions): Liveness {
     pingPending = false;
   });
   return {
-    probe() {
+    probe(everyMs) {
       if (frozen || stalls > 0) return;
       if (pingPending) {
         totals.cause ??= 'half-open';
+        totals.why ??= `no pong for ${everyMs / 1000} s: answer each ping, which comes every ${everyMs / 1000} s`;
         ending.begin();
         socket.terminate();
         return;

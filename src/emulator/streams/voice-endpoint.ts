@@ -36,7 +36,7 @@ import { createTokenUses, type TokenUses } from './token-uses.ts';
 /** Most fragments of one message; beyond it ws closes with 1008. */
 const maxFragments = 256;
 /** Interval of pings. A peer that has not answered the last one is cut when the next is due. */
-const pingEveryMs = 15_000;
+const defaultPingEveryMs = 15_000;
 /**
  * How long a peer may take to end a closing connection, whichever side began; then it is cut.
  * An option of ws that @types/ws 8.18 does not know.
@@ -77,6 +77,7 @@ export interface VoiceEndpointOptions {
   createReply: ReplyMode;
   /** Gives a tap for each stream, by its number. */
   tap: ((stream: number) => Tap | undefined) | undefined;
+  pingEveryMs?: number | undefined;
   /** Number of the first stream. Default 1. */
   firstStream?: number | undefined;
 }
@@ -88,7 +89,8 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const connections = new Set<StreamConnection>();
   const live = new WeakMap<StreamConnection, LiveStream>();
   const headerOf = createAudioHeaders();
-  const heartbeat = startHeartbeat(connections, baseClock);
+  const { pingEveryMs = defaultPingEveryMs } = options;
+  const heartbeat = startHeartbeat(connections, baseClock, pingEveryMs);
   const own = createOwnLateness(baseClock);
   const observers = createObservers(connections, baseClock);
   const capacity = createCapacity({ connections, settings: dialect.stream, maxConnections });
@@ -267,9 +269,13 @@ function createUpgradeServer(dialect: Dialect, events: EmulatorEvents) {
 }
 
 /** Pings every peer, so that peers which vanished without closing free their slots. */
-function startHeartbeat(connections: ReadonlySet<StreamConnection>, clock: Clock): ClockTimer {
+function startHeartbeat(
+  connections: ReadonlySet<StreamConnection>,
+  clock: Clock,
+  pingEveryMs: number,
+): ClockTimer {
   return repeat(clock, pingEveryMs, () => {
-    for (const connection of connections) connection.probe();
+    for (const connection of connections) connection.probe(pingEveryMs);
   });
 }
 

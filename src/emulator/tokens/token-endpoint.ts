@@ -10,6 +10,7 @@ import type { CountedRequest, State } from '../../service/state/state.ts';
 import { isUnavailable } from '../../service/state/unavailable.ts';
 import type { OutgoingAnswer } from '../../wire/server/http-answer.ts';
 import type { TokenAuthority } from './token-authority.ts';
+import { seconds } from './token-problem.ts';
 
 export interface TokenEndpointOptions {
   clock: Clock;
@@ -131,6 +132,7 @@ interface LimitAnswersOptions {
 
 function createLimitAnswers({ clock, dialect, events }: LimitAnswersOptions): LimitAnswers {
   const httpDate = createHttpDate();
+  const haste = createHaste();
   const limitHeaders: LimitAnswers['limitHeaders'] = (rate) => {
     const { headersOn, resetFormat } = dialect.rateLimit;
     const wanted = headersOn === 'all' || headersOn === (rate.allowed ? 'success' : 'limited');
@@ -145,10 +147,29 @@ function createLimitAnswers({ clock, dialect, events }: LimitAnswersOptions): Li
     limited(asker, rate) {
       const retryAfter = writeRetryAfter(rate.retryAtMs, dialect.rateLimit.retryAfter, clock.wall());
       const waitMs = Math.max(0, rate.retryAtMs - clock.wall());
-      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${(waitMs / 1000).toFixed(1)} s`;
+      const detail = `${asker.device} has used ${rate.limit - rate.remaining} of ${rate.limit}, the next is allowed after ${seconds(waitMs / 1000)}${haste(asker.device, clock.now(), waitMs)}`;
       const answer = refuseRequest('rateLimited', { dialect, events, ...asker, detail });
       return { ...answer, headers: [...limitHeaders({ ...rate, allowed: false }), ...retryAfter] };
     },
+  };
+}
+
+/** Devices whose last refusal is remembered. */
+const maxRefused = 1_000;
+/** A device may be this early: it reads another clock. */
+const earlyMs = 150;
+
+/** Advice for a device that asks again before the time that its last refusal named. */
+function createHaste() {
+  const refused = new Map<string, { at: number; waitMs: number }>();
+  return (device: string, now: number, waitMs: number): string => {
+    const last = refused.get(device);
+    refused.delete(device);
+    refused.set(device, { at: now, waitMs });
+    const [oldest] = refused.keys();
+    if (refused.size > maxRefused && oldest !== undefined) refused.delete(oldest);
+    if (last === undefined || now - last.at >= last.waitMs - earlyMs) return '';
+    return `; it asked again after ${seconds((now - last.at) / 1000)}: wait as long as Retry-After says, and longer after each refusal`;
   };
 }
 
