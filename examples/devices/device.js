@@ -57,7 +57,10 @@ async function requestToken() {
   /** @type {any} */
   const body = await response.json().catch(() => undefined);
   if (response.status === 200 && typeof body?.token === 'string') return body.token;
-  const retryAfterMs = 1_000 * Number(response.headers.get('Retry-After') ?? 0) || 0;
+  const retryAfter = response.headers.get('Retry-After') ?? '0'; // Seconds, or a date.
+  const retryAfterMs = /^\d+$/.test(retryAfter)
+    ? 1_000 * Number(retryAfter)
+    : Date.parse(retryAfter) - Date.now() || 0;
   throw new NoToken(`No token: ${response.status} ${body?.error?.code ?? ''}`, retryAfterMs);
 }
 

@@ -17,6 +17,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from email.utils import parsedate_to_datetime
 
 import websockets
 
@@ -53,6 +54,16 @@ def trusted():
     return ssl.create_default_context(cafile=CERTIFICATES)
 
 
+def seconds_to_wait(retry_after):
+    """Retry-After has seconds, or a date."""
+    if retry_after.isdigit():
+        return int(retry_after)
+    try:
+        return parsedate_to_datetime(retry_after).timestamp() - time.time()
+    except (TypeError, ValueError):
+        return 0
+
+
 def request_token():
     """A token for one connection: use it at once."""
     body = json.dumps({"apiKey": API_KEY, "deviceId": DEVICE_ID}).encode()
@@ -63,8 +74,7 @@ def request_token():
         with opener.open(request, timeout=ANSWER_WITHIN) as answer:
             token = json.load(answer)["token"] if answer.status == 200 else None
     except urllib.error.HTTPError as error:
-        wait = error.headers.get("Retry-After", "")
-        raise NoToken(f"status {error.code}", int(wait) if wait.isdigit() else 0) from error
+        raise NoToken(f"status {error.code}", seconds_to_wait(error.headers.get("Retry-After", ""))) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise NoToken(str(error)) from error
     if not isinstance(token, str):

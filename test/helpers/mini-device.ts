@@ -33,6 +33,11 @@ export interface MiniDevice {
   end(socket: WebSocket): void;
   /** Ends a connection that is dead, or was never confirmed. */
   giveUp(socket: WebSocket, why: 'dead' | 'unconfirmed'): void;
+  /** Answers a close frame, by a call of `close`. */
+  answerClose(socket: WebSocket, close: () => void, clock: Clock): void;
+  answersPings: boolean;
+  /** Milliseconds that Retry-After asks to wait. */
+  readRetryAfter(text: string, nowMs: number): number;
   followsRedirects: boolean;
   trustsAnybody: boolean;
 }
@@ -61,6 +66,9 @@ export const lawfulDevice: MiniDevice = {
   isHalfDuplex: false,
   end: (socket) => socket.close(1000),
   giveUp: (socket) => socket.terminate(),
+  answerClose: (_socket, close) => close(),
+  answersPings: true,
+  readRetryAfter: (text, nowMs) => (/^\d+$/.test(text) ? 1_000 * Number(text) : Date.parse(text) - nowMs),
   followsRedirects: false,
   trustsAnybody: false,
 };
@@ -149,7 +157,7 @@ function askForToken(options: Run, url: string): Promise<Asked> {
             return;
           }
           const token = status === 200 ? readToken(Buffer.concat(chunks).toString()) : undefined;
-          const retryAfterMs = 1_000 * Number(headers['retry-after'] ?? 0);
+          const retryAfterMs = behaviour.readRetryAfter(headers['retry-after'] ?? '0', options.clock.wall());
           resolve({ status, retryAfterMs, ...(token === undefined ? {} : { token }) });
         });
       },
@@ -167,11 +175,26 @@ function readToken(body: string): string | undefined {
   }
 }
 
+/** ws answers a close frame by a call of `close`, as the device does of its own. */
+function answerAs({ answerClose }: MiniDevice, socket: WebSocket, clock: Clock): void {
+  const close = socket.close.bind(socket);
+  socket.close = (...given) => {
+    const isAnswer = Reflect.get(socket, '_closeFrameReceived') === true;
+    if (isAnswer) answerClose(socket, () => close(...given), clock);
+    else close(...given);
+  };
+}
+
 /** Resolves with the close code when the device is through with the connection. */
 function converse({ behaviour, clock, sockets, wsUrl, certificate }: Run, token: string): Promise<number> {
   const trust = behaviour.trustsAnybody ? { rejectUnauthorized: false } : { ca: certificate };
-  const socket = new WebSocket(`${wsUrl}/voice-stream`, { perMessageDeflate: false, ...trust });
+  const socket = new WebSocket(`${wsUrl}/voice-stream`, {
+    perMessageDeflate: false,
+    autoPong: behaviour.answersPings,
+    ...trust,
+  });
   sockets.add(socket);
+  answerAs(behaviour, socket, clock);
   let isConfirmed = false;
   let aliveAt = clock.now();
   let hushedUntil = 0;

@@ -7,6 +7,7 @@ import {
   unevenSituations,
 } from './situations/audio.ts';
 import {
+  answerSituations,
   endSituations,
   interruptionSituations,
   refusedTokenSituations,
@@ -14,6 +15,7 @@ import {
   tokenSituations,
 } from './situations/connections.ts';
 import {
+  datedSituation,
   firstRequest,
   rateLimitSituations,
   redirectSituation,
@@ -37,6 +39,8 @@ export const situations: readonly Situation[] = [
   ...endSituations,
   redirectSituation,
   ...tlsSituations,
+  ...answerSituations,
+  datedSituation,
 ];
 
 /** What a rule of the drill says: the words of the specification, or those of good sense. */
@@ -73,9 +77,27 @@ const others: readonly DrillRule[] = [
     title: 'shows its key only to the service',
     says: 'The token request is made over HTTPS. Transport is TLS (https and wss).',
   },
+  {
+    id: 'D15',
+    section: 'WSS /voice-stream',
+    title: 'answers pings',
+    says: 'Not in the specification: RFC 6455, section 5.5.2: an endpoint must send a pong in response to a ping.',
+  },
+  {
+    id: 'D16',
+    section: 'WSS /voice-stream',
+    title: 'answers a close, and stops',
+    says: 'Not in the specification: RFC 6455, section 5.5.1: an endpoint that receives a close must send one, and no more data.',
+  },
+  {
+    id: 'D17',
+    section: 'Limits',
+    title: 'waits until the date that it is told',
+    says: 'Clients are advised to retry rate-limited token requests with exponential backoff. RFC 9110: Retry-After may be a date.',
+  },
 ];
 
-/** D1 to D14. */
+/** D1 to D17. */
 export const drillRules: readonly DrillRule[] = [...deviceRules, ...others].sort(
   (a, b) => numberOf(a.id) - numberOf(b.id),
 );

@@ -34,7 +34,7 @@ const mostAbsences = 2;
 /** The first situations tell whether there is a device at all, and whether it can stream. */
 const firstSituations = 2;
 /** Situations that can be judged without a stream. */
-const needsNoStream = /^(D1|D2|D6|D7|D14)(-|$)/;
+const needsNoStream = /^(D1|D2|D6|D7|D14|D17)(-|$)/;
 
 /**
  * Puts a device through situations. Throws what starting the service or the device throws. An abort, or a device

@@ -2,7 +2,7 @@ import { deviceRules } from '../../rules/device/catalogue.ts';
 import { deviceSecondsText } from '../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../rules/rule.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
-import { confirmed, isOpen, sentMs } from './moments.ts';
+import { confirmed, isOpen, sentMs, stuckOn } from './moments.ts';
 import type { DrillView } from './view.ts';
 
 /** The verdict of a device rule on what was seen. */
@@ -31,6 +31,12 @@ export function judgeComeback(view: DrillView, found: Finding): Finding {
     };
   if (found.verdict !== 'unknown') return found;
   if (device.ended !== undefined) return warn(`${deviceEndText(view)} and did not reconnect`, view.seen);
+  const times = stuckOn(view);
+  if (times !== undefined)
+    return fail(
+      `it presented the same token ${times} times, and did not ask for a new one`,
+      view.seen.slice(-3),
+    );
   const since = view.done.at(-1) ?? lastEnd(view) ?? now;
   return fail(`it did not come back within ${deviceSecondsText(now - since)}`, view.seen.slice(-3));
 }

@@ -44,6 +44,21 @@ export function isBack(view: DrillView): boolean {
   return confirmed(view).length > 1;
 }
 
+/** Presentations of one token that show a device to have no other. */
+const stuckTimes = 3;
+
+/** How often the newest token was presented, if that is so often that the device will never ask for another. */
+export function stuckOn({ seen }: DrillView): number | undefined {
+  const shown = shownTokens(seen);
+  const last = shown.at(-1)?.message.token.hash;
+  const times = shown.filter(({ message }) => message.token.hash === last).length;
+  return times >= stuckTimes ? times : undefined;
+}
+
+export function isStuck(view: DrillView): boolean {
+  return stuckOn(view) !== undefined;
+}
+
 /** Whether this much time has passed since a step. */
 export function isPast(view: DrillView, step: number, ms: number): boolean {
   const at = view.done[step];

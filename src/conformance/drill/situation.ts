@@ -26,7 +26,10 @@ export interface Situation {
 }
 
 /** Options of the emulator that make a situation. */
-export type Service = Pick<EmulatorOptions, 'faults' | 'dialect' | 'reply' | 'rateLimit' | 'maxConnections'>;
+export type Service = Pick<
+  EmulatorOptions,
+  'faults' | 'dialect' | 'reply' | 'rateLimit' | 'maxConnections' | 'pingEveryMs'
+>;
 
 /** Addresses that a situation may name. */
 export interface Places {

@@ -6,7 +6,7 @@ import { tokenRules } from './tokens.ts';
 
 /**
  * What the specification, or good practice, requires of a device, as far as traffic alone shows it. The others of D1
- * to D14 need a situation that is created first: see `conformance/drill`.
+ * to D17 need a situation that is created first: see `conformance/drill`.
  */
 export const deviceRules: readonly Rule[] = [
   ...requestRules,

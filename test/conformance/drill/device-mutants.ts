@@ -7,6 +7,8 @@ export interface DeviceMutant {
   rule: string;
   does: string;
   change: Partial<MiniDevice>;
+  /** Rules that are broken with it. */
+  also?: readonly string[];
   /** Whether it shows over TLS only. */
   tls?: true;
 }
@@ -50,6 +52,7 @@ export const deviceMutants: readonly DeviceMutant[] = [
   {
     rule: 'D6',
     does: 'does not wait as told',
+    also: ['D17'],
     change: {
       retryMs: (attempt, status, afterMs) =>
         status === 429 ? 400 * 1.5 ** attempt : retryMs(attempt, status, afterMs),
@@ -125,4 +128,17 @@ export const deviceMutants: readonly DeviceMutant[] = [
   },
   { rule: 'D14', does: 'follows a redirect with its key', change: { followsRedirects: true } },
   { rule: 'D14', does: 'trusts any certificate', change: { trustsAnybody: true }, tls: true },
+  { rule: 'D15', does: 'answers no ping', change: { answersPings: false } },
+  { rule: 'D16', does: 'never answers a close', change: { answerClose: () => {} } },
+  { rule: 'D16', does: 'hangs up at a close', change: { answerClose: (socket) => socket.terminate() } },
+  {
+    rule: 'D16',
+    does: 'sends on for a second after a close',
+    change: { answerClose: (_socket, close, clock) => void clock.after(1_000, close) },
+  },
+  {
+    rule: 'D17',
+    does: 'does not read dates',
+    change: { readRetryAfter: (text) => 1_000 * Number(text) || 0 },
+  },
 ];

@@ -40,12 +40,15 @@ async function drillDevice(
 const results = new Map<unknown, DrillResult>();
 
 beforeAll(async () => {
-  const cases = [{ change: lawfulDevice }, ...deviceMutants];
+  const cases = [{ change: lawfulDevice }, { change: stuck, rule: 'D9' }, ...deviceMutants];
   const all = Promise.all(
     cases.map(async (one) => results.set(one.change, await drillDevice(one.change, one))),
   );
   await hasten(clock, all);
 }, 120_000);
+
+/** A device that presents the token of its first connection for ever. */
+const stuck: Partial<MiniDevice> = { keepsToken: () => true };
 
 const verdictsOf = (change: unknown, verdict: string) =>
   (results.get(change)?.drilled ?? [])
@@ -66,9 +69,21 @@ test('every rule has a mutant', () => {
 });
 
 describe('a device that breaks one rule', () => {
-  test.each(deviceMutants)('$rule: it $does', ({ rule, change }) => {
+  test.each(deviceMutants)('$rule: it $does', ({ rule, change, also = [] }) => {
     const failed = verdictsOf(change, 'fail');
     expect(failed.filter((one) => one.startsWith(rule))).not.toEqual([]);
-    expect(failed.filter((one) => one.split(/[-:]/)[0] !== rule)).toEqual([]);
+    expect(failed.filter((one) => ![rule, ...also].includes(one.split(/[-:]/)[0] ?? ''))).toEqual([]);
   });
+});
+
+test('a device that never asks for a second token is not waited for in each interruption', () => {
+  const interrupted = results.get(stuck)?.drilled.filter(({ id }) => /^D9-(?!503)/.test(id)) ?? [];
+  expect(interrupted.length).toBeGreaterThan(5);
+  for (const { finding, elapsedMs } of interrupted) {
+    expect(finding).toMatchObject({
+      verdict: 'fail',
+      message: 'it presented the same token 3 times, and did not ask for a new one',
+    });
+    expect(elapsedMs).toBeLessThan(10_000);
+  }
 });

@@ -1,3 +1,4 @@
+import { closeCodes } from '../../../protocol/close-codes.ts';
 import type { FaultInput } from '../../../protocol/faults.ts';
 import { growsApart, waitsText } from '../../../rules/device/backoff.ts';
 import {
@@ -9,7 +10,16 @@ import {
 } from '../../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown } from '../../../rules/rule.ts';
 import { judgeBy, judgeComeback } from '../judging.ts';
-import { confirmed, isAcceptedAfterRefusal, isBack, isOpen, isStreaming } from '../moments.ts';
+import {
+  confirmed,
+  isAcceptedAfterRefusal,
+  isBack,
+  isOpen,
+  isPast,
+  isStreaming,
+  isStuck,
+  sentMs,
+} from '../moments.ts';
 import type { Situation } from '../situation.ts';
 import type { DrillView } from '../view.ts';
 
@@ -97,7 +107,7 @@ function interrupted(name: string, title: string, fault: FaultInput): Situation 
     id: `D9-${name}`,
     title,
     steps: [{ when: isStreaming, do: { fault: { ...fault, times: 1 } } }],
-    until: (view) => isBack(view),
+    until: (view) => isBack(view) || isStuck(view),
     longest: usual,
     restarts: true,
     judge: (view) => judgeComeback(view, judgeBy('D9')(view)),
@@ -116,7 +126,7 @@ export const interruptionSituations: readonly Situation[] = [
     id: 'D9-again',
     title: 'each new stream is closed at once, four times',
     service: { faults: [{ name: 'close', code: 1011, times: 4 }] },
-    until: (view) => confirmed(view).length > 4 || judgeBy('D9')(view).verdict === 'fail',
+    until: (view) => confirmed(view).length > 4 || isStuck(view) || judgeBy('D9')(view).verdict === 'fail',
     longest: { ms: 60_000 },
     judge: judgeRepeated,
   },
@@ -159,7 +169,7 @@ export const silenceSituations: readonly Situation[] = [
     id: 'D10-half-open',
     title: 'the service disappears without a close',
     steps: [{ when: isStreaming, do: { fault: { name: 'half-open', times: 1 } } }],
-    until: (view) => isBack(view) && !isFirstOpen(view),
+    until: (view) => (isBack(view) && !isFirstOpen(view)) || isStuck(view),
     longest: { deviceTimeouts: 1.25 },
     restarts: true,
     judge: judgeHalfOpen,
@@ -190,6 +200,66 @@ function judgeHalfOpen(view: DrillView): Finding {
     view,
     second === undefined ? unknown(noticed, first) : pass(`${noticed} and came back`, [first, second]),
   );
+}
+
+const pingEveryMs = 2_000;
+/** How long a device may take to answer a ping or a close. */
+const answerMs = 2_000;
+/** Audio that may be on its way when a close is sent, milliseconds. */
+const inFlightMs = 500;
+
+/** What the WebSocket protocol asks of a device: D15 and D16. */
+export const answerSituations: readonly Situation[] = [
+  {
+    id: 'D15',
+    title: 'the service pings',
+    service: { pingEveryMs },
+    until: (view) => judgePings(view).verdict !== 'unknown',
+    longest: usual,
+    judge: judgePings,
+  },
+  {
+    id: 'D16',
+    title: 'the service closes, and waits for the answer',
+    steps: [{ when: isStreaming, do: { fault: { name: 'close', code: 1012, times: 1 } } }],
+    until: (view) => isPast(view, 0, answerMs) || (view.done.length > 0 && !isFirstOpen(view)),
+    longest: usual,
+    judge: judgeAnswer,
+  },
+];
+
+function judgePings(view: DrillView): Finding {
+  for (const stream of confirmed(view)) {
+    const { messages, end } = stream.exchange;
+    const ping = messages.find(({ from, opcode }) => from === 'service' && opcode === 'ping');
+    if (ping === undefined) continue;
+    const pong = messages.find(
+      ({ from, opcode, at }) => from === 'device' && opcode === 'pong' && at >= ping.at,
+    );
+    if (pong !== undefined)
+      return pass(`it answered a ping after ${deviceSecondsText(pong.at - ping.at)}`, stream);
+    // A cut stream is told by the service's next ping, which comes as soon.
+    if (end?.by === 'service' || view.now - ping.at > answerMs)
+      return fail(
+        `a ping had no pong within ${deviceSecondsText(answerMs)}: a service takes such a stream for lost`,
+        stream,
+      );
+  }
+  return unknown('no ping was sent: no stream was open long enough', view.seen);
+}
+
+function judgeAnswer(view: DrillView): Finding {
+  const [stream] = confirmed(view);
+  const [at] = view.done;
+  if (stream === undefined || at === undefined) return unknown('no stream was open', view.seen);
+  const { end } = stream.exchange;
+  const lateMs = sentMs(stream, at + inFlightMs);
+  if (lateMs > 0) return fail(`it sent ${deviceSecondsText(lateMs)} of audio after the close`, stream);
+  if (end === undefined)
+    return fail(`it did not answer the close within ${deviceSecondsText(view.now - at)}`, stream);
+  if (end.code === closeCodes.abnormal)
+    return fail('it cut the connection and did not answer the close', stream);
+  return pass(`it answered the close after ${deviceSecondsText(end.at - at)}`, stream);
 }
 
 /** How a device ends: D13. */

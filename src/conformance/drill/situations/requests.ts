@@ -50,6 +50,19 @@ export const rateLimitSituations: readonly Situation[] = [
   },
 ];
 
+/** A service that says when to come back, and not how long to wait: D17. */
+export const datedSituation: Situation = {
+  id: 'D17',
+  title: 'rate limited, with a date in Retry-After',
+  service: {
+    dialect: { rateLimit: { retryAfter: 'http-date', headersOn: 'success' } },
+    faults: [{ name: 'rate-limited', reset: 3_000, times: 1 }],
+  },
+  until: (view) => isGrantedAfterRefusal(view),
+  longest: usual,
+  judge: judgeLimited,
+};
+
 function judgeLimited(view: DrillView): Finding {
   const found = judgeBy('D6')(view);
   if (found.verdict !== 'unknown') return found;
