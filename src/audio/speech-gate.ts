@@ -102,7 +102,7 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   return {
     push(pcm) {
       state.bytesPushed += pcm.length;
-      return takeSamples(state, limits, samples.push(pcm));
+      return gateSamples(state, limits, samples.push(pcm));
     },
     end: () => (state.speaking ? [closeTurn(state, 'ended')] : []),
     get speaking() {
@@ -114,7 +114,7 @@ export function createSpeechGate(options: SpeechGateOptions = {}): SpeechGate {
   };
 }
 
-function takeSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent[] {
+function gateSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent[] {
   const events: GateEvent[] = [];
   const count = bytes.length / bytesPerSample;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -131,7 +131,7 @@ function takeSamples(state: GateState, limits: Limits, bytes: Buffer): GateEvent
     state.sum = sum;
     state.squares = squares;
     if (state.samples < frameSamples) break;
-    const event = takeFrame(state, limits, closeFrame(state));
+    const event = gateFrame(state, limits, closeFrame(state));
     if (event) events.push(event);
   }
   return events;
@@ -147,7 +147,7 @@ function closeFrame(state: GateState): number {
   return toDbfs(Math.sqrt(Math.max(0, power)));
 }
 
-function takeFrame(state: GateState, limits: Limits, dbfs: number): GateEvent | undefined {
+function gateFrame(state: GateState, limits: Limits, dbfs: number): GateEvent | undefined {
   const noiseDbfs = updateNoiseFloor(state.noise, dbfs);
   const voiced = dbfs >= Math.max(limits.minimumDbfs, noiseDbfs + limits.aboveNoiseDb);
   state.frames += 1;

@@ -143,7 +143,7 @@ interface LossReport {
   end(): void;
 }
 
-const tellEveryMs = 1_000;
+const reportEveryMs = 1_000;
 
 /** Reports the first loss at once, and later ones at most once a second. */
 export function createLossReport(clock: Clock, tell: (lostMs: number) => void): LossReport {
@@ -154,7 +154,7 @@ export function createLossReport(clock: Clock, tell: (lostMs: number) => void): 
     if (lostMs === 0) return;
     const sum = lostMs;
     lostMs = 0;
-    pause = clock.after(tellEveryMs, tellAll, { background: true });
+    pause = clock.after(reportEveryMs, tellAll, { background: true });
     tell(sum);
   };
   return {

@@ -5,7 +5,7 @@ import { VoicectlError } from '../kernel/errors.ts';
 import { type Backend, backends, backendsFor, fitsHost, type Host, type Role } from './backend.ts';
 
 /** Where devices are looked for: the machine, its environment, and the built device host. */
-export interface Surroundings {
+export interface DeviceSearch {
   readonly host: Host;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** File of the device host. Native libraries are resolved from there. */
@@ -22,7 +22,7 @@ export interface Candidate {
 export async function findBackends(
   role: Role,
   forced: string | undefined,
-  surroundings: Surroundings,
+  surroundings: DeviceSearch,
 ): Promise<Candidate[]> {
   const wanted = backendsFor(role).filter(({ name }) => forced === undefined || name === forced);
   if (wanted.length === 0) {
@@ -38,7 +38,7 @@ export async function findBackends(
 async function whyNot(
   backend: Backend,
   role: Role,
-  { host, env, hostFile }: Surroundings,
+  { host, env, hostFile }: DeviceSearch,
 ): Promise<string | undefined> {
   if (!fitsHost(backend, host)) return `not for ${host.platform} ${host.arch}`;
   if (backend.kind === 'native') {
@@ -58,7 +58,7 @@ function isInstalled(library: string, hostFile: string): boolean {
 }
 
 /** The path of a program, searched for as a shell does. */
-export async function findProgram(name: string, env: Surroundings['env']): Promise<string | undefined> {
+export async function findProgram(name: string, env: DeviceSearch['env']): Promise<string | undefined> {
   const endings = env.PATHEXT === undefined ? [''] : env.PATHEXT.split(';');
   for (const folder of (env.PATH ?? env.Path ?? '').split(delimiter)) {
     if (folder === '') continue;

@@ -23,13 +23,13 @@ export function inOrder(problems: readonly PlacedProblem[]): PlacedProblem[] {
 }
 
 function problemText(file: string, { path, value, expected, meant, ...place }: PlacedProblem): string {
-  const where = `${placeText(file, place)}: ${path}`;
+  const where = `${locationText(file, place)}: ${path}`;
   if (expected === noSuchSetting) {
     return `${where}: ${noSuchSetting}${meant === undefined ? '' : `, did you mean ${meant}?`}`;
   }
   return `${where}: ${value === undefined ? 'missing' : JSON.stringify(value)}, expected ${expected}`;
 }
 
-export function placeText(file: string, { line, column }: Place): string {
+export function locationText(file: string, { line, column }: Place): string {
   return `${file}:${line}:${column}`;
 }

@@ -11,7 +11,7 @@ import {
   type SecretNames,
 } from '../protocol/schema-problem.ts';
 import { suggest } from '../protocol/suggestion.ts';
-import { inOrder, placeText, problemsText } from './problem-text.ts';
+import { inOrder, locationText, problemsText } from './problem-text.ts';
 import { readText, type Stdin } from './read-text.ts';
 import { openYaml, plainValue } from './yaml-document.ts';
 
@@ -59,14 +59,14 @@ export function parseYamlFile<Schema extends z.ZodType>(
   const [broken] = document.errors;
   if (broken !== undefined) {
     const place = placeAt(broken.pos[0]);
-    throw new VoicectlError(code, `${placeText(file, place)}: ${broken.message.split('\n')[0]}`, {
+    throw new VoicectlError(code, `${locationText(file, place)}: ${broken.message.split('\n')[0]}`, {
       hint,
       cause: broken,
       details: place,
     });
   }
   const plain = plainValue(opened, (why, place) => {
-    throw new VoicectlError(code, `${placeText(file, place)}: ${why}`, { hint, details: place });
+    throw new VoicectlError(code, `${locationText(file, place)}: ${why}`, { hint, details: place });
   });
   const input = plain ?? {};
   const result = schema.safeParse(input, readOnce);
@@ -82,7 +82,7 @@ export function parseYamlFile<Schema extends z.ZodType>(
     value: result.data,
     input: input as z.input<Schema>,
     refuse: (path, why, cause) =>
-      new VoicectlError(code, `${placeText(file, placeOf(path))}: ${path.map(String).join('.')}: ${why}`, {
+      new VoicectlError(code, `${locationText(file, placeOf(path))}: ${path.map(String).join('.')}: ${why}`, {
         cause,
         details: placeOf(path),
       }),

@@ -1,6 +1,6 @@
 import type { YAMLError } from 'yaml';
 import { VoicectlError } from '../kernel/errors.ts';
-import { placeText } from './problem-text.ts';
+import { locationText } from './problem-text.ts';
 import { openYaml, type Place, plainValue, type YamlDocument } from './yaml-document.ts';
 
 /** The content of a file, and where its values are. */
@@ -16,7 +16,7 @@ export function parseSecretYaml(path: string, content: string): PlacedValue {
   const opened = openYaml(content);
   const { document, placeAt, placeOf } = opened;
   const refuseAt = (why: string, place: Place): never => {
-    throw new VoicectlError('bad-config', `${placeText(path, place)}: ${why}`, { details: place });
+    throw new VoicectlError('bad-config', `${locationText(path, place)}: ${why}`, { details: place });
   };
   const refuse = (why: string, { pos }: Pick<YAMLError, 'pos'>): never => refuseAt(why, placeAt(pos[0]));
   const [error] = document.errors;

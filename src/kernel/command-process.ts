@@ -220,7 +220,7 @@ function holdGuard() {
   return {
     watch(target: number) {
       running.add(target);
-      tellWatcher('+', target);
+      notifyWatcher('+', target);
     },
     release(target: number | undefined) {
       if (!isHeld) return;
@@ -228,7 +228,7 @@ function holdGuard() {
       holders -= 1;
       if (target !== undefined) {
         running.delete(target);
-        tellWatcher('-', target);
+        notifyWatcher('-', target);
       }
       if (holders === 0) stopWatcher();
     },
@@ -252,7 +252,7 @@ function startWatcher(): void {
   watcher = one;
 }
 
-function tellWatcher(what: '+' | '-', target: number): void {
+function notifyWatcher(what: '+' | '-', target: number): void {
   watcher?.stdin?.write(`${what} ${target}\n`);
 }
 

@@ -27,7 +27,7 @@ const lastMomentMs = 200;
 export function createOutputStream(stream: Standard, name: string, giveUp: AbortSignal): OutputStream {
   // Without a listener a closed pipe would end the process with a stack.
   stream.on('error', () => {});
-  const take = stream.isTTY ? takeByTerminal(stream) : takeByStream(stream);
+  const writeAll = stream.isTTY ? writeByTerminal(stream) : writeByStream(stream);
   const waiting = new Set<() => void>();
   let isLost = false;
   const lose = () => {
@@ -49,7 +49,7 @@ export function createOutputStream(stream: Standard, name: string, giveUp: Abort
       });
       waiting.add(stop);
       try {
-        await Promise.race([lost, take(data, giveUp)]);
+        await Promise.race([lost, writeAll(data, giveUp)]);
       } catch (thrown) {
         throw thrown === giveUp.reason ? thrown : outputFailure(name, thrown);
       } finally {
@@ -60,19 +60,19 @@ export function createOutputStream(stream: Standard, name: string, giveUp: Abort
   };
 }
 
-type Take = (data: string | Uint8Array, giveUp: AbortSignal) => Promise<unknown>;
+type WriteAll = (data: string | Uint8Array, giveUp: AbortSignal) => Promise<unknown>;
 
-const takeByStream =
-  (stream: Standard): Take =>
+const writeByStream =
+  (stream: Standard): WriteAll =>
   (data) =>
     new Promise<void>((resolve, reject) => {
       stream.write(data, (cause) => (cause ? reject(cause) : resolve()));
     });
 
 /** Node's writes to a stopped terminal (Ctrl-S) block the whole process, even its signals. */
-function takeByTerminal(stream: Standard): Take {
+function writeByTerminal(stream: Standard): WriteAll {
   const fd = openTerminal(stream.fd);
-  if (fd === undefined) return takeByStream(stream);
+  if (fd === undefined) return writeByStream(stream);
   let last: Promise<unknown> = Promise.resolve();
   return (data, giveUp) => {
     const bytes = typeof data === 'string' ? Buffer.from(data) : data;

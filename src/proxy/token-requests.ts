@@ -74,12 +74,12 @@ export function createTokenRequests(options: TokenRequestsOptions): PassRequest 
     try {
       if (struck.length > 0) {
         const spoilt = await spoilToken(struck, response, { ...options, ask, sent, moment, about });
-        noteToken(spoilt, asker.device, about, options);
+        rememberToken(spoilt, asker.device, about, options);
         return;
       }
       const answer = await relayAnswer(await ask(), response, deadlines, startedAt);
       const told = tokenEvidence(sent, answer, moment);
-      if (isToken) noteToken({ device: told, service: told }, asker.device, about, options);
+      if (isToken) rememberToken({ device: told, service: told }, asker.device, about, options);
       else if (answer.status >= 400) {
         const shown = { status: answer.status, body: told.answer?.body ?? '' };
         events.of.service.emit(refusedByTarget(shown, about));
@@ -121,7 +121,7 @@ function readAsker(body: string): { device: string | undefined } {
 }
 
 /** Remembers what a token request brought to its device, tells it, and has it judged. */
-function noteToken(
+function rememberToken(
   seen: SeenTokenRequest,
   device: string | undefined,
   about: { path: string; remote: string; device?: string },

@@ -3,6 +3,7 @@ import type { Cost } from '../conformance/cost.ts';
 import type { Judged } from '../conformance/judge.ts';
 import type { Plan } from '../conformance/plan.ts';
 import { exchangeLine } from './check-evidence.ts';
+import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 import { countsText, markOf, stoppedLines, verdictWidth, width, wrapText } from './verdict-lines.ts';
 
@@ -55,11 +56,7 @@ export function checkSummaryLines(
 }
 
 export function costText({ tokens, plain, connections }: Cost): string {
-  return `${plural(tokens, 'token request')}, ${plain} without a key, ${plural(connections, 'connection')}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return `${countText(tokens, 'token request')}, ${plain} without a key, ${countText(connections, 'connection')}`;
 }
 
 /** What would be asked, in its order, and what it costs. */

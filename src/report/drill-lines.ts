@@ -6,6 +6,7 @@ import type { Seen } from '../rules/rule.ts';
 import type { Side } from '../wire/exchange.ts';
 import { exchangeLine } from './check-evidence.ts';
 import { shellText } from './curl.ts';
+import { secondsText } from './event-words.ts';
 import type { Style } from './style.ts';
 import { countsText, markOf, stoppedLines, verdictWidth, wrapText } from './verdict-lines.ts';
 
@@ -27,7 +28,7 @@ export function drilledLines(drilled: Drilled, command: readonly string[], style
   if (message === endedBefore) return [];
   const isFine = verdict === 'pass' || verdict === 'skipped';
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
-  const time = elapsedMs === 0 ? '' : secondsText(elapsedMs);
+  const time = elapsedMs === 0 ? '' : secondsText(elapsedMs, 1);
   const [first = '', ...more] = wrapText(isFine ? message : title, indentWidth);
   const line = `${id.padEnd(idWidth)}${mark}${time.padStart(timeWidth - 2)}  ${first}`;
   const lines = [line.trimEnd(), ...more.map((text) => ' '.repeat(indentWidth) + text)];
@@ -56,7 +57,7 @@ export function evidenceLines({ evidence, output }: Drilled, most: number): stri
   return [
     ...evidence
       .slice(0, most)
-      .map((seen) => `${seen.id} at ${secondsText(beginOf(seen) - startedAt)}: ${lineOf(seen)}`),
+      .map((seen) => `${seen.id} at ${secondsText(beginOf(seen) - startedAt, 1)}: ${lineOf(seen)}`),
     ...output
       .filter((line) => !isStack(line))
       .slice(-most)
@@ -78,12 +79,8 @@ function lineOf(seen: Seen): string {
   const ended =
     end === undefined
       ? 'open'
-      : `ended by the ${end.by} after ${secondsText(end.at - upgrade.at)} with ${end.code}`;
+      : `ended by the ${end.by} after ${secondsText(end.at - upgrade.at, 1)} with ${end.code}`;
   return `stream, ${count('device')} audio messages of the device, ${count('service')} of the service, ${ended}`;
-}
-
-function secondsText(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** The command that shows one situation again. */
@@ -98,7 +95,7 @@ function shellWord(word: string): string {
 
 /** The counts, and why the drill ended early. */
 export function drillSummaryLines({ verdicts, elapsedMs, stopped }: DrillResult, style: Style): string[] {
-  return ['', ...stoppedLines(stopped), `${countsText(verdicts, style)}, ${secondsText(elapsedMs)}`];
+  return ['', ...stoppedLines(stopped), `${countsText(verdicts, style)}, ${secondsText(elapsedMs, 1)}`];
 }
 
 /** The catalogue: each rule, and its situations below it. */

@@ -10,7 +10,7 @@ export function junitXml({ suites }: Pick<RunReport, 'suites'>): string {
     {
       name: 'voicectl',
       ...countsOf(suites.flatMap(({ cases }) => cases)),
-      time: secondsText(suites.reduce((sum, { seconds }) => sum + seconds, 0)),
+      time: timeAttribute(suites.reduce((sum, { seconds }) => sum + seconds, 0)),
     },
   );
   for (const { name, startedAt, seconds, properties, cases } of suites) {
@@ -18,14 +18,18 @@ export function junitXml({ suites }: Pick<RunReport, 'suites'>): string {
       name: safeLine(name),
       ...countsOf(cases),
       skipped: countOf(cases, 'skipped'),
-      time: secondsText(seconds),
+      time: timeAttribute(seconds),
       timestamp: new Date(startedAt).toISOString().replace(/\.\d+Z$/, 'Z'),
     });
     const list = suite.ele('properties');
     for (const [name, value] of properties)
       list.ele('property', { name: safeLine(name), value: safeLine(value) });
     for (const { name, classname, seconds, outcome, out } of cases) {
-      const testcase = suite.ele('testcase', { name: safeLine(name), classname, time: secondsText(seconds) });
+      const testcase = suite.ele('testcase', {
+        name: safeLine(name),
+        classname,
+        time: timeAttribute(seconds),
+      });
       if (outcome !== undefined) {
         const { element, type, message } = outcome;
         const told = { message: safeLine(message) };
@@ -52,7 +56,7 @@ function countOf(cases: readonly TestCase[], element: Element): string {
   return String(cases.filter(({ outcome }) => outcome?.element === element).length);
 }
 
-function secondsText(seconds: number): string {
+function timeAttribute(seconds: number): string {
   return seconds.toFixed(3);
 }
 

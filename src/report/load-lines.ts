@@ -3,6 +3,7 @@ import { kindCountsText } from '../kernel/failure-kind.ts';
 import type { LoadFacts } from '../runs/load/result.ts';
 import type { HistogramBar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
+import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** What a run does and what it costs, before it starts. */
@@ -10,7 +11,7 @@ export function loadPlanLines({ target, task, arrival, seed, cost }: LoadFacts, 
   const { sessions, tokens, devices, audioMinutes, arrivalsMs, longestMs } = cost;
   return [
     `${style.strong('load')}     ${escapeText(target)}: ${task}, ${escapeText(arrival)}, seed ${seed}`,
-    `${style.dim('plan')}     ${countText(sessions, 'session')} within ${secondsText(arrivalsMs)}, at most ${secondsText(longestMs)} in all`,
+    `${style.dim('plan')}     ${countText(sessions, 'session')} within ${durationText(arrivalsMs)}, at most ${durationText(longestMs)} in all`,
     `${style.dim('cost')}     at most ${countText(tokens, 'token')}, ${countText(devices, 'device')}, ${countText(audioMinutes, 'minute')} of audio sent`,
   ];
 }
@@ -158,7 +159,7 @@ export function measuredText({ value, unit, isLowerBound }: JudgedThreshold): st
   return `${isLowerBound ? '≥ ' : ''}${unitText(value, unit)}`;
 }
 
-export function limitText({ limit, unit }: JudgedThreshold): string {
+export function thresholdLimitText({ limit, unit }: JudgedThreshold): string {
   return unitText(limit, unit);
 }
 
@@ -177,10 +178,6 @@ export function percentText(share: number, digits = 0): string {
   return `${(share * 100).toFixed(digits)} %`;
 }
 
-function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function secondsText(ms: number): string {
+function durationText(ms: number): string {
   return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }

@@ -29,3 +29,6 @@ export function speaksUnicode({
 }: Readonly<Record<string, string | undefined>>): boolean {
   return process.platform === 'win32' || /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
+
+/** Begins the line of a terminal again, empty. */
+export const clearLine = '\r\u001b[K';

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../recording/format.ts';
 import type { Gap, Timeline } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
+import { secondsText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 export interface Picture extends Timeline {
@@ -120,7 +121,7 @@ function drawSpans(
     const [start, end] = [toColumn(turn.startMs), toColumn(turn.endMs)];
     const inner = Math.max(0, end - start - 1);
     write(cells, start, end > start ? left + line.repeat(inner) + right : left);
-    const text = [turnText(turn), ` ${seconds(turn.endMs - turn.startMs)} `].find(
+    const text = [turnText(turn), ` ${secondsText(turn.endMs - turn.startMs)} `].find(
       (one) => one.length + 2 <= inner,
     );
     if (text !== undefined) write(cells, start + 1 + Math.floor((inner - text.length) / 2), text);
@@ -129,13 +130,9 @@ function drawSpans(
 }
 
 function turnText({ startMs, endMs, afterMs, bargeIn }: RecordedTurn): string {
-  const length = seconds(endMs - startMs);
+  const length = secondsText(endMs - startMs);
   if (bargeIn) return ` ${length}, talks over `;
   return afterMs === null ? ` ${length} ` : ` ${length}, after ${Math.round(afterMs)} ms `;
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(2)} s`;
 }
 
 /** A letter for each event; if several fall into one column, the most severe. */

@@ -47,13 +47,16 @@ export async function* runSession(
   await running;
 }
 
-interface Surroundings {
+interface SessionContext {
   signal: AbortSignal;
   backpressure: Backpressure;
   emit: EmitEvent;
 }
 
-async function converse(given: SessionOptions, { signal, backpressure, emit }: Surroundings): Promise<void> {
+async function converse(
+  given: SessionOptions,
+  { signal, backpressure, emit }: SessionContext,
+): Promise<void> {
   const pausedUntil = () => backpressure.pausedUntil;
   const conversation =
     given.conversation && createConversation(given.conversation, { ...given, pausedUntil });

@@ -4,7 +4,7 @@ import type { LiveLoad } from '../runs/load/live.ts';
 import { append, createBrowser, moveTo, tell } from './browser.ts';
 import { addSecond, noPast, type Past } from './load-past.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
-import { notEnded, type Watched } from './watched.ts';
+import { stillRunning, type Watched } from './watched.ts';
 
 /** What happens on the screen of a load run. */
 export type LoadNews =
@@ -33,7 +33,7 @@ export function createLoadModel(start: ScreenStart): LoadModel {
     plan: { sessions: 0, startsAt: 0, longestMs: 0 },
     live: undefined,
     past: noPast,
-    ...notEnded,
+    ...stillRunning,
   };
 }
 

@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink';
 import type { FailureKind } from '../kernel/failure-kind.ts';
-import { limitText, measuredText } from '../report/load-lines.ts';
+import { measuredText, thresholdLimitText } from '../report/load-lines.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
 import { type Band, space } from './bands.ts';
@@ -206,7 +206,7 @@ function ThresholdLine({ threshold, nameWidth, width, isAscii }: ThresholdLinePr
   const { text, holds, value, limit } = threshold;
   const show = (words: string) => (isAscii ? toAscii(words) : steady(words, width));
   const colour = holds ? colours.good : value === null ? colours.warning : colours.bad;
-  const of = `of ${limitText(threshold)}`;
+  const of = `of ${thresholdLimitText(threshold)}`;
   const measured = padTo(show(value === null ? 'no value yet' : measuredText(threshold)), valueWidth);
   const bar = Math.min(widestBar, width - nameWidth - valueWidth - of.length - 6);
   return (

@@ -4,7 +4,7 @@ import type { Verdict } from '../rules/rule.ts';
 import { append, createBrowser, moveTo, tell } from './browser.ts';
 import type { Row } from './event-list.ts';
 import type { FrameRequest, Notice, ScreenStart } from './port.ts';
-import { notEnded, type Watched } from './watched.ts';
+import { stillRunning, type Watched } from './watched.ts';
 
 /** Something that gets a verdict: a rule of the specification, for example. */
 export interface Item {
@@ -13,7 +13,7 @@ export interface Item {
 }
 
 /** An item with its verdict, as soon as there is one. */
-export interface ItemSeen extends Item {
+export interface JudgedItem extends Item {
   verdict?: Verdict;
   /** What was seen, in one sentence. */
   message: string;
@@ -36,7 +36,7 @@ export type VerdictNews =
   | { type: 'doing'; text: string; forMs?: number }
   | { type: 'used'; amounts: readonly Amount[] }
   /** `lines`: the verdict and its evidence, for people and escaped; `body`: for machines. */
-  | { type: 'judged'; item: ItemSeen; lines: readonly string[]; body: unknown }
+  | { type: 'judged'; item: JudgedItem; lines: readonly string[]; body: unknown }
   | { type: 'ended'; ok: boolean; text: string }
   /** Time has passed. */
   | { type: 'tick' }
@@ -46,7 +46,7 @@ export type VerdictNews =
 export interface VerdictModel extends Watched {
   what: string;
   /** Each has a row of the list, with its index as id. */
-  items: readonly ItemSeen[];
+  items: readonly JudgedItem[];
   doing: { text: string; until: number | undefined };
   amounts: readonly Amount[];
 }
@@ -58,7 +58,7 @@ export function createVerdictModel(start: ScreenStart): VerdictModel {
     items: [],
     doing: { text: 'starting', until: undefined },
     amounts: [],
-    ...notEnded,
+    ...stillRunning,
   };
 }
 
@@ -96,7 +96,7 @@ function reduceNews(model: VerdictModel, news: VerdictNews): VerdictModel {
 }
 
 function plan(model: VerdictModel, { what, items }: Extract<VerdictNews, { type: 'planned' }>): VerdictModel {
-  const seen = items.map(({ id, title }): ItemSeen => ({ id, title, message: '', isFinal: false }));
+  const seen = items.map(({ id, title }): JudgedItem => ({ id, title, message: '', isFinal: false }));
   const planned = append(
     { ...model, what, items: seen },
     seen.map((item) => ({ t: 0, ...sayInfo('self', 'waiting', textOf(item)), event: item })),
@@ -125,7 +125,7 @@ function judge(
 }
 
 /** The words that a filter finds. */
-function textOf({ id, title, message }: ItemSeen): string {
+function textOf({ id, title, message }: JudgedItem): string {
   return `${id} ${title} ${message}`;
 }
 

@@ -11,7 +11,7 @@ import { layoutVerdicts, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { useGlyphs } from './theme.ts';
 import { verdictMark } from './verdict-mark.ts';
-import type { ItemSeen, VerdictModel } from './verdict-model.ts';
+import type { JudgedItem, VerdictModel } from './verdict-model.ts';
 
 /** A screen of verdicts, from top to bottom. */
 export function verdictBands(model: VerdictModel, terminal: Size): Band[] {
@@ -118,7 +118,7 @@ function DoingLine({ model, width }: { model: VerdictModel; width: number }) {
 }
 
 interface SeenLinesProps {
-  item: ItemSeen | undefined;
+  item: JudgedItem | undefined;
   width: number;
   isAscii: boolean;
 }
@@ -137,7 +137,7 @@ function SeenLines({ item, width, isAscii }: SeenLinesProps) {
 const verdicts = ['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped', undefined] as const;
 
 /** How many items have which verdict, and how many wait for theirs. */
-function VerdictCounts({ items }: { items: readonly ItemSeen[] }) {
+function VerdictCounts({ items }: { items: readonly JudgedItem[] }) {
   const glyphs = useGlyphs();
   const counts = verdicts
     .map((verdict) => ({ verdict, count: items.filter((item) => item.verdict === verdict).length }))
@@ -166,7 +166,7 @@ function idColumns(items: readonly { id: string }[]): number {
 }
 
 interface VerdictLineProps {
-  item: ItemSeen;
+  item: JudgedItem;
   idWidth: number;
   isMarked: boolean;
   width: number;

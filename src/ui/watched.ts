@@ -9,7 +9,7 @@ export interface Watched extends Browser {
   isEnding: boolean;
 }
 
-export const notEnded = { ended: undefined, isEnding: false } as const;
+export const stillRunning = { ended: undefined, isEnding: false } as const;
 
 /** Handles a key. `page`: number of lines of the list. */
 export function pressWatchedKey<Model extends Watched>(model: Model, key: Key, page: number): Pressed<Model> {

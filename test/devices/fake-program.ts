@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Surroundings } from '../../src/devices/find-backends.ts';
+import type { DeviceSearch } from '../../src/devices/find-backends.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 
 /** A machine whose only programs are those that a test puts there, and that has no native library. */
@@ -18,7 +18,7 @@ export function setUpFakePrograms() {
     for (const [name, code] of Object.entries(programs)) {
       writeFileSync(join(dir, 'bin', name), `#!${process.execPath}\n${code}\n`, { mode: 0o755 });
     }
-    const surroundings: Surroundings = {
+    const surroundings: DeviceSearch = {
       host: { platform: 'linux', arch: 'arm64' },
       env: { PATH: join(dir, 'bin'), FAKE_DIR: dir },
       hostFile: join(dir, 'device-host.js'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { axisOf, createSession, hearSession, noteEvent } from '../../src/page/app/live/session.ts';
+import { addEventToSession, axisOf, createSession, hearSession } from '../../src/page/app/live/session.ts';
 import { list, take } from '../../src/page/app/live/store.ts';
 import { type Row, shownRows } from '../../src/ui/event-list.ts';
 import { createServeModel, reduceServe } from '../../src/ui/serve-model.ts';
@@ -56,7 +56,7 @@ test('the axis of a session has who speaks, waits and talks over whom', () => {
     },
     3_000,
   );
-  noteEvent(session, { t: 0, type: 'reply-ended', stream: 1, device: 'd', bargeIn: true }, 3_400);
+  addEventToSession(session, { t: 0, type: 'reply-ended', stream: 1, device: 'd', bargeIn: true }, 3_400);
   const axis = axisOf(session)(3_500);
   expect(axis.durationMs).toBe(2_500);
   expect(axis.turns).toMatchObject([
@@ -70,7 +70,7 @@ test('the axis of a session has who speaks, waits and talks over whom', () => {
 test('a transcript is the newest version of what was said, and a proxy has judged', () => {
   const session = createSession(1, 0);
   const sent = (t: number, body: unknown) =>
-    noteEvent(session, { t, type: 'message-sent', stream: 1, device: 'd', body }, t);
+    addEventToSession(session, { t, type: 'message-sent', stream: 1, device: 'd', body }, t);
   sent(100, { type: 'transcript', role: 'user', text: 'Is the', final: false });
   sent(200, { type: 'transcript', role: 'user', text: 'Is the light on?', final: true });
   sent(300, { type: 'status', status: 'speaking' });
@@ -80,7 +80,7 @@ test('a transcript is the newest version of what was said, and a proxy has judge
     { t: 400, who: 'AI', text: 'It is' },
   ]);
   const judgement = { from: 'device', rule: 'D4', message: 'm', value: 'v', count: 1 } as const;
-  noteEvent(session, { t: 500, type: 'violation', stream: 1, ...judgement }, 500);
+  addEventToSession(session, { t: 500, type: 'violation', stream: 1, ...judgement }, 500);
   expect(session.judged).toMatchObject([{ subject: 'D4', text: 'v (device breaks D4: m)', level: 'error' }]);
   const axis = axisOf(session)(600);
   expect(axis.spoken).toHaveLength(2);

@@ -6,7 +6,7 @@ import type { SessionEvent } from '../../src/session/events.ts';
 import type { LoadNews } from '../../src/ui/load-model.ts';
 import type { FrameRequest, ScreenStart } from '../../src/ui/port.ts';
 import type { ServeNews } from '../../src/ui/serve-model.ts';
-import type { ItemSeen, VerdictNews } from '../../src/ui/verdict-model.ts';
+import type { JudgedItem, VerdictNews } from '../../src/ui/verdict-model.ts';
 
 /** 2026-01-01T12:00:00Z. */
 export const wall = Date.UTC(2026, 0, 1, 12);
@@ -247,7 +247,7 @@ export function verdictNews(): VerdictNews[] {
     id: `R${index + 1}`,
     title: index === 3 ? 'a rule whose title is as long as any can be' : `rule number ${index + 1}`,
   }));
-  const seen: Partial<Record<number, Partial<ItemSeen>>> = {
+  const seen: Partial<Record<number, Partial<JudgedItem>>> = {
     4: {
       verdict: 'fail',
       message: 'Cache-Control is "max-age=60": a proxy may keep the token and \u202e你好',
@@ -269,7 +269,7 @@ export function verdictNews(): VerdictNews[] {
       ],
     },
     ...items.slice(0, 20).map(({ id, title }, index): VerdictNews => {
-      const item: ItemSeen = {
+      const item: JudgedItem = {
         id,
         title,
         verdict: 'pass',

@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { type Dialect, isSymmetric } from '../../protocol/dialect.ts';
+import { isRecord } from '../../protocol/error-body.ts';
 
 /** What must be the same in all emulators that are one service. */
 export interface Identity {
@@ -106,7 +107,7 @@ export function differs(running: Identity, mine: Identity): VoicectlError {
 
 function differences(theirs: unknown, mine: unknown, path: string): string[] {
   if (JSON.stringify(theirs) === JSON.stringify(mine)) return [];
-  if (isFields(theirs) && isFields(mine)) {
+  if (isRecord(theirs) && isRecord(mine)) {
     const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
     return [...names].flatMap((name) =>
       differences(theirs[name], mine[name], path === '' ? name : `${path}.${name}`),
@@ -114,8 +115,4 @@ function differences(theirs: unknown, mine: unknown, path: string): string[] {
   }
   if (isSecret.test(path)) return [`${path} differs`];
   return [`${path} is ${JSON.stringify(theirs)} there and ${JSON.stringify(mine)} here`];
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,7 @@
 import { escapeText } from '../../kernel/escape.ts';
+import { clearLine } from '../../report/style.ts';
 import type { VerdictNews } from '../../ui/verdict-model.ts';
 import type { CommandContext } from '../command.ts';
-
-const clearLine = '\r\u001b[K';
 
 /** Shows what is being done as a changing line on standard error; nothing if that is no terminal. */
 export function createProgress({ io, quiet, json }: CommandContext<never>) {

@@ -4,7 +4,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import type { RunReport } from '../../report/run-report.ts';
-import type { Item, ItemSeen, VerdictNews } from '../../ui/verdict-model.ts';
+import type { Item, JudgedItem, VerdictNews } from '../../ui/verdict-model.ts';
 import type { CommandContext } from '../command.ts';
 import { reportRun } from '../run-reporter.ts';
 import { createProgress } from './progress.ts';
@@ -38,7 +38,7 @@ export interface VerdictRun<Judged, Result extends VerdictResult> {
   /** Called in any case. */
   close?(): Promise<void>;
   /** The row that a verdict belongs to; undefined if it has none. */
-  row(judged: Judged): Omit<ItemSeen, 'isFinal'> | undefined;
+  row(judged: Judged): Omit<JudgedItem, 'isFinal'> | undefined;
   /** A verdict in lines, and with all its evidence for a panel. */
   lines(judged: Judged): readonly string[];
   detail(judged: Judged): readonly string[];

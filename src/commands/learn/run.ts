@@ -35,12 +35,12 @@ export async function run(context: LearnContext): Promise<number> {
   }
   const hasLearned = learned.settings.some((one) => 'value' in one.learned);
   if (known !== undefined) {
-    const code = await tellDifferences(context, learned, known);
+    const code = await printDifferences(context, learned, known);
     if (stopped === undefined) return code;
   } else if (stopped === undefined || hasLearned) await write(context, learned, base);
   // The user or a time limit stopped it: what was learned until then is written.
   if (stopped !== undefined) throw stopped;
-  return tellComparison(context, learned, options);
+  return printComparison(context, learned, options);
 }
 
 async function openDialect(
@@ -65,7 +65,7 @@ async function learn(context: LearnContext): Promise<{ learned: LearnResult; opt
   }
 }
 
-async function tellDifferences(
+async function printDifferences(
   { io, json, settings }: LearnContext,
   learned: LearnResult,
   known: DialectInput,
@@ -91,7 +91,7 @@ async function write(
 }
 
 /** What the emulator of this dialect still answers differently. */
-async function tellComparison(
+async function printComparison(
   { note }: LearnContext,
   learned: LearnResult,
   options: LearnOptions,

@@ -1,6 +1,7 @@
 import { jsonLine } from '../../kernel/escape.ts';
 import { loadPlanObject, loadProgressObject } from '../../report/load-json.ts';
 import { loadPlanLines, loadProgressText } from '../../report/load-lines.ts';
+import { clearLine } from '../../report/style.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
 import type { LoadProgress } from '../../runs/load/run-load.ts';
 import { type LoadSummary, summariseSecond } from '../../runs/load/summary.ts';
@@ -20,7 +21,6 @@ export interface LoadView {
   close(): Promise<void>;
 }
 
-const clearLine = '\r\u001b[K';
 /** Where the line cannot change, a new one is written this often. */
 const lineEverySeconds = 10;
 

@@ -1,10 +1,10 @@
 import { requireSafeTransport } from '../../config/target.ts';
 import { readTrusted } from '../../config/trusted.ts';
-import { readText } from '../../files/read-text.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { wsUrlFor } from '../../protocol/paths.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import type { CommandContext } from '../command.ts';
+import { loadDialect } from '../service/emulator-settings.ts';
 
 /** The settings of a proxy that have nothing to do with where it listens. */
 type ProxySetting =
@@ -42,9 +42,4 @@ export async function readProxySettings({
     seed: settings.seed,
     dialect: dialect === undefined ? undefined : await loadDialect(dialect, input),
   };
-}
-
-async function loadDialect(file: string, input: Parameters<typeof readText>[1]) {
-  const { readDialect } = await import('../../config/dialect-file.ts');
-  return readDialect(await readText(file, input), file);
 }

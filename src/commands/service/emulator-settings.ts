@@ -49,7 +49,7 @@ async function openScenario(file: string, input: Stdin) {
   return readScenario(file, input);
 }
 
-async function loadDialect(file: string, input: Stdin) {
+export async function loadDialect(file: string, input: Stdin) {
   const { readDialect } = await import('../../config/dialect-file.ts');
   return readDialect(await readText(file, input), file);
 }

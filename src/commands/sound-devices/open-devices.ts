@@ -5,7 +5,7 @@ import type { Host } from '../../devices/backend.ts';
 import { createOpener, type DeviceChoice } from '../../devices/backends/open-first.ts';
 import { openCapture } from '../../devices/capture.ts';
 import { createEchoWatch } from '../../devices/echo-watch.ts';
-import type { Surroundings } from '../../devices/find-backends.ts';
+import type { DeviceSearch } from '../../devices/find-backends.ts';
 import { type Microphone, openMicrophone } from '../../devices/microphone.ts';
 import type { Notices } from '../../devices/notices.ts';
 import { openSpeaker } from '../../devices/playout/open-speaker.ts';
@@ -22,7 +22,7 @@ type LiveContext = Pick<CommandContext<OptionOf<'audio'> | LiveOption>, 'setting
 const host: Host = { platform: process.platform, arch: process.arch };
 
 /** How to find sound devices. The device host is built beside this file. */
-export function deviceSurroundings({ env }: Io): Surroundings {
+export function deviceSurroundings({ env }: Io): DeviceSearch {
   return { host, env, hostFile: fileURLToPath(new URL('./device-host.js', import.meta.url)) };
 }
 

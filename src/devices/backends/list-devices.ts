@@ -3,7 +3,7 @@ import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type { Backend } from '../backend.ts';
 import { cannotStart, deviceError } from '../device-error.ts';
-import { findBackends, type Surroundings } from '../find-backends.ts';
+import { type DeviceSearch, findBackends } from '../find-backends.ts';
 import { type DeviceFacts, readHostMessages } from '../host/host-protocol.ts';
 import { startHost } from '../process/open-process.ts';
 import { noDevice, type Refusal } from './no-device.ts';
@@ -12,7 +12,7 @@ const listMs = 5_000;
 
 export interface ListOptions {
   clock: Clock;
-  surroundings: Surroundings;
+  surroundings: DeviceSearch;
   /** Ends the listing; its reason is thrown. */
   signal?: AbortSignal | undefined;
 }

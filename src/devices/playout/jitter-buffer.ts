@@ -97,7 +97,7 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const arrivals = createArrivals();
   const concealer = createConcealer();
   const stretcher = createStretcher();
-  const holes = createHoles({ patienceMs, settleMs });
+  const holes = createHoleDetector({ patienceMs, settleMs });
   /** Age of audio when it was played, over a long and a short time. */
   const age = createWindow(speedFrames);
   const recentAge = createWindow(lateFrames);
@@ -307,7 +307,7 @@ interface Holes {
   recent(now: number): number;
 }
 
-interface HolesOptions {
+interface HoleOptions {
   /** A shorter pause is always a hole. */
   patienceMs: number;
   /** After a longer pause comes another reply. */
@@ -318,7 +318,7 @@ interface HolesOptions {
 const audibleLevel = 0.003;
 const recentMs = 60_000;
 
-function createHoles({ patienceMs, settleMs }: HolesOptions): Holes {
+function createHoleDetector({ patienceMs, settleMs }: HoleOptions): Holes {
   let since: number | undefined;
   let wasLate = false;
   let wasAudible = false;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Backend, Role } from '../backend.ts';
 import { cannotStart, deviceError } from '../device-error.ts';
-import type { Surroundings } from '../find-backends.ts';
+import type { DeviceSearch } from '../find-backends.ts';
 import type { HostTask } from '../host/host-protocol.ts';
 import { type DeviceProcess, startDeviceProcess } from './device-process.ts';
 
@@ -11,7 +11,7 @@ export interface DeviceOptions {
   /** The backend's own name. Undefined: its default device. */
   readonly device: string | undefined;
   readonly clock: Clock;
-  readonly surroundings: Surroundings;
+  readonly surroundings: DeviceSearch;
   /** Cancels the opening. An open device is not affected. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -67,7 +67,7 @@ export function startHost(
 
 function readHelp(
   program: string,
-  { env, signal }: { env: Surroundings['env']; signal: AbortSignal | undefined },
+  { env, signal }: { env: DeviceSearch['env']; signal: AbortSignal | undefined },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { env, timeout: 2_000, ...(signal === undefined ? {} : { signal }) };

@@ -205,7 +205,7 @@ async function admitToken(token: string, options: AdmitOptions): Promise<Decisio
     return { refused: 'unavailable', device, jti: claims.jti, why, advice: 'try again later' };
   }
   try {
-    return await takeSlot(claims, options);
+    return await reserveSlot(claims, options);
   } catch (thrown) {
     if (!isUnavailable(thrown)) throw thrown;
     return { refused: 'unavailable', device, why: thrown.message, advice: 'try again later' };
@@ -213,7 +213,7 @@ async function admitToken(token: string, options: AdmitOptions): Promise<Decisio
 }
 
 /** Takes the slot first: without a free slot the token stays unused. Each step is atomic in the state. */
-async function takeSlot(claims: TokenClaims, options: AdmitOptions): Promise<Decision | undefined> {
+async function reserveSlot(claims: TokenClaims, options: AdmitOptions): Promise<Decision | undefined> {
   const { state, connection, settings, evictOldest } = options;
   const leaseSlot = async () => {
     const leased = state.leaseSlot(claims.sub);

@@ -54,7 +54,7 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
         if (!('data' in message)) return;
         const t = elapsedMs() - one.openedAt;
         if (message.from === 'device') one.out.hear(t, message.data);
-        else noteGap(one, one.in.hear(t, message.data), message.data.length);
+        else markGap(one, one.in.hear(t, message.data), message.data.length);
       },
       closed() {
         one.ended = true;
@@ -86,7 +86,7 @@ export function startHearing({ elapsedMs, observe }: Pick<PageHost, 'elapsedMs' 
   };
 }
 
-function noteGap(one: Heard, pause: ReturnType<VoiceTrace['hear']>, bytes: number): void {
+function markGap(one: Heard, pause: ReturnType<VoiceTrace['hear']>, bytes: number): void {
   if (pause === undefined || bytes === 0) return;
   const silenceMs = pause.endMs - pause.startMs;
   if (!isGap({ silenceMs }) || silenceMs >= longestGapMs || !one.in.speaking) return;

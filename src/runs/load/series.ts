@@ -110,7 +110,7 @@ function toTwoFigures(us: number): number {
 }
 
 /** The value that this many per cent of all do not exceed, in milliseconds; undefined without values. */
-export function sparseAt(times: SparseTimes, percent: number): number | undefined {
+export function percentileOf(times: SparseTimes, percent: number): number | undefined {
   const total = times.reduce((sum, [, count]) => sum + count, 0);
   let left = rankOf(percent, total);
   for (const [us, count] of times) {

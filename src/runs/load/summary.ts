@@ -9,7 +9,7 @@ import type { EncodedTimes } from './histogram.ts';
 import { createTimes } from './histogram.ts';
 import type { LoadResult, MetricTimes, ResultParts } from './result.ts';
 import { encodeResult } from './result.ts';
-import { type SeriesSecond, type SparseTimes, sparseAt } from './series.ts';
+import { percentileOf, type SeriesSecond, type SparseTimes } from './series.ts';
 import { type JudgedThreshold, judgeThreshold } from './thresholds.ts';
 import { whyIncomplete, whyInvalid } from './validity.ts';
 
@@ -161,6 +161,6 @@ export function summariseSecond({ second, counts, open, times, late }: SeriesSec
 }
 
 function secondTimes(sparse: SparseTimes): SecondTimes {
-  const at = (percent: number) => sparseAt(sparse, percent) ?? 0;
+  const at = (percent: number) => percentileOf(sparse, percent) ?? 0;
   return { p50: at(50), p95: at(95), p99: at(99), max: at(100) };
 }

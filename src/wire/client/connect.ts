@@ -96,7 +96,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     reading.took();
     inOrder.pass(() => take(data as Buffer, isBinary));
   });
-  if (tell !== undefined) tellPings(socket, (call) => inOrder.pass(() => call(tell)));
+  if (tell !== undefined) reportPings(socket, (call) => inOrder.pass(() => call(tell)));
   // Listen after the handshake too: a bad frame causes an error, then a close.
   socket.on('error', (thrown) => {
     failure ??= protocolError(thrown);
@@ -185,7 +185,7 @@ function createTeller({ clock, redactor, tap }: Pick<ConnectOptions, 'clock' | '
 }
 
 /** ws answers each ping without our help. */
-function tellPings(socket: WebSocket, pass: (call: (tell: Teller) => void) => void): void {
+function reportPings(socket: WebSocket, pass: (call: (tell: Teller) => void) => void): void {
   socket.on('pong', ({ length }) => pass((tell) => tell.control('service', 'pong', length)));
   socket.on('ping', ({ length }) =>
     pass((tell) => {

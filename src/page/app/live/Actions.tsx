@@ -6,7 +6,7 @@ import { actOn } from './act.ts';
 import { CommandLine } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
-import { tellOf } from './notice.ts';
+import { reportOutcome } from './notice.ts';
 import type { Session } from './session.ts';
 import { emulatorState, isProxy } from './store.ts';
 import type { Take } from './talk.ts';
@@ -228,7 +228,7 @@ function Speak({ target }: { target: StreamSelector }) {
   const speakFile = (chosen: File | undefined) => {
     if (chosen === undefined) return;
     file.value = chosen.name;
-    void tellOf(
+    void reportOutcome(
       talking()
         .then(({ soundOf }) => soundOf(chosen))
         .then(async (sound) => {
@@ -253,7 +253,7 @@ function Speak({ target }: { target: StreamSelector }) {
     take.value = undefined;
     isHeard.value = false;
     if (taken !== undefined)
-      void tellOf(
+      void reportOutcome(
         taken
           .then(({ finish }) => finish())
           .then(async (sound) => {

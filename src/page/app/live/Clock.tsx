@@ -3,7 +3,7 @@ import { operate } from './act.ts';
 import { CommandLine } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
-import { tellOf } from './notice.ts';
+import { reportOutcome } from './notice.ts';
 import { isProxy, place } from './store.ts';
 
 /** Moves the clock of the emulator. */
@@ -15,11 +15,11 @@ export function advance(duration: string): Promise<void> {
     const { aheadMs } = await operate<{ aheadMs: number }>('advance', { advanceMs });
     return `The clock is ${aheadMs / 1000} s ahead`;
   };
-  return tellOf(move());
+  return reportOutcome(move());
 }
 
 function reset(): Promise<void> {
-  return tellOf(operate('reset').then(() => `The ${place()} is reset`));
+  return reportOutcome(operate('reset').then(() => `The ${place()} is reset`));
 }
 
 /** The time of the emulator: tokens expire and windows reset at once. A proxy has none of its own. */

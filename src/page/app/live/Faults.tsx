@@ -4,7 +4,7 @@ import { operate } from './act.ts';
 import { CommandLine } from './Command.tsx';
 import { commandLine } from './commands.ts';
 import { Field } from './Field.tsx';
-import { tellOf } from './notice.ts';
+import { reportOutcome } from './notice.ts';
 import { emulatorState, hello } from './store.ts';
 
 /** The catalogue of faults as a form, and those that are active. */
@@ -72,7 +72,7 @@ function Active() {
 }
 
 function clear(id: number): Promise<void> {
-  return tellOf(operate('clearFaults', { id }).then(() => `Fault ${id} has ended`));
+  return reportOutcome(operate('clearFaults', { id }).then(() => `Fault ${id} has ended`));
 }
 
 /** Parameters that have a flag of their own on the command line. */
@@ -99,7 +99,9 @@ function Form({ form: { name, summary, fields } }: { form: FaultForm }) {
       kind === 'number' ? Number(typed) : typed,
     ]);
     const body = { name, ...Object.fromEntries(given) };
-    void tellOf(operate<{ id: number }>('addFault', body).then(({ id }) => `Added fault ${id}: ${name}`));
+    void reportOutcome(
+      operate<{ id: number }>('addFault', body).then(({ id }) => `Added fault ${id}: ${name}`),
+    );
   };
   const own = changed.value.filter(({ name: key }) => !(key in flags));
   const written = own.map(({ name: key, typed }) => `${key}=${typed}`).join(',');

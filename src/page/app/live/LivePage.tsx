@@ -16,7 +16,7 @@ import { listenToKeys, pageBindings } from './keys.ts';
 import { link } from './link.ts';
 import { NoToken } from './NoToken.tsx';
 import { NoticeBar } from './Notice.tsx';
-import { notice, tellOf } from './notice.ts';
+import { notice, reportOutcome } from './notice.ts';
 import { stopRecording } from './RecordButton.tsx';
 import { SessionList } from './SessionList.tsx';
 import { SessionPanel } from './SessionPanel.tsx';
@@ -292,7 +292,7 @@ function Recordings() {
 function Item({ recording }: { recording: RecordingState }) {
   const { id, device, stream, durationMs, end, why } = recording;
   const save = (form: string) =>
-    tellOf(download(`${pageData}recordings/${id}.${form}`, `recording-${id}.${form}`));
+    reportOutcome(download(`${pageData}recordings/${id}.${form}`, `recording-${id}.${form}`));
   const name = `recording ${id} of ${device}`;
   return (
     <li>

@@ -1,7 +1,7 @@
 import { pageData } from '../../../protocol/control-paths.ts';
 import type { RecordingState } from '../../messages.ts';
 import { askJson } from './api.ts';
-import { tellOf } from './notice.ts';
+import { reportOutcome } from './notice.ts';
 import { recordings } from './store.ts';
 
 /** Shows the answer at once: until the next state comes, the button would do the same again. */
@@ -13,11 +13,13 @@ async function post(path: string, body: unknown): Promise<RecordingState> {
 }
 
 export function startRecording(stream: number): Promise<void> {
-  return tellOf(post('start', { stream }).then(() => `Recording stream ${stream}`));
+  return reportOutcome(post('start', { stream }).then(() => `Recording stream ${stream}`));
 }
 
 export function stopRecording(id: number): Promise<void> {
-  return tellOf(post('stop', { id }).then((state) => `Recorded ${(state.durationMs / 1000).toFixed(1)} s`));
+  return reportOutcome(
+    post('stop', { id }).then((state) => `Recorded ${(state.durationMs / 1000).toFixed(1)} s`),
+  );
 }
 
 /** Records a stream, from now on. */

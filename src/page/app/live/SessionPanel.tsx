@@ -10,7 +10,7 @@ import { createScroller, type Scroller } from '../picture/scroller.ts';
 import { describePoint } from '../recording/describe.ts';
 import { Actions } from './Actions.tsx';
 import { askEmulator } from './api.ts';
-import { tellOf } from './notice.ts';
+import { reportOutcome } from './notice.ts';
 import { RecordButton } from './RecordButton.tsx';
 import { axisOf, type Session, tones } from './session.ts';
 import { elapsedMs, emulatorState, hello } from './store.ts';
@@ -198,7 +198,7 @@ function listenTo(stream: number): void {
   current = mine;
   listening.value = stream;
   const asked = askEmulator('GET', `${pageData}listen`, { query: { stream }, signal: mine.signal });
-  void tellOf(
+  void reportOutcome(
     Promise.all([asked, import('./play.ts')])
       .then(([{ body }, { play }]) => body && play(body))
       .catch((thrown) => {

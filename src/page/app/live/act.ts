@@ -1,6 +1,6 @@
 import { systemClock } from '../../../kernel/clock.ts';
 import { askEmulator, askJson } from './api.ts';
-import { tellOf } from './notice.ts';
+import { reportOutcome } from './notice.ts';
 import { hello } from './store.ts';
 
 /** Calls an operation of the control API by its name. */
@@ -21,7 +21,7 @@ export function actOn(
   done: string,
   query?: Record<string, string | number | undefined>,
 ): Promise<void> {
-  return tellOf(
+  return reportOutcome(
     operate<{ streams: number[] }>(name, body, query).then(({ streams }) => {
       if (streams.length === 0) throw new Error('No stream was reached: it has no token yet, or has ended');
       return `${done}: ${streams.length === 1 ? 'stream' : 'streams'} ${streams.join(', ')}`;

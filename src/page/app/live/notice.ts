@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export const notice = signal<{ text: string; isBad: boolean }>();
 
 /** Does something, and says what came of it. */
-export async function tellOf(work: Promise<string>): Promise<void> {
+export async function reportOutcome(work: Promise<string>): Promise<void> {
   try {
     notice.value = { text: await work, isBad: false };
   } catch (thrown) {
@@ -14,5 +14,5 @@ export async function tellOf(work: Promise<string>): Promise<void> {
 
 /** Copies text to the clipboard. */
 export function copy(text: string, what: string): Promise<void> {
-  return tellOf(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
+  return reportOutcome(navigator.clipboard.writeText(text).then(() => `Copied ${what}`));
 }

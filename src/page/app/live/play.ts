@@ -14,7 +14,7 @@ export async function play(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      rest = takeChunks(joined(rest, value), (voice, pcm) => voices[voice]?.(pcm));
+      rest = playChunks(joined(rest, value), (voice, pcm) => voices[voice]?.(pcm));
     }
   } finally {
     await context.close();
@@ -22,7 +22,7 @@ export async function play(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promi
 }
 
 /** Passes on every complete chunk; returns the beginning of the next one. */
-function takeChunks(
+function playChunks(
   bytes: Uint8Array,
   take: (voice: number, pcm: Uint8Array) => void,
 ): Uint8Array<ArrayBuffer> {

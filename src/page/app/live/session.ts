@@ -61,7 +61,7 @@ export function createSession(stream: number, openedAt: number): Session {
 /** Takes what was heard of a stream. */
 export function hearSession(session: Session, heard: HeardStream, at: number): void {
   session.openedAt = heard.openedAt;
-  noteUnheard(session, heard.heardFromMs);
+  markUnheard(session, heard.heardFromMs);
   session.heardUntilMs = at - heard.openedAt;
   for (const told of heard.voices) {
     session.voices[told.voice].add(told, Math.floor(heard.heardFromMs / peakMs));
@@ -72,7 +72,7 @@ export function hearSession(session: Session, heard: HeardStream, at: number): v
 }
 
 /** The emulator began to listen anew, because no page was looking; or somebody else listened all the time. */
-function noteUnheard(session: Session, fromMs: number): void {
+function markUnheard(session: Session, fromMs: number): void {
   if (session.heardFromMs === fromMs) return;
   const { unheard } = session;
   session.heardFromMs = fromMs;
@@ -83,7 +83,7 @@ function noteUnheard(session: Session, fromMs: number): void {
 type StreamEvent = Extract<EmulatorEvent, { stream: number } | { type: 'fault-struck' } | Judgement>;
 
 /** Takes an event of the stream. `at`: on the axis of the emulator's start. */
-export function noteEvent(
+export function addEventToSession(
   session: Session,
   event: StreamEvent,
   at: number,

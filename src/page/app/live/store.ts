@@ -8,7 +8,7 @@ import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, createList, type NewRow } from '../../../ui/event-list.ts';
 import type { Hello, PageMessage, RecordingState } from '../../messages.ts';
 import { link } from './link.ts';
-import { createSession, hearSession, noteEvent, type Session } from './session.ts';
+import { addEventToSession, createSession, hearSession, type Session } from './session.ts';
 
 /** Sessions that have ended and are still shown. */
 const maxEnded = 20;
@@ -62,10 +62,10 @@ export function elapsedMs(): number {
 
 /** Takes one message of the feed. */
 export function take(message: PageMessage): void {
-  batch(() => takeMessage(message));
+  batch(() => applyMessage(message));
 }
 
-function takeMessage(message: PageMessage): void {
+function applyMessage(message: PageMessage): void {
   switch (message.type) {
     case 'hello':
       hello.value = message;
@@ -73,7 +73,7 @@ function takeMessage(message: PageMessage): void {
       link.value = 'live';
       break;
     case 'events':
-      takeEntries(message.entries as Entry[]);
+      addEntries(message.entries as Entry[]);
       break;
     case 'audio':
       tick(message.at);
@@ -102,7 +102,7 @@ const fewRows = 20;
 const waiting: NewRow[] = [];
 let listedAt = Number.NEGATIVE_INFINITY;
 
-function takeEntries(entries: readonly Entry[]): void {
+function addEntries(entries: readonly Entry[]): void {
   const rows: NewRow[] = [];
   let counted = counters.peek();
   for (const { seq, ...event } of entries) {
@@ -116,7 +116,7 @@ function takeEntries(entries: readonly Entry[]): void {
     if (event.type === 'stopping') link.value = 'stopped';
     if ('stream' in event && event.stream !== undefined) {
       const at = event.t - aheadMs;
-      noteEvent(sessionOf(event.stream, at), event as never, at, row);
+      addEventToSession(sessionOf(event.stream, at), event as never, at, row);
     }
   }
   if (rows.length === 0) return;

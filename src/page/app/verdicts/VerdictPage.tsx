@@ -4,7 +4,7 @@ import { systemClock } from '../../../kernel/clock.ts';
 import { jsonLines } from '../../../kernel/escape.ts';
 import { markedRow, type Row } from '../../../ui/event-list.ts';
 import { commandOf, type KeyCommand } from '../../../ui/keys.ts';
-import type { ItemSeen } from '../../../ui/verdict-model.ts';
+import type { JudgedItem } from '../../../ui/verdict-model.ts';
 import { followServer } from '../live/feed.ts';
 import { isTaken, keyName } from '../live/key-names.ts';
 import { link } from '../live/link.ts';
@@ -13,6 +13,7 @@ import { NoticeBar } from '../live/Notice.tsx';
 import { copy } from '../live/notice.ts';
 import { LinkState, Title } from '../live/Title.tsx';
 import {
+  applyVerdicts,
   isOver,
   model,
   moveToVerdict,
@@ -20,7 +21,6 @@ import {
   remark,
   setVerdictFilter,
   start,
-  takeVerdicts,
   toggle,
   verdictRows,
 } from './verdicts.ts';
@@ -28,7 +28,7 @@ import {
 /** The page of `check` and `drill`: the verdicts as they come. */
 export function VerdictPage() {
   useEffect(() => {
-    followServer({ since: () => 0, take: takeVerdicts, isOver });
+    followServer({ since: () => 0, take: applyVerdicts, isOver });
     return listenToVerdictKeys();
   }, []);
   useEffect(() => {
@@ -192,7 +192,7 @@ function Verdicts() {
 }
 
 /** How many have which verdict; each count filters the list. */
-function Counts({ items }: { items: readonly ItemSeen[] }) {
+function Counts({ items }: { items: readonly JudgedItem[] }) {
   const counts = new Map<string, number>();
   for (const { verdict } of items)
     if (verdict !== undefined) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
@@ -217,7 +217,7 @@ function Counts({ items }: { items: readonly ItemSeen[] }) {
   );
 }
 
-function Item({ row, item, isMarked }: { row: Row; item: ItemSeen; isMarked: boolean }) {
+function Item({ row, item, isMarked }: { row: Row; item: JudgedItem; isMarked: boolean }) {
   const { id, title, verdict = 'waiting', message, isFinal } = item;
   const isOpen = openedVerdict.value.has(row.id) && row.full !== undefined;
   return (

@@ -23,7 +23,7 @@ function modelOf({ command, version, subject }: Omit<Start, 'type'>): VerdictMod
 }
 
 /** Takes one message of the run. */
-export function takeVerdicts(message: VerdictMessage): void {
+export function applyVerdicts(message: VerdictMessage): void {
   if (message.type === 'verdicts') {
     start.value = message;
     const { filter, marked } = model.peek().list;

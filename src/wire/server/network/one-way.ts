@@ -1,7 +1,7 @@
 import type { Clock, ClockTimer } from '../../../kernel/clock.ts';
 
 /** The quality of a network in one direction. `latency` and `jitter` in milliseconds, `loss` from 0 to 1. */
-export interface OneWayQuality {
+export interface DirectionQuality {
   latency: number;
   jitter: number;
   loss: number;
@@ -30,7 +30,7 @@ export interface OneWay {
 
 export interface OneWayOptions {
   clock: Clock;
-  quality: () => OneWayQuality;
+  quality: () => DirectionQuality;
   /** Numbers from 0 up to 1. */
   chance: () => number;
   deliver: (bytes: Buffer) => void;
@@ -175,7 +175,7 @@ function alone(bytes: Buffer): Buffer {
 
 /** How long a packet is on its way. */
 function delayOf(
-  { latency, jitter, loss }: Omit<OneWayQuality, 'bitsPerSecond'>,
+  { latency, jitter, loss }: Omit<DirectionQuality, 'bitsPerSecond'>,
   chance: () => number,
 ): number {
   let ms = latency;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createRandom } from '../../../../src/service/random.ts';
-import { createOneWay, type OneWayQuality } from '../../../../src/wire/server/network/one-way.ts';
+import { createOneWay, type DirectionQuality } from '../../../../src/wire/server/network/one-way.ts';
 import { createManualClock } from '../../../helpers/manual-clock.ts';
 
-const perfect: OneWayQuality = { latency: 0, jitter: 0, loss: 0, bitsPerSecond: undefined };
+const perfect: DirectionQuality = { latency: 0, jitter: 0, loss: 0, bitsPerSecond: undefined };
 
 function create(
-  given: Partial<OneWayQuality>,
+  given: Partial<DirectionQuality>,
   chance: () => number = createRandom(7).sequence('line'),
   air = { bytes: 0 },
 ) {
