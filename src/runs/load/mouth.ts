@@ -33,10 +33,10 @@ export class Mouth {
     return this.#next < this.#clip.frames.length;
   }
 
-  /** Sends the frame that is due. Returns whether it carries the end of speech. */
-  send(due: number): boolean {
+  /** Sends the frame that is due, the last one at `until`. Returns whether it carries the end of speech. */
+  send(due: number, until = due): boolean {
     const { counts } = this.#tally;
-    const missed = Math.round((due - this.#lastDue) / clipFrameMs) - 1;
+    const missed = Math.round((Math.min(due, until) - this.#lastDue) / clipFrameMs) - 1;
     if (missed > 0) counts.framesMissed += missed;
     this.#lastDue = due;
     const at = this.#next;

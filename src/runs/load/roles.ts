@@ -22,7 +22,7 @@ const stopWithinMs = 1_000;
 export function createListener({ mouth }: Pick<Parts, 'mouth'>, until: number): LoadRole {
   return {
     tick(due) {
-      mouth.send(due);
+      mouth.send(due, until);
       return due >= until;
     },
   };

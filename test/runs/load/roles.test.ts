@@ -19,7 +19,8 @@ function play(
     audioAt = [],
     lastMs = 5_000,
     waiting = 0,
-  }: { audioAt?: number[]; lastMs?: number; waiting?: number } = {},
+    standStill = [0, 0],
+  }: { audioAt?: number[]; lastMs?: number; waiting?: number; standStill?: [from: number, to: number] } = {},
 ) {
   const clock = createManualClock();
   const tally = new Tally();
@@ -34,6 +35,7 @@ function play(
   let until: number | undefined;
   try {
     for (now = 0; now <= lastMs && until === undefined; now += 20) {
+      if (now === standStill[0]) now = standStill[1];
       while ((left[0] ?? Infinity) <= now) ear.hear(640, left.shift() ?? 0);
       if (role.tick(now)) until = now;
     }
@@ -103,4 +105,14 @@ test('a listener sends silence until its time is over', () => {
   const { until, sent } = play((parts) => createListener(parts, 1_000));
   expect(until).toBe(1_000);
   expect(sent).toHaveLength(51);
+});
+
+test.each<[from: number, to: number, missed: number]>([
+  [500, 500, 0],
+  [500, 700, 10],
+  // It comes back after its end.
+  [500, 3_000, 25],
+])('of frames due while it stood still from %d to %d ms, %d were missed', (from, to, missed) => {
+  const { counts } = play((parts) => createListener(parts, 1_000), { standStill: [from, to] });
+  expect(counts).toMatchObject({ framesMissed: missed, framesOut: 51 - missed });
 });
