@@ -1,6 +1,7 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isRecord } from '../protocol/error-body.ts';
+import { parseJson } from '../protocol/parse-json.ts';
 import type { Seen } from '../rules/rule.ts';
 
 /** Verifies a token with published keys. */
@@ -20,12 +21,14 @@ export function readKeySet(text: string, name: string): Verify {
 }
 
 function createSet(text: string, name: string) {
+  const refuse = (why: string) => new VoicectlError('bad-input', `No key set in ${name}: ${why}`);
+  // Never an excerpt, as errors of a parser have: it may be a private key.
+  const set = parseJson(text);
+  if (set === undefined) throw refuse('it is not JSON');
+  if (!isRecord(set) || !Array.isArray(set.keys) || set.keys.length === 0) throw refuse('it holds no keys');
   try {
-    const set: unknown = JSON.parse(text);
-    if (!isRecord(set) || !Array.isArray(set.keys) || set.keys.length === 0)
-      throw new Error('it holds no keys');
     return createLocalJWKSet({ keys: set.keys });
-  } catch (cause) {
-    throw new VoicectlError('bad-input', `No key set in ${name}: ${(cause as Error).message}`, { cause });
+  } catch {
+    throw refuse('its keys are not JSON Web Keys');
   }
 }

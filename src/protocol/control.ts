@@ -76,6 +76,9 @@ const clockSchema = z.object({
   aheadMs: z.number().describe('How far it was moved ahead of the machine'),
 });
 
+/** What every event of the journal has. */
+export const journalEntrySchema = z.looseObject({ seq: z.int(), t: z.number(), type: z.string() });
+
 const activeFaultSchema = z
   .looseObject({
     id: z.int(),
@@ -177,7 +180,7 @@ export const controlOperations = {
     path: '/journal',
     summary: 'Events so far, oldest first',
     query: journalQuerySchema,
-    response: z.array(z.looseObject({ seq: z.int(), t: z.number(), type: z.string() })),
+    response: z.array(journalEntrySchema),
   },
   live: {
     method: 'GET',

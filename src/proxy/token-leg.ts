@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { VoicectlError } from '../kernel/errors.ts';
 import { connectionError } from '../wire/client/connection-error.ts';
 import type { Header } from '../wire/exchange.ts';
@@ -56,10 +57,20 @@ export function askTarget(
       answered();
       resolve(response);
     });
+    // 101 has no body and no end: the device would wait for ever.
+    request.once('upgrade', (_answer, socket: Duplex) => {
+      answered();
+      socket.destroy();
+      reject(switched(host));
+    });
     // A broken answer is told by its own stream.
     request.on('error', (thrown) => reject(failureOf(thrown, host)));
     request.end(body);
   });
+}
+
+function switched(host: string): VoicectlError {
+  return new VoicectlError('protocol-violation', `${host} answered 101 to a request that is no upgrade`);
 }
 
 function failureOf(thrown: Error, host: string): VoicectlError {

@@ -1,3 +1,4 @@
+import { escapeText } from '../kernel/escape.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { Style } from './style.ts';
 
@@ -45,7 +46,10 @@ export function eventLine(words: EventWords, style: Style): string {
 /** The line without its time. */
 export function entryText({ from, level, subject, text, ...words }: EventWords, style: Style): string {
   const who = whoText(words);
-  const said = `${level === 'info' ? originSigns[from] : '!'} ${who === '' ? '' : `${who}  `}${subject}${text === '' ? '' : `  ${text}`}`;
+  // Also where the event is another program's, which may put text into any field.
+  const said = escapeText(
+    `${level === 'info' ? originSigns[from] : '!'} ${who === '' ? '' : `${who}  `}${subject}${text === '' ? '' : `  ${text}`}`,
+  );
   if (level === 'info') return said;
   return level === 'error' ? style.bad(said) : style.note(said);
 }

@@ -1,4 +1,5 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
+import { isNestedWithin } from '../protocol/nesting.ts';
 
 /** The content of a JWT, unverified: only the service has the key to verify it. */
 export interface DecodedToken {
@@ -6,10 +7,14 @@ export interface DecodedToken {
   claims: JWTPayload;
 }
 
+/** Deeper than any claim: beyond a few thousand levels nothing could copy or print it. */
+const maxNesting = 100;
+
 /** Reads a JWT; undefined if the token is not one. Specification: "JWT claims". */
 export function readToken(token: string): DecodedToken | undefined {
   try {
-    return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
+    const decoded = { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
+    return isNestedWithin(decoded, maxNesting) ? decoded : undefined;
   } catch {
     return undefined;
   }

@@ -214,6 +214,24 @@ describe('--jwks', () => {
     expect(stdout).toContain('no published key verifies the token');
   });
 
+  test('an address over plain HTTP is refused unless it is of this machine', async () => {
+    const { code, stderr } = await checkSigned('http://keys.example/keys');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Refusing to read the keys of keys.example over plain HTTP');
+  });
+
+  test.each([
+    ['no JSON', 'canary-secret\u001b[31m'],
+    ['no keys', '{"d":"canary-secret"}'],
+    ['other keys', '{"keys":["canary-secret"]}'],
+  ])('a file with %s is refused, and nothing of it is shown', async (_what, text) => {
+    sandbox.write('bad.json', text);
+    const { code, stdout, stderr } = await checkSigned(sandbox.path('bad.json'));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/No key set in .*bad\.json: it/);
+    expect(stdout + stderr).not.toMatch(/canary|\u001b/);
+  });
+
   test('an address without keys is refused before anything is asked', async () => {
     const { baseUrl } = await services.http((response) => response.writeHead(404).end());
     const { code, stderr } = await checkSigned(`${baseUrl}/keys`);

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { faultNames } from '../../src/protocol/faults.ts';
+import { setUpServices } from '../helpers/services.ts';
 import { startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
+const services = setUpServices();
 
 /** An emulator with one device that streams to it until it is told to end. */
 async function startConversation() {
@@ -228,3 +230,40 @@ test('an answer that says more than we know is shown', async () => {
   const ended = await sandbox.runHere(['emulator', 'clock', '--base-url', baseUrl]);
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('2026-01-01') });
 });
+
+test.each([[[]], [['--follow']]])(
+  'emulator journal %j of a hostile emulator shows no control character',
+  async (flags) => {
+    const hostile = '\u001b[31m\u202e\r';
+    const fields = { seq: 1, t: 5, instance: hostile, stream: hostile, device: hostile, from: hostile };
+    const entries = [
+      { ...fields, type: 'stream-closed', remarks: hostile },
+      { ...fields, type: 'token-issued', remaining: hostile },
+      {
+        ...fields,
+        type: 'request-refused',
+        status: hostile,
+        code: hostile,
+        message: hostile,
+        count: hostile,
+      },
+      { ...fields, type: hostile },
+      { ...fields, type: 'control' },
+      { seq: 2, t: 6, type: 'violation', rule: 5 },
+    ];
+    const { baseUrl } = await services.http((response) => {
+      if (flags.length === 0) response.end(JSON.stringify(entries));
+      else response.end(entries.map((entry) => `data: ${JSON.stringify(entry)}\n\n`).join(''));
+    });
+    const { code, stdout, stderr } = await sandbox.runHere([
+      'emulator',
+      'journal',
+      ...flags,
+      '--base-url',
+      baseUrl,
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trimEnd().split('\n')).toHaveLength(entries.length);
+    expect(stdout).not.toMatch(/[\u001b\u202e\r]/);
+  },
+);

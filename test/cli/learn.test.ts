@@ -94,6 +94,24 @@ describe('voicectl learn', () => {
     expect(stderr).toContain('wrong.yaml:1:1: tokens');
   });
 
+  test('what people do not see is escaped in the file, and means the same', async () => {
+    const issuer = 'a\u202eb\u2028c\u0085d\u2066e';
+    await using service = await startMiniService({
+      claims: (claims) => ({ ...claims, iss: issuer }),
+      connected: ({ say }) => say({ type: 'service_voice_connected', 'x\u202ey': 1 }),
+    });
+    const ended = await runInProcess(['learn', '--base-url', service.baseUrl, '--out', file('hidden.yaml')], {
+      env: { VOICECTL_API_KEY: key },
+      clock: hastyClock,
+    });
+    expect(ended.code).toBe(0);
+    const text = readFileSync(file('hidden.yaml'), 'utf8');
+    expect(text).not.toMatch(/[\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
+    const { token, stream } = readDialect(text, 'hidden.yaml');
+    expect(token?.issuer).toBe(issuer);
+    expect(JSON.stringify(stream)).toContain('x\u202ey');
+  });
+
   test('no key and no token is in a dialect or a line, also where the service says them back', async () => {
     await using service = await startMiniService({
       headers: ({ fields }) => ({ 'Content-Type': 'application/json', 'X-Echo': String(fields.apiKey) }),

@@ -50,6 +50,16 @@ describe('what is no service', () => {
     });
   });
 
+  test.each([5_000, 20_000])('a token nested %i deep is none, and the run goes on', async (depth) => {
+    const deep = `{"sub":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+    const part = (text: string) => Buffer.from(text).toString('base64url');
+    const token = `${part('{"alg":"HS256"}')}.${part(deep)}.c2lnbmF0dXJl`;
+    const { baseUrl } = await services.http((response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ token }));
+    });
+    expect(await verdicts(baseUrl, ['R1', 'R9'])).toMatchObject({ exitCode: 1, R1: 'pass', R9: 'fail' });
+  });
+
   test('where nobody listens, nothing can be checked', async () => {
     const baseUrl = `http://127.0.0.1:${await services.unusedPort()}`;
     expect(await verdicts(baseUrl, ['R1'])).toEqual({ exitCode: 4, R1: 'unknown' });

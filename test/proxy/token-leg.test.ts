@@ -127,6 +127,20 @@ describe('a token request through a proxy', () => {
     expect(refused).toMatchObject({ why: expect.stringContaining('did not answer within 0.05 s') });
   });
 
+  test('is answered with 503 if the target switches the protocol, and nobody is blamed', async () => {
+    const { port } = await services.tcp((socket) =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+      ),
+    );
+    const proxy = await startProxy({ baseUrl: `http://127.0.0.1:${port}` });
+    const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, { method: 'POST', body });
+    expect(answer.status).toBe(503);
+    const refused = proxy.events.find(({ type }) => type === 'request-refused');
+    expect(refused).toMatchObject({ why: expect.stringContaining('101 to a request that is no upgrade') });
+    expect(proxy.judged()).toEqual({ violations: 0, remarks: 0 });
+  });
+
   test('is cut off where the answer of the target is cut', async () => {
     const { port } = await services.tcp((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"tok'));

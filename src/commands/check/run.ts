@@ -5,6 +5,7 @@ import { planRun } from '../../conformance/plan.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { isSafeTransport } from '../../protocol/loopback.ts';
 import { checkSummaryObject, ruleObject } from '../../report/check-json.ts';
 import { checkSummaryLines, ruleLines } from '../../report/check-lines.ts';
 import { ruleDetail } from '../../report/rule-detail.ts';
@@ -87,6 +88,12 @@ async function readInputs({
 
 async function readKeys(place: string, input: Stdin, clock: Clock): Promise<string> {
   if (!/^https?:\/\//i.test(place)) return readText(place, input);
+  if (!isSafeTransport(place)) {
+    const { host } = new URL(place);
+    throw new VoicectlError('insecure-target', `Refusing to read the keys of ${host} over plain HTTP`, {
+      hint: 'Somebody on the way could replace them. Use https, or a file.',
+    });
+  }
   const request = { method: 'GET', url: place, headers: [], body: '' };
   const { answer, failure } = await sendRequest(request, { clock, signal: input.signal });
   if (failure !== undefined) throw failure;

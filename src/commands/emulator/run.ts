@@ -1,7 +1,10 @@
 import { readBytes } from '../../files/read-text.ts';
 import { findShippedSound } from '../../files/shipped-file.ts';
+import { jsonText } from '../../kernel/escape.ts';
 import { reachedLine, stateLines } from '../../report/control-lines.ts';
 import { emulatorLines } from '../../report/emulator-lines.ts';
+import type { Style } from '../../report/style.ts';
+import type { EmulatorEvent } from '../../service/events.ts';
 import { followJournal } from '../../wire/client/control.ts';
 import type { ContextOf } from '../command.ts';
 import { parseMessage } from '../control/message.ts';
@@ -23,7 +26,7 @@ export async function state(context: ReachContext): Promise<undefined> {
 export async function journal(context: ContextOf<typeof journalSpec>): Promise<undefined> {
   const { settings, style, signal } = context;
   const query = { ...selectedStreams(context), type: settings.type };
-  const show = (entry: unknown) => print(context, entry, emulatorLines(entry as never, style));
+  const show = (entry: unknown) => print(context, entry, linesOf(entry as EmulatorEvent, style));
   if (!settings.follow) {
     const entries = await call(context, 'journal', { query: { ...query, limit: settings.limit } });
     for (const entry of entries) await show(entry);
@@ -32,6 +35,15 @@ export async function journal(context: ContextOf<typeof journalSpec>): Promise<u
   for await (const entry of followJournal(await controlTarget(context), query)) await show(entry);
   signal.throwIfAborted();
   return undefined;
+}
+
+/** The lines of an event. One that is not as ours are, from another program, is shown as it is. */
+function linesOf(event: EmulatorEvent, style: Style): string[] {
+  try {
+    return emulatorLines(event, style);
+  } catch {
+    return [jsonText(event)];
+  }
 }
 
 export async function reset(context: ReachContext): Promise<undefined> {

@@ -8,6 +8,7 @@ import { abortable } from '../../kernel/abortable.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { startCommand } from '../../kernel/command-process.ts';
 import { escapeText } from '../../kernel/escape.ts';
+import { shortText } from '../../kernel/short-text.ts';
 import type { Judge } from '../../session/conversation/conversation-plan.ts';
 
 export interface JudgeOptions {
@@ -32,7 +33,7 @@ const placeholder = '{wav}';
 export function createJudge(command: readonly string[], options: JudgeOptions): Judge {
   const { folder, env, withinMs = defaultWithinMs } = options;
   return {
-    text: command.join(' '),
+    text: shortText(command.join(' ')),
     async run(reply, signal) {
       const wav = Buffer.concat([makeWavHeader(wireFormat, reply.length), reply]);
       const needsFile = command.some((word) => word.includes(placeholder));

@@ -1,4 +1,4 @@
-import { Document, isMap, isScalar, type Pair, Scalar, type YAMLMap } from 'yaml';
+import { Document, isMap, isScalar, type Pair, Scalar, visit, type YAMLMap } from 'yaml';
 import type { DialectInput } from '../../protocol/dialect.ts';
 import type { Lesson } from './infer.ts';
 import { learnedDialect } from './learned-dialect.ts';
@@ -17,6 +17,7 @@ const width = 100;
  */
 export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: DialectInput = {}): string {
   const document = new Document(learnedDialect(lesson, base));
+  quoteHidden(document);
   const root = isMap(document.contents) ? document.contents : undefined;
   if (root !== undefined) {
     root.flow = false;
@@ -30,9 +31,25 @@ export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: Dialec
   const foot = untold.length === 0 ? [] : ['', 'Not told by what was asked:', ...untold.map(bullet)];
   const body =
     root === undefined || root.items.length === 0 ? '{}\n' : document.toString({ lineWidth: width });
-  return [commentBlock([...lines, ...remarks]), body, commentBlock(foot)]
+  return [commentBlock([...lines, ...remarks]), escapeHidden(body), commentBlock(foot)]
     .filter((text) => text !== '')
     .join('\n');
+}
+
+/** Characters that YAML lets stand as they are, and that people do not see: they change what is shown around them. */
+const hidden = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Quotes each text with such a character: only there an escape means the character. */
+function quoteHidden(document: Document): void {
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === 'string' && node.value.search(hidden) >= 0) node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+}
+
+function escapeHidden(yaml: string): string {
+  return yaml.replace(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function bullet(text: string): string {
@@ -45,7 +62,7 @@ function commentBlock(lines: readonly string[]): string {
 
 /** Keeps a comment on one line, even with text from a service. */
 function safe(text: string): string {
-  return JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return escapeHidden(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));
 }
 
 /** Puts the evidence above the setting. */

@@ -11,7 +11,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 };
-const fileName = /^[\w-]+\.(js|css|svg)$/;
+const fileName = /^[\w-]{1,100}\.(js|css|svg)$/;
 
 /** The page may load and run its own files, ask its own emulator, and nothing else. */
 const policy = [

@@ -191,15 +191,20 @@ function admitUpgrade(
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };
   const refuse = (cause: RefusalCause) => sendRawAnswer(socket, refuseRequest(cause, about));
-  const message = 'An upgrade needs HTTP/1.1';
+  const message = request.httpVersion === '1.0' ? 'An upgrade needs HTTP/1.1' : 'An upgrade has no body';
   if (!admission.ok) sendRawAnswer(socket, refuseEntry(admission, about));
-  else if (request.httpVersion === '1.0')
+  else if (request.httpVersion === '1.0' || hasBody(request))
     sendRawAnswer(socket, invalidRequest({ case: 'badHttp', message }, about));
   else if (upgradePath !== undefined && path !== upgradePath) refuse('notFound');
   else {
     const admitted = { request, target, path, origin: admission.origin, about, watch: undefined };
     faults.pass(socket, () => upgrade(admitted, refuse));
   }
+}
+
+/** Node leaves the body of an upgrade unread: it would be taken for frames. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
 }
 
 /** The answer to a request that is not admitted. */

@@ -8,9 +8,10 @@ import {
   type ControlOperation,
   controlOperation,
   controlPrefix,
+  journalEntrySchema,
   parseControlAnswer,
 } from '../../protocol/control.ts';
-import { isRecord, readError } from '../../protocol/error-body.ts';
+import { readError } from '../../protocol/error-body.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { serviceUrl } from '../../protocol/paths.ts';
@@ -119,8 +120,8 @@ export async function* followJournal(
 }
 
 function parseEntry(data: string, target: ControlTarget): unknown {
-  const entry = parseJson(data);
-  if (!isRecord(entry)) throw noEmulator(target, undefined);
+  const { success, data: entry } = journalEntrySchema.safeParse(parseJson(data));
+  if (!success) throw noEmulator(target, undefined);
   return entry;
 }
 

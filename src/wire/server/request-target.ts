@@ -9,9 +9,9 @@ export interface RequestTarget {
   authority: string | undefined;
 }
 
-/** Undefined if the target has none of the forms of a request. */
+/** Undefined if the target has none of the forms of a request for something: `*` stands for the whole server. */
 export function readTarget(url: string): RequestTarget | undefined {
-  if (url.startsWith('/') || url === '*') return splitQuery(url, undefined);
+  if (url.startsWith('/')) return splitQuery(url, undefined);
   const [, authority, path] = /^(?:http|ws)s?:\/\/([^/?#]*)(.*)$/i.exec(url) ?? [];
   if (authority === undefined || path === undefined) return undefined;
   return splitQuery(path.startsWith('/') ? path : `/${path}`, authority);

@@ -45,6 +45,12 @@ describe('a command judges a reply', () => {
     expect(await judge(node(script, '$(echo x); *'))).toEqual({ ok: true, says: '$(echo x); * no key' });
   });
 
+  test('and is named by its beginning, however long it is', () => {
+    const { text } = createJudge(['accept', 'x'.repeat(1_000_000)], { folder, env: {} });
+    expect(text).toMatch(/^accept x{100,}…$/);
+    expect(text.length).toBeLessThan(250);
+  });
+
   test('from the folder of the file', async () => {
     writeFileSync(join(folder, 'accept.mjs'), `#!${process.execPath}\nconsole.log('accepted')\n`, {
       mode: 0o700,
@@ -85,14 +91,14 @@ describe('a conversation file', () => {
     const script = `let n = 0; process.stdin.on('data', d => n += d.length).on('end', () => {
       console.log(Math.round((n - 44) / 32000)); process.exit(n > 64000 ? 0 : 1) })`;
     const { code, stdout } = await converse(script);
-    expect(stdout).toMatch(/turn 1: judge +pass .*accepts the reply, measured [34]/);
+    expect(stdout).toMatch(/turn 1: judge +pass: .*accepts the reply, measured [34]/);
     expect(code).toBe(0);
   });
 
   test('fails where it does not', async () => {
     const { code, stdout, stderr } = await converse("console.log('no such word'); process.exit(1)");
     expect(code).toBe(1);
-    expect(stdout).toMatch(/turn 1: judge +FAIL .*measured it exited with 1: no such word/);
+    expect(stdout).toMatch(/turn 1: judge +FAIL: .*measured it exited with 1: no such word/);
     expect(stdout).toContain('failed (judge-failed)');
     expect(stderr).toContain('no such word');
   });

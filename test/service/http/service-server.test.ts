@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createPage } from '../../../src/page/server/create-page.ts';
 import { setUpEmulators } from '../../helpers/emulators.ts';
 import { setUpProxies } from '../../helpers/proxies.ts';
 import { httpRequest, rawHttp } from '../../helpers/raw-http.ts';
@@ -6,6 +7,7 @@ import { httpRequest, rawHttp } from '../../helpers/raw-http.ts';
 const startEmulator = setUpEmulators();
 const startProxy = setUpProxies();
 
+const facts = { command: 'serve' } as never;
 const services = {
   emulator: () => startEmulator(),
   proxy: async () => startProxy(await startEmulator()),
@@ -30,6 +32,18 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
     ],
     ['a request of a foreign host', 403, ['GET / HTTP/1.1', 'Host: a.b', close]],
     ['two hosts', 400, ['GET / HTTP/1.1', 'Host: 127.0.0.1', 'Host: 127.0.0.1', close]],
+    ['OPTIONS for the whole server', 400, ['OPTIONS * HTTP/1.1', 'Host: 127.0.0.1', close]],
+    ['an upgrade for the whole server', 400, ['GET * HTTP/1.1', ...upgradeLines]],
+    [
+      'an upgrade with a body',
+      400,
+      ['GET /voice-stream HTTP/1.1', ...upgradeLines, 'Content-Length: 5', '', 'hello'],
+    ],
+    [
+      'an upgrade with a body in chunks',
+      400,
+      ['GET /voice-stream HTTP/1.1', ...upgradeLines, 'Transfer-Encoding: chunked', '', '5', 'hello', '0'],
+    ],
     ['CONNECT', 405, ['CONNECT evil.example:443 HTTP/1.1', 'Host: evil.example:443', close]],
     ['no HTTP', 400, ['HELLO']],
   ])('%s is refused with %i in the form of the service', async (_name, status, lines) => {
@@ -41,6 +55,17 @@ describe.each(['emulator', 'proxy'] as const)('what never reaches the paths of t
     });
     expect(answer.headers).toContainEqual(['Cache-Control', 'no-cache, no-store, must-revalidate']);
     if (status === 405) expect(answer.headers).toContainEqual(['Allow', 'POST, OPTIONS']);
+  });
+
+  test('a file of the page with a name that no file has is not found', async () => {
+    const emulator = await startEmulator({ page: createPage(() => facts) });
+    const service =
+      kind === 'emulator' ? emulator : await startProxy(emulator, { page: createPage(() => facts) });
+    for (const length of [300, 3_000]) {
+      const name = `${'a'.repeat(length)}.js`;
+      const lines = [`GET /__voicectl/assets/${name} HTTP/1.1`, 'Host: 127.0.0.1', close];
+      expect((await rawHttp(service.port, httpRequest(lines))).status).toBe(404);
+    }
   });
 
   test('an expectation that is not known is not answered with an empty 417', async () => {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { afterEach, expect, test } from 'vitest';
 import { callControl, followJournal } from '../../../src/wire/client/control.ts';
 
@@ -45,12 +47,12 @@ test('an active fault keeps every parameter that was chosen', async () => {
 
 /** An emulator whose answers never end. */
 async function endless() {
-  const server = createServer(async (_request, response) => {
-    response.on('error', () => {});
-    const chunk = Buffer.alloc(1024 * 1024, ' ');
-    while (!response.destroyed) {
-      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    }
+  const chunk = Buffer.alloc(1024 * 1024, ' ');
+  const chunks = function* () {
+    for (;;) yield chunk;
+  };
+  const server = createServer((_request, response) => {
+    pipeline(Readable.from(chunks()), response).catch(() => {});
   });
   servers.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
