@@ -4,7 +4,6 @@ import { jsonMediaType } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
 import { ask } from '../wire/client/ask.ts';
 import type { Header, HttpRequest } from '../wire/exchange.ts';
-import { createApart } from './apart.ts';
 import { type Budget, NotAsked } from './budget.ts';
 import type { Clockwork } from './clockwork.ts';
 import type { Cost } from './cost.ts';
@@ -233,5 +232,29 @@ function tokenRequest(
       ...(options.accept === true ? [['Accept', jsonMediaType] as const] : []),
     ],
     body: options.body?.(fields) ?? JSON.stringify(fields),
+  };
+}
+
+/** Keeps the token requests of a device apart. */
+interface Apart {
+  /** Resolves when another token of the device cannot be the same as the last one. */
+  wait(device: string, signal: AbortSignal): Promise<void>;
+  note(device: string, seen: Seen): void;
+}
+
+/** Without a `jti`, tokens of one device and one second are the same, and one of them counts as reused. */
+const apartMs = 1_100;
+
+function createApart({ clock, pass }: Clockwork): Apart {
+  const nextAt = new Map<string, number>();
+  return {
+    async wait(device, signal) {
+      const at = nextAt.get(device);
+      if (at !== undefined && at > clock.now()) await pass(at, signal);
+    },
+    note(device, { exchange }) {
+      const claims = exchange.kind === 'token' ? exchange.granted?.claims : undefined;
+      if (claims !== undefined && !Object.hasOwn(claims, 'jti')) nextAt.set(device, clock.now() + apartMs);
+    },
   };
 }

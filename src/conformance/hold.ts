@@ -2,17 +2,22 @@ import { abortable } from '../kernel/abortable.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
+import { controlOperation, controlPrefix } from '../protocol/control.ts';
+import { isRecord } from '../protocol/error-body.ts';
+import { isLoopbackHost } from '../protocol/loopback.ts';
+import { parseJson } from '../protocol/parse-json.ts';
+import { serviceUrl } from '../protocol/paths.ts';
 import type { Seen } from '../rules/rule.ts';
+import { callControl } from '../wire/client/control.ts';
 import { type Asker, type Conduct, createAsker, type Subject } from './asker.ts';
-import { createBudget } from './budget.ts';
-import { type Clockwork, createRealClockwork } from './clockwork.ts';
-import { addCosts, type Cost } from './cost.ts';
+import { type Budget, createBudget, NotAsked } from './budget.ts';
+import { type Clockwork, createMovedClockwork, createRealClockwork } from './clockwork.ts';
+import { addCosts, type Cost, totalOf } from './cost.ts';
 import { createDevices, createFreshDevices } from './devices.ts';
-import { takeOverClock } from './emulator-clock.ts';
 import { createPace } from './pace.ts';
 import type { Plan } from './plan.ts';
-import { type LeftOut, runSteps } from './run-steps.ts';
 import type { Step } from './steps/step.ts';
+import { unknownPathStep } from './steps/token-steps.ts';
 import { createStopWatch, type Stop } from './stop.ts';
 
 export interface HoldOptions {
@@ -160,4 +165,140 @@ export function createHolding(options: HoldOptions): Holding {
 /** Whether an exchange is of a step. */
 export function isOfStep(id: string, step: string): boolean {
   return id === step || id.startsWith(`${step}-`) || (step === 'C' && /^C\d+$/.test(id));
+}
+
+interface TakeOverOptions {
+  subject: Subject;
+  steps: readonly Step[];
+  ask: Asker;
+  budget: Budget;
+  clock: Clock;
+  signal: AbortSignal;
+  isEmulator?: boolean;
+  grainMs?: number | undefined;
+}
+
+interface TakenOver {
+  /** Undefined if time cannot be moved. */
+  clockwork: Clockwork | undefined;
+  /** The step that was answered on the way. */
+  answered: string | undefined;
+}
+
+/**
+ * Finds out whether the service is an emulator of this machine whose clock may be moved. If that is not known, the
+ * unknown path that is asked anyway is that of an emulator's clock: it costs nothing more.
+ */
+async function takeOverClock(options: TakeOverOptions): Promise<TakenOver> {
+  const { subject, steps, ask, isEmulator } = options;
+  const { hostname } = new URL(subject.baseUrl);
+  if (!isLoopbackHost(hostname)) return { clockwork: undefined, answered: undefined };
+  if (isEmulator === true) return { clockwork: moving(options, 0), answered: undefined };
+  if (!steps.some(({ id }) => id === unknownPathStep.id))
+    return { clockwork: undefined, answered: undefined };
+  const url = serviceUrl(subject.baseUrl, controlPrefix + controlOperation('clock').path);
+  const { exchange } = await ask.plain(unknownPathStep.id, { method: 'GET', url });
+  const body = exchange.kind === 'token' ? parseJson(exchange.answer?.body ?? '') : undefined;
+  const aheadMs = isRecord(body) && typeof body.now === 'string' ? body.aheadMs : undefined;
+  if (typeof aheadMs !== 'number') return { clockwork: undefined, answered: unknownPathStep.id };
+  options.budget.giveBack('plain');
+  return { clockwork: moving(options, aheadMs), answered: undefined };
+}
+
+function moving({ subject, clock, signal, grainMs }: TakeOverOptions, aheadMs: number): Clockwork {
+  const target = { baseUrl: subject.baseUrl, ca: subject.ca, secret: undefined, signal };
+  return createMovedClockwork({
+    base: clock,
+    aheadMs,
+    grainMs,
+    advance: async (ms) => void (await callControl(target, 'advance', { body: { advanceMs: ms } })),
+  });
+}
+
+interface RunStepsOptions {
+  steps: readonly Step[];
+  ask: Asker;
+  budget: Budget;
+  clockwork: Clockwork;
+  signal: AbortSignal;
+  isStopped: () => boolean;
+  /** Called before each step, and before each wait. */
+  onStep: (step: Step) => void;
+  onWait: (ms: number) => void;
+  /** Called after each step that has ended or was left out. */
+  onHeld: (step: Step) => void;
+}
+
+/** Why each step that was not asked was not, by its id. */
+type LeftOut = ReadonlyMap<string, string>;
+
+/**
+ * Holds the planned exchanges in their order: those that wait for nothing first, the others when they are due. Returns
+ * what was left out. Throws the signal's reason.
+ */
+async function runSteps(options: RunStepsOptions): Promise<LeftOut> {
+  const { steps, ask, budget, clockwork, signal, isStopped, onStep, onWait, onHeld } = options;
+  const { clock } = clockwork;
+  const begun = new Map<string, number>();
+  const running = new Map<string, Promise<void>>();
+  const leftOut = new Map<string, string>();
+  let failure: { thrown: unknown } | undefined;
+
+  const start = (step: Step): Promise<void> => {
+    begun.set(step.id, clock.now());
+    if (!budget.fits(step.cost)) {
+      leftOut.set(step.id, 'the budget is used up');
+      onHeld(step);
+      return Promise.resolve();
+    }
+    onStep(step);
+    return step
+      .run(ask)
+      .then(() => onHeld(step))
+      .catch((thrown) => {
+        if (thrown instanceof NotAsked) leftOut.set(step.id, thrown.message);
+        else failure ??= { thrown };
+      });
+  };
+  const idle = () => Promise.all(running.values());
+  const dueAt = ({ after }: Step) => {
+    if (after === undefined) return Number.NEGATIVE_INFINITY;
+    return (begun.get(after.step) ?? Number.NEGATIVE_INFINITY) + after.ms;
+  };
+
+  const pending = [...steps];
+  const pass = async (until: number) => {
+    onWait(until - clock.now());
+    await clockwork.pass(until, signal, () => ask.hasOpenLines);
+    if (clockwork.isMoved) await ask.settle();
+  };
+  while (pending.length > 0 && failure === undefined && !isStopped()) {
+    signal.throwIfAborted();
+    const possible = pending.filter((step) => !pending.some(({ id }) => waitsFor(step, id)));
+    const next = possible.find((step) => dueAt(step) <= clock.now()) ?? earliest(possible, dueAt);
+    if (next === undefined) break;
+    const isMoot = totalOf(next.cost) > 0 && !budget.fits(next.cost);
+    if (dueAt(next) > clock.now() && !isMoot) await pass(dueAt(next));
+    pending.splice(pending.indexOf(next), 1);
+    await Promise.all((next.uses ?? []).map((used) => running.get(used)));
+    const done = start(next);
+    // If time is moved, the wait of one step must not affect another.
+    if (next.background && !clockwork.isMoved) running.set(next.id, done);
+    else await done;
+  }
+  await idle();
+  if (failure !== undefined) throw failure.thrown;
+  return leftOut;
+}
+
+/** Whether a step can only come after another one. */
+function waitsFor({ uses = [], after }: Step, id: string): boolean {
+  return uses.includes(id) || after?.step === id;
+}
+
+function earliest(steps: readonly Step[], dueAt: (step: Step) => number): Step | undefined {
+  return steps.reduce<Step | undefined>(
+    (best, step) => (best === undefined || dueAt(step) < dueAt(best) ? step : best),
+    undefined,
+  );
 }

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
-import { isLoopbackHost } from '../protocol/loopback.ts';
+import { VoicectlError } from '../kernel/errors.ts';
+import { concealUrl } from '../kernel/secret-fields.ts';
+import type { Dialect } from '../protocol/dialect.ts';
+import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { serviceUrl } from '../protocol/paths.ts';
 import { connectionsPerDevice, tokenRequestsPerWindow } from '../protocol/rate-limit.ts';
 import { createControl } from '../service/control/control.ts';
@@ -17,8 +20,10 @@ import {
 } from '../service/http/service-server.ts';
 import { type OpenService, openService } from '../service/open-service.ts';
 import { createRandom } from '../service/random.ts';
+import { checkDialect, prepareTls } from '../service/settings.ts';
 import { createMemoryState } from '../service/state/memory.ts';
 import { createPulse } from '../wire/pulse.ts';
+import { certificateNames, type TlsCertificate } from '../wire/server/certificate.ts';
 import { readRequestBody } from '../wire/server/http-body.ts';
 import type { RequestTarget } from '../wire/server/request-target.ts';
 import { UnfinishedMessages } from '../wire/server/unfinished.ts';
@@ -30,7 +35,6 @@ import { WaitingBytes } from './passage.ts';
 import { nameSides } from './proxy-events.ts';
 import { openRecordings } from './recordings.ts';
 import { createSecrets } from './secrets.ts';
-import { settleProxy } from './settle-options.ts';
 import { createProxiedStreams } from './streams.ts';
 import { createTokenRequests, type PassRequest } from './token-requests.ts';
 
@@ -145,4 +149,59 @@ async function passOn(
 function urlOn(base: string, wanted: RequestTarget | undefined): string {
   const { path = '/', query = '' } = wanted ?? {};
   return serviceUrl(base, query === '' ? path : `${path}?${query}`);
+}
+
+/** The options with their defaults. */
+interface SettledProxy {
+  host: string;
+  port: number;
+  allowHosts: readonly string[];
+  allowOrigins: readonly string[];
+  dialect: Dialect;
+  /** Whether remarks are violations. */
+  isStrict: boolean;
+  answerMs: number;
+  tls: TlsCertificate | undefined;
+}
+
+const answerMs = 10_000;
+
+/**
+ * Checks the options. Throws `host-exposed` for a listener beyond this machine without TLS, `insecure-target` for a target
+ * beyond it without TLS, `bad-dialect`, `bad-input`.
+ */
+async function settleProxy(options: ProxyOptions): Promise<SettledProxy> {
+  const {
+    host = '127.0.0.1',
+    port = 0,
+    allowHosts = [],
+    allowOrigins = [],
+    allowPlaintext = false,
+  } = options;
+  const isPlain = options.tls === undefined || options.tls === false;
+  if (!isLoopbackHost(host) && isPlain && !allowPlaintext)
+    throw new VoicectlError(
+      'host-exposed',
+      `Refusing to listen on ${host} in the clear: keys and tokens pass`,
+      {
+        hint: 'Use --tls, or --allow-plaintext if the network is trusted.',
+      },
+    );
+  for (const url of [options.target.baseUrl, options.target.wsUrl]) {
+    if (!allowPlaintext && !isSafeTransport(url))
+      throw new VoicectlError(
+        'insecure-target',
+        `Refusing to pass keys and tokens on to ${concealUrl(url)} in the clear`,
+        {
+          hint: 'Use https and wss, or --allow-plaintext if the network is trusted.',
+        },
+      );
+  }
+  return {
+    ...{ host, port, allowHosts, allowOrigins },
+    dialect: checkDialect(options.dialect),
+    isStrict: options.dialect !== undefined,
+    answerMs: options.answerMs ?? answerMs,
+    tls: await prepareTls(options.tls, () => certificateNames(host, allowHosts)),
+  };
 }

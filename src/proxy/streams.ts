@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { VoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
@@ -16,13 +17,13 @@ import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts
 import { headerPairs } from '../wire/headers.ts';
 import { sendRawAnswer } from '../wire/server/http-answer.ts';
 import type { Tap } from '../wire/tap.ts';
+import { passedHeaders } from './headers.ts';
 import { ownerOf } from './judge.ts';
 import { LegSocket } from './leg-socket.ts';
 import type { ProxyTarget } from './options.ts';
 import { ProxiedStream, type SharedByStreams } from './proxied-stream.ts';
 import type { Deadlines } from './reach-target.ts';
 import { refusedByTarget } from './refused-by-target.ts';
-import { relayRefusal } from './relay-refusal.ts';
 import type { Secrets } from './secrets.ts';
 import { legSettings, openUpgradeLeg, type UpgradeOutcome } from './upgrade-leg.ts';
 
@@ -227,4 +228,18 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
       late.cancel();
     },
   };
+}
+
+/** Passes the answer of a target that does not open a stream on to the device, and ends the connection. */
+async function relayRefusal(answer: IncomingMessage, socket: Duplex): Promise<void> {
+  const status = answer.statusCode ?? 0;
+  const lines = [
+    `HTTP/1.1 ${status} ${answer.statusMessage || (STATUS_CODES[status] ?? '')}`,
+    ...passedHeaders(headerPairs(answer.rawHeaders)).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  // One that hangs up has its answer.
+  await pipeline(answer, socket).catch(() => {});
+  socket.destroy();
 }

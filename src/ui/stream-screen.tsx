@@ -2,6 +2,7 @@ import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { escapeText } from '../kernel/escape.ts';
 import type { SessionState } from '../session/events.ts';
+import type { Figures, PlaybackFigures } from '../session/metrics.ts';
 import { type Band, space } from './bands.ts';
 import { cutTo, nearText, padStartTo, steady } from './cells.ts';
 import { LeftBar } from './components/Bar.tsx';
@@ -9,12 +10,12 @@ import { Head } from './components/Head.tsx';
 import { LevelMeter, LevelScale } from './components/LevelMeter.tsx';
 import { Divider } from './components/Rule.tsx';
 import { TimelinePanel } from './components/Timeline.tsx';
-import { type FigureView, figureViews } from './figures.ts';
 import { footBand } from './foot-band.tsx';
 import { toAscii } from './glyphs.ts';
 import { halves, layoutStream, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
 import { readMeter } from './meter.ts';
+import type { ScreenStart } from './port.ts';
 import type { StreamModel } from './stream-model.ts';
 import { colours, useGlyphs } from './theme.ts';
 
@@ -278,4 +279,43 @@ function seconds(ms: number): string {
 function clockText(claim: unknown): string {
   const date = typeof claim === 'number' ? new Date(claim * 1000) : undefined;
   return date === undefined || Number.isNaN(date.getTime()) ? '?' : date.toISOString().slice(11, 19);
+}
+
+/** A measured value as text, and whether it is past its limit. */
+interface FigureView {
+  name: string;
+  text: string;
+  isPast: boolean;
+}
+
+/** Default limits. */
+const defaults = {
+  firstAudioMs: 1_500,
+  gapMs: 250,
+  jitterMs: 40,
+  latenessMs: 20,
+  underruns: 0,
+  playbackDelayMs: 250,
+};
+
+/** The figures of a session; jitter and lateness are those of the worst frame in twenty. `underruns`: undefined without playback. */
+function figureViews(
+  figures: (Figures & Partial<PlaybackFigures>) | undefined,
+  limits: ScreenStart['limits'],
+): FigureView[] {
+  const view = (name: string, value: number | null | undefined, limit: number, unit = ' ms'): FigureView => ({
+    name,
+    text: value === null || value === undefined ? '–' : `${value < 10 ? value : Math.round(value)}${unit}`,
+    isPast: typeof value === 'number' && value > limit,
+  });
+  return [
+    view('first audio', figures?.firstAudioMs, limits?.firstAudioMs ?? defaults.firstAudioMs),
+    view('gap', figures?.longestGapMs, limits?.gapMs ?? defaults.gapMs),
+    view('jitter', figures?.jitterMs?.p95, limits?.jitterMs ?? defaults.jitterMs),
+    view('under-runs', figures?.underruns, defaults.underruns, ''),
+    ...(typeof figures?.playbackDelayMs === 'number'
+      ? [view('heard after', figures.playbackDelayMs, defaults.playbackDelayMs)]
+      : []),
+    view('sent late', figures?.sendLatenessMs?.p95, defaults.latenessMs),
+  ];
 }

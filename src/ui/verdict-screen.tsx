@@ -1,4 +1,5 @@
 import { Box, Text } from 'ink';
+import type { Verdict } from '../rules/rule.ts';
 import { type Band, space } from './bands.ts';
 import { cutTo, padTo, steady } from './cells.ts';
 import { AmountBars } from './components/AmountBars.tsx';
@@ -6,11 +7,10 @@ import { Head } from './components/Head.tsx';
 import { Divider } from './components/Rule.tsx';
 import { markedRow } from './event-list.ts';
 import { footBand } from './foot-band.tsx';
-import { toAscii } from './glyphs.ts';
+import { type Glyphs, toAscii } from './glyphs.ts';
 import { layoutVerdicts, type Size } from './layout.ts';
 import { listBands } from './list-bands.tsx';
-import { useGlyphs } from './theme.ts';
-import { verdictMark } from './verdict-mark.ts';
+import { type Colour, colours, useGlyphs } from './theme.ts';
 import type { JudgedItem, VerdictModel } from './verdict-model.ts';
 
 /** A screen of verdicts, from top to bottom. */
@@ -207,4 +207,27 @@ function VerdictLine({ item, idWidth, isMarked, width, isAscii }: VerdictLinePro
       </Text>
     </Text>
   );
+}
+
+/** The sign of a verdict, and its colour if it has one. */
+function verdictMark(
+  verdict: Verdict | undefined,
+  { passed, failed, done, dash, dot }: Glyphs,
+): { sign: string; colour?: Colour } {
+  switch (verdict) {
+    case 'pass':
+      return { sign: passed, colour: colours.good };
+    case 'fail':
+      return { sign: failed, colour: colours.bad };
+    case 'warn':
+      return { sign: '!', colour: colours.warning };
+    case 'observed':
+      return { sign: done };
+    case 'unknown':
+      return { sign: '?', colour: colours.warning };
+    case 'skipped':
+      return { sign: dash };
+    case undefined:
+      return { sign: dot };
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { readPeaks } from '../../src/commands/inspect/run.ts';
 import type { BundleWriter } from '../../src/recording/bundle-writer.ts';
-import { readPeaks } from '../../src/recording/peaks.ts';
 import { readTimeline } from '../../src/recording/timeline.ts';
 import { setUpBundles } from '../helpers/bundles.ts';
 import { silence, speech } from '../helpers/fake-voice.ts';

@@ -30,7 +30,7 @@ import { createKeys } from './keys.ts';
 import { createSharedLeases } from './leases.ts';
 import { createRedisLink, ignoreAway } from './link.ts';
 import { createRedisState } from './redis-state.ts';
-import { allScripts } from './scripts/all.ts';
+import { appendScript, clearJournalScript } from './scripts/journal.ts';
 import {
   advanceScript,
   faultsScript,
@@ -39,7 +39,16 @@ import {
   pulseScript,
   returnScript,
 } from './scripts/life.ts';
-import { timeScript } from './scripts/window.ts';
+import type { Script } from './scripts/script.ts';
+import { leaseScript, releaseScript, renewScript } from './scripts/slots.ts';
+import { spendScript } from './scripts/tokens.ts';
+import {
+  countScript,
+  forgetScript,
+  restoreWindowScript,
+  surveyScript,
+  timeScript,
+} from './scripts/window.ts';
 import { createSharedWindows } from './windows.ts';
 
 /** How often an emulator reports that it runs, and renews its leases. */
@@ -361,3 +370,24 @@ function createRedisTime(base: Clock): RedisTime {
     },
   };
 }
+
+/** All scripts. Each connection loads them when it begins. */
+export const allScripts: readonly Script[] = [
+  advanceScript,
+  clearJournalScript,
+  countScript,
+  faultsScript,
+  forgetScript,
+  joinScript,
+  leaseScript,
+  leaveScript,
+  appendScript,
+  pulseScript,
+  releaseScript,
+  renewScript,
+  restoreWindowScript,
+  returnScript,
+  spendScript,
+  surveyScript,
+  timeScript,
+];

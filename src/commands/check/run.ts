@@ -1,14 +1,16 @@
 import { type CheckOptions, checkService, rulesIn } from '../../conformance/check.ts';
 import { findRule, readExpected } from '../../conformance/expected.ts';
+import type { Judged } from '../../conformance/judge.ts';
 import { readKeySet } from '../../conformance/jwks.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText, type Stdin } from '../../files/read-text.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { isSafeTransport } from '../../protocol/loopback.ts';
+import { curlLine, exchangeLine, maxExchanges } from '../../report/check-evidence.ts';
 import { checkSummaryObject, ruleObject } from '../../report/check-json.ts';
 import { checkSummaryLines, ruleLines } from '../../report/check-lines.ts';
-import { ruleDetail } from '../../report/rule-detail.ts';
+import { wrapText } from '../../report/verdict-lines.ts';
 import { sendRequest } from '../../wire/client/http.ts';
 import type { ContextOf } from '../command.ts';
 import { followSteps, openExchanges, printPlan, scopeOf, subjectName } from '../conformance/exchanges.ts';
@@ -99,4 +101,22 @@ async function readKeys(place: string, input: Stdin, clock: Clock): Promise<stri
   if (failure !== undefined) throw failure;
   if (answer?.status === 200) return answer.body;
   throw new VoicectlError('bad-input', `No key set at ${place}: it answered ${answer?.status}`);
+}
+
+/** A rule in full, for a panel: what the specification says, what was seen, and how to see it again. */
+function ruleDetail({ rule, finding, evidence, expected }: Judged): string[] {
+  const exchanges = evidence.slice(0, maxExchanges).flatMap((seen) => {
+    const { exchange } = seen;
+    const again = exchange.kind === 'token' ? wrapText(curlLine(exchange.request)) : [];
+    return ['', ...wrapText(`${seen.id}: ${exchangeLine(seen)}`), ...again.map((line) => `  ${line}`)];
+  });
+  return [
+    ...wrapText(rule.says),
+    ...wrapText(`(${rule.section})`),
+    '',
+    ...wrapText(`${finding.verdict}: ${finding.message}`),
+    ...(expected === undefined ? [] : wrapText(`expected: ${expected}`)),
+    ...exchanges,
+    ...(evidence.length > maxExchanges ? ['', `and ${evidence.length - maxExchanges} more`] : []),
+  ];
 }

@@ -5,9 +5,9 @@ import { installHint } from '../../devices/backends/no-device.ts';
 import { type Probe, probeBackends } from '../../devices/probe.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
-import { jsonLines } from '../../kernel/escape.ts';
+import { escapeText, jsonLines } from '../../kernel/escape.ts';
 import { version } from '../../kernel/version.ts';
-import { type Check, doctorLines } from '../../report/doctor-lines.ts';
+import type { Style } from '../../report/style.ts';
 import { reachService } from '../../wire/client/reach.ts';
 import type { ContextOf } from '../command.ts';
 import { deviceSurroundings } from '../sound-devices/open-devices.ts';
@@ -141,4 +141,26 @@ function describe({ name, install, capture, playback }: Probe, fits: boolean): C
   return isMissing
     ? { name, state: 'off', found, mend: `Install ${install}.` }
     : { name, state: 'off', found };
+}
+
+/** The result of one check. */
+interface Check {
+  name: string;
+  /** `off`: absent, and not needed. */
+  state: 'ok' | 'off' | 'warning' | 'broken';
+  found: string;
+  /** How to fix it. */
+  mend?: string;
+}
+
+const marks = { ok: '✓', off: '·', warning: '!', broken: '✗' } as const;
+
+/** The checks as lines, each with its fix below. */
+function doctorLines(checks: readonly Check[], style: Style): string[] {
+  const width = 'loudspeaker'.length;
+  const colour = { ok: style.good, off: style.dim, warning: style.note, broken: style.bad };
+  return checks.flatMap(({ name, state, found, mend }) => [
+    `${colour[state](marks[state])} ${name.padEnd(width)}  ${escapeText(found)}`,
+    ...(mend === undefined ? [] : [`  ${' '.repeat(width)}  ${style.dim(`→ ${escapeText(mend)}`)}`]),
+  ]);
 }

@@ -1,13 +1,11 @@
 import { writeText } from '../../files/write-text.ts';
-import { jsonLine } from '../../kernel/escape.ts';
-import { bytesForMs } from '../../protocol/audio-format.ts';
-import type { RecordedEvent } from '../../recording/format.ts';
-import { readPeaks } from '../../recording/peaks.ts';
+import { escapeText, jsonLine } from '../../kernel/escape.ts';
+import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
+import type { Manifest, RecordedEvent } from '../../recording/format.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { readTimeline, type Timeline } from '../../recording/timeline.ts';
-import { recordingTitle } from '../../report/recording-title.ts';
 import { sessionLines } from '../../report/session-lines.ts';
-import { speaksUnicode } from '../../report/style.ts';
+import { type Style, speaksUnicode } from '../../report/style.ts';
 import { summaryLines } from '../../report/summary-lines.ts';
 import { labelColumns, timelineLines } from '../../report/timeline-lines.ts';
 import type { ContextOf } from '../command.ts';
@@ -73,4 +71,27 @@ async function describe(
     '',
     ...(summary === undefined ? ['No summary: the recording is incomplete.'] : summaryLines(summary, style)),
   ];
+}
+
+/** What was recorded, as a line. */
+function recordingTitle(manifest: Manifest | undefined, durationMs: number, style: Style): string {
+  const length = `${(durationMs / 1000).toFixed(1)} s`;
+  if (manifest === undefined) return `${style.strong('an incomplete recording')}  ${length}`;
+  const { source, device, wsUrl, startedAt, version } = manifest;
+  const what = `${escapeText(source)} as ${escapeText(device)} to ${escapeText(wsUrl)}`;
+  return `${style.strong(escapeText(startedAt))}  ${length}  ${what}  (voicectl ${escapeText(version)})`;
+}
+
+/** The loudest amplitude (0 to 1) in each of `columns` equal parts of `pcm`, which has `bytes` in all. */
+export function readPeaks(pcm: Buffer, bytes: number, columns: number): number[] {
+  const samples = Math.ceil(bytes / bytesPerSample);
+  const at = (column: number) => Math.floor((column * samples) / columns);
+  return Array.from({ length: columns }, (_, column) => {
+    let peak = 0;
+    const end = Math.min(Math.floor(pcm.length / bytesPerSample), at(column + 1));
+    for (let index = at(column); index < end; index += 1) {
+      peak = Math.max(peak, Math.abs(pcm.readInt16LE(index * bytesPerSample)));
+    }
+    return peak / 0x8000;
+  });
 }

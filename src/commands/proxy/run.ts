@@ -4,7 +4,8 @@ import { writeWhole } from '../../files/write-whole.ts';
 import { isLoopbackHost } from '../../protocol/loopback.ts';
 import type { ProxyOptions } from '../../proxy/options.ts';
 import { createProxy, type ServiceProxy } from '../../proxy/proxy.ts';
-import { proxyStartLines, proxySubject } from '../../report/proxy-lines.ts';
+import { type StartFacts, serviceLines } from '../../report/start-lines.ts';
+import type { Style } from '../../report/style.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import type { ContextOf } from '../command.ts';
 import { readControlSecret } from '../control/secret.ts';
@@ -111,4 +112,26 @@ async function openProxyView(
   if (output !== 'tui' || io.terminal === undefined) return createServeLines(shown, facts);
   const { createServeScreen } = await import('../serve/screen.ts');
   return createServeScreen(shown, { device: io.terminal, ...facts });
+}
+
+interface ProxyFacts extends Pick<StartFacts, 'key' | 'trust' | 'forwarded' | 'page'> {
+  /** The address of the service. */
+  target: string;
+}
+
+/** `to https://service.example` */
+function proxySubject(target: string): string {
+  return `to ${target}`;
+}
+
+/** The first lines of `proxy`: where devices connect, and a curl command that works. */
+function proxyStartLines(
+  event: EmulatorEvent & { type: 'listening' },
+  { target, ...facts }: ProxyFacts,
+  style: Style,
+): string[] {
+  return [
+    `${style.strong(`voicectl ${event.version}`)} passes everything on to ${target}, and judges both sides`,
+    ...serviceLines(event, facts),
+  ];
 }

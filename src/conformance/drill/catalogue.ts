@@ -1,3 +1,4 @@
+import { streamPath } from '../../protocol/paths.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
 import type { Situation } from './situation.ts';
 import {
@@ -79,13 +80,13 @@ const others: readonly DrillRule[] = [
   },
   {
     id: 'D15',
-    section: 'WSS /voice-stream',
+    section: `WSS ${streamPath}`,
     title: 'answers pings',
     says: 'Not in the specification: RFC 6455, section 5.5.2: an endpoint must send a pong in response to a ping.',
   },
   {
     id: 'D16',
-    section: 'WSS /voice-stream',
+    section: `WSS ${streamPath}`,
     title: 'answers a close, and stops',
     says: 'Not in the specification: RFC 6455, section 5.5.1: an endpoint that receives a close must send one, and no more data.',
   },

@@ -23,10 +23,10 @@ import {
 } from '../../protocol/control.ts';
 import { errorBody, invalidRequestCode } from '../../protocol/error-body.ts';
 import type { FaultInput } from '../../protocol/faults.ts';
+import { isLoopbackHost } from '../../protocol/loopback.ts';
 import { isNestedWithin } from '../../protocol/nesting.ts';
 import { parseJson } from '../../protocol/parse-json.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
-import { isFromThisMachine } from '../../wire/server/forwarded.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
 import type { JournalEntry } from '../state/journal.ts';
@@ -298,4 +298,13 @@ function sendJson(
     ...headers,
   });
   response.end(text);
+}
+
+/** Headers that proxies, balancers and tunnels add: RFC 7239, RFC 9110 (section 7.6.3), and non-standard ones. */
+const forwarding = /^(?:forwarded|via|x-real-ip|x-(?:forwarded|original|envoy)\b.*|.*client-ip|cf-.*)$/;
+
+/** Whether a request seems to come directly from a program of this machine, not through a proxy. */
+function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
+  const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  return isLoopbackHost(peer) && !Object.keys(headers).some((name) => forwarding.test(name));
 }

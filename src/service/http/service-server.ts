@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { atTurnEnd } from '../../kernel/clock.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
@@ -10,7 +10,6 @@ import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import { type OutgoingAnswer, sendAnswer, sendRawAnswer } from '../../wire/server/http-answer.ts';
 import { inTurn, ServiceResponse } from '../../wire/server/in-turn.ts';
 import { type RequestTarget, readTarget } from '../../wire/server/request-target.ts';
-import { ServiceRequest } from '../../wire/server/service-request.ts';
 import { createTlsServer, type HandshakeListeners } from '../../wire/server/tls-server.ts';
 import type { ControlApi } from '../control/control-api.ts';
 import type { EmulatorEvents } from '../events.ts';
@@ -249,4 +248,25 @@ export function createBareServer(tls: TlsCertificate | undefined, handshakes: Ha
   // One more than allowed, so that too many differs from just enough.
   server.maxHeadersCount = maxHeaders + 1;
   return server;
+}
+
+const offered = Symbol('offered');
+
+/**
+ * A request that only WebSocket upgrades. If there is an `upgrade` listener, Node 20 passes it every
+ * request that offers any other protocol, with the body unread. Java's HttpClient offers h2c with plain
+ * requests, as `curl --http2` does, and an offer may be ignored (RFC 9110, section 7.8).
+ */
+class ServiceRequest extends IncomingMessage {
+  declare private [offered]: boolean | null;
+
+  get upgrade(): boolean {
+    const isWebSocket = this.headers.upgrade?.toLowerCase() === 'websocket';
+    return Boolean(this[offered]) && (isWebSocket || this.method === 'CONNECT');
+  }
+
+  /** Set by Node's parser. */
+  set upgrade(value: boolean | null) {
+    this[offered] = value;
+  }
 }

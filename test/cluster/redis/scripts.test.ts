@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { connectRedis } from '../../../src/cluster/redis/connection.ts';
 import { createKeys } from '../../../src/cluster/redis/keys.ts';
-import { allScripts } from '../../../src/cluster/redis/scripts/all.ts';
 import { answers } from '../../../src/cluster/redis/scripts/script.ts';
 import { leaseScript, renewScript } from '../../../src/cluster/redis/scripts/slots.ts';
 import { countScript, restoreWindowScript } from '../../../src/cluster/redis/scripts/window.ts';
+import { allScripts } from '../../../src/cluster/redis/shared-service.ts';
 import { hasRedis, setUpRedis } from '../../helpers/redis.ts';
 
 describe.skipIf(!hasRedis)('the scripts in Redis', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startArrivals } from '../../../src/runs/load/arrive.ts';
+import { startArrivals } from '../../../src/runs/load/generate.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 
 /** A clock like that of the machine: timers run whole milliseconds and are early. Each look at it takes 0.05 ms. */

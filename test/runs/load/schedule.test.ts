@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseArrival } from '../../../src/config/arrival.ts';
-import { scheduleArrivals } from '../../../src/runs/load/schedule.ts';
+import { scheduleArrivals } from '../../../src/runs/load/plan.ts';
 
 const schedule = (text: string, sessions: number, rampUpMs?: number) =>
   [...scheduleArrivals(parseArrival(text), { sessions, rampUpMs, seed: 7 })].map((ms) => Math.round(ms));

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { warmUp } from '../../../src/runs/load/warm-up.ts';
+import { warmUp } from '../../../src/runs/load/generate.ts';
 
 const target = {
   ...{ baseUrl: 'http://127.0.0.1:1', wsUrl: 'ws://127.0.0.1:1', apiVersion: undefined },

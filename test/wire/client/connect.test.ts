@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createCollector } from '../../../src/conformance/drill/stage.ts';
 import { VoicectlError } from '../../../src/kernel/errors.ts';
 import { createRedactor } from '../../../src/kernel/redact.ts';
 import { type ConnectOptions, connect } from '../../../src/wire/client/connect.ts';
-import { createCollector } from '../../../src/wire/collect.ts';
 import type { StreamExchange } from '../../../src/wire/exchange.ts';
 import { joinTaps } from '../../../src/wire/tap.ts';
 import { createCountedClock } from '../../helpers/counted-clock.ts';
