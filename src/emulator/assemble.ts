@@ -83,7 +83,7 @@ export function assemble(parts: ServiceParts): AssembledService {
   const { options, settled, clock, baseClock, state, events, random, authority, faults } = parts;
   const { host, port, acceptKeys, dialect, scenario, tls, rateLimit, maxConnections } = settled;
   const gone = new AbortController();
-  const watch = createEventWatch(events, state.journal, gone.signal);
+  const watch = createEventWatch(events, state.journal, { closed: gone.signal, clock: baseClock });
   const createReply = scenario?.replyModeFor(faults, settled.reply) ?? settled.reply;
   const pulse = createPulse({ clock: baseClock, periodMs: dialect.stream.replyFrameMs });
   const accepts = createAcceptedKeys(acceptKeys);

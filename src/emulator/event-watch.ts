@@ -1,5 +1,7 @@
+import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
-import type { EmulatorEvent, EmulatorEvents } from '../service/events.ts';
+import { didYouMean } from '../protocol/suggestion.ts';
+import { type EmulatorEvent, type EmulatorEvents, emulatorEventTypes } from '../service/events.ts';
 import { whenKnown } from '../service/state/eventual.ts';
 import type { StateJournal } from '../service/state/journal.ts';
 
@@ -10,39 +12,47 @@ export interface EventWatch {
   /** Calls the listener for each event of this type from now on. Call the result to stop. */
   on<Type extends EmulatorEvent['type']>(type: Type, listener: (event: EventOf<Type>) => void): () => void;
   /**
-   * The first event of this type that `matches`, from the journal or else a future one. Rejects
-   * with the signal's reason, or with `interrupted` if the emulator closes first.
+   * The first event of this type that `matches`, from the journal or else a future one. Rejects with the signal's reason,
+   * with `timed-out` after `timeoutMs`, with `interrupted` if the emulator closes first, and with `usage` for a type that does
+   * not exist.
    */
   waitFor<Type extends EmulatorEvent['type']>(
     type: Type,
     matches?: (event: EventOf<Type>) => boolean,
-    options?: { signal?: AbortSignal },
+    options?: { signal?: AbortSignal; timeoutMs?: number },
   ): Promise<EventOf<Type>>;
 }
 
-/** `closed` aborts when the emulator has closed. */
+/** `closed` aborts when the emulator has closed; `clock`: the machine's. */
 export function createEventWatch(
   events: EmulatorEvents,
   journal: Pick<StateJournal, 'read'>,
-  closed: AbortSignal,
+  { closed, clock }: { closed: AbortSignal; clock: Clock },
 ): EventWatch {
   const on: EventWatch['on'] = (type, listener) =>
     events.subscribe((event) => {
       if (isOf(event, type)) listener(event);
     });
 
-  const waitFor: EventWatch['waitFor'] = (type, matches = () => true, { signal } = {}) =>
+  const waitFor: EventWatch['waitFor'] = (type, matches = () => true, { signal, timeoutMs } = {}) =>
     new Promise((resolve, reject) => {
+      if (!emulatorEventTypes.includes(type)) throw unknownType(type);
       const ending = signal === undefined ? closed : AbortSignal.any([signal, closed]);
       const stop = () => {
         unsubscribe();
         ending.removeEventListener('abort', fail);
+        limit?.cancel();
       };
       const refuse = (why: unknown) => {
         stop();
         reject(why);
       };
       const fail = () => refuse(signal?.aborted ? signal.reason : closedBefore(type));
+      const giveUp = () => {
+        const late = (entries: readonly EmulatorEvent[]) => refuse(tooLate(type, timeoutMs ?? 0, entries));
+        whenKnown(journal.read({}, Number.POSITIVE_INFINITY), late)?.catch(refuse);
+      };
+      const limit = timeoutMs === undefined ? undefined : clock.after(timeoutMs, giveUp);
       const settle = (event: Parameters<typeof resolve>[0]) => {
         stop();
         resolve(event);
@@ -69,6 +79,25 @@ export function createEventWatch(
 
 function isOf<Type extends EmulatorEvent['type']>(event: EmulatorEvent, type: Type): event is EventOf<Type> {
   return event.type === type;
+}
+
+function unknownType(type: string): VoicectlError {
+  return new VoicectlError(
+    'usage',
+    `There is no event of type ${type}${didYouMean(type, emulatorEventTypes)}`,
+    {
+      hint: `The types are ${emulatorEventTypes.join(', ')}.`,
+    },
+  );
+}
+
+/** Events that are listed where one did not come. */
+const listed = 8;
+
+function tooLate(type: string, ms: number, entries: readonly EmulatorEvent[]): VoicectlError {
+  const last = entries.slice(-listed).map((one) => one.type);
+  const text = last.length === 0 ? 'nothing happened' : `the last events were ${last.join(', ')}`;
+  return new VoicectlError('timed-out', `No event of type ${type} within ${ms / 1000} s: ${text}`);
 }
 
 function closedBefore(type: string): VoicectlError {

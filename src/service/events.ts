@@ -205,20 +205,41 @@ export function createEmulatorEvents(now: () => number, instance?: string): Emul
   };
 }
 
-const warnings: ReadonlySet<EmulatorEventBody['type']> = new Set([
-  'tls-failed',
-  'request-refused',
-  'token-problem',
-  'text-received',
-  'reply-failed',
-  'device-finding',
-  'service-finding',
-  'violation',
-  'shared-away',
-  'shared-warning',
-  'recording-failed',
-  'bug',
-]);
+/** Every type of event, and whether each one is a warning. Pace and ends depend on what they say. */
+const isWarningType: Readonly<Record<EmulatorEventBody['type'], boolean>> = {
+  listening: false,
+  'tls-failed': true,
+  'tls-opened': false,
+  'token-issued': false,
+  'request-refused': true,
+  'stream-opened': false,
+  'token-problem': true,
+  'stream-authorised': false,
+  'message-sent': false,
+  'text-received': true,
+  'turn-started': false,
+  'turn-ended': false,
+  'reply-started': false,
+  'reply-failed': true,
+  'reply-ended': false,
+  'fault-struck': false,
+  'device-finding': true,
+  'service-finding': true,
+  'device-verdict': false,
+  'service-verdict': false,
+  'stream-closed': false,
+  control: false,
+  violation: true,
+  remark: false,
+  'shared-away': true,
+  'shared-back': false,
+  'shared-warning': true,
+  'recording-failed': true,
+  bug: true,
+  stopping: false,
+};
+export const emulatorEventTypes: readonly string[] = Object.keys(isWarningType);
+
 /** The causes with which a healthy stream ends. */
 const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
   undefined,
@@ -231,7 +252,7 @@ const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
 
 function isWarning(body: EmulatorEventBody): boolean {
   if (body.type === 'device-verdict' || body.type === 'service-verdict') return body.remarks.length > 0;
-  if (body.type !== 'stream-closed') return warnings.has(body.type);
+  if (body.type !== 'stream-closed') return isWarningType[body.type];
   const isUnanswered = body.sentCode !== undefined && body.code === closeCodes.abnormal;
   return isUnanswered || body.bytesAfterClose !== undefined || !ordinaryEnds.has(body.cause);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createEmulator } from '../../src/emulator/emulator.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
+import { createManualClock } from '../helpers/manual-clock.ts';
 
 const startEmulator = setUpEmulators();
 
@@ -54,4 +55,25 @@ test('waitFor rejects when the emulator has closed, and still finds what was', a
   await expect(never).rejects.toMatchObject({ code: 'interrupted' });
   await expect(emulator.waitFor('turn-ended')).rejects.toMatchObject({ code: 'interrupted' });
   expect(await emulator.waitFor('listening')).toMatchObject({ baseUrl: emulator.baseUrl });
+});
+
+test('waitFor refuses a type that does not exist', async () => {
+  const emulator = await startEmulator();
+  const waiting = emulator.waitFor('turn-end' as never);
+  await expect(waiting).rejects.toMatchObject({
+    code: 'usage',
+    message: 'There is no event of type turn-end, did you mean turn-ended?',
+  });
+});
+
+test('waitFor ends with its own limit, and lists the last events', async () => {
+  const clock = createManualClock();
+  const emulator = await startEmulator({ clock });
+  await emulator.token('d1');
+  const waiting = emulator.waitFor('turn-ended', undefined, { timeoutMs: 2_000 });
+  clock.advance(2_000);
+  await expect(waiting).rejects.toMatchObject({
+    code: 'timed-out',
+    message: 'No event of type turn-ended within 2 s: the last events were listening, token-issued',
+  });
 });

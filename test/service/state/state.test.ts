@@ -98,6 +98,8 @@ async function start(wrap: (state: State) => State) {
   return { memory, state, events, endpoint, present, issue, authorised, control };
 }
 
+const unlimited = () => ({ closed: new AbortController().signal, clock: createManualClock() });
+
 describe.each<[string, (state: State) => State]>([
   ['in memory', (state) => state],
   ['that answers with promises', promiseState],
@@ -154,7 +156,7 @@ describe.each<[string, (state: State) => State]>([
 
   test('an event is found that has been, and one that comes while the past is read', async () => {
     const { events, state } = await start(wrap);
-    const watch = createEventWatch(events, state.journal, new AbortController().signal);
+    const watch = createEventWatch(events, state.journal, unlimited());
     const next = watch.waitFor('stopping');
     events.emit({ type: 'stopping' });
     expect(await next).toMatchObject({ type: 'stopping' });
@@ -192,6 +194,6 @@ test('a connection that goes while its slot is fetched gives the slot back, and 
 test('a past that cannot be read is told to whoever waits for an event', async () => {
   const { events, state } = await start((memory) => memory);
   const journal = { ...state.journal, read: () => Promise.reject(new Error('out of reach')) };
-  const watch = createEventWatch(events, journal, new AbortController().signal);
+  const watch = createEventWatch(events, journal, unlimited());
   await expect(watch.waitFor('stopping')).rejects.toThrow('out of reach');
 });
