@@ -62,9 +62,11 @@ test('emulator send and close reach the stream, and say which', async () => {
   await device.line(/"kind":"lights"/);
   expect((await control('send', '--error-code', 'QUOTA', '--on-device', 'd1')).code).toBe(0);
   await device.line(/"code":"QUOTA"/);
-  expect((await control('send', '--status', 'speaking', '--on-device', 'nobody')).stdout).toBe(
-    'No stream was reached\n',
-  );
+  for (const missed of [
+    ['send', '--status', 'speaking', '--on-device', 'nobody'],
+    ['close', '--on-stream', '7'],
+  ])
+    expect(await control(...missed)).toMatchObject({ code: 1, stdout: 'No stream was reached\n' });
   expect((await control('close', '--code', '4123', '--reason', 'enough')).stdout).toBe('Reached stream 1\n');
   const ended = await device.ended;
   expect(ended.code).toBe(6);

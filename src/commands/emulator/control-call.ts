@@ -41,9 +41,8 @@ export function selectedStreams({ settings: { onStream, onDevice } }: StreamCont
   return { stream: onStream, device: onDevice };
 }
 
-export async function printReached(
-  context: StreamContext,
-  answer: ControlAnswers['close'],
-): Promise<undefined> {
+/** Prints the streams that an action reached. The exit code is 1 if it reached none. */
+export async function printReached(context: StreamContext, answer: ControlAnswers['close']): Promise<number> {
   await print(context, answer, [reachedLine(answer.streams)]);
+  return answer.streams.length === 0 ? 1 : 0;
 }

@@ -13,9 +13,9 @@ type FaultContext = ContextOf<typeof faultSpec>;
 export async function runFault(context: FaultContext): Promise<undefined> {
   const [action = '', argument] = context.args;
   if (!isAction(action))
-    throw new VoicectlError('usage', `runFault: expected list, add, active or clear, not ${action}`);
+    throw new VoicectlError('usage', `fault: expected list, add, active or clear, not ${action}`);
   const needless = needlessOf(action, context);
-  if (needless !== undefined) throw new VoicectlError('usage', `runFault ${action} takes no ${needless}`);
+  if (needless !== undefined) throw new VoicectlError('usage', `fault ${action} takes no ${needless}`);
   return actions[action](context, argument);
 }
 
@@ -47,7 +47,7 @@ const actions = {
   },
   async active(context: FaultContext) {
     const faults = await call(context, 'faults');
-    return print(context, faults, faults.length === 0 ? ['No runFault is active'] : faults.map(faultLine));
+    return print(context, faults, faults.length === 0 ? ['No fault is active'] : faults.map(faultLine));
   },
   async clear(context: FaultContext, written?: string) {
     const body = written === undefined ? {} : { id: readNumber(written) };
@@ -58,7 +58,7 @@ const actions = {
 
 function readNumber(written: string): number {
   if (/^[1-9]\d{0,14}$/.test(written)) return Number(written);
-  throw new VoicectlError('usage', `clear: expected the number of a runFault, not ${written}`);
+  throw new VoicectlError('usage', `clear: expected the number of a fault, not ${written}`);
 }
 
 function scopeOf({ settings: { onDevice, onStream, once, times, probability } }: FaultContext) {

@@ -50,7 +50,7 @@ export async function reset(context: ReachContext): Promise<undefined> {
   return print(context, await call(context, 'reset'), ['The emulator was reset']);
 }
 
-export async function send(context: ContextOf<typeof sendSpec>): Promise<undefined> {
+export async function send(context: ContextOf<typeof sendSpec>): Promise<number> {
   const { status, errorCode, message } = context.settings;
   const body = {
     ...selectedStreams(context),
@@ -59,20 +59,21 @@ export async function send(context: ContextOf<typeof sendSpec>): Promise<undefin
   return printReached(context, await call(context, 'send', { body }));
 }
 
-export async function speak(context: ContextOf<typeof speakSpec>): Promise<undefined> {
+export async function speak(context: ContextOf<typeof speakSpec>): Promise<number> {
   const { args, io, signal } = context;
   const body = await readBytes(await findShippedSound(args[0] ?? ''), { stdin: io.stdin, signal });
   return printReached(context, await call(context, 'speak', { query: selectedStreams(context), body }));
 }
 
-export async function event(context: ContextOf<typeof eventSpec>): Promise<undefined> {
+export async function event(context: ContextOf<typeof eventSpec>): Promise<number> {
   const body = { ...selectedStreams(context), event: context.args[0] };
   const answer = await call(context, 'event', { body });
   const text = answer.streams.length === 0 ? 'Nobody waits for this event' : reachedLine(answer.streams);
-  return print(context, answer, [text]);
+  await print(context, answer, [text]);
+  return answer.streams.length === 0 ? 1 : 0;
 }
 
-export async function close(context: ContextOf<typeof closeSpec>): Promise<undefined> {
+export async function close(context: ContextOf<typeof closeSpec>): Promise<number> {
   const { code, reason } = context.settings;
   const body = { ...selectedStreams(context), code, reason };
   return printReached(context, await call(context, 'close', { body }));
