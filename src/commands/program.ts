@@ -170,7 +170,10 @@ export async function runProgram(typed: readonly string[], io: Io, run: RunComma
     if (argv.length > 0) await program.parseAsync([...argv], { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    if (thrown.exitCode !== 0) throw usageError(thrown);
+    if (thrown.exitCode !== 0)
+      throw at === 1
+        ? await unknownHelp(argv.slice(1).find((word) => !word.startsWith('-')))
+        : usageError(thrown);
   }
   if (help !== '') await io.stdout.write(help);
   return exitCodes.get(program) ?? 0;
@@ -179,6 +182,15 @@ export async function runProgram(typed: readonly string[], io: Io, run: RunComma
 function missingCommand(group: string, names: readonly string[]): VoicectlError {
   return new VoicectlError('usage', `${group}: expected one of ${names.join(', ')}`, {
     hint: helpHint(group),
+  });
+}
+
+/** The error for the help of a command that does not exist. */
+async function unknownHelp(name = ''): Promise<VoicectlError> {
+  const { didYouMean } = await import('../protocol/suggestion.ts');
+  const known = allCommands.map(({ spec }) => spec.name.split(' ')[0] ?? '');
+  return new VoicectlError('usage', `There is no command ${name}${didYouMean(name, known)}`, {
+    hint: helpHint(),
   });
 }
 

@@ -40,7 +40,7 @@ export function issuePath(issue: z.core.$ZodIssue): PropertyKey[] {
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const within = issue.errors.flatMap((issues) => {
-    const [first] = issues;
+    const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
     if (first === undefined) return [];
     const nested = nearestIssue(first);
     return [
@@ -51,7 +51,12 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
     ];
   });
   const depth = (one: z.core.$ZodIssue) => issuePath(one).length;
-  const [nearest] = within.toSorted((a, b) => a.count - b.count || depth(b.issue) - depth(a.issue));
+  const isShallow = (one: { issue: z.core.$ZodIssue }) => depth(one.issue) <= issue.path.length;
+  // An alternative that fits the kind of the value is nearer than one that does not.
+  const [nearest] = within.toSorted(
+    (a, b) =>
+      Number(isShallow(a)) - Number(isShallow(b)) || a.count - b.count || depth(b.issue) - depth(a.issue),
+  );
   return nearest !== undefined && depth(nearest.issue) > issue.path.length ? nearest.issue : issue;
 }
 

@@ -17,6 +17,7 @@ const broken = (statement: string) => ({
 describe('an error', () => {
   test.each([
     ['an unknown command', ['strem'], 'usage', 2, 'Did you mean stream?'],
+    ['the help of an unknown command', ['help', 'strem'], 'usage', 2, 'did you mean stream?'],
     ['an unknown flag', ['token', '--retires', '1'], 'usage', 2, 'Did you mean --retries?'],
     ['a flag without its value', ['token', '--device'], 'usage', 2, '--device'],
     [

@@ -22,6 +22,9 @@ const schema = z.strictObject({
     .union([z.strictObject({ a: z.strictObject({ b: z.int() }) }), z.strictObject({ a: z.int() })])
     .optional(),
   both: z.union([z.number(), z.boolean()]).optional(),
+  named: z
+    .union([z.enum(['x']), z.strictObject({ event: z.string() }), z.strictObject({ bytes: z.int() })])
+    .optional(),
 });
 
 function problemOf(input: unknown, secrets: readonly string[] = []) {
@@ -33,6 +36,11 @@ function problemOf(input: unknown, secrets: readonly string[] = []) {
 describe('a problem says where it is, what is there and what was expected', () => {
   test.each([
     ['another type', { port: 'x' }, { path: 'port', value: 'x', expected: 'number', at: ['port'] }],
+    [
+      'a setting of no alternative',
+      { named: { evnt: 'door' } },
+      { path: 'named.evnt', expected: noSuchSetting, at: ['named', 'evnt'] },
+    ],
     ['a value of a choice', { mode: 'c' }, { path: 'mode', value: 'c', expected: 'one of "a", "b"' }],
     [
       'an item of a list',
