@@ -1,7 +1,7 @@
 import { requireSafeTransport } from '../../config/target.ts';
 import { readTrusted } from '../../config/trusted.ts';
 import { type Backend, backends, backendsFor, fitsHost } from '../../devices/backend.ts';
-import { installHint } from '../../devices/backends/no-device.ts';
+import { installHint, installText, isNotInstalled } from '../../devices/backends/no-device.ts';
 import { type Probe, probeBackends } from '../../devices/probe.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
@@ -116,11 +116,13 @@ async function* checkAudio({ io, signal }: Pick<DoctorContext, 'io' | 'signal'>)
   }
   for (const role of ['capture', 'playback'] as const) {
     const name = role === 'capture' ? 'microphone' : 'loudspeaker';
+    const isMissing = (backend: string) =>
+      probes.some((probe) => probe.name === backend && isNotInstalled(probe[role]));
     const used = backendsFor(role).find((backend) =>
       probes.some((probe) => probe.name === backend.name && probe[role] === undefined),
     );
     yield used === undefined
-      ? { name, state: 'warning', found: 'none can be reached', mend: installHint(host) }
+      ? { name, state: 'warning', found: 'none can be reached', mend: installHint(host, isMissing) }
       : { name, state: 'ok', found: `${used.name}${role === 'playback' ? delayText(used) : ''}` };
   }
 }
@@ -137,9 +139,9 @@ function describe({ name, install, capture, playback }: Probe, fits: boolean): C
   const reasons = [...new Set([capture, playback])].filter((reason) => reason !== undefined);
   const works = capture === undefined ? 'captures; ' : playback === undefined ? 'plays; ' : '';
   const found = `${works}not used: ${reasons.join('; ')}`;
-  const isMissing = reasons.some((reason) => reason.endsWith('not installed'));
+  const isMissing = reasons.some(isNotInstalled);
   return isMissing
-    ? { name, state: 'off', found, mend: `Install ${install}.` }
+    ? { name, state: 'off', found, mend: `${installText({ install })}.` }
     : { name, state: 'off', found };
 }
 

@@ -12,9 +12,7 @@ const missing = 'not installed';
 
 /** The error if no backend reaches a device, with the reasons and what to do. */
 export function noDevice(what: string, refusals: readonly Refusal[], host: Host): VoicectlError {
-  const failed = refusals.filter(
-    ({ backend, reason }) => fitsHost(backend, host) && !reason.endsWith(missing),
-  );
+  const failed = refusals.filter(({ backend, reason }) => fitsHost(backend, host) && !isNotInstalled(reason));
   const reasons = failed.map(({ backend, reason }) => `${backend.name}: ${reason}`).join('; ');
   const message =
     reasons === ''
@@ -26,10 +24,27 @@ export function noDevice(what: string, refusals: readonly Refusal[], host: Host)
   });
 }
 
-/** What to install on this kind of machine. */
-export function installHint(host: Host): string {
-  const fitting = backends.filter((backend) => fitsHost(backend, host));
-  return `Install one of: ${fitting.map(({ install }) => install).join('; ')}.`;
+/** What to install on this kind of machine. `isMissing`: what is there need not be installed; the hint is then how to start it. */
+export function installHint(host: Host, isMissing: (backend: string) => boolean = () => true): string {
+  const wanted = backends.filter((backend) => fitsHost(backend, host) && isMissing(backend.name));
+  if (wanted.length === 0) return startHint(host);
+  const packages = wanted.filter((one) => !isCommand(one)).map(({ install }) => install);
+  const ways = packages.length === 0 ? [] : [`Install one of: ${packages.join('; ')}`];
+  return `${[...ways, ...wanted.filter(isCommand).map(installText)].join('; or: ')}.`;
+}
+
+/** `Install sox (with play)`, or `Run npm install …`. */
+export function installText({ install }: Pick<Backend, 'install'>): string {
+  return isCommand({ install }) ? `Run ${install}` : `Install ${install}`;
+}
+
+function isCommand({ install }: Pick<Backend, 'install'>): boolean {
+  return install.startsWith('npm ');
+}
+
+/** Whether a reason says that the backend is only not installed. */
+export function isNotInstalled(reason: string | undefined): boolean {
+  return reason?.endsWith(missing) === true;
 }
 
 function startHint({ platform }: Host): string {

@@ -4,7 +4,7 @@ import { type Candidate, findBackends } from '../find-backends.ts';
 import type { DeviceFacts } from '../host/host-protocol.ts';
 import type { DeviceOptions } from '../process/open-process.ts';
 import { listDevices, listFirst } from './list-devices.ts';
-import { noDevice, type Refusal } from './no-device.ts';
+import { installText, noDevice, type Refusal } from './no-device.ts';
 
 /** Which device to open, and through which backend. */
 export interface DeviceChoice extends Omit<DeviceOptions, 'device'> {
@@ -77,7 +77,7 @@ export function createOpener<Device>(
 /** The error if the backend that the user names cannot be used here. */
 function forcedFailure({ backend, reason }: Candidate): VoicectlError {
   return new VoicectlError('audio-device', `The audio backend ${backend.name} cannot be used: ${reason}`, {
-    hint: `Install ${backend.install}, or leave out --audio-backend.`,
+    hint: `${installText(backend)}, or leave out --audio-backend.`,
   });
 }
 
