@@ -91,7 +91,7 @@ function metricsOf(
     gaps.length === 0
       ? 'no gap in a reply'
       : `${gaps.length} ${gaps.length === 1 ? 'gap' : 'gaps'} in replies`;
-  add('turns', `${count('out')} + ${count('in')}`, `yours + AI, ${late}`);
+  add('turns', `${count('out')} of yours, ${count('in')} of the AI`, late);
   return shown;
 }
 

@@ -132,7 +132,7 @@ export const outputSettings = {
     flag: '--output <FORM>',
     defaultText: 'tui on a terminal, else plain',
     parse: parseChoice(['tui', 'plain', 'json']),
-    help: 'tui (stream, serve, check and drill, on a terminal only), plain or json',
+    help: 'tui (the screen of stream, serve, proxy, check, drill and load, on a terminal only), plain or json',
   }),
   json: define({
     commands: 'every',
