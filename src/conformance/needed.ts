@@ -38,12 +38,13 @@ const needed = {
   R36: ['S3'],
   R37: ['S1'],
   R38: ['S1'],
-  R39: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S6-end', 'S7', 'S8'],
+  R39: ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S6-end', 'S7', 'S8', 'S9'],
   R40: ['A55', 'A55-end'],
   R41: ['A55', 'A55-end', 'A62', 'A66', 'A72', 'A91', 'A121'],
   R42: ['C'],
   R43: ['C'],
   R44: ['C'],
+  R45: ['S1', 'S9', 'S2'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type RuleId = keyof typeof needed;

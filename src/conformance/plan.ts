@@ -3,7 +3,7 @@ import { controlsOf, rulesOf, stepsFor, stepsToConfirm } from './needed.ts';
 import { connectionSteps } from './steps/connection-steps.ts';
 import { expiryShowSteps, expiryTokenSteps } from './steps/expiry-steps.ts';
 import type { CheckLevel, Step } from './steps/step.ts';
-import { conversationStep, reuseStep, silentSteps, streamSteps } from './steps/stream-steps.ts';
+import { conversationStep, reuseSteps, silentSteps, streamSteps } from './steps/stream-steps.ts';
 import { thoroughSteps } from './steps/thorough-steps.ts';
 import { grantedSteps, lastGrantedSteps, plainSteps, refusedSteps } from './steps/token-steps.ts';
 import { plainPortStep } from './steps/transport-steps.ts';
@@ -42,7 +42,7 @@ export function allSteps({ waitMs }: Pick<PlanOptions, 'waitMs'>): readonly Step
     ...plainSteps,
     plainPortStep,
     ...streamSteps,
-    reuseStep,
+    ...reuseSteps,
     ...thoroughSteps,
     ...expiryTokenSteps,
     ...exhaustSteps,

@@ -3,6 +3,7 @@ import type { Clock, ClockTimer } from '../kernel/clock.ts';
 import { serviceRules } from '../rules/catalogue.ts';
 import { judgeSentVoice } from '../rules/device/audio.ts';
 import { deviceRules } from '../rules/device/catalogue.ts';
+import { reuseRule } from '../rules/expiry.ts';
 import { type JudgedVoice, judgeReplyVoice } from '../rules/reply-audio.ts';
 import type { Finding, Rule, Seen } from '../rules/rule.ts';
 import { guarded } from '../service/guard.ts';
@@ -76,7 +77,11 @@ const maxTold = 5_000;
 /** Broken rules of an open stream that are remembered for those who look. */
 const maxHeld = 20;
 
-const catalogues: Readonly<Record<Side, readonly Rule[]>> = { service: serviceRules, device: deviceRules };
+const catalogues: Readonly<Record<Side, readonly Rule[]>> = {
+  // A second use of a token is the device's doing, whatever the service makes of it.
+  service: serviceRules.filter(({ id }) => id !== reuseRule.id),
+  device: deviceRules,
+};
 const sides = ['service', 'device'] as const;
 /** The rule about the audio of each side. */
 const audioRule = { service: 'R38', device: 'D5' } as const;

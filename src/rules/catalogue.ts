@@ -1,6 +1,6 @@
 import { claimRules } from './claims.ts';
 import { concurrencyRules } from './concurrency.ts';
-import { expiryRules } from './expiry.ts';
+import { expiryRules, reuseRule } from './expiry.ts';
 import { invalidRequestRules } from './invalid-requests.ts';
 import { rateLimitRules } from './rate-limit.ts';
 import type { Rule } from './rule.ts';
@@ -8,7 +8,7 @@ import { streamRules } from './stream.ts';
 import { tokenAnswerRules } from './token-answer.ts';
 import { transportRules } from './transport.ts';
 
-/** The sentences of the specification that can be checked from outside: R1 to R44, in order. */
+/** The sentences of the specification that can be checked from outside: R1 to R45, in order. */
 export const serviceRules: readonly Rule[] = [
   ...tokenAnswerRules,
   ...claimRules,
@@ -18,4 +18,5 @@ export const serviceRules: readonly Rule[] = [
   ...streamRules,
   ...expiryRules,
   ...concurrencyRules,
+  reuseRule,
 ];

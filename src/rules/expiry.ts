@@ -1,10 +1,17 @@
 import { tokenLifetimeSeconds } from '../protocol/claims.ts';
 import { type Finding, fail, observed, pass, type Rule, type Seen, unknown } from './rule.ts';
-import { endText, freshPresentations, type Presentation, presentations } from './stream-seen.ts';
+import {
+  endText,
+  freshPresentations,
+  type Presentation,
+  presentations,
+  type SecondUse,
+  secondUses,
+} from './stream-seen.ts';
 
 const lifetimeMs = tokenLifetimeSeconds * 1000;
 
-/** How long a token opens a stream. */
+/** How long a token opens a stream, and how many. */
 export const expiryRules: readonly Rule[] = [
   {
     id: 'R40',
@@ -21,6 +28,14 @@ export const expiryRules: readonly Rule[] = [
     judge: judgeExpiry,
   },
 ];
+
+export const reuseRule: Rule = {
+  id: 'R45',
+  section: 'Authentication',
+  title: 'a token is for a single connection',
+  says: 'It is meant for a single connection. Service behaviour when a token is reused: not shown.',
+  judge: judgeReuse,
+};
 
 /** Claims are whole seconds: a token may live almost a second less. */
 const roundingMs = 1_500;
@@ -72,4 +87,30 @@ function judgeExpiry(seen: readonly Seen[]): Finding | undefined {
   if (last.ageMs >= longestLeewayMs) return fail(`still accepted after ${seconds(last.ageMs)}`, evidence);
   const until = refused === undefined ? '' : `, refused after ${seconds(refused.ageMs)}`;
   return observed(`a leeway: accepted after ${seconds(last.ageMs)}${until}`, evidence);
+}
+
+const moments = {
+  ended: 'after the first stream has ended',
+  open: 'while the first stream is open',
+} as const;
+
+function judgeReuse(seen: readonly Seen[]): Finding | undefined {
+  const uses = secondUses(seen);
+  if (uses.length === 0) return undefined;
+  const parts = (['ended', 'open'] as const).flatMap((when) => {
+    const [one] = uses.filter((use) => use.isFirstOpen === (when === 'open'));
+    return one === undefined ? [] : [{ fate: fateOf(one), when: moments[when] }];
+  });
+  const [first, second] = parts;
+  const isAlike = second === undefined || second.fate === first?.fate;
+  const text = isAlike
+    ? `${first?.fate} ${parts.map(({ when }) => when).join(', and ')}`
+    : parts.map(({ fate, when }) => `${fate} ${when}`).join(', ');
+  const evidence = uses.flatMap(({ first: stream, stream: again }) => [stream, again]);
+  return observed(`a second use is ${text}`, evidence);
+}
+
+function fateOf({ isConfirmed, stream }: SecondUse): string {
+  if (isConfirmed) return 'accepted';
+  return stream.exchange.end?.by === 'service' ? 'refused' : 'not answered';
 }

@@ -1,3 +1,4 @@
+import { tokenLifetimeSeconds } from '../protocol/claims.ts';
 import { readServiceMessage, type ServiceMessage } from '../protocol/messages.ts';
 import { connectionsPerDevice } from '../protocol/rate-limit.ts';
 import type { PresentedToken, StreamExchange, TokenFacts, WireMessage } from '../wire/exchange.ts';
@@ -89,6 +90,40 @@ export function presentations(seen: readonly Seen[]): Presentation[] {
     found.push({ stream, grant, message, ageMs, answers, confirmed, openBefore, openElsewhere });
   }
   return found;
+}
+
+/** A token that was presented again. */
+export interface SecondUse {
+  /** The stream that it opened, and the one that should have been opened with it. */
+  first: SeenStream;
+  stream: SeenStream;
+  isFirstOpen: boolean;
+  isConfirmed: boolean;
+}
+
+const validMs = tokenLifetimeSeconds * 1000;
+
+/** Every second use of a token within its life, in the order of time. */
+export function secondUses(seen: readonly Seen[]): SecondUse[] {
+  const all = streams(seen).flatMap((stream) => {
+    const message = stream.exchange.messages.find(isToken);
+    return message === undefined ? [] : [{ stream, message }];
+  });
+  return presentations(seen)
+    .filter(({ confirmed }) => confirmed !== undefined)
+    .flatMap(({ stream: first, message: { at, token }, grant }) =>
+      all
+        .filter(({ message }) => message.token.hash === token.hash && message.opcode === 'text')
+        .filter(({ message }) => message.at > at && message.at - grant.exchange.at < validMs)
+        .map(({ stream, message }) => ({
+          first,
+          stream,
+          isFirstOpen: (first.exchange.end?.at ?? Number.POSITIVE_INFINITY) > message.at,
+          isConfirmed: serviceMessages(stream).some(
+            (one) => one.at >= message.at && readTextMessage(one)?.category === 'connected',
+          ),
+        })),
+    );
 }
 
 /**

@@ -72,7 +72,7 @@ describe('what it prints', () => {
       .split('\n')
       .map((text) => JSON.parse(text) as RuleLine);
     const rules = objects.slice(0, -1);
-    expect(rules).toHaveLength(44);
+    expect(rules).toHaveLength(45);
     for (const rule of rules) {
       expect(rule).toMatchObject({
         ...{ type: 'rule', id: expect.stringMatching(/^R\d+$/), title: expect.any(String) },
@@ -100,7 +100,7 @@ describe('what it prints', () => {
     const { port, ...dead } = await services.tcp(() => {});
     const flags = ['check', '--base-url', `http://127.0.0.1:${port}`, '--dry-run', '--json'];
     const planned = await runInProcess(flags, { env: { VOICECTL_API_KEY: key } });
-    expect(JSON.parse(planned.stdout)).toMatchObject({ type: 'plan', requests: 22 });
+    expect(JSON.parse(planned.stdout)).toMatchObject({ type: 'plan', requests: 23 });
     expect(dead.sockets).toEqual([]);
   });
 });
@@ -116,7 +116,7 @@ describe('what it asks', () => {
   test('with --thorough are large bodies, headers and messages', async () => {
     const { stdout, arrived } = await check({ flags: ['--thorough'] });
     expect(Math.max(...arrived.map(({ body }) => body.length))).toBeGreaterThan(1024 * 1024);
-    expect(stdout).toContain('14 token requests, 4 without a key, 11 connections');
+    expect(stdout).toContain('14 token requests, 4 without a key, 12 connections');
   });
 
   test('comes from one device with --one-device', async () => {
@@ -247,10 +247,10 @@ describe('reports', () => {
     const env = { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') };
     const { stderr } = await check({ flags: reports, env, change: wrong });
     const junit = sandbox.read('check.xml');
-    expect(junit).toMatch(/tests="44" failures="1"/);
+    expect(junit).toMatch(/tests="45" failures="1"/);
     expect(junit).toContain('<failure type="fail" message="exp is 61 s after iat"');
     const page = sandbox.read('check.html');
-    expect(page.match(/<tr id="R\d+">/g)).toHaveLength(44);
+    expect(page.match(/<tr id="R\d+">/g)).toHaveLength(45);
     expect(page).toContain('answered');
     expect(page).toContain('<a href="#R12">R12</a> exp is 60 s after iat: exp is 61 s after iat');
     expect(stderr).toMatch(

@@ -410,6 +410,8 @@ export const mutants: readonly Mutant[] = [
     // Where a slot of the first try is still taken, the second try does not come to the other device.
     verdict: ['fail', 'warn'],
   },
+  { rule: 'R45', does: 'refuses a token that was used', verdict: 'observed', change: {} },
+  { rule: 'R45', does: 'accepts a token again', verdict: 'observed', change: { refusal: anyKnown } },
   {
     rule: 'R5',
     does: 'grants the same token again',

@@ -35,9 +35,9 @@ export function check(
   return options.clock === undefined ? hasten(hastyClock, checking) : checking;
 }
 
-/** What each rule was found to be, those that passed or were skipped aside: `R12 fail: exp is 61 s after iat`. */
+/** What each rule was found to be, those that passed, were skipped or only observed aside: `R12 fail: exp is 61 s after iat`. */
 export function complaints({ rules }: CheckResult): string[] {
   return rules
-    .filter(({ finding }) => !['pass', 'skipped'].includes(finding.verdict))
+    .filter(({ finding }) => !['pass', 'skipped', 'observed'].includes(finding.verdict))
     .map(({ rule, finding }) => `${rule.id} ${finding.verdict}: ${finding.message}`);
 }

@@ -135,6 +135,18 @@ describe.concurrent('between a good device and a bad service the service is blam
   });
 });
 
+test('nobody is blamed for messages that end within a sample', async ({ expect: { poll } }) => {
+  const halves = (pcm: Buffer) => [pcm.subarray(0, 333), pcm.subarray(333)];
+  await using service = await startMiniService({
+    onAudio: ({ socket }, pcm) => halves(pcm).forEach((half) => void socket.send(half)),
+  });
+  const events: EmulatorEvent[] = [];
+  await using proxy = await createProxy({ target: service, onEvent: (event) => events.push(event) });
+  await converse(proxy, { audio: framesOf(speechPcm.subarray(0, 32_000)) });
+  await poll(() => events.filter(({ type }) => type === 'stream-closed').length).toBe(1);
+  expect(held(events)).toEqual([]);
+});
+
 /** Bytes that a service sends for each message, and the time between two messages of the device. */
 const paces: [side: Side, does: string, answers: number, everyMs: number][] = [
   ['device', 'sends at double pace', 0, 10],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expiryRules } from '../../src/rules/expiry.ts';
+import { expiryRules, reuseRule } from '../../src/rules/expiry.ts';
 import type { Seen } from '../../src/rules/rule.ts';
 import { confirms, connects, presents, seenAs } from '../helpers/device-exchanges.ts';
 import { answered, finding, serviceToken } from '../helpers/service-exchanges.ts';
@@ -79,4 +79,50 @@ const cases: Case[] = [
 
 test.each(cases)('%s of a token that is %s: %s', (id, _what, found, seen) => {
   expect(finding(expiryRules, id, seen)).toBe(found);
+});
+
+/** A token whose stream lasts until `until`, and is presented again at these times, with or without success. */
+function used(
+  until: number | undefined,
+  again: readonly (readonly [at: number, accepted: boolean])[],
+): Seen[] {
+  const token = serviceToken();
+  const stream = (at: number, accepted: boolean, end: number | undefined) =>
+    connects({
+      at,
+      messages: [presents(token, at), ...(accepted ? [confirms(at + 1)] : [])],
+      ...(end === undefined ? {} : { end: { at: end, by: accepted ? 'device' : 'service', code: 4401 } }),
+    });
+  return seenAs(
+    answered({ token }),
+    stream(10, true, until),
+    ...again.map(([at, accepted]) => stream(at, accepted, accepted ? undefined : at + 5)),
+  );
+}
+
+test.each<[what: string, found: string | undefined, seen: readonly Seen[]]>([
+  ['once', undefined, used(undefined, [])],
+  ['again, and refused', 'refused after the first stream has ended', used(100, [[200, false]])],
+  ['again, and accepted', 'accepted after the first stream has ended', used(100, [[200, true]])],
+  ['twice at a time', 'refused while the first stream is open', used(undefined, [[200, false]])],
+  [
+    'at both times',
+    'accepted after the first stream has ended, and while the first stream is open',
+    used(150, [
+      [100, true],
+      [200, true],
+    ]),
+  ],
+  [
+    'at both times with different success',
+    'refused after the first stream has ended, accepted while the first stream is open',
+    used(150, [
+      [100, true],
+      [200, false],
+    ]),
+  ],
+  ['again after its end', undefined, used(100, [[60_000, false]])],
+])('R45 of a token that is used %s: %s', (_what, found, seen) => {
+  const told = finding([reuseRule], 'R45', seen)?.replace(/ \(.*/, '');
+  expect(told).toBe(found === undefined ? undefined : `observed: a second use is ${found}`);
 });

@@ -45,8 +45,8 @@ test.each([
   expect(show(value)).toBe(shown);
 });
 
-test('the rules of a service are R1 to R44, in order', () => {
-  expect(serviceRules.map(({ id }) => id)).toEqual(Array.from({ length: 44 }, (_, index) => `R${index + 1}`));
+test('the rules of a service are R1 to R45, in order', () => {
+  expect(serviceRules.map(({ id }) => id)).toEqual(Array.from({ length: 45 }, (_, index) => `R${index + 1}`));
 });
 
 test.each(serviceRules)('$id says nothing where there is nothing to see', ({ judge }) => {

@@ -83,15 +83,19 @@ function endOfReply(audibleAt: number, spokeUntil: number, { waitMs }: Asker): n
     : spokeUntil + Math.min(moreMs, waitMs);
 }
 
+/** Whichever of these was granted first has the token of the conversation. */
+const ofConversation = ['E1', 'E2', 'E3', 'E11'] as const;
+
 async function converse(ask: Asker): Promise<void> {
-  const token = ask.tokenOf('E1', 'E2', 'E3', 'E11');
+  const token = ask.tokenOf(...ofConversation);
   const line = await ask.open('S1');
   await line.until(() => false, muteMs);
   await presentFresh(ask, line, token);
   if (line.isConfirmed) {
     await speak(ask, line);
   }
-  await line.close();
+  // If it was confirmed, it stays open for S9.
+  if (!line.isConfirmed) await line.close();
 }
 
 /** A step that opens a line, does something on it, waits for what comes of it, and closes. */
@@ -113,7 +117,7 @@ function shortStep(
 /** The whole conversation; it goes on while others are asked. */
 export const conversationStep = streamStep(
   'S1',
-  'a conversation: mute, JWT, speech, reply, close',
+  'a conversation: mute, JWT, speech, reply',
   ['E1'],
   converse,
   { background: true, takesMs: 7_000 },
@@ -161,9 +165,20 @@ export const streamSteps: readonly Step[] = [
   }),
 ];
 
-export const reuseStep = shortStep('S2', 'the token of S1 again', ['E1', 'S1'], (ask, line) =>
-  present(ask, line, ask.tokenOf('E1', 'E2', 'E3', 'E11')),
-);
+/** The token of the conversation once more: while that is open, and afterwards. */
+export const reuseSteps: readonly Step[] = [
+  streamStep('S9', 'the token of S1 again, while S1 is open', ['E1', 'S1'], async (ask) => {
+    const first = ask.lineOf('S1');
+    if (!first.isOpen || !first.isConfirmed) return;
+    const line = await ask.open('S9', { provoked: true });
+    await present(ask, line, ask.tokenOf(...ofConversation));
+    await line.close();
+  }),
+  shortStep('S2', 'the token of S1 again, after S1', ['E1', 'S1'], async (ask, line) => {
+    await ask.lineOf('S1').close();
+    await present(ask, line, ask.tokenOf(...ofConversation));
+  }),
+];
 
 /** Another first character of the signature: the last one may hold bits that mean nothing. */
 function withAlteredSignature(token: string): string {
