@@ -206,7 +206,7 @@ interface Asked {
 /** Acts on the streams of all emulators of a service. */
 function streamsOfAll(ask: Ask): Eventually<StreamActions> {
   const gather = async <Item, Op extends keyof Asked>(op: Op, args: Asked[Op]): Promise<Item[]> =>
-    ((await ask(op, args)) as Item[][]).flat();
+    ((await ask(op, args)) as Item[][]).filter(Array.isArray).flat();
   return {
     list: async () => {
       const streams = await gather<EmulatorState['streams'][number], 'list'>('list', null);

@@ -49,6 +49,44 @@ describe.skipIf(!hasRedis)('emulators that share a Redis', () => {
     expect(fate.filter((code) => ![0, 4401, 4429].includes(code))).toEqual([]);
   });
 
+  test('leave out what another program writes under their names, say so, and go on', async () => {
+    const prefix = randomUUID();
+    const [one, two] = [await start(prefix), await start(prefix)];
+    const { cli } = await redis();
+    const live = await one.present((await one.request('live')).token);
+    await live.connected;
+    cli('SET', `${prefix}:{stranger}:window`, 'not ours');
+    cli('SET', `${prefix}:{stranger}:slots`, 'not ours');
+    cli('ZADD', `${prefix}:devices`, '9999999999999', 'stranger');
+    cli('RPUSH', `${prefix}:issued`, 'not ours', '5', '{"exp":"x"}');
+    cli('XADD', `${prefix}:journal`, '*', 'theirs', 'not ours');
+    one.control.journal.follow({}, () => {});
+    for (const channel of ['asks', 'events', `answers:${one.instance}`, `answers:${two.instance}`])
+      for (const text of ['not ours', '{}', '5', '["a"]', '7\nnot ours', '{"id":1,"result":5}'])
+        cli('PUBLISH', `${prefix}:${channel}`, text);
+    for (const message of [
+      '{"op":"clock","args":1e300}',
+      '{"op":"clock","args":"x"}',
+      '{"op":"faults","args":[[1,"not ours"]]}',
+      '{"op":"close","args":null}',
+      '{"op":"struck","args":5}',
+    ])
+      cli('PUBLISH', `${prefix}:asks`, message);
+    expect((await two.request('stranger')).status).toBe(503);
+    expect((await two.request('other')).status).toBe(200);
+    const other = await two.present((await two.request('other')).token);
+    await other.connected;
+    const state = await one.control.state();
+    expect(state.streams.map(({ device }) => device)).toEqual(expect.arrayContaining(['live', 'other']));
+    const journal = await two.control.journal.read({}, 1_000);
+    expect(journal.filter(({ type }) => type === 'stream-authorised')).toHaveLength(2);
+    expect(live.socket.readyState).toBe(live.socket.OPEN);
+    for (const { events } of [one, two]) {
+      expect(events.filter(({ type }) => type === 'shared-away' || type === 'bug')).toEqual([]);
+      expect(events.filter(({ type }) => type === 'shared-warning').length).toBeGreaterThan(0);
+    }
+  });
+
   test('a slot is free for all as soon as its stream ends', async () => {
     const [one, two] = await startThree({ maxConnections: 1 });
     const first = await one.present((await one.request()).token);

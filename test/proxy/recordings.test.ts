@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -126,6 +126,23 @@ describe('a proxy that records', () => {
       }
     },
   );
+
+  test.skipIf(!existsSync('/proc/self'))('refuses a folder that can never be made', async () => {
+    await using emulator = await createEmulator();
+    await expect(startProxy(emulator, { record: '/proc/voicectl' })).rejects.toMatchObject({
+      code: 'input-output',
+      message: expect.stringContaining('Cannot write /proc/voicectl'),
+    });
+  });
+
+  test('makes the folders in which its own is', async () => {
+    const record = join(newFolder(), 'a', 'b');
+    await using emulator = await createEmulator({ reply: 'echo' });
+    const proxy = await startProxy(emulator, { record });
+    await converse(proxy);
+    await proxy.close();
+    expect(readdirSync(record)).toHaveLength(1);
+  });
 
   test('goes on with the stream if the recording fails, with one warning', async () => {
     const record = newFolder();

@@ -1,4 +1,7 @@
 import { systemClock } from '../../kernel/clock.ts';
+import { shortText } from '../../kernel/short-text.ts';
+import { isRecord } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { RedisConnection } from './connection.ts';
 import type { RedisKeys } from './keys.ts';
 import type { RedisLink } from './link.ts';
@@ -33,6 +36,14 @@ export interface BusOptions {
   perform: (asked: BusMessage) => unknown;
   /** Called with how many emulators did not answer in time. */
   onMissing: (op: string, missing: number) => void;
+  /** Called with what is left out, because another program wrote it. */
+  onForeign: (what: string) => void;
+}
+
+function isBusMessage(value: unknown): value is BusMessage {
+  if (!isRecord(value) || typeof value.op !== 'string') return false;
+  const { id, from } = value;
+  return (id === undefined && from === undefined) || (typeof id === 'number' && typeof from === 'string');
 }
 
 interface Question {
@@ -41,7 +52,7 @@ interface Question {
   done: () => void;
 }
 
-export function createBus({ link, keys, instance, perform, onMissing }: BusOptions): Bus {
+export function createBus({ link, keys, instance, perform, onMissing, onForeign }: BusOptions): Bus {
   const open = new Map<number, Question>();
   let asked = 0;
 
@@ -51,15 +62,30 @@ export function createBus({ link, keys, instance, perform, onMissing }: BusOptio
     return Number(await link.connection().send(['PUBLISH', channel, text], slackMs));
   };
   const hear = (text: string) => {
-    const message = JSON.parse(text) as BusMessage;
-    const result = perform(message);
+    const message = parseJson(text);
+    if (!isBusMessage(message)) {
+      onForeign('messages');
+      return;
+    }
+    let result: unknown;
+    try {
+      result = perform(message);
+    } catch {
+      onForeign(`messages (${shortText(message.op)})`);
+      return;
+    }
     if (message.id === undefined || message.from === undefined) return;
     const answer = { id: message.id, result: result ?? null };
     publish(keys.answers(message.from), answer).catch(() => {});
   };
   const hearAnswer = (text: string) => {
-    const { id, result } = JSON.parse(text) as { id: number; result: unknown };
-    const question = open.get(id);
+    const answer = parseJson(text);
+    if (!isRecord(answer)) {
+      onForeign('answers');
+      return;
+    }
+    const { id, result } = answer;
+    const question = open.get(id as number);
     if (question === undefined) return;
     question.answers.push(result);
     question.missing -= 1;

@@ -71,7 +71,7 @@ export async function connectRedis({
     try {
       return (await client.sendCommand(command)) as unknown as RedisReply;
     } catch (thrown) {
-      if (optional !== true) lose(textOf(thrown));
+      if (optional !== true && !isOfOneKey(textOf(thrown))) lose(textOf(thrown));
       throw unavailable(`Redis: ${textOf(thrown)}`, thrown);
     } finally {
       deadline.answered();
@@ -108,6 +108,15 @@ export async function connectRedis({
 function textOf(thrown: unknown): string {
   const { message, code } = thrown as { message?: string; code?: string };
   return message || code || String(thrown);
+}
+
+/**
+ * Whether a command failed because of what a key holds, such as a text of another program: other commands go on. A script
+ * tells the line, also where Redis itself is the reason.
+ */
+function isOfOneKey(why: string): boolean {
+  if (/READONLY|OOM|MISCONF|NOAUTH|NOPERM|LOADING|MASTERDOWN|CLUSTERDOWN|NOREPLICAS/.test(why)) return false;
+  return /^WRONGTYPE|user_script:\d+/.test(why);
 }
 
 /** Redis counts as not reachable if commands wait and none was answered for this long. */

@@ -1,5 +1,7 @@
 import { type ClockTimer, systemClock } from '../../kernel/clock.ts';
 import type { TokenClaims } from '../../protocol/claims.ts';
+import { isRecord } from '../../protocol/error-body.ts';
+import { parseJson } from '../../protocol/parse-json.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
 import {
   type JournalEntry,
@@ -36,10 +38,12 @@ export interface SharedJournal extends StateJournal {
 export interface SharedJournalOptions {
   link: RedisLink;
   keys: RedisKeys;
+  /** Called with what in Redis is left out, because another program wrote it. */
+  onForeign: (what: string) => void;
 }
 
 /** The events of all emulators in one order. `add` and `rememberIssued` do not wait: Redis gets what they note within 20 ms. */
-export function createSharedJournal({ link, keys }: SharedJournalOptions): SharedJournal {
+export function createSharedJournal({ link, keys, onForeign }: SharedJournalOptions): SharedJournal {
   const weigh = (text: string) => text.length;
   const events = createNewest<string>({ maxItems, maxBytes, weigh });
   const issued = createNewest<string>({ maxItems: maxIssued, maxBytes, weigh });
@@ -56,11 +60,12 @@ export function createSharedJournal({ link, keys }: SharedJournalOptions): Share
     issued.clear();
     for (let at = 0; at < Math.max(waiting.length, tokens.length); at += maxAtOnce) {
       const some = tokens.slice(at, at + maxAtOnce);
-      await link.run(
+      const [, foreign] = await link.run(
         appendScript,
         [keys.service, keys.journal, keys.issued],
         [keys.events, maxIssued, some.length, ...some, ...waiting.slice(at, at + maxAtOnce)],
       );
+      if (foreign === 1) onForeign('entries of the journal');
     }
   };
   const flush = async () => {
@@ -83,7 +88,8 @@ export function createSharedJournal({ link, keys }: SharedJournalOptions): Share
     const [first, ...texts] = message.split('\n');
     texts.forEach((text, at) => {
       const entry = entryOf(Number(first) + at, text);
-      for (const follower of followers) follower(entry);
+      if (entry === undefined) onForeign('messages about new events');
+      else for (const follower of followers) follower(entry);
     });
   };
   const listen = async () => {
@@ -110,7 +116,8 @@ export function createSharedJournal({ link, keys }: SharedJournalOptions): Share
         const rows = (await link.connection().send(command, { slackMs: readSlackMs })) as readonly Row[];
         for (const [id, [, text]] of rows) {
           const entry = entryOf(Number.parseInt(id, 10), text);
-          if (passes(entry, filter) && found.length < limit) found.push(entry);
+          if (entry === undefined) onForeign('entries of the journal');
+          else if (passes(entry, filter) && found.length < limit) found.push(entry);
         }
         const last = rows.at(-1);
         if (last === undefined || rows.length < readAtOnce) break;
@@ -140,8 +147,11 @@ export function createSharedJournal({ link, keys }: SharedJournalOptions): Share
 
 type Row = readonly [id: string, fields: readonly [name: string, text: string]];
 
-function entryOf(seq: number, text: string): JournalEntry {
-  return { seq, ...(JSON.parse(text) as EmulatorEvent) };
+/** Undefined if it is no event. */
+function entryOf(seq: number, text: unknown): JournalEntry | undefined {
+  const event = typeof text === 'string' && Number.isSafeInteger(seq) ? parseJson(text) : undefined;
+  const isEvent = isRecord(event) && typeof event.type === 'string' && typeof event.t === 'number';
+  return isEvent ? { seq, ...(event as unknown as EmulatorEvent) } : undefined;
 }
 
 /** Events that could not be written are lost; the streams continue. */

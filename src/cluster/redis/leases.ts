@@ -75,7 +75,8 @@ export function createSharedLeases({ link, keys, instance, most }: SharedLeasesO
         if (gone.length > 0)
           await connection.run(releaseScript, [keys.service, keys.slots(device)], [life, ...gone]);
       });
-      await Promise.all(renewals);
+      // One that fails because of what its key holds keeps no other from being renewed.
+      await Promise.allSettled(renewals);
     },
   };
 }

@@ -29,6 +29,8 @@ export interface RedisStateOptions {
   clockOffset: () => number;
   /** Moves the clock of all emulators. */
   advance: (ms: number) => Promise<void>;
+  /** Called with what in Redis is left out, because another program wrote it. */
+  onForeign: (what: string) => void;
   /** Makes all emulators forget what they know of windows. */
   forgetAll: () => Promise<void>;
 }
@@ -56,7 +58,7 @@ export function createRedisState(options: RedisStateOptions): State {
       const about = [dialect.rateLimit.window, rateLimit, rateLimitWindowMs, maxDevices, maxIssued];
       const of = [keys.service, keys.devices, keys.issued];
       const [, text] = await link.run(surveyScript, of, [...about, keys.prefix]);
-      return readSurvey(String(text), windows);
+      return readSurvey(String(text), options);
     },
     clockOffset: options.clockOffset,
     advance: options.advance,
@@ -74,8 +76,12 @@ type Row = [device: string, count: string, first: number, connections: number];
 /** Lua writes an empty list as an empty object. */
 const listOf = <Item>(value: unknown): Item[] => (Array.isArray(value) ? value : []);
 
-function readSurvey(text: string, windows: SharedWindows): Survey {
-  const found = JSON.parse(text) as { devices: unknown; tokens: unknown };
+function readSurvey(
+  text: string,
+  { windows, onForeign }: Pick<RedisStateOptions, 'windows' | 'onForeign'>,
+): Survey {
+  const found = JSON.parse(text) as { devices: unknown; tokens: unknown; foreign: number };
+  if (found.foreign > 0) onForeign('keys of devices or tokens');
   const devices = listOf<Row>(found.devices);
   return {
     windows: devices

@@ -12,6 +12,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import type { Fault } from '../../protocol/faults.ts';
 import type { EmulatorEventBody } from '../../service/events.ts';
+import { checkFault } from '../../service/faults/faults.ts';
 import type { State } from '../../service/state/state.ts';
 import { tlsProblem } from '../../wire/client/connection-error.ts';
 import { shownUrl } from './address.ts';
@@ -54,6 +55,10 @@ import { createSharedWindows } from './windows.ts';
 /** How often an emulator reports that it runs, and renews its leases. */
 const pulseEveryMs = 5_000;
 const startDeadlineMs = 3_000;
+/** Most kinds of what other programs write that are reported. */
+const maxForeignTold = 20;
+/** A century: no clock is further ahead. */
+const maxOffsetMs = 100 * 365 * 86_400_000;
 
 export type SharedFault = { id: number; fault: Fault };
 
@@ -126,11 +131,20 @@ export async function openSharedService({
     clock.advance(ms);
   };
   const takeFaults = (list: unknown) => {
+    const read = readFaults(list);
     faults = JSON.stringify(list);
-    member?.syncFaults(readFaults(list));
+    member?.syncFaults(read);
+  };
+  const foreign = new Set<string>();
+  /** Reported once: another program may write all the time. */
+  const onForeign = (what: string) => {
+    if (foreign.has(what) || foreign.size >= maxForeignTold) return;
+    foreign.add(what);
+    const why = `Another program writes under ${prefix}: in Redis; its ${what} are left out`;
+    member?.emit({ type: 'shared-warning', why });
   };
   const perform = (asked: BusMessage): unknown => {
-    if (asked.op === 'clock') applyOffset(Number(asked.args));
+    if (asked.op === 'clock') applyOffset(readOffset(asked.args));
     else if (asked.op === 'faults') takeFaults(asked.args);
     else if (asked.op === 'forget') windows.clear();
     else return member?.perform(asked);
@@ -176,9 +190,9 @@ export async function openSharedService({
     settings: facts.dialect.rateLimit,
   });
   const leases = createSharedLeases({ link, keys, instance: () => instance, most: facts.maxConnections });
-  const journal = createSharedJournal({ link, keys });
+  const journal = createSharedJournal({ link, keys, onForeign });
   const bus = createBus({
-    ...{ link, keys, perform },
+    ...{ link, keys, perform, onForeign },
     instance: () => instance,
     onMissing(op, missing) {
       // A screen asks several times a second; only somebody who acts needs the warning.
@@ -236,7 +250,7 @@ export async function openSharedService({
   const settle = () => bus.ask('settle', null);
 
   const state = createRedisState({
-    ...{ link, keys, windows, leases, journal },
+    ...{ link, keys, windows, leases, journal, onForeign },
     dialect: facts.dialect,
     rateLimit: facts.rateLimit,
     nowMs: () => clock.wall(),
@@ -292,7 +306,16 @@ function initialFaults({ faults }: IdentityFacts): [id: number, text: string][] 
 
 function readFaults(value: unknown): SharedFault[] {
   if (!Array.isArray(value)) return [];
-  return (value as [number, string][]).map(([id, text]) => ({ id, fault: JSON.parse(text) as Fault }));
+  return (value as [number, string][]).map(([id, text]) => ({
+    id: Number(id),
+    fault: checkFault(JSON.parse(text)),
+  }));
+}
+
+/** How far the clock of the service is ahead, milliseconds. Throws where it is no such number. */
+function readOffset(value: unknown): number {
+  if (typeof value === 'number' && value >= 0 && value < maxOffsetMs) return value;
+  throw new RangeError('This is not a time by which a clock is moved');
 }
 
 async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {

@@ -80,7 +80,8 @@ export function createSharedWindows({ link, keys, limit, settings }: SharedWindo
         const of = [keys.service, keys.window(device), keys.devices];
         return connection.run(restoreWindowScript, of, [life, ...about, device, count, ...times]);
       });
-      await Promise.all(given);
+      // One that fails because of what its key holds keeps no other from being restored.
+      await Promise.allSettled(given);
     },
     purge(nowMs) {
       for (const [device, { at }] of seen) {

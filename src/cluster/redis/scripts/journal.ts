@@ -8,21 +8,34 @@ const slack = 500;
 
 /**
  * Appends events to the journal, and publishes the number of the first one, then the events, a line each. KEYS: service,
- * journal, issued. ARGV: life, channel, most issued tokens, number of issued tokens, issued tokens…, events…
+ * journal, issued. ARGV: life, channel, most issued tokens, number of issued tokens, issued tokens…, events… Answers: whether
+ * a key was made anew, because it held something else.
  */
 export const appendScript = script(`
-local issued = tonumber(ARGV[4])
+local issued, foreign = tonumber(ARGV[4]), 0
+-- What another program left there is no reason to lose ours.
+local function orAnew(key, ...)
+  local done = redis.pcall(...)
+  if type(done) == 'table' and done.err then
+    foreign = 1
+    redis.call('DEL', key)
+    redis.call(...)
+    return true
+  end
+end
 if issued > 0 then
-  redis.call('RPUSH', KEYS[3], unpack(ARGV, 5, 4 + issued))
+  orAnew(KEYS[3], 'RPUSH', KEYS[3], unpack(ARGV, 5, 4 + issued))
   redis.call('LTRIM', KEYS[3], -ARGV[3], -1)
 end
 local count = #ARGV - 4 - issued
-if count == 0 then return {1} end
+if count == 0 then return {1, foreign} end
 local first = redis.call('HINCRBY', KEYS[1], 'seq', count) - count + 1
 local bytes = 0
 for i = 1, count do
   local event = ARGV[4 + issued + i]
-  redis.call('XADD', KEYS[2], (first + i - 1) .. '-1', 'e', event)
+  if orAnew(KEYS[2], 'XADD', KEYS[2], (first + i - 1) .. '-1', 'e', event) then
+    redis.call('HSET', KEYS[1], 'journalBytes', 0)
+  end
   bytes = bytes + #event
 end
 local total = redis.call('HINCRBY', KEYS[1], 'journalBytes', bytes)
@@ -42,7 +55,7 @@ while length > 1 and (total > ${maxBytes} or length > ${maxEntries + slack}) do
   total = redis.call('HINCRBY', KEYS[1], 'journalBytes', total - redis.call('HGET', KEYS[1], 'journalBytes'))
 end
 redis.call('PUBLISH', ARGV[2], first .. '\\n' .. table.concat(ARGV, '\\n', 5 + issued))
-return {1}
+return {1, foreign}
 `);
 
 /** Clears the journal. KEYS: service, journal. ARGV: life. */

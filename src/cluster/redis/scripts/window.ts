@@ -94,29 +94,35 @@ return {1}
 
 /**
  * Everything that the service shows. KEYS: service, devices, issued. ARGV: life, kind, limit, window ms, most devices,
- * most tokens, prefix. Answers JSON: windows, connections, tokens.
+ * most tokens, prefix. Answers JSON: windows, connections, tokens, and how much was left out that is not ours.
  */
 export const surveyScript = script(`${windows}
 local kind, limit, windowMs, prefix = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[7]
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', real)
 local devices = {}
+local foreign = 0
 for _, device in ipairs(redis.call('ZREVRANGE', KEYS[2], 0, ARGV[5] - 1)) do
-  local w = load(prefix .. '{' .. device .. '}:window')
-  update(w, kind, limit, windowMs, now)
-  local connections = redis.call('ZCOUNT', prefix .. '{' .. device .. '}:slots', real, '+inf')
-  if w.count > 0 or connections > 0 then
+  local ours, w = pcall(load, prefix .. '{' .. device .. '}:window')
+  if ours then ours = pcall(update, w, kind, limit, windowMs, now) end
+  local connections = redis.pcall('ZCOUNT', prefix .. '{' .. device .. '}:slots', real, '+inf')
+  if not ours or type(connections) ~= 'number' then
+    foreign = foreign + 1
+  elseif w.count > 0 or connections > 0 then
     devices[#devices + 1] = {device, string.format('%.17g', w.count), math.floor(w.times[1] or now), connections}
   end
 end
 local tokens = {}
 for _, text in ipairs(redis.call('LRANGE', KEYS[3], -ARGV[6], -1)) do
-  local token = cjson.decode(text)
-  if token.exp * 1000 > now then
+  local ours, token = pcall(cjson.decode, text)
+  if not ours or type(token) ~= 'table' or type(token.exp) ~= 'number' or type(token.sub) ~= 'string'
+    or type(token.jti) ~= 'string' then
+    foreign = foreign + 1
+  elseif token.exp * 1000 > now then
     local used = redis.call('EXISTS', prefix .. '{' .. token.sub .. '}:spent:' .. token.jti)
     tokens[#tokens + 1] = {text, used}
   end
 end
-return {1, cjson.encode({devices = devices, tokens = tokens}), now}
+return {1, cjson.encode({devices = devices, tokens = tokens, foreign = foreign}), now}
 `);
 
 /** Forgets windows, issued tokens and the journal. KEYS: service, devices, issued, journal. ARGV: life, prefix. */
