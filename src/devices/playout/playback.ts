@@ -62,28 +62,17 @@ const dryMs = 100;
 /** Opens a loudspeaker. Throws `audio-device`. */
 export async function openPlayback(options: PlaybackOptions): Promise<Playback> {
   const { open, clock, notices, volume, settleMs, onPlayed, signal } = options;
-  let speaker = await open(signal);
+  const first = await open(signal);
   const buffer = createJitterBuffer({ volume, ...(settleMs === undefined ? {} : { settleMs }) });
   const hold = createHold();
   const holdUp = createHoldUp(clock);
+  const underruns = createUnderrunCount();
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
-  const recover = createRecovery({ ...options, what: 'loudspeaker', signal: until });
-  const renewal = createRenewal({ open, clock, signal: until });
-  /** The replaced loudspeaker plays the rest of its audio. */
-  let leaving = Promise.resolve();
+  const loudspeaker = createLoudspeaker(first, { ...options, signal: until, isCut: () => isCut });
   let isClosing = false;
   let isCut = false;
-  let isAway = false;
-  /** The loudspeaker that was ended to be silent at once, and is opened again. */
-  let silenced: Speaker | undefined;
   let wroteAt = Number.NEGATIVE_INFINITY;
-  let holesBefore = 0;
-  let holesSeen = 0;
-  let underruns = 0;
-  let countedAt = Number.NEGATIVE_INFINITY;
-  /** Under-runs before this loudspeaker was opened. A device that had nothing to play may be late too. */
-  let underrunsBefore = 0;
   let delayMs: number | undefined;
   let failure: VoicectlError | undefined;
   let wake = () => {};
@@ -97,73 +86,36 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
     ending.abort();
     wake();
   };
-  const replace = async (loss: VoicectlError) => {
-    holesBefore += speaker.holes;
-    if (silenced === speaker) {
-      silenced = undefined;
-      try {
-        const opened = await open(until);
-        if (isCut) await opened.stop();
-        return opened;
-      } catch {
-        // Then it is lost.
-      }
-    }
-    isAway = true;
+  const whileAway = () => {
     buffer.flush();
-    try {
-      const recovering = recover(speaker, loss);
-      // The audio that it should play to its end is gone.
-      if (isClosing && options.deviceTimeoutMs > 0) cut();
-      return await recovering;
-    } finally {
-      isAway = false;
-    }
+    // The audio that it should play to its end is gone.
+    if (isClosing && options.deviceTimeoutMs > 0) cut();
   };
   const rest = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
-      void speaker.lost.catch(resolve);
+      void loudspeaker.current.lost.catch(resolve);
     });
-  const countHoles = (now: number) => {
-    const holes = buffer.stats.underruns + holesBefore + speaker.holes;
-    if (holes > holesSeen && now - countedAt >= sameHoleMs) {
-      underruns += 1;
-      countedAt = now;
-    }
-    holesSeen = holes;
-  };
   const give = (frame: Buffer, now: number) => {
-    speaker.write(frame);
+    loudspeaker.current.write(frame);
     onPlayed?.(frame);
     wroteAt = now;
-  };
-  const renew = (frame: Buffer | undefined) => {
-    if (isClosing || silenced !== undefined) return;
-    const isSuspect = speaker.holes > 0 || buffer.stats.underruns > underrunsBefore;
-    const renewed = renewal.next(isSuspect, frame);
-    if (renewed === undefined) return;
-    underrunsBefore = buffer.stats.underruns;
-    const late = speaker;
-    holesBefore += late.holes;
-    speaker = renewed;
-    leaving = late.finish().catch(() => late.stop());
   };
   /** Plays until nothing is left to play. */
   const play = async () => {
     for (;;) {
-      await speaker.ready();
+      await loudspeaker.current.ready();
       // If this process was held up, audio that has arrived in the meantime is read first.
       await new Promise<void>((resolve) => atTurnEnd(resolve, undefined));
       if (isCut) return;
       const now = clock.now();
-      buffer.leaveOut(speaker.takeLateMs());
+      buffer.leaveOut(loudspeaker.current.takeLateMs());
       const frame = buffer.pull(now, now - wroteAt > dryMs && holdUp.hasJustEnded());
-      countHoles(now);
-      renew(frame);
+      underruns.count(buffer.stats.underruns + loudspeaker.holes, now);
+      if (!isClosing) loudspeaker.renew(frame, buffer.stats.underruns);
       if (frame !== undefined) {
         give(frame, now);
-        delayMs = buffer.heldMs + speaker.delayMs;
+        delayMs = buffer.heldMs + loudspeaker.current.delayMs;
       } else if (isClosing) return;
       else await rest();
     }
@@ -173,7 +125,7 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       try {
         return await play();
       } catch (thrown) {
-        if (!isCut) speaker = await replace(toVoicectlError(thrown));
+        if (!isCut) await loudspeaker.replace(toVoicectlError(thrown), whileAway);
       }
     }
   };
@@ -186,23 +138,21 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
   const silence = (restMs: number) => {
     const now = clock.now();
     const last = buffer.fadeOut(now);
-    if (isAway || silenced !== undefined) return;
+    if (loudspeaker.isAway || loudspeaker.isSilenced) return;
+    const { delayMs: heldMs, holes } = loudspeaker.current;
     // A device that was held up may hold more than is known.
-    if (speaker.delayMs <= restMs && speaker.holes === 0) {
+    if (heldMs <= restMs && holes === 0) {
       if (last !== undefined) give(last, now);
-    } else if (!isClosing && now - wroteAt < audibleTailMs) {
-      silenced = speaker;
-      void speaker.stop();
-    }
+    } else if (!isClosing && now - wroteAt < audibleTailMs) loudspeaker.silence();
   };
 
   let isOverflowTold = false;
   return {
-    backend: speaker.backend,
+    backend: first.backend,
     failed,
     async write(pcm) {
       if (failure !== undefined) throw failure;
-      if (isAway || hold.covers(pcm, clock.now())) return;
+      if (loudspeaker.isAway || hold.covers(pcm, clock.now())) return;
       buffer.push(pcm, clock.now(), holdUp.hasJustEnded());
       wake();
       if (buffer.stats.overflowMs === 0 || isOverflowTold) return;
@@ -224,27 +174,132 @@ export async function openPlayback(options: PlaybackOptions): Promise<Playback> 
       isClosing = true;
       holdUp.stop();
       buffer.end();
-      const isUrgent = reason !== undefined || signal.aborted || isAway;
+      const isUrgent = reason !== undefined || signal.aborted || loudspeaker.isAway;
       if (isUrgent) cut();
       else signal.addEventListener('abort', cut, { once: true });
       wake();
       // Nobody waits for a missing device after the session.
-      await (isUrgent ? speaker.stop() : playing);
+      await (isUrgent ? loudspeaker.current.stop() : playing);
       signal.removeEventListener('abort', cut);
-      await Promise.all([
-        isCut || failure !== undefined ? speaker.stop() : speaker.finish(),
-        renewal.close(),
-        leaving,
-      ]);
+      await loudspeaker.close(isCut || failure !== undefined);
     },
     get underruns() {
-      return underruns;
+      return underruns.total;
     },
     get delayMs() {
       return delayMs;
     },
     get stats() {
       return buffer.stats;
+    },
+  };
+}
+
+/** The loudspeaker that plays: another one takes its place if it is lost, late, or was ended to be silent. */
+interface Loudspeaker {
+  readonly current: Speaker;
+  /** Holes of this device and of those before it. */
+  readonly holes: number;
+  /** It is lost, and not back yet. */
+  readonly isAway: boolean;
+  /** It was ended to be silent at once, and is opened again. */
+  readonly isSilenced: boolean;
+  silence(): void;
+  /** Opens another one. `whileAway` is called if that takes time. Rejects if none comes. */
+  replace(loss: VoicectlError, whileAway: () => void): Promise<void>;
+  /** Lets a newly opened one take over with this frame if this one was late. */
+  renew(frame: Buffer | undefined, underruns: number): void;
+  close(atOnce: boolean): Promise<void>;
+}
+
+interface LoudspeakerOptions extends PlaybackOptions {
+  isCut: () => boolean;
+}
+
+function createLoudspeaker(first: Speaker, { isCut, ...options }: LoudspeakerOptions): Loudspeaker {
+  const { open, clock, signal } = options;
+  const recover = createRecovery({ ...options, what: 'loudspeaker' });
+  const renewal = createRenewal({ open, clock, signal });
+  let current = first;
+  /** The replaced loudspeaker plays the rest of its audio. */
+  let leaving = Promise.resolve();
+  let silenced: Speaker | undefined;
+  let isAway = false;
+  let holesBefore = 0;
+  /** Under-runs before this loudspeaker was opened. A device that had nothing to play may be late too. */
+  let underrunsBefore = 0;
+
+  const openAgain = async () => {
+    silenced = undefined;
+    const opened = await open(signal);
+    if (isCut()) await opened.stop();
+    return opened;
+  };
+  const awaitAnother = async (loss: VoicectlError, whileAway: () => void) => {
+    isAway = true;
+    try {
+      const recovering = recover(current, loss);
+      whileAway();
+      return await recovering;
+    } finally {
+      isAway = false;
+    }
+  };
+  return {
+    get current() {
+      return current;
+    },
+    get holes() {
+      return holesBefore + current.holes;
+    },
+    get isAway() {
+      return isAway;
+    },
+    get isSilenced() {
+      return silenced !== undefined;
+    },
+    silence() {
+      silenced = current;
+      void current.stop();
+    },
+    async replace(loss, whileAway) {
+      holesBefore += current.holes;
+      // If it cannot be opened again, it is lost.
+      const again = silenced === current ? await openAgain().catch(() => undefined) : undefined;
+      current = again ?? (await awaitAnother(loss, whileAway));
+    },
+    renew(frame, underruns) {
+      if (silenced !== undefined) return;
+      const renewed = renewal.next(current.holes > 0 || underruns > underrunsBefore, frame);
+      if (renewed === undefined) return;
+      underrunsBefore = underruns;
+      const late = current;
+      holesBefore += late.holes;
+      current = renewed;
+      leaving = late.finish().catch(() => late.stop());
+    },
+    async close(atOnce) {
+      await Promise.all([atOnce ? current.stop() : current.finish(), renewal.close(), leaving]);
+    },
+  };
+}
+
+/** Counts holes that a listener hears as several. */
+function createUnderrunCount() {
+  let seen = 0;
+  let total = 0;
+  let countedAt = Number.NEGATIVE_INFINITY;
+  return {
+    get total() {
+      return total;
+    },
+    /** `holes`: all so far. */
+    count(holes: number, now: number) {
+      if (holes > seen && now - countedAt >= sameHoleMs) {
+        total += 1;
+        countedAt = now;
+      }
+      seen = holes;
     },
   };
 }
