@@ -98,10 +98,6 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   const concealer = createConcealer();
   const stretcher = createStretcher();
   const holes = createHoleDetector({ patienceMs, settleMs });
-  /** Age of audio when it was played, over a long and a short time. */
-  const age = createWindow(speedFrames);
-  const recentAge = createWindow(lateFrames);
-  const catchUp = createCatchUp();
   let state: State = 'idle';
   let isEnded = false;
   /** When the first audio after a pause came, and how much came at once. */
@@ -109,11 +105,11 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
   let firstMs = 0;
   let gapSince = Number.NEGATIVE_INFINITY;
   let heldMs = 0;
-  let lateMs = 0;
-  const stats = { flushedMs: 0, overflowMs: 0, skippedMs: 0 };
+  const stats = { flushedMs: 0, overflowMs: 0 };
 
   const reserve = (now: number) =>
     reserveMs + reserveForHoleMs * Math.min(3, Math.max(0, holes.recent(now) - 1));
+  const delay = createDelayControl({ queue, arrivals, leastMs, reserve });
   const targetMs = (now: number) => {
     return Math.min(longestTargetMs, Math.max(leastMs, arrivals.latenessMs + reserve(now)));
   };
@@ -121,65 +117,17 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     state = 'filling';
     filledSince = now;
     firstMs = msForBytes(pcm.length);
-    age.clear();
-    recentAge.clear();
+    delay.clear();
   };
   const isFilled = (now: number) =>
     isEnded || now - filledSince >= targetMs(now) || queue.ms >= firstMs + targetMs(now);
-  /** Needed age of audio when it is played: a message brings audio as old as its own length. */
-  const neededMs = (now: number) => reserve(now) + arrivals.messageMs;
-  const speedAt = (now: number) => {
-    const { least } = age;
-    // There is a delay to keep only if audio comes in real time.
-    return arrivals.isLive(now) && Number.isFinite(least) ? 1 + correction(least - neededMs(now)) : 1;
-  };
-  const wantedMs = (now: number) =>
-    Math.max(leastMs + arrivals.messageMs, neededMs(now) + arrivals.latenessMs);
-
-  /** How much of the waiting audio is too late, because the device or this process was held up. */
-  const excessMs = (now: number) => {
-    if (!arrivals.isLive(now)) return 0;
-    if (lateMs > 0) return lateMs;
-    const overMs = recentAge.isFull ? recentAge.least - wantedMs(now) : 0;
-    return overMs < catchUpMs ? 0 : overMs;
-  };
-  /** Skips samples. Returns the first of them, to join the seam. */
-  const skip = (count: number, seamCount: number) => {
-    const seam = queue.peek(seamCount);
-    queue.skip(count);
-    stats.skippedMs += msForBytes(count * bytesPerSample);
-    return seam;
-  };
-  /** Skips what is too late. Returns its first samples. */
-  const skipLate = (now: number): Float32Array | undefined => {
-    const isMadeUpFor = lateMs > 0;
-    if (!isMadeUpFor && catchUp.isNeeded(now)) return skipSome(now);
-    const overMs = Math.min(excessMs(now), queue.ms - frameMs);
-    lateMs = 0;
-    if (overMs <= 0) return undefined;
-    const seam = skip(Math.round((bytesForMs(1) / bytesPerSample) * overMs), seamSamples);
-    // Audio that is skipped because the device waited so long leaves the rest as old as before.
-    if (isMadeUpFor) return seam;
-    age.clear();
-    recentAge.clear();
-    return seam;
-  };
-  /** What is late because of a hole is made up for little by little. */
-  const skipSome = (now: number): Float32Array | undefined => {
-    age.clear();
-    recentAge.clear();
-    if (!arrivals.isLive(now)) return undefined;
-    const count = catchUp.next(now, queue.ms - frameMs - wantedMs(now), queue.peek);
-    return count === 0 ? undefined : skip(count, cutSamples);
-  };
   const play = (now: number) => {
-    const seam = skipLate(now);
-    const speed = speedAt(now);
+    const seam = delay.skipLate(now);
+    const speed = delay.speedAt(now);
     const wanted = stretcher.needed(frameSamples, speed);
     const ageMs = now - (queue.spokenAt(wanted) ?? now);
     heldMs = Math.max(0, ageMs - arrivals.messageMs);
-    age.add(ageMs);
-    recentAge.add(ageMs);
+    delay.played(ageMs);
     const audio = concealer.played(joinSeam(seam, queue.read(wanted)));
     holes.played(audio);
     if (audio.length === wanted) return stretcher.stretch(audio, frameSamples, speed);
@@ -209,11 +157,10 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
     return encodeS16le(volume === 1 ? samples : samples.map((sample) => sample * volume));
   };
   const flush = () => {
-    lateMs = 0;
     stats.flushedMs += queue.ms;
     queue.clear();
     arrivals.resume(false);
-    catchUp.stop();
+    delay.stop();
     gapSince = Number.NEGATIVE_INFINITY;
     holes.forget();
     concealer.hush();
@@ -234,15 +181,13 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       holes.ended(now);
       if (state === 'filling' || state === 'playing') return;
       fill(pcm, now);
-      if (isSameReply && isDelayedByUs !== true) catchUp.begin(now);
+      if (isSameReply && isDelayedByUs !== true) delay.catchUp(now);
     },
     pull(now, isDeviceDry = false) {
       const samples = next(now);
       return write(isDeviceDry ? samples?.map(rise) : samples);
     },
-    leaveOut(ms) {
-      lateMs += ms;
-    },
+    leaveOut: delay.leaveOut,
     flush,
     fadeOut(now) {
       const samples = next(now);
@@ -262,7 +207,109 @@ export function createJitterBuffer(options: JitterBufferOptions = {}): JitterBuf
       return heldMs;
     },
     get stats() {
-      return { ...stats, underruns: holes.count };
+      return { ...stats, skippedMs: delay.skippedMs, underruns: holes.count };
+    },
+  };
+}
+
+/** Keeps the delay at what the network needs: by speed, and by skipping what a hold-up has left too late. */
+interface DelayControl {
+  /** Audio that is skipped, in total. */
+  readonly skippedMs: number;
+  /** Forgets the delays so far: a pause has ended. */
+  clear(): void;
+  /** So much audio is too late, because the device did not play. */
+  leaveOut(ms: number): void;
+  /** Makes up for a hole, little by little. */
+  catchUp(now: number): void;
+  stop(): void;
+  speedAt(now: number): number;
+  /** Skips what is too late. Returns its first samples, to join the seam. */
+  skipLate(now: number): Float32Array | undefined;
+  /** Audio of this age was played. */
+  played(ageMs: number): void;
+}
+
+interface DelayOptions {
+  queue: ReturnType<typeof createSampleQueue>;
+  arrivals: ReturnType<typeof createArrivals>;
+  leastMs: number;
+  reserve: (now: number) => number;
+}
+
+function createDelayControl({ queue, arrivals, leastMs, reserve }: DelayOptions): DelayControl {
+  /** Age of audio when it was played, over a long and a short time. */
+  const age = createWindow(speedFrames);
+  const recentAge = createWindow(lateFrames);
+  const catchUp = createCatchUp();
+  let lateMs = 0;
+  let skippedMs = 0;
+  const clear = () => {
+    age.clear();
+    recentAge.clear();
+  };
+  /** Needed age of audio when it is played: a message brings audio as old as its own length. */
+  const neededMs = (now: number) => reserve(now) + arrivals.messageMs;
+  const speedAt = (now: number) => {
+    const { least } = age;
+    // There is a delay to keep only if audio comes in real time.
+    return arrivals.isLive(now) && Number.isFinite(least) ? 1 + correction(least - neededMs(now)) : 1;
+  };
+  const wantedMs = (now: number) =>
+    Math.max(leastMs + arrivals.messageMs, neededMs(now) + arrivals.latenessMs);
+
+  /** How much of the waiting audio is too late, because the device or this process was held up. */
+  const excessMs = (now: number) => {
+    if (!arrivals.isLive(now)) return 0;
+    if (lateMs > 0) return lateMs;
+    const overMs = recentAge.isFull ? recentAge.least - wantedMs(now) : 0;
+    return overMs < catchUpMs ? 0 : overMs;
+  };
+  /** Skips samples. Returns the first of them, to join the seam. */
+  const skip = (count: number, seamCount: number) => {
+    const seam = queue.peek(seamCount);
+    queue.skip(count);
+    skippedMs += msForBytes(count * bytesPerSample);
+    return seam;
+  };
+  /** Skips what is too late. Returns its first samples. */
+  const skipLate = (now: number): Float32Array | undefined => {
+    const isMadeUpFor = lateMs > 0;
+    if (!isMadeUpFor && catchUp.isNeeded(now)) return skipSome(now);
+    const overMs = Math.min(excessMs(now), queue.ms - frameMs);
+    lateMs = 0;
+    if (overMs <= 0) return undefined;
+    const seam = skip(Math.round((bytesForMs(1) / bytesPerSample) * overMs), seamSamples);
+    // Audio that is skipped because the device waited so long leaves the rest as old as before.
+    if (isMadeUpFor) return seam;
+    clear();
+    return seam;
+  };
+  /** What is late because of a hole is made up for little by little. */
+  const skipSome = (now: number): Float32Array | undefined => {
+    clear();
+    if (!arrivals.isLive(now)) return undefined;
+    const count = catchUp.next(now, queue.ms - frameMs - wantedMs(now), queue.peek);
+    return count === 0 ? undefined : skip(count, cutSamples);
+  };
+  return {
+    get skippedMs() {
+      return skippedMs;
+    },
+    clear,
+    leaveOut(ms) {
+      lateMs += ms;
+    },
+    catchUp: catchUp.begin,
+    stop() {
+      lateMs = 0;
+      catchUp.stop();
+    },
+    speedAt,
+    skipLate,
+    played(ageMs) {
+      age.add(ageMs);
+      recentAge.add(ageMs);
     },
   };
 }
