@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../kernel/clock.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { Side } from '../wire/exchange.ts';
@@ -64,6 +65,9 @@ export function joinLegs(options: JoinLegsOptions): Joined {
   const answer = (side: Side, { code, reason, isViolation }: PeerClose) => {
     hasClosed[side] = true;
     begin(side, code, reason.toString());
+    // RFC 6455, section 5.5.1. It passes as it is.
+    if (!isUtf8(reason) && first !== undefined)
+      first.violation ??= 'Its close has a reason that is not UTF-8';
     const { socket } = legs[side];
     // The answer to this frame comes from the other side. A bad frame has none, and an answer needs none.
     if (isViolation || socket.readyState !== socket.OPEN) socket.closeNow(code, reason);

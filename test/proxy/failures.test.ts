@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createEmulator } from '../../src/emulator/emulator.ts';
@@ -121,6 +121,41 @@ describe('a side that breaks off', () => {
     await expect.poll(() => code, soon).toBe(1002);
     socket.destroy();
   });
+
+  test.each(['device', 'service'] as const)(
+    'a close of the %s with a reason that is not UTF-8 passes as it is, and is named',
+    async (from) => {
+      const reason = Buffer.of(0xff, 0xfe, 0x1b);
+      const head = from === 'device' ? [0x88, 0x85, 0, 0, 0, 0] : [0x88, 0x05];
+      const close = Buffer.concat([Buffer.of(...head, 0x0f, 0xa0), reason]);
+      const send = (socket: WebSocket) => (socket as unknown as { _socket: Socket })._socket.write(close);
+      const closes: [number, Buffer][] = [];
+      const listen = (socket: WebSocket) => socket.on('close', (code, told) => closes.push([code, told]));
+      const wsUrl = await services.ws(
+        (peer) => {
+          if (from === 'device') listen(peer);
+          peer.on('error', () => {});
+          peer.once('message', () => (from === 'service' ? send(peer) : peer.send('{}')));
+        },
+        { skipUTF8Validation: true },
+      );
+      const proxy = await startProxy({ wsUrl });
+      const device = new WebSocket(`${proxy.wsUrl}/voice-stream`, { skipUTF8Validation: true });
+      device.on('error', () => {});
+      if (from === 'service') listen(device);
+      await once(device, 'open');
+      device.send('a.b.c');
+      if (from === 'device') {
+        await once(device, 'message');
+        send(device);
+      }
+      await expect.poll(() => closes, soon).toEqual([[4000, reason]]);
+      await expect
+        .poll(() => proxy.events.find(({ type }) => type === 'stream-closed'), soon)
+        .toMatchObject({ from, code: 4000, cause: 'protocol-error' });
+      device.terminate();
+    },
+  );
 
   test('the end of the proxy is 1001 for both sides', async () => {
     let code: number | undefined;
