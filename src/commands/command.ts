@@ -23,6 +23,8 @@ export interface CommandContext<Names extends OptionName> extends Omit<ResolvedS
   quiet: boolean;
   verbose: boolean;
   style: Style;
+  /** Says what the command waits for now, in words for `--timeout`: `the token`. */
+  awaits(what: string): void;
   /** Writes a line for people to standard error; not with `--quiet`. */
   note(text: string): Promise<void>;
   /** Writes a warning to standard error, even with `--quiet`. */

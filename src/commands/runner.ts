@@ -42,8 +42,11 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
     const ending = createEnding(io, {
       sharesCtrlC: spec.sharesTerminal === true && io.stdin.isTTY === true,
     });
+    let awaited: string | undefined;
     const limit =
-      timeout === undefined ? undefined : io.clock.after(timeout, () => ending.end(timedOut(timeout)));
+      timeout === undefined
+        ? undefined
+        : io.clock.after(timeout, () => ending.end(timedOut(timeout, awaited)));
     const hasColour = color !== false && !io.env.NO_COLOR && io.env.TERM !== 'dumb' && io.stdout.isTTY;
     try {
       const run = await load();
@@ -59,6 +62,9 @@ export function createRunner(io: Io, onForm: (form: OutputForm) => void): RunCom
         quiet,
         verbose,
         style: createStyle(hasColour),
+        awaits(what) {
+          awaited = what;
+        },
         note: async (text) => (quiet ? undefined : tell(text)),
         warn: tell,
       }).catch((thrown) => {
@@ -96,8 +102,9 @@ function codeOf(reason: unknown): ErrorCode | undefined {
   return reason instanceof VoicectlError ? reason.code : undefined;
 }
 
-function timedOut(ms: number): VoicectlError {
-  return new VoicectlError('timed-out', `Timed out after ${ms / 1000} s`, {
+function timedOut(ms: number, awaited: string | undefined): VoicectlError {
+  const what = awaited === undefined ? '' : `, waiting for ${awaited}`;
+  return new VoicectlError('timed-out', `Timed out after ${ms / 1000} s${what}`, {
     hint: '--timeout sets this limit.',
   });
 }

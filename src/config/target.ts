@@ -3,12 +3,10 @@ import { readText, type Stdin } from '../files/read-text.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isLoopbackHost, isSafeTransport } from '../protocol/loopback.ts';
 import { wsUrlFor } from '../protocol/paths.ts';
+import { developmentKey } from '../protocol/token-request.ts';
 import { checkSecret } from './secret-size.ts';
 import { type Origin, origins, type ResolvedSettings } from './settings.ts';
 import { readTrusted } from './trusted.ts';
-
-/** Accepted by an emulator without configured keys. */
-export const developmentKey = 'voicectl-development-key';
 
 export interface Target {
   baseUrl: string;

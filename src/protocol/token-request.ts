@@ -8,6 +8,9 @@ export interface TokenRequest {
   deviceId: string;
 }
 
+/** Sent where no key was set, to this machine only. An emulator without configured keys accepts it. */
+export const developmentKey = 'voicectl-development-key';
+
 /** Why a body is not a token request: the text and details of an INVALID_REQUEST. */
 export interface InvalidTokenRequest {
   case: InvalidCase;

@@ -5,6 +5,7 @@ import { cacheControl } from '../protocol/token-response.ts';
 import { headerValue } from '../wire/headers.ts';
 import { type Finding, fail, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import {
+  errorOf,
   grants,
   hasSucceeded,
   isFromGateway,
@@ -119,23 +120,31 @@ function judgePath(seen: readonly Seen[], isOfForm: (path: string) => boolean): 
   return refused && judgeRefusal(refused, seen);
 }
 
+/** What the service says of a refusal: ` ("INVALID_REQUEST: no such device")`. */
+function saidText(refused: SeenAnswer): string {
+  const { code, message } = errorOf(refused);
+  const said = [code, message].filter((text) => text !== undefined).join(': ');
+  return said === '' ? '' : ` (${show(said)})`;
+}
+
 /** Why no request of this path was granted. */
 function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
   const { status } = refused.exchange.answer;
+  const said = saidText(refused);
   const others = grants(seen).filter((one) => pathOf(one) !== pathOf(refused));
   const elsewhere = others.length > 0;
   if (notThere.includes(status) && elsewhere)
     return warn(`answered ${status}, and the other form of the path works`, [refused, ...others]);
   if (isFromGateway(refused, seen))
     return unknown(`answered ${status} with a page, not by the service`, refused);
-  if (notThere.includes(status)) return fail(`answered ${status}`, refused);
+  if (notThere.includes(status)) return fail(`answered ${status}${said}`, refused);
   if (status >= 300 && status < 400) return unknown(`redirected with ${status}: not followed`, refused);
   // If every request without Accept is refused, Accept is the cause and not the path.
   const isForAccept = lacksAccept(refused) && !grants(seen).some(lacksAccept);
   const isOddRefusal = status === 400 || status === 422;
-  if (!isForAccept && (isOddRefusal || elsewhere)) return fail(`answered ${status}`, refused);
+  if (!isForAccept && (isOddRefusal || elsewhere)) return fail(`answered ${status}${said}`, refused);
   const reason = isForAccept ? ': for the path, or because it has no Accept' : '';
-  return unknown(`refused with ${status}${reason}`, refused);
+  return unknown(`refused with ${status}${said}${reason}`, refused);
 }
 
 const cacheStepMs = 1_100;

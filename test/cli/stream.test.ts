@@ -579,7 +579,10 @@ describe('how it ends', () => {
     ]);
     failed(ended, 7);
     expect(summaryOf(ended.stdout).ok).toBe(false);
-    expect(jsonLines(ended.stdout).at(-1)).toMatchObject({ type: 'error', code: 'timed-out', exitCode: 7 });
+    expect(jsonLines(ended.stdout).at(-1)).toMatchObject({
+      ...{ type: 'error', code: 'timed-out', exitCode: 7 },
+      message: expect.stringMatching(/^Timed out after 0.7 s, waiting for the \w/),
+    });
   });
 
   test('--wait: a service that never answers is left, and a line says so', async () => {

@@ -224,6 +224,15 @@ describe('retries', () => {
     expect(arrived).toHaveLength(1);
   });
 
+  test('a made-up key that is refused is named first, and a key of one’s own is not', async () => {
+    const { baseUrl } = await startTokenStub(sandbox, refuse(401, 'NO_WAY', 'Because'));
+    const args = ['token', '--base-url', baseUrl];
+    const madeUp = await sandbox.runHere(args);
+    expect(madeUp.stderr).toMatch(/^voicectl: No API key was set, and the service refuses the made-up one/);
+    const own = await sandbox.runHere(args, { env: { VOICECTL_API_KEY: 'my-own-key' } });
+    expect(own.stderr).toMatch(/^voicectl: Token request refused/);
+  });
+
   test('a connection that is cut is retried', async () => {
     let count = 0;
     const { baseUrl } = await startTokenStub(sandbox, (response) => {
@@ -256,7 +265,9 @@ describe('retries', () => {
       '-q',
     ]);
     expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-    expect(stderr).toBe('voicectl: Timed out after 0.5 s\n  --timeout sets this limit.\n');
+    expect(stderr).toBe(
+      `voicectl: Timed out after 0.5 s, waiting for the token of ${baseUrl}\n  --timeout sets this limit.\n`,
+    );
   });
 });
 

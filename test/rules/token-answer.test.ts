@@ -37,7 +37,12 @@ const cases: Case[] = [
   ],
   ['R1', 'a request that is no object', undefined, seenAs(refused({ asked: '["apiKey","deviceId"]' }))],
   ...[404, 405, 410, 501].flatMap((status): Case[] => [
-    ['R1', `${status} everywhere`, `fail: answered ${status} (X1)`, seenAs(refused({ status }))],
+    [
+      'R1',
+      `${status} everywhere`,
+      `fail: answered ${status} ("INVALID_REQUEST: invalid") (X1)`,
+      seenAs(refused({ status })),
+    ],
     [
       'R1',
       `${status}, and the other path works`,
@@ -64,25 +69,30 @@ const cases: Case[] = [
     'unknown: redirected with 399: not followed (X1)',
     seenAs(refused({ status: 399 })),
   ],
-  ['R1', 'a 400', 'fail: answered 400 (X1)', seenAs(refused({ status: 400 }))],
-  ['R1', 'a 422', 'fail: answered 422 (X1)', seenAs(refused({ status: 422 }))],
-  ['R1', 'a 401', 'unknown: refused with 401 (X1)', seenAs(refused({ status: 401 }))],
+  ['R1', 'a 400', 'fail: answered 400 ("INVALID_REQUEST: invalid") (X1)', seenAs(refused({ status: 400 }))],
+  ['R1', 'a 422', 'fail: answered 422 ("INVALID_REQUEST: invalid") (X1)', seenAs(refused({ status: 422 }))],
+  [
+    'R1',
+    'a 401',
+    'unknown: refused with 401 ("INVALID_REQUEST: invalid") (X1)',
+    seenAs(refused({ status: 401 })),
+  ],
   [
     'R1',
     'a 401, and the other path works',
-    'fail: answered 401 (X1)',
+    'fail: answered 401 ("INVALID_REQUEST: invalid") (X1)',
     seenAs(refused({ status: 401 }), answered({ path: v1, at: 1 })),
   ],
   [
     'R1',
     'a 400 to a request without Accept, as to all of them',
-    'unknown: refused with 400: for the path, or because it has no Accept (X1)',
+    'unknown: refused with 400 ("INVALID_REQUEST: invalid"): for the path, or because it has no Accept (X1)',
     seenAs(refused({ requestHeaders: withoutAccept }), answered({ path: v1 })),
   ],
   [
     'R1',
     'a 400 to a request without Accept, and another is granted',
-    'fail: answered 400 (X1)',
+    'fail: answered 400 ("INVALID_REQUEST: invalid") (X1)',
     seenAs(refused({ requestHeaders: withoutAccept }), answered({ path: v1, requestHeaders: withoutAccept })),
   ],
 

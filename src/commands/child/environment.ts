@@ -1,4 +1,5 @@
-import { defaultDevice, developmentKey } from '../../config/target.ts';
+import { defaultDevice } from '../../config/target.ts';
+import { developmentKey } from '../../protocol/token-request.ts';
 
 export interface ChildTarget {
   baseUrl: string;

@@ -1,11 +1,6 @@
 import { warnOfShortSecret } from '../../config/secret-size.ts';
-import {
-  defaultDevice,
-  developmentKey,
-  resolveTarget,
-  type Target,
-  type TargetOption,
-} from '../../config/target.ts';
+import { defaultDevice, resolveTarget, type Target, type TargetOption } from '../../config/target.ts';
+import { developmentKey } from '../../protocol/token-request.ts';
 import type { CommandContext } from '../command.ts';
 import type { LocalContext } from './emulator-settings.ts';
 

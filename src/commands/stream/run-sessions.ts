@@ -7,9 +7,10 @@ import type { Settings } from '../../config/options.ts';
 import { nameOf } from '../../files/refusal.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
+import { connectedKind } from '../../protocol/messages.ts';
 import type { StereoFileOptions } from '../../recording/stereo-file.ts';
 import { type RepeatSummary, type RunResult, runRepeatedly } from '../../runs/repeat.ts';
-import type { SessionEvent } from '../../session/events.ts';
+import type { SessionEvent, SessionState } from '../../session/events.ts';
 import { foldAudio } from '../../session/fold-audio.ts';
 import type { SessionOptions } from '../../session/options.ts';
 import type { AudioSink } from '../../session/output.ts';
@@ -71,6 +72,7 @@ export async function runSessions(
       };
       const several = { clock: options.clock, device: options.device, repeat, warmup, onRun: reports.ran };
       for await (const event of runRepeatedly(startRun, several, until)) {
+        if (event.type === 'state') context.awaits(awaitedIn[event.state]);
         if (event.type === 'summary' && 'runs' in event) reports.total(event);
         yield event;
       }
@@ -83,6 +85,16 @@ export async function runSessions(
     }
   }
 }
+
+/** What a session waits for in each state. */
+const awaitedIn: Readonly<Record<SessionState, string>> = {
+  token: 'the token',
+  connecting: 'the answer to the upgrade',
+  authorising: connectedKind,
+  live: 'the end of the conversation',
+  draining: 'the rest of the reply',
+  closed: 'the end of the session',
+};
 
 /** Where the AI audio goes: a WAV file, raw PCM on standard output (`-`), or nowhere. */
 async function openSinks(

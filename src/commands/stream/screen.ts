@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
-import { developmentKey } from '../../config/target.ts';
 import type { MuteSwitch } from '../../devices/microphone.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { cutText } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
+import { developmentKey } from '../../protocol/token-request.ts';
 import { curlCommand } from '../../report/curl.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
 import type { SessionEvent } from '../../session/events.ts';

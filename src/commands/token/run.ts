@@ -1,7 +1,8 @@
-import { defaultDevice, developmentKey, isLoopback } from '../../config/target.ts';
+import { defaultDevice, isLoopback } from '../../config/target.ts';
 import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
+import { developmentKey } from '../../protocol/token-request.ts';
 import { curlCommand } from '../../report/curl.ts';
 import { tokenLines, tokenObject } from '../../report/token-report.ts';
 import { requestToken } from '../../wire/client/token.ts';
@@ -27,6 +28,7 @@ export async function run(context: TokenContext): Promise<number> {
   // It learns key and token, because a service may repeat the key in the claims.
   const redactor = createRedactor();
   try {
+    context.awaits(`the token of ${target.baseUrl}`);
     const grant = await requestToken({
       baseUrl: target.baseUrl,
       apiKey: target.apiKey,

@@ -5,7 +5,7 @@ import { concealUrl } from '../../kernel/secret-fields.ts';
 import { readError } from '../../protocol/error-body.ts';
 import { type ApiVersion, serviceUrl, tokenPath } from '../../protocol/paths.ts';
 import { type ReadRateLimit, readMoment, retryAfterHeaderName } from '../../protocol/rate-limit.ts';
-import { jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
+import { developmentKey, jsonMediaType, type TokenRequest } from '../../protocol/token-request.ts';
 import type { Header, HttpAnswer } from '../exchange.ts';
 import { flattenHeaders, headerValue } from '../headers.ts';
 import type { Tap } from '../tap.ts';
@@ -108,7 +108,7 @@ async function attemptOnce(options: TokenOptions & { redactor: Redactor }): Prom
   if (answer === undefined || (failure !== undefined && isSuccess(answer.status))) throw failure;
   const { status, firstByteMs } = answer;
   const { rateLimit, nowMs } = readRateLimit(answer, clock.wall());
-  if (!isSuccess(status)) throw refusal(answer, asked.json, { url, rateLimit, nowMs });
+  if (!isSuccess(status)) throw refusal(answer, asked.json, { url, rateLimit, nowMs, apiKey });
   if (asked.token === undefined) {
     throw new VoicectlError(
       'protocol-violation',
@@ -133,13 +133,14 @@ interface RefusalContext {
   url: string;
   rateLimit: ReadRateLimit;
   nowMs: number;
+  apiKey: string;
 }
 
 /** "A client treats any non-200 token response as an authentication failure." Specification: "Errors". */
 function refusal(
   answer: HttpAnswer,
   json: unknown,
-  { url, rateLimit, nowMs }: RefusalContext,
+  { url, rateLimit, nowMs, apiKey }: RefusalContext,
 ): VoicectlError {
   const { status, headers } = answer;
   const { code, message } = readError(json);
@@ -159,6 +160,13 @@ function refusal(
       retryable: true,
       hint: retryAfterMs > 0 ? `Try again in ${Math.ceil(retryAfterMs / 1000)} s.` : undefined,
       details: { ...details, rateLimit, retryAfterMs },
+    });
+  }
+  if (apiKey === developmentKey && (status === 401 || status === 403)) {
+    const text = `No API key was set, and the service refuses the made-up one (status ${status}): ${said}`;
+    return new VoicectlError('auth-refused', text, {
+      hint: 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).',
+      details,
     });
   }
   return new VoicectlError('auth-refused', `Token request refused (status ${status}): ${said}`, {
