@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import {
   type Clock,
   type ClockTimer,
@@ -8,24 +7,14 @@ import {
   repeat,
   systemClock,
 } from '../../kernel/clock.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
-import { messageOf } from '../../kernel/thrown.ts';
 import type { Fault } from '../../protocol/faults.ts';
 import type { EmulatorEventBody } from '../../service/events.ts';
 import { checkFault } from '../../service/faults/faults.ts';
 import type { State } from '../../service/state/state.ts';
-import { tlsProblem } from '../../wire/client/connection-error.ts';
-import { shownUrl } from './address.ts';
 import { type Bus, type BusMessage, createBus } from './bus.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
-import {
-  differs,
-  type Identity,
-  type IdentityFacts,
-  identityOf,
-  type SharedSecrets,
-  secretsOf,
-} from './identity.ts';
+import { type IdentityFacts, identityOf, type SharedSecrets } from './identity.ts';
+import { evictionWarnings, joinService, readService, refuseStart } from './join-service.ts';
 import { createSharedJournal } from './journal.ts';
 import { createKeys } from './keys.ts';
 import { createSharedLeases } from './leases.ts';
@@ -122,7 +111,6 @@ export async function openSharedService({
   let faults = '[]';
   let timer: ClockTimer | undefined;
   let closed = false;
-  const warnings: string[] = [];
 
   const applyOffset = (total: number) => {
     if (total <= offset) return;
@@ -157,21 +145,16 @@ export async function openSharedService({
     await time.measure(connection);
     const mine = [identityText, JSON.stringify(secrets), faults];
     const args = [life, randomUUID(), ...mine, offset, number, instance];
-    const [how, itsLife, itsIdentity, itsSecrets, itsOffset, itsFaults] = await connection.run(
-      returnScript,
-      common,
-      args,
-    );
-    if (how === 'differs') throw differs(JSON.parse(String(itsIdentity)) as Identity, identity);
-    const known = JSON.parse(String(itsSecrets)) as SharedSecrets;
-    if (known.key !== secrets.key || known.control !== secrets.control) await member?.takeSecrets(known);
-    secrets = known;
-    life = String(itsLife);
+    const found = readService(await connection.run(returnScript, common, args), identity);
+    const isKnown = found.secrets.key === secrets.key && found.secrets.control === secrets.control;
+    if (!isKnown) await member?.takeSecrets(found.secrets);
+    secrets = found.secrets;
+    life = found.life;
     link.setLife(life);
-    if (how === 'anew') await windows.restore(connection, life);
+    if (found.isAnew) await windows.restore(connection, life);
     await leases.renew(connection, life);
-    applyOffset(Number(itsOffset));
-    takeFaults(JSON.parse(String(itsFaults)));
+    applyOffset(found.offset);
+    takeFaults(JSON.parse(found.faults));
   };
 
   const link = createRedisLink({
@@ -208,30 +191,16 @@ export async function openSharedService({
     deadlineMs: startDeadlineMs,
     onLost: (why) => link.lost(why),
   }).catch((thrown) => refuseStart(url, thrown));
-  const joinArgs = [
-    ...[randomUUID(), identityText, JSON.stringify(secretsOf(facts))],
-    ...[JSON.stringify(initialFaults(facts)), hostname()],
-  ];
-  const joined = await connection
-    .run(joinScript, common, joinArgs)
-    .catch((thrown) => refuseStart(url, thrown));
-  const [how, itsLife, itsIdentity, itsSecrets, itsOffset, itsFaults, itsNumber, itsName] = joined;
-  if (how === 'differs') {
-    connection.close();
-    throw differs(JSON.parse(String(itsIdentity)) as Identity, identity);
-  }
-  let secrets = JSON.parse(String(itsSecrets)) as SharedSecrets;
-  const number = Number(itsNumber);
-  const instance = String(itsName);
-  life = String(itsLife);
-  faults = String(itsFaults);
-  const policy = await evictionPolicy(connection);
+  const joined = await joinService(connection, common, { url, identity, facts });
+  const { number, instance } = joined;
+  let { secrets } = joined;
+  life = joined.life;
+  faults = joined.faults;
+  const warnings = await evictionWarnings(connection);
   await time.measure(connection);
   // Nothing that can fail follows: a link that has begun tries again for ever.
   link.begin(connection, life);
-  applyOffset(Number(itsOffset));
-  if (policy !== undefined && policy !== 'noeviction')
-    warnings.push(`Redis may drop keys when it is full: its maxmemory-policy is ${policy}; set noeviction`);
+  applyOffset(joined.offset);
 
   const pulse = async () => {
     const made = link.connection();
@@ -299,11 +268,6 @@ export async function openSharedService({
   };
 }
 
-/** The faults of the start, numbered as in a single emulator. */
-function initialFaults({ faults }: IdentityFacts): [id: number, text: string][] {
-  return faults.map((fault, at) => [at + 1, JSON.stringify(fault)]);
-}
-
 function readFaults(value: unknown): SharedFault[] {
   if (!Array.isArray(value)) return [];
   return (value as [number, string][]).map(([id, text]) => ({
@@ -316,47 +280,6 @@ function readFaults(value: unknown): SharedFault[] {
 function readOffset(value: unknown): number {
   if (typeof value === 'number' && value >= 0 && value < maxOffsetMs) return value;
   throw new RangeError('This is not a time by which a clock is moved');
-}
-
-async function evictionPolicy(connection: RedisConnection): Promise<string | undefined> {
-  const info = await connection.send(['INFO', 'memory'], { optional: true }).catch(() => undefined);
-  return /maxmemory_policy:(\S+)/.exec(String(info))?.[1];
-}
-
-/** What Redis says if a password or a right is missing. */
-const refusals = /^(?:Redis: )?(?:WRONGPASS|NOAUTH|NOPERM|ERR AUTH)/;
-
-/** Throws why a service cannot be joined: `bad-config` (password), `tls-failed` or `connect-failed`. */
-function refuseStart(url: string, thrown: unknown): never {
-  const why = messageOf(thrown);
-  const shown = shownUrl(url);
-  if (refusals.test(why)) {
-    throw new VoicectlError('bad-config', `Redis at ${shown} refuses the user or the password`, {
-      hint: 'Give them as redis://USER:PASSWORD@HOST in VOICECTL_SHARED.',
-    });
-  }
-  const problem = tlsProblem(causeOf(thrown));
-  if (problem !== undefined) {
-    throw new VoicectlError('tls-failed', `Cannot use Redis at ${shown}: TLS failed (${problem})`, {
-      hint: tlsHint(problem),
-    });
-  }
-  throw new VoicectlError('connect-failed', `Cannot use Redis at ${shown}: ${why}`, {
-    hint: 'Check that it runs and that the address is right; rediss:// connects with TLS.',
-    retryable: true,
-  });
-}
-
-function causeOf(thrown: unknown): unknown {
-  return thrown instanceof VoicectlError ? causeOf(thrown.cause) : thrown;
-}
-
-function tlsHint(problem: string): string {
-  if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return 'The certificate is for other names: use one of them in the address.';
-  if (problem.includes('_ALERT_'))
-    return 'Redis has ended the handshake. If it asks clients for a certificate, set its tls-auth-clients to no.';
-  return 'To trust a private certificate authority, start with NODE_EXTRA_CA_CERTS=FILE in the environment.';
 }
 
 /** The time of day of Redis, estimated on this machine. */
