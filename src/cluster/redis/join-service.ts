@@ -40,7 +40,7 @@ interface JoinFacts {
 }
 
 /** Joins a service, or creates it. Closes the connection if it may not. */
-export async function joinService(
+export async function joinSharedService(
   connection: RedisConnection,
   names: readonly string[],
   { url, identity, facts }: JoinFacts,

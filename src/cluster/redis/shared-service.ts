@@ -14,7 +14,7 @@ import type { State } from '../../service/state/state.ts';
 import { type Bus, type BusMessage, createBus } from './bus.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
 import { type IdentityFacts, identityOf, type SharedSecrets } from './identity.ts';
-import { evictionWarnings, joinService, readService, refuseStart } from './join-service.ts';
+import { evictionWarnings, joinSharedService, readService, refuseStart } from './join-service.ts';
 import { createSharedJournal } from './journal.ts';
 import { createKeys } from './keys.ts';
 import { createSharedLeases } from './leases.ts';
@@ -191,7 +191,7 @@ export async function openSharedService({
     deadlineMs: startDeadlineMs,
     onLost: (why) => link.lost(why),
   }).catch((thrown) => refuseStart(url, thrown));
-  const joined = await joinService(connection, common, { url, identity, facts });
+  const joined = await joinSharedService(connection, common, { url, identity, facts });
   const { number, instance } = joined;
   let { secrets } = joined;
   life = joined.life;

@@ -2,9 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { type Clock, type ClockTimer, repeat } from '../../kernel/clock.ts';
-import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
 import { closeCodeName, closeCodes } from '../../protocol/close-codes.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { tokenPlace } from '../../protocol/first-message.ts';
@@ -30,6 +28,7 @@ import { sendConnected } from './connected-message.ts';
 import { createConnection, type StreamConnection } from './connection.ts';
 import { createEarlyBytes, type EarlyBytes } from './early-bytes.ts';
 import { type LiveStream, startLiveStream } from './live-stream.ts';
+import { createOwnLateness } from './lost-time.ts';
 import { tapStream, type Upgraded } from './tap-stream.ts';
 import { createTokenUses, type TokenUses } from './token-uses.ts';
 
@@ -366,40 +365,6 @@ function createObservers(open: ReadonlySet<StreamConnection>, clock: Clock): Obs
       return () => {
         all.delete(observe);
         for (const stop of stops.values()) stop();
-      };
-    },
-  };
-}
-
-/** A lateness that any timer may have. */
-const toleratedMs = 5;
-
-/** Measures the time in which this process did not run, while at least one stream is open. */
-interface OwnLateness extends LostTime {
-  /** Begins to measure for one more stream. Call the result when it has ended. */
-  watch(): () => void;
-}
-
-/** `clock`: the clock of the machine. */
-export function createOwnLateness(clock: Clock): OwnLateness {
-  let lostMs = 0;
-  let watchers = 0;
-  let lateness: Lateness | undefined;
-
-  return {
-    get lostMs() {
-      return lostMs;
-    },
-    watch() {
-      watchers += 1;
-      lateness ??= watchLateness(clock, (lateMs) => {
-        if (lateMs > toleratedMs) lostMs += lateMs;
-      });
-      return () => {
-        watchers -= 1;
-        if (watchers > 0) return;
-        lateness?.stop();
-        lateness = undefined;
       };
     },
   };

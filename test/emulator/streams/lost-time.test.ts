@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createOwnLateness } from '../../../src/emulator/streams/voice-endpoint.ts';
+import { createOwnLateness } from '../../../src/emulator/streams/lost-time.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import { createManualClock } from '../../helpers/manual-clock.ts';
 

@@ -1,0 +1,37 @@
+import type { LostTime } from '../../audio/verdict/pace-check.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
+
+/** A lateness that any timer may have. */
+const toleratedMs = 5;
+
+/** Measures the time in which this process did not run, while at least one stream is open. */
+export interface OwnLateness extends LostTime {
+  /** Begins to measure for one more stream. Call the result when it has ended. */
+  watch(): () => void;
+}
+
+/** `clock`: the clock of the machine. */
+export function createOwnLateness(clock: Clock): OwnLateness {
+  let lostMs = 0;
+  let watchers = 0;
+  let lateness: Lateness | undefined;
+
+  return {
+    get lostMs() {
+      return lostMs;
+    },
+    watch() {
+      watchers += 1;
+      lateness ??= watchLateness(clock, (lateMs) => {
+        if (lateMs > toleratedMs) lostMs += lateMs;
+      });
+      return () => {
+        watchers -= 1;
+        if (watchers > 0) return;
+        lateness?.stop();
+        lateness = undefined;
+      };
+    },
+  };
+}
