@@ -282,3 +282,9 @@ describe('reports', () => {
     }
   });
 });
+
+test('a time limit names the exchange that it waited for', async () => {
+  const { code, stderr } = await sandbox.runHere(['check', '--local', '--timeout', '2s', '-q']);
+  expect(code).toBe(7);
+  expect(stderr).toMatch(/Timed out after 2 s, waiting for [A-Z]\w*: \w/);
+});

@@ -37,7 +37,7 @@ export async function run(context: CheckContext): Promise<number> {
         checkService({
           ...options,
           ...inputs,
-          ...followSteps(planRun(scope), show),
+          ...followSteps(planRun(scope), { ...context, show }),
           ...{ signal, strict, onJudged: judged },
         }),
       row({ rule: { id, title }, finding, expected }) {

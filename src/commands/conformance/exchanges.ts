@@ -100,10 +100,10 @@ async function readSpeech(): Promise<Buffer> {
   return (await readFile(await findShippedSound('hello.wav'))).subarray(wavHeaderBytes);
 }
 
-/** Shows the steps of a plan, and how much of it is used up. */
+/** Shows the steps of a plan, and how much of it is used up. `awaits`: says it for `--timeout`. */
 export function followSteps(
   plan: Plan,
-  show: VerdictFollower<never>['show'],
+  { show, awaits }: Pick<VerdictFollower<never>, 'show'> & { awaits(what: string): void },
 ): Required<Pick<HoldOptions, 'onStep' | 'onWait' | 'onSpent'>> {
   let asked = 0;
   let planned = plan.cost;
@@ -123,6 +123,7 @@ export function followSteps(
         planned = addCosts([plan.cost, plan.confirmCost]);
       }
       used();
+      awaits(`${id}: ${title}`);
       show({ type: 'doing', text: `${number === 2 ? 'again: ' : ''}${id} ${title}` });
     },
     onWait: (ms) => show({ type: 'doing', text: 'waiting', forMs: ms }),

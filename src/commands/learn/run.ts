@@ -56,7 +56,11 @@ async function learn(context: LearnContext): Promise<{ learned: LearnResult; opt
   const scope = scopeOf(context);
   const { options: shared, close } = await openExchanges(context, scope);
   const progress = createProgress(context);
-  const options = { ...shared, ...followSteps(planRun(scope), progress.show), signal: context.signal };
+  const options = {
+    ...shared,
+    ...followSteps(planRun(scope), { ...context, show: progress.show }),
+    signal: context.signal,
+  };
   try {
     return { learned: await learnDialect(options), options };
   } finally {
