@@ -101,10 +101,12 @@ function EventLine({ row, isMarked, width, isAscii, hasWho }: EventLineProps) {
   );
 }
 
-/** The number of the stream, and the device if it fits. */
-function whoText({ stream, device }: Row, width: number): string {
+/** The number of the stream, and if they fit, in a proxy the side, and the device. */
+function whoText({ stream, side, device }: Row, width: number): string {
   const number = (stream === undefined ? '' : String(stream)).padStart(4);
-  return width < 10 || device === undefined ? number : `${number} ${device}`;
+  if (width < 10 || device === undefined) return number;
+  const whole = `${number} ${side} ${device}`;
+  return side === undefined || whole.length > width ? `${number} ${device}` : whole;
 }
 
 interface ListPanelProps {

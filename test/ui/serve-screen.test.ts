@@ -66,6 +66,9 @@ test('the screen of a proxy says so, shows what a side breaks, and has no clock 
   const { lines } = screen.frame({ columns: 100, rows: 34, events, now: 8_000, fresh: true });
   expect(lines[0]).toContain('voicectl proxy   to http://a.test');
   expect(text(lines)).toMatch(/6\.000 ↑ ! +1 kitchen-1 +D4 +audio came/);
+  expect(text(screen.frame({ columns: 150, rows: 34, now: 8_000 }).lines)).toMatch(
+    /6\.000 ↑ ! +1 device kitchen-1 +D4/,
+  );
   expect(screen.frame({ columns: 100, rows: 34, now: 8_000, input: '+' }).actions).toEqual([]);
 });
 
