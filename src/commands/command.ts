@@ -46,6 +46,8 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   sharesTerminal?: true;
   /** The options whose rows name this command, in the order of the help. */
   options: readonly Names[];
+  /** The options that `--help` shows; `--help --all` shows every one. By default it shows all. */
+  mostUsed?: readonly Names[];
   /** Headings of groups of options, where they are called something else here. */
   headings?: Readonly<Partial<Record<Group, string>>>;
   /** Shown below the help. */
@@ -54,7 +56,7 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
 
 /** A spec with the options of its command. */
 export function defineSpec<const Name extends CommandName>(
-  spec: Omit<CommandSpec, 'name' | 'options'> & { name: Name },
+  spec: Omit<CommandSpec<OptionOf<Name>>, 'name' | 'options'> & { name: Name },
 ): CommandSpec<OptionOf<Name>> {
   return { ...spec, options: optionsOf(spec.name) };
 }

@@ -34,11 +34,13 @@ export function buildProgram(
     .exitOverride()
     .configureOutput({ writeOut: write, writeErr: () => {} })
     .addHelpText('after', '\nStart here:\n  voicectl stream --file hello.wav --local\n');
+  const isBrief = argv !== undefined && !argv.includes('--all');
   const tree: Tree = {
     program,
     run,
     isNamed: (name) => argv === undefined || argv.includes(name),
     hasOld: argv !== undefined,
+    isBrief,
   };
   for (const one of commands) {
     const command = 'subcommands' in one ? buildGroup(one, tree) : buildCommand(one, tree);
@@ -57,6 +59,8 @@ interface Tree {
   isNamed(command: string): boolean;
   /** Whether old names of flags are read. */
   hasOld: boolean;
+  /** Whether help shows the most used options alone. */
+  isBrief: boolean;
 }
 
 /** Only described here: the completion library replaces this command in the tree. */
@@ -96,7 +100,7 @@ function ownName({ name }: CommandSpec): string {
   return name.split(' ').at(-1) ?? name;
 }
 
-function buildCommand(entry: CommandEntry, { program, run, isNamed, hasOld }: Tree): Command {
+function buildCommand(entry: CommandEntry, { program, run, isNamed, hasOld, isBrief }: Tree): Command {
   const { spec } = entry;
   const { name, args = [] } = spec;
   const command = program
@@ -106,14 +110,17 @@ function buildCommand(entry: CommandEntry, { program, run, isNamed, hasOld }: Tr
       throw thrown.exitCode === 0 ? thrown : usageError(thrown, name);
     })
     .description(spec.summary)
-    .allowExcessArguments(false)
-    .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
+    .allowExcessArguments(false);
   for (const [arg, help] of args) command.argument(arg, help);
   if (spec.passThrough) command.passThroughOptions();
-  if (isNamed(ownName(spec))) addOptions(command, spec, hasOld);
+  if (isNamed(ownName(spec))) {
+    addOptions(command, spec, hasOld);
+    if (isBrief) hideSeldomUsed(command, spec);
+  }
   // The list of commands says whether they have options.
   else addOption(command, 'quiet');
   command.addHelpOption(new Option('-h, --help', 'show this help'));
+  command.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}\n`);
   return command.action(async () => {
     exitCodes.set(program, await run(entry, command.opts(), command.args));
   });
@@ -126,6 +133,18 @@ function addOptions(command: Command, { options, headings }: CommandSpec, hasOld
   }
   const old = hasOld ? options.filter((name) => optionSpec(name).old !== undefined) : [];
   for (const name of old) command.addOption(buildOption(name, optionSpec(name).old).hideHelp());
+}
+
+const briefGeneral: readonly OptionName[] = ['json', 'quiet', 'verbose'];
+
+/** Leaves the most used options in the help, and says where the others are. They all go on working. */
+function hideSeldomUsed(command: Command, { name, mostUsed }: CommandSpec): void {
+  if (mostUsed === undefined) return;
+  const shown = new Set([...mostUsed, ...briefGeneral].map((option) => flagOf(option)));
+  const seldom = command.options.filter(({ long, hidden }) => !hidden && !shown.has(long ?? ''));
+  for (const option of seldom) option.hideHelp();
+  const all = `voicectl ${name} --help --all`;
+  command.addHelpText('after', () => `\n${seldom.length} more flags: ${all}`);
 }
 
 function addOption(command: Command, name: OptionName): void {
@@ -154,6 +173,26 @@ function buildOpposite(name: OptionName): Option {
   return new Option(flag.replace('--', '--no-'), `the opposite of ${flag}`);
 }
 
+/** What `voicectl` alone prints. */
+const waysIn = `Local emulator, client and smoke test for real-time voice streaming services
+
+I have a device:
+  voicectl serve                       an emulator to point it at; --host and --tls on a LAN
+  voicectl drill -- ./my-device        puts it through what a service can do; proxy watches it with a real one
+
+I have tests:
+  voicectl exec -- npm test            runs them against an emulator of their own; in code: voicectl/testing
+  voicectl stream --file hello.wav --local --expect-audio
+                                       a smoke test: streams speech and expects an answer
+
+I run a service:
+  voicectl check --base-url URL        checks it against the specification; learn writes its dialect
+  voicectl load --base-url URL --file hello.wav --sessions 20
+                                       measures it with many devices at once
+
+All commands: voicectl --help. Flags of one: voicectl COMMAND --help (the most used), --help --all.
+`;
+
 /** Parses the command line and runs the command. Throws `usage` if it is invalid. */
 export async function runProgram(typed: readonly string[], io: Io, run: RunCommand): Promise<number> {
   const at = typed[0] === 'help' ? 1 : 0;
@@ -165,7 +204,7 @@ export async function runProgram(typed: readonly string[], io: Io, run: RunComma
     help += text;
   };
   const program = buildProgram(write, (command, flags, args) => run(command, flags, args, renamed), argv);
-  if (argv.length === 0) help = program.helpInformation();
+  if (argv.length === 0) help = waysIn;
   try {
     if (argv.length > 0) await program.parseAsync([...argv], { from: 'user' });
   } catch (thrown) {

@@ -16,6 +16,20 @@ async function helpOf(...words: string[]): Promise<string> {
   return text;
 }
 
+/** The help that a user sees who types this. */
+async function typed(...words: string[]): Promise<string> {
+  let text = '';
+  const program = buildProgram(
+    (part) => {
+      text += part;
+    },
+    async () => 0,
+    words,
+  );
+  await program.parseAsync(words, { from: 'user' }).catch(() => {});
+  return text;
+}
+
 async function refusalOf(...words: string[]) {
   const program = buildProgram(
     () => {},
@@ -63,6 +77,27 @@ describe('the help', () => {
     }
     const groups = new Set(spec.options.map((option) => optionSpec(option).group));
     expect(Object.keys(spec.headings ?? {}).filter((group) => !groups.has(group as Group))).toEqual([]);
+  });
+});
+
+describe('the help of a command with many flags', () => {
+  const flags = (text: string) => [...text.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
+  const long = allCommands.map(({ spec }) => spec).filter(({ mostUsed }) => mostUsed !== undefined);
+  expect(long.map(({ name }) => name)).toContain('stream');
+
+  test.each(long)('of $name has the most used ones, and says how many others there are', async (spec) => {
+    const brief = await typed(spec.name, '--help');
+    const whole = flags(await typed(spec.name, '--help', '--all'));
+    expect(flags(brief)).toEqual(expect.arrayContaining((spec.mostUsed ?? []).map(flagOf)));
+    expect(flags(brief).length).toBeLessThanOrEqual(20);
+    expect(whole).toEqual(expect.arrayContaining(spec.options.map(flagOf)));
+    const more = whole.filter((flag) => !flags(brief).includes(flag)).length;
+    expect(brief).toContain(`\n${more} more flags: voicectl ${spec.name} --help --all\n`);
+  });
+
+  test('of help COMMAND --all has every one too', async () => {
+    expect(flags(await typed('help', 'stream', '--all'))).toContain('--max-frame-buffer');
+    expect(flags(await typed('help', 'stream'))).not.toContain('--max-frame-buffer');
   });
 });
 

@@ -6,6 +6,7 @@ export const drillSpec = defineSpec({
   args: [['[command...]', 'the command that is the device; without one it connects by itself']],
   passThrough: true,
   headings: { service: 'The device:' },
+  mostUsed: ['situation', 'list', 'noticeWithin', 'device', 'port', 'host', 'tls', 'junit'],
   examples: [
     'voicectl drill -- node device.js',
     'voicectl drill --situation D9 --situation D10-half-open -- python3 device.py',

@@ -11,6 +11,18 @@ export const execSpec = defineSpec({
     service: 'What the command is given:',
     tls: 'What the command is given:',
   },
+  mostUsed: [
+    'target',
+    'reply',
+    'scenario',
+    'fault',
+    'network',
+    'dialect',
+    'rateLimit',
+    'acceptKey',
+    'proxyRecord',
+    'failOn',
+  ],
   examples: [
     'voicectl exec -- npm test',
     'voicectl exec --target https://service.example --fail-on violation -- npm test',

@@ -3,6 +3,23 @@ import { defineSpec } from '../command.ts';
 export const loadSpec = defineSpec({
   name: 'load',
   summary: 'many devices at once: how long do tokens, connections and replies take under load?',
+  mostUsed: [
+    'file',
+    'sessions',
+    'arrival',
+    'hold',
+    'task',
+    'baseUrl',
+    'apiKeyFile',
+    'apiKey',
+    'confirm',
+    'dryRun',
+    'threshold',
+    'loadProcesses',
+    'resultOut',
+    'junit',
+    'html',
+  ],
   examples: [
     "voicectl load --sessions 200 --arrival poisson:20/s --threshold 'first-audio:p95<800ms'",
     'voicectl load --sessions 500 --task storm --ramp-up 10s --json',

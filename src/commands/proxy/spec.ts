@@ -4,6 +4,7 @@ export const proxySpec = defineSpec({
   name: 'proxy',
   summary: 'stand between a device and a service: show, judge and disturb what passes',
   headings: { emulator: 'Verdicts and faults:' },
+  mostUsed: ['target', 'proxyPort', 'proxyHost', 'fault', 'network', 'failOn', 'proxyRecord', 'tls', 'page'],
   examples: [
     'voicectl proxy --target https://service.example --record sessions',
     'voicectl proxy --target https://service.example --open',

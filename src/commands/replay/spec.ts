@@ -4,5 +4,6 @@ export const replaySpec = defineSpec({
   name: 'replay',
   summary: 'run the emulator with an AI that plays a recording',
   args: [['<recording>', 'folder written by stream --record']],
+  mostUsed: ['fault', 'network', 'port', 'host', 'page'],
   examples: ['voicectl replay session/', 'voicectl replay session/ --speed 4 --port 0 --json'],
 });

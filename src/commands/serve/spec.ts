@@ -3,6 +3,20 @@ import { defineSpec } from '../command.ts';
 export const serveSpec = defineSpec({
   name: 'serve',
   summary: 'run the emulator of the whole service: token endpoint and voice stream',
+  mostUsed: [
+    'reply',
+    'scenario',
+    'fault',
+    'network',
+    'dialect',
+    'rateLimit',
+    'acceptKey',
+    'port',
+    'host',
+    'tls',
+    'shared',
+    'page',
+  ],
   examples: [
     'voicectl serve',
     'voicectl serve --open',
