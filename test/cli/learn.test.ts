@@ -58,6 +58,25 @@ describe('voicectl learn', () => {
     const { stdout } = await ask('--merge', file('base.yaml'));
     const dialect = readDialect(stdout, 'merged');
     expect([dialect.token?.issuer, dialect.rateLimit?.window]).toEqual(['nobody', 'sliding']);
+    // What was not asked is marked so.
+    expect(stdout).toMatch(/# kept: not probed: costs 2 token requests.*\n\s+window: sliding/);
+  });
+
+  test('tokens that live longer are in the list of what no dialect can say, and a difference', async () => {
+    await using service = await startMiniService({
+      claims: (claims) => ({ ...claims, exp: Number(claims.iat) + 90 }),
+    });
+    const asked = (...flags: string[]) =>
+      runInProcess(['learn', '--base-url', service.baseUrl, ...flags], {
+        env: { VOICECTL_API_KEY: key },
+        clock: hastyClock,
+      });
+    const { stdout } = await asked();
+    expect(stdout).toContain('# - tokens live 90 s (exp − iat), and the specification says 60 s');
+    writeFileSync(file('short.yaml'), 'token: { issuer: mini }\n');
+    const compared = await asked('--diff', file('short.yaml'));
+    expect(compared.code).toBe(1);
+    expect(compared.stdout).toContain(`token lifetime: ${file('short.yaml')} says 60, the service 90`);
   });
 
   test('--dry-run prints the plan and sends nothing', async () => {

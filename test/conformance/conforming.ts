@@ -18,7 +18,7 @@ export const conforming: Readonly<Record<string, Partial<MiniBehaviour>>> = {
     everyMs: 0,
   }),
   'compresses answers and messages': { compresses: true, ...repliesToTurns({ pcm: spoken(1_000) }) },
-  'is slow': { delayMs: 2_000, ...repliesToTurns({ pcm: spoken(1_500), afterMs: 4_000 }) },
+  'is slow': { delayMs: 1_000, ...repliesToTurns({ pcm: spoken(1_500), afterMs: 4_000 }) },
   'lets tokens be used again, and has no jti': {
     claims: ({ jti: _jti, ...claims }) => claims,
     refusal: onlyExpires,

@@ -37,6 +37,10 @@ export interface MiniBehaviour {
   isMovable: boolean;
   /** Whether it compresses: answers with gzip, and messages where that is offered. */
   compresses: boolean;
+  /** Whether audio before the token ends a stream. */
+  refusesEarlyAudio: boolean;
+  /** Whether invalid requests that name a device count in its window. */
+  countsInvalid: boolean;
   /** How long it takes for each answer, milliseconds. */
   delayMs: number;
   /** The names in its certificate; undefined: it speaks plain HTTP. */
@@ -89,6 +93,8 @@ export const lawful: MiniBehaviour = {
   host: '127.0.0.1',
   isMovable: true,
   compresses: false,
+  refusesEarlyAudio: false,
+  countsInvalid: false,
   delayMs: 0,
   certificateFor: undefined,
   plainStream: false,
@@ -180,19 +186,24 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
     send(response, 200, { 'Content-Type': 'application/json' }, JSON.stringify(clock));
   }
 
+  function windowFor(request: MiniRequest): { endsAt: number; used: number } {
+    const key = does.windowOf(request);
+    const known = windows.get(key);
+    if (known !== undefined && now() < known.endsAt) return known;
+    const window = { endsAt: now() + does.windowMs, used: 0 };
+    windows.set(key, window);
+    return window;
+  }
+
   function grant(request: MiniRequest, response: ServerResponse): void {
     if (does.intercept(request, response)) return;
     const problem = does.problem(request.problem, request);
     if (problem !== undefined) {
+      if (does.countsInvalid && typeof request.fields.deviceId === 'string') windowFor(request).used += 1;
       send(response, does.errorStatus, does.errorHeaders, JSON.stringify(does.errorBody(problem)));
       return;
     }
-    const key = does.windowOf(request);
-    let window = windows.get(key);
-    if (window === undefined || now() >= window.endsAt) {
-      window = { endsAt: now() + does.windowMs, used: 0 };
-      windows.set(key, window);
-    }
+    const window = windowFor(request);
     if (window.used >= does.limit) {
       const error = { error: { code: 'LIMITED', message: 'too many' } };
       send(response, 429, { 'Content-Type': 'application/json' }, JSON.stringify(error));
@@ -252,6 +263,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
         else does.onText(stream, data.toString());
         return;
       }
+      if (isBinary && does.refusesEarlyAudio) socket.close(4400, 'no audio yet');
       if (isBinary) return;
       timers.delete(deadline);
       const token = tokens.get(data.toString());

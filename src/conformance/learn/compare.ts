@@ -10,6 +10,8 @@ import { type Difference, differences, learnedDialect } from './learned-dialect.
 export interface Comparison {
   /** What it still answers differently: `expected` of the service, `found` at the emulator. */
   differences: readonly Difference[];
+  /** What the emulator showed. */
+  shown: Lesson;
 }
 
 /**
@@ -36,7 +38,7 @@ export async function compareWithEmulator(learned: LearnResult, options: LearnOp
     redactor,
     isEmulator: true,
   });
-  return { differences: differAs(learned, again) };
+  return { differences: differAs(learned, again), shown: again };
 }
 
 /** The settings with a value on both sides that differs. */

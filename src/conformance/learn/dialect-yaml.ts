@@ -13,7 +13,7 @@ const width = 100;
 
 /**
  * A lesson as a dialect file. A comment gives the evidence for each value; unknown settings are comments
- * with the reason. `base` keeps its unknown settings.
+ * with the reason. `base` keeps its unknown settings, which are marked.
  */
 export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: DialectInput = {}): string {
   const document = new Document(learnedDialect(lesson, base));
@@ -70,12 +70,12 @@ function comment(map: YAMLMap, [name, ...rest]: readonly string[], learned: Lear
   const pair = map.items.find(({ key }) => String(isScalar(key) ? key.value : key) === name) as
     | Pair<unknown, unknown>
     | undefined;
-  if (pair === undefined || !('value' in learned)) return;
+  if (pair === undefined) return;
   if (rest.length > 0) {
     if (isMap(pair.value)) comment(pair.value, rest, learned);
     return;
   }
   const key = isScalar(pair.key) ? pair.key : new Scalar(name);
-  key.commentBefore = ` ${safe(learned.evidence)}`;
+  key.commentBefore = ` ${safe('value' in learned ? learned.evidence : `kept: ${learned.unknown}`)}`;
   pair.key = key;
 }

@@ -11,7 +11,7 @@ import { rateLimitSettings } from './rate-limit-settings.ts';
 import { refusalRemarks, refusalSettings } from './refusal-settings.ts';
 import type { Learned, Setting } from './setting.ts';
 import { learnedStreamSettings } from './stream-settings.ts';
-import { learnedTokenSettings, tokenRemarks } from './token-settings.ts';
+import { learnedTokenSettings, lifetimeOf, tokenRemarks } from './token-settings.ts';
 import { createView, type LearnView } from './view.ts';
 
 /** For each setting of the dialect: the exchanges that decide it, and how. */
@@ -34,6 +34,8 @@ export interface Lesson {
   remarks: readonly string[];
   /** The allowance that the service names, which is a flag of `serve` and no setting. */
   rateLimit: number | undefined;
+  /** How long tokens live by their claims, where that is the same of all; no dialect can say it. */
+  lifetimeSeconds: number | undefined;
 }
 
 /** Draws the conclusions. Pure. */
@@ -44,6 +46,7 @@ export function inferDialect(seen: readonly Seen[], waitMs: number): Lesson {
     settings: settings.map((setting) => ({ setting, learned: learn(setting, view, seen, steps) })),
     remarks: remarks.map((remark) => remark.find(view)).filter((text) => text !== undefined),
     rateLimit: allowanceOf(view),
+    lifetimeSeconds: lifetimeOf(view),
   };
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { tokenLifetimeSeconds as usual } from '../../protocol/claims.ts';
 import type { Dialect, DialectInput } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import type { Lesson } from './infer.ts';
@@ -22,14 +23,22 @@ export function learnedDialect({ settings }: Lesson, base: DialectInput = {}): D
   return dialect;
 }
 
-/** The differences between a lesson and a dialect with its defaults. An unknown setting never differs. */
-export function differences({ settings }: Lesson, dialect: Dialect): Difference[] {
-  return settings.flatMap(({ setting: { path }, learned }) => {
+/**
+ * The differences between a lesson and a dialect with its defaults, which has no setting for the lifetime of a token. An unknown
+ * setting never differs.
+ */
+export function differences({ settings, lifetimeSeconds = usual }: Lesson, dialect: Dialect): Difference[] {
+  const ofLifetime =
+    lifetimeSeconds === usual
+      ? []
+      : [{ path: 'token lifetime', expected: usual, found: lifetimeSeconds, evidence: 'exp − iat, seconds' }];
+  const ofSettings = settings.flatMap(({ setting: { path }, learned }) => {
     if (!('value' in learned)) return [];
     const expected = read(dialect, path.split('.'));
     const { value: found, evidence } = learned;
     return shows(learned, expected) ? [] : [{ path, expected, found, evidence }];
   });
+  return [...ofSettings, ...ofLifetime];
 }
 
 /** Whether a value agrees with the observations. */

@@ -81,13 +81,14 @@ export const learnedStreamSettings: readonly Setting[] = [
       const lengths = stream === undefined ? [] : audioOf(stream, 'service').map(({ bytes }) => bytes);
       const usual = commonest(lengths);
       if (usual === undefined) return undefined;
+      const count = lengths.filter((bytes) => bytes === usual).length;
+      // The last message of a reply may be a short one.
+      if (2 * count < lengths.length)
+        return untold(`messages have many lengths: ${count} of ${lengths.length} have ${usual} bytes`);
       const ms = msForBytes(usual);
       if (!Number.isInteger(ms) || ms < 5 || ms > 1_000)
         return untold(`messages of ${usual} bytes are no whole milliseconds`);
-      return known(
-        ms,
-        `${lengths.filter((bytes) => bytes === usual).length} of ${lengths.length} messages have ${usual} bytes`,
-      );
+      return known(ms, `${count} of ${lengths.length} messages have ${usual} bytes`);
     },
   },
   {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { reservedClaims } from '../../protocol/claims.ts';
+import { reservedClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { isSigningAlgorithm } from '../../protocol/dialect.ts';
 import type { SeenGrant } from '../../rules/token-seen.ts';
 import { known, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
@@ -86,6 +86,28 @@ export const learnedTokenSettings: readonly Setting[] = [
 export const tokenRemarks: readonly Remark[] = [
   {
     steps: grantSteps,
+    find(view) {
+      const seconds = lifetimeOf(view);
+      if (seconds === undefined || seconds === tokenLifetimeSeconds) return undefined;
+      return `tokens live ${seconds} s (exp − iat), and the specification says ${tokenLifetimeSeconds} s`;
+    },
+  },
+  {
+    steps: ['S1', 'S9', 'S2'],
+    find(view) {
+      const [during, after] = ['S9', 'S2'].map((id) => {
+        const stream = view.stream(id);
+        return stream && confirmedAt(stream) !== undefined;
+      });
+      if (during === undefined || after === undefined || during === after) return undefined;
+      const when = during
+        ? 'while its stream is open, and not afterwards'
+        : 'after its stream has ended, and not before';
+      return `a token is accepted again ${when}`;
+    },
+  },
+  {
+    steps: grantSteps,
     find({ grants }) {
       const varying = varyingNames(grants.map((grant) => extraClaims(grant)));
       return varying.length === 0
@@ -103,6 +125,15 @@ export const tokenRemarks: readonly Remark[] = [
     },
   },
 ];
+
+/** `exp` − `iat` of every token, where it is the same. */
+export function lifetimeOf({ grants }: LearnView): number | undefined {
+  const [first, ...others] = grants.map((grant) => {
+    const { iat, exp } = claimsOf(grant) ?? {};
+    return typeof iat === 'number' && typeof exp === 'number' ? exp - iat : undefined;
+  });
+  return others.every((one) => one === first) ? first : undefined;
+}
 
 function inferLeeway(view: LearnView) {
   const shown = overdue.flatMap((seconds) => {

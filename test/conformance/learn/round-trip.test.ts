@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { compareWithEmulator } from '../../../src/conformance/learn/compare.ts';
 import { learnDialect } from '../../../src/conformance/learn/learn.ts';
 import { differences, learnedDialect } from '../../../src/conformance/learn/learned-dialect.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
+import { bytesForMs } from '../../../src/protocol/audio-format.ts';
 import { type DialectInput, parseDialect } from '../../../src/protocol/dialect.ts';
+import { speechPcm } from '../../helpers/device-audio.ts';
 import { hasten, hastyClock } from '../../helpers/hasten.ts';
+import { type MiniBehaviour, startMiniService } from '../../helpers/mini-service.ts';
+import { conforming } from '../conforming.ts';
 import { anyDialect } from './dialects.ts';
 import { learnOptions } from './options.ts';
 
@@ -73,4 +78,65 @@ describe('what learn finds out', () => {
     ]);
     expect(differences(lesson, complete(dialect))).toEqual([]);
   }, 60_000);
+});
+
+/** Services that share no code with the emulator. */
+const foreign: Readonly<Record<string, Partial<MiniBehaviour>>> = {
+  ...conforming,
+  'is slow': { ...conforming['is slow'], delayMs: 200 },
+  'refuses audio before the token, counts invalid requests, and takes no wrong key': {
+    refusesEarlyAudio: true,
+    countsInvalid: true,
+    problem: (problem, { fields }) =>
+      fields.apiKey === 'key-1' || problem !== undefined
+        ? problem
+        : { code: 'BAD_KEY', message: 'This key is not known' },
+  },
+  'has names of its own for sessions, and messages of every length': {
+    connected: ({ say, socket }) => {
+      sessions += 1;
+      const session = `session-${sessions.toString(36)}-${sessions * 7_919}`;
+      say({ type: 'service_voice_connected', session });
+      socket.send(JSON.stringify({ type: 'limits', session, minutes: 10 }));
+    },
+    onAudio: ({ socket }, pcm) => {
+      lengths = (lengths + 64) % pcm.length;
+      socket.send(pcm.subarray(0, lengths));
+      socket.send(pcm.subarray(lengths));
+    },
+  },
+};
+let sessions = 0;
+let lengths = 0;
+
+test('ten services of another make teach the emulator', () => {
+  expect(Object.keys(foreign)).toHaveLength(10);
+});
+
+describe.concurrent('an emulator that was taught by a service of another make answers as that does:', () => {
+  test.for(Object.entries(foreign))('one that %s', async ([, change]) => {
+    const isMovable = change.delayMs === undefined;
+    await using service = await startMiniService({ ...change, isMovable });
+    const everything = learnOptions(service);
+    const { scope } = everything;
+    const options = {
+      ...everything,
+      isEmulator: isMovable,
+      speech: speechPcm.subarray(0, bytesForMs(800)),
+      scope: { ...scope, levels: new Set(isMovable ? (['base', 'standard'] as const) : (['base'] as const)) },
+    };
+    const lesson = await hasten(hastyClock, learnDialect(options));
+    expect(lesson.stopped).toBeUndefined();
+    complete(learnedDialect(lesson));
+    const { differences: told, shown } = await hasten(hastyClock, compareWithEmulator(lesson, options));
+    expect(told).toEqual([]);
+    // Each value is there again. Windows may end with a minute by chance.
+    const lost = lesson.settings.flatMap(({ setting: { path }, learned }, at) => {
+      const found = shown.settings[at]?.learned;
+      return 'value' in learned && found !== undefined && 'unknown' in found
+        ? [`${path}: ${found.unknown}`]
+        : [];
+    });
+    expect(lost.filter((text) => !text.includes('by chance'))).toEqual([]);
+  });
 });
