@@ -17,6 +17,8 @@ export interface FrameView {
 }
 
 const foldMs = 1_000;
+/** Most characters that wait for the reader of the output; further lines are counted. */
+const maxWaitingLength = 4 * 1024 * 1024;
 
 export function createFrameView(
   { io, json, style }: Pick<StreamContext, 'io' | 'json' | 'style'>,
@@ -28,8 +30,31 @@ export function createFrameView(
   let folded = { device: { count: 0, bytes: 0 }, service: { count: 0, bytes: 0 } };
   let timer: { cancel(): void } | undefined;
 
-  // A closed pipe is noticed by the writer of the next line; the session then ends by its signal.
-  const show = (line: string) => void print(line).catch(() => {});
+  let waiting = 0;
+  let skipped = 0;
+  const write = (line: string) => {
+    waiting += line.length;
+    // A closed pipe is noticed by the writer of the next line; the session then ends by its signal.
+    void print(line)
+      .catch(() => {})
+      .finally(() => {
+        waiting -= line.length;
+      });
+  };
+  const showSkipped = () => {
+    if (skipped === 0) return;
+    const text = `${skipped} lines are missing here: they came faster than this output is read`;
+    write(json ? jsonLine({ type: 'skipped', count: skipped }).trimEnd() : `${style.note('!')} ${text}`);
+    skipped = 0;
+  };
+  const show = (line: string) => {
+    if (waiting > maxWaitingLength) {
+      skipped += 1;
+      return;
+    }
+    showSkipped();
+    write(line);
+  };
   const showFolded = () => {
     timer = undefined;
     for (const [from, { count, bytes }] of Object.entries(folded)) {
@@ -82,6 +107,7 @@ export function createFrameView(
     close() {
       timer?.cancel();
       showFolded();
+      showSkipped();
     },
   };
 }
