@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { controlsOf } from '../../src/conformance/needed.ts';
 import type { PlanOptions } from '../../src/conformance/plan.ts';
 import { serviceRules } from '../../src/rules/catalogue.ts';
@@ -29,10 +29,24 @@ test('every rule has a mutant', () => {
   expect(rules.filter((id) => !mutants.some(({ rule }) => rule === id))).toEqual([]);
 });
 
+/** A line for each of them, and how many were told: with `TABLE=1`, or `npm run conformance`. */
+const table: string[] = [];
+afterAll(() => {
+  if (process.env.TABLE === undefined) return;
+  const told = table.filter((line) => line.endsWith(' 0 |')).length;
+  const lines = [
+    '| rule | the service | told | unrelated |',
+    '| --- | --- | --- | --- |',
+    ...table.toSorted(byRule),
+  ];
+  console.log(`${lines.join('\n')}\n\n${told} of ${mutants.length} told, and nothing unrelated`);
+});
+const byRule = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
+
 describe.concurrent('a service that breaks one rule', () => {
   test.for(mutants)(
     '$rule: it $does',
-    async ({ rule, change, verdict = 'fail', also = [], level = 'base', exitCode, waitMs = 200 }) => {
+    async ({ rule, does, change, verdict = 'fail', also = [], level = 'base', exitCode, waitMs = 200 }) => {
       await using service = await startMiniService(change);
       const result = await check(service, { scope: { levels: new Set(levels[level]), waitMs } });
       const caught = result.rules.find((one) => one.rule.id === rule);
@@ -41,6 +55,7 @@ describe.concurrent('a service that breaks one rule', () => {
       const others = result.rules.filter(({ finding, rule: other }) => {
         return ['fail', 'warn'].includes(finding.verdict) && other.id !== rule && !also.includes(other.id);
       });
+      table.push(`| ${rule} | ${does} | ${caught?.finding.verdict} | ${others.length} |`);
       expect(others.map(({ rule: other, finding }) => `${other.id}: ${finding.message}`)).toEqual([]);
     },
   );
