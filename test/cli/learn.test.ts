@@ -62,9 +62,14 @@ describe('voicectl learn', () => {
     expect(stdout).toMatch(/# kept: not probed: costs 2 token requests.*\n\s+window: sliding/);
   });
 
-  test('tokens that live longer are in the list of what no dialect can say, and a difference', async () => {
+  test('what no dialect can say is in a list: fields that differ, tokens that live longer, which is a difference too', async () => {
+    let free = 100;
     await using service = await startMiniService({
       claims: (claims) => ({ ...claims, exp: Number(claims.iat) + 90 }),
+      connected({ say }) {
+        free -= 7;
+        say({ type: 'service_voice_connected', free });
+      },
     });
     const asked = (...flags: string[]) =>
       runInProcess(['learn', '--base-url', service.baseUrl, ...flags], {
@@ -73,6 +78,7 @@ describe('voicectl learn', () => {
       });
     const { stdout } = await asked();
     expect(stdout).toContain('# - tokens live 90 s (exp − iat), and the specification says 60 s');
+    expect(stdout).toContain('# - fields of the confirmation that differ: free');
     writeFileSync(file('short.yaml'), 'token: { issuer: mini }\n');
     const compared = await asked('--diff', file('short.yaml'));
     expect(compared.code).toBe(1);

@@ -37,8 +37,8 @@ export interface MiniBehaviour {
   isMovable: boolean;
   /** Whether it compresses: answers with gzip, and messages where that is offered. */
   compresses: boolean;
-  /** Whether audio before the token ends a stream. */
-  refusesEarlyAudio: boolean;
+  /** How audio before the token ends a stream; undefined: it does not. */
+  earlyAudioClose: readonly [code: number, reason: string] | undefined;
   /** Whether invalid requests that name a device count in its window. */
   countsInvalid: boolean;
   /** How long it takes for each answer, milliseconds. */
@@ -93,7 +93,7 @@ export const lawful: MiniBehaviour = {
   host: '127.0.0.1',
   isMovable: true,
   compresses: false,
-  refusesEarlyAudio: false,
+  earlyAudioClose: undefined,
   countsInvalid: false,
   delayMs: 0,
   certificateFor: undefined,
@@ -263,7 +263,7 @@ export async function startMiniService(change: Partial<MiniBehaviour> = {}): Pro
         else does.onText(stream, data.toString());
         return;
       }
-      if (isBinary && does.refusesEarlyAudio) socket.close(4400, 'no audio yet');
+      if (isBinary && does.earlyAudioClose !== undefined) socket.close(...does.earlyAudioClose);
       if (isBinary) return;
       timers.delete(deadline);
       const token = tokens.get(data.toString());

@@ -2,8 +2,11 @@ import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
-import { known, type Learned, notProbed, type Setting, untold } from './setting.ts';
+import { known, type Learned, notProbed, type Range, type Setting, untold } from './setting.ts';
 import { confirmedAt, type LearnView, presentedAt, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
+
+/** The longest that the dialect can say. */
+const longestFrameMs = 1_000;
 
 export const learnedStreamSettings: readonly Setting[] = [
   {
@@ -86,9 +89,11 @@ export const learnedStreamSettings: readonly Setting[] = [
       if (2 * count < lengths.length)
         return untold(`messages have many lengths: ${count} of ${lengths.length} have ${usual} bytes`);
       const ms = msForBytes(usual);
-      if (!Number.isInteger(ms) || ms < 5 || ms > 1_000)
+      if (!Number.isInteger(ms) || ms < 5 || ms > longestFrameMs)
         return untold(`messages of ${usual} bytes are no whole milliseconds`);
-      return known(ms, `${count} of ${lengths.length} messages have ${usual} bytes`);
+      // A reply of one message may have ended before the message was full.
+      const range: Range | undefined = lengths.length === 1 ? [ms, longestFrameMs] : undefined;
+      return known(ms, `${count} of ${lengths.length} messages have ${usual} bytes`, range);
     },
   },
   {

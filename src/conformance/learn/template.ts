@@ -76,9 +76,17 @@ function templateOf(seats: readonly Seat[], path: readonly string[], varying: st
     return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   }
   if (seats.every(({ value }) => isDeepStrictEqual(value, first.value))) return first.value;
-  if (seats.every(({ value }) => Number.isInteger(value))) return { $stream: true };
+  if (areCounted(seats)) return { $stream: true };
   varying.push(path.join('.'));
   return undefined;
+}
+
+/** Whether these are whole numbers that grow from stream to stream. */
+function areCounted(seats: readonly Seat[]): boolean {
+  const values = seats
+    .toSorted((a, b) => a.sample.wallAt - b.sample.wallAt)
+    .map(({ value }) => (typeof value === 'number' ? value : Number.NaN));
+  return values.every((value, at) => Number.isInteger(value) && value > (values[at - 1] ?? -1));
 }
 
 /** The template that a value is by its nature, whether or not it differs. */

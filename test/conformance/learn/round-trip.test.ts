@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compareWithEmulator } from '../../../src/conformance/learn/compare.ts';
@@ -8,6 +9,7 @@ import { bytesForMs } from '../../../src/protocol/audio-format.ts';
 import { type DialectInput, parseDialect } from '../../../src/protocol/dialect.ts';
 import { speechPcm } from '../../helpers/device-audio.ts';
 import { hasten, hastyClock } from '../../helpers/hasten.ts';
+import { repliesToTurns, spoken } from '../../helpers/mini-replies.ts';
 import { type MiniBehaviour, startMiniService } from '../../helpers/mini-service.ts';
 import { conforming } from '../conforming.ts';
 import { anyDialect } from './dialects.ts';
@@ -85,12 +87,30 @@ const foreign: Readonly<Record<string, Partial<MiniBehaviour>>> = {
   ...conforming,
   'is slow': { ...conforming['is slow'], delayMs: 200 },
   'refuses audio before the token, counts invalid requests, and takes no wrong key': {
-    refusesEarlyAudio: true,
+    earlyAudioClose: [4400, 'no audio yet'],
     countsInvalid: true,
     problem: (problem, { fields }) =>
       fields.apiKey === 'key-1' || problem !== undefined
         ? problem
         : { code: 'BAD_KEY', message: 'This key is not known' },
+  },
+  'takes audio before the token for a token, and sends messages of a second and a short one': {
+    earlyAudioClose: [4401, 'unknown'],
+    ...repliesToTurns({ pcm: spoken(1_500), messageMs: 1_000 }),
+  },
+  'names its session in every message': {
+    connected: (stream) => stream.say({ type: 'service_voice_connected', session: idOf(stream) }),
+    onText: (stream) =>
+      stream.say({ type: 'error', session: idOf(stream), error: { code: 'TEXT', message: 'no text' } }),
+    ...repliesToTurns({
+      pcm: spoken(300),
+      messageMs: 200,
+      states: (state) => ({ type: 'status', status: state, id: randomUUID() }),
+    }),
+  },
+  'names its session once': {
+    connected: ({ say }) =>
+      say({ type: 'service_voice_connected', session: randomUUID(), load: Math.random() }),
   },
   'has names of its own for sessions, and messages of every length': {
     connected: ({ say, socket }) => {
@@ -107,10 +127,16 @@ const foreign: Readonly<Record<string, Partial<MiniBehaviour>>> = {
   },
 };
 let sessions = 0;
+const ids = new WeakMap<object, string>();
+const idOf = (stream: { socket: object }) => {
+  const id = ids.get(stream.socket) ?? randomUUID();
+  ids.set(stream.socket, id);
+  return id;
+};
 let lengths = 0;
 
 test('ten services of another make teach the emulator', () => {
-  expect(Object.keys(foreign)).toHaveLength(10);
+  expect(Object.keys(foreign)).toHaveLength(13);
 });
 
 describe.concurrent('an emulator that was taught by a service of another make answers as that does:', () => {
