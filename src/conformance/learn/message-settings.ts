@@ -191,6 +191,17 @@ export const messageRemarks: readonly Remark[] = [
         : `fields of the confirmation that differ: ${varying.join(', ')}`;
     },
   },
+  {
+    steps: conversation,
+    find(view) {
+      const states = statesOf(view);
+      const silent = confirmed(view).filter(({ id }) => id !== 'S1');
+      if (states?.speaking === undefined || silent.length === 0) return undefined;
+      return silent.some((stream) => textsOf(stream).some((said) => isStatus(view, said)))
+        ? undefined
+        : 'no state is sent before the first reply: an emulator sends the one of listening after the confirmation';
+    },
+  },
 ];
 
 /** The field by which the service names the kind of a message. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compareWithEmulator } from '../../../src/conformance/learn/compare.ts';
+import type { Lesson } from '../../../src/conformance/learn/infer.ts';
 import { learnDialect } from '../../../src/conformance/learn/learn.ts';
 import { differences, learnedDialect } from '../../../src/conformance/learn/learned-dialect.ts';
 import { createEmulator } from '../../../src/emulator/emulator.ts';
@@ -140,7 +141,7 @@ test('ten services of another make teach the emulator', () => {
 });
 
 describe.concurrent('an emulator that was taught by a service of another make answers as that does:', () => {
-  test.for(Object.entries(foreign))('one that %s', async ([, change]) => {
+  test.for(Object.entries(foreign))('one that %s', async ([does, change]) => {
     const isMovable = change.delayMs === undefined;
     await using service = await startMiniService({ ...change, isMovable });
     const everything = learnOptions(service);
@@ -156,6 +157,15 @@ describe.concurrent('an emulator that was taught by a service of another make an
     complete(learnedDialect(lesson));
     const { differences: told, shown } = await hasten(hastyClock, compareWithEmulator(lesson, options));
     expect(told).toEqual([]);
+    const saysStates = lesson.settings.some(
+      ({ setting: { path }, learned }) =>
+        path === 'stream.status.send' && 'value' in learned && learned.value === true,
+    );
+    expect(saysStates).toBe(/states|words|every message/.test(does));
+    // The emulator says one at the start, which no dialect changes.
+    const isLate = ({ remarks }: Lesson) =>
+      remarks.some((text) => text.startsWith('no state is sent before the first reply'));
+    expect([isLate(lesson), isLate(shown)]).toEqual([saysStates, false]);
     // Each value is there again. Windows may end with a minute by chance.
     const lost = lesson.settings.flatMap(({ setting: { path }, learned }, at) => {
       const found = shown.settings[at]?.learned;
