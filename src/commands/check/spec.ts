@@ -2,7 +2,7 @@ import { defineSpec } from '../command.ts';
 
 export const checkSpec = defineSpec({
   name: 'check',
-  summary: 'check, rule by rule, whether a service keeps the specification',
+  summary: 'check, rule by rule, whether a service follows the specification',
   headings: { emulator: 'Emulator of --local:' },
   mostUsed: [
     'local',

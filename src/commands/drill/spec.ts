@@ -2,8 +2,8 @@ import { defineSpec } from '../command.ts';
 
 export const drillSpec = defineSpec({
   name: 'drill',
-  summary: 'put a device through everything that a service can do to it, and judge what it does',
-  args: [['[command...]', 'the command that is the device; without one it connects by itself']],
+  summary: 'put a device through everything a service can do to it, and judge how it reacts',
+  args: [['[command...]', 'the command that runs the device; without one, start the device yourself']],
   passThrough: true,
   headings: { service: 'The device:' },
   mostUsed: ['situation', 'list', 'noticeWithin', 'device', 'port', 'host', 'tls', 'junit'],

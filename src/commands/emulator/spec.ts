@@ -18,14 +18,14 @@ export const journalSpec = defineSpec({
 
 export const resetSpec = defineSpec({
   name: 'emulator reset',
-  summary: 'close all streams, and forget windows and the journal',
+  summary: 'close all streams, and clear windows and the journal',
   headings,
   examples: ['voicectl emulator reset'],
 });
 
 export const clockSpec = defineSpec({
   name: 'emulator clock',
-  summary: 'show the time of the emulator, or move it forward',
+  summary: 'show the emulator’s time, or move it forward',
   args: [
     ['[action]', 'advance'],
     ['[duration]', 'the duration, such as 61s'],
@@ -53,7 +53,7 @@ export const faultSpec = defineSpec({
 
 export const eventSpec = defineSpec({
   name: 'emulator event',
-  summary: 'report an event to the scenario',
+  summary: 'send an event to the scenario',
   args: [['<name>', 'the name of the event in the scenario']],
   headings,
   examples: ['voicectl emulator event door-opened --on-device d1'],
@@ -72,7 +72,7 @@ export const sendSpec = defineSpec({
 
 export const speakSpec = defineSpec({
   name: 'emulator speak',
-  summary: 'say a WAV, or headerless 16 kHz s16le mono, to streams',
+  summary: 'play a WAV, or headerless 16 kHz s16le mono, to streams',
   args: [['<file>', 'WAV or raw PCM; - is standard input']],
   headings,
   examples: ['voicectl emulator speak hello.wav --on-stream 3'],

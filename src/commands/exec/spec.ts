@@ -7,9 +7,9 @@ export const execSpec = defineSpec({
   passThrough: true,
   sharesTerminal: true,
   headings: {
-    target: 'Through a proxy to a service, in place of an emulator:',
-    service: 'What the command is given:',
-    tls: 'What the command is given:',
+    target: 'Through a proxy to a service, instead of an emulator:',
+    service: 'Passed to the command:',
+    tls: 'Passed to the command:',
   },
   mostUsed: [
     'target',

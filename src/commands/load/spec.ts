@@ -2,7 +2,7 @@ import { defineSpec } from '../command.ts';
 
 export const loadSpec = defineSpec({
   name: 'load',
-  summary: 'many devices at once: how long do tokens, connections and replies take under load?',
+  summary: 'simulate many devices at once, and measure tokens, connections and replies under load',
   mostUsed: [
     'file',
     'sessions',
@@ -29,7 +29,7 @@ export const loadSpec = defineSpec({
 
 export const loadMergeSpec = defineSpec({
   name: 'load merge',
-  summary: 'make one result of the results of shards',
+  summary: 'merge the results of shards into one',
   args: [['<file...>', 'results that load --out has written']],
   examples: ['voicectl load merge shard-1.json shard-2.json --html load.html'],
 });

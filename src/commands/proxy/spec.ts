@@ -2,7 +2,7 @@ import { defineSpec } from '../command.ts';
 
 export const proxySpec = defineSpec({
   name: 'proxy',
-  summary: 'stand between a device and a service: show, judge and disturb what passes',
+  summary: 'sit between a device and a service: show, judge and disturb the traffic',
   headings: { emulator: 'Verdicts and faults:' },
   mostUsed: ['target', 'proxyPort', 'proxyHost', 'fault', 'network', 'failOn', 'proxyRecord', 'tls', 'page'],
   examples: [

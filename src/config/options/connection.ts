@@ -17,7 +17,7 @@ export const connectionSettings = {
     flag: '--local',
     parse: parseFlag,
     flagOnly: true,
-    help: 'start an emulator inside the process for this one command',
+    help: 'start an emulator in this process, for this command only',
   }),
   baseUrl: define({
     commands: [...callers, ...askers, 'load', 'doctor', ...controllers],
@@ -62,7 +62,7 @@ export const connectionSettings = {
     secret: true,
     env: 'VOICECTL_API_KEY',
     parse: parseText,
-    help: 'API key; as a flag for a loopback target only',
+    help: 'API key; the flag is accepted for loopback targets only',
   }),
   retries: define({
     commands: callers,
@@ -70,14 +70,14 @@ export const connectionSettings = {
     flag: '--retries <N>',
     default: '4',
     parse: parseInteger(0, 100),
-    help: 'further attempts after a rate limit or a failed connection',
+    help: 'number of retries after a rate limit or a failed connection',
   }),
   timeout: define({
     commands: [...callers, ...askers, 'load', 'doctor', ...controllers],
     group: 'service',
     flag: '--timeout <DURATION>',
     parse: parseDuration,
-    help: 'limit for the whole command',
+    help: 'time limit for the whole command',
   }),
   apiVersion: define({
     commands: [...callers, 'load', 'doctor'],
@@ -184,7 +184,7 @@ export const tokenSettings = {
     flag: '--decode',
     parse: parseFlag,
     flagOnly: true,
-    help: 'print header and claims as JSON instead of the token',
+    help: 'print the header and claims as JSON instead of the token',
   }),
   curl: define({
     commands: ['token'],

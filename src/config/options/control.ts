@@ -9,7 +9,7 @@ export const controlSettings = {
     flag: '--control-secret-file <FILE>',
     defaultText: 'VOICECTL_CONTROL_SECRET',
     parse: parseText,
-    help: 'file with the secret of the control API, for an emulator beyond loopback or behind a proxy',
+    help: 'file with the control API secret, for an emulator beyond loopback or behind a proxy',
   }),
   onStream: define({
     commands: [...streamControllers, 'emulator fault'],
@@ -53,7 +53,7 @@ export const controlSettings = {
     default: '1000',
     parse: parseInteger(1, 10_000),
     flagOnly: true,
-    help: 'at most this many events, the newest',
+    help: 'show at most this many events, the newest ones',
   }),
   times: define({
     commands: ['emulator fault'],
@@ -62,7 +62,7 @@ export const controlSettings = {
     defaultText: 'until it is cleared',
     parse: parseInteger(1, Number.MAX_SAFE_INTEGER),
     flagOnly: true,
-    help: 'the fault strikes this often',
+    help: 'number of times the fault strikes',
   }),
   once: define({
     commands: ['emulator fault'],
@@ -79,7 +79,7 @@ export const controlSettings = {
     defaultText: '1',
     parse: parseProbability,
     flagOnly: true,
-    help: 'chance of the fault at each opportunity',
+    help: 'probability that the fault strikes at each opportunity',
   }),
   status: define({
     commands: ['emulator send'],

@@ -50,7 +50,7 @@ export const emulatorSettings = {
     flag: '--network <NETWORK>',
     parse: async (text) => (await import('../../protocol/read-fault.ts')).readNetwork(text),
     hint: 'Such as slow-3g, lossy-wifi,loss=10% or latency=100ms,rate=1Mbit.',
-    help: 'put this network beneath all connections: slow-3g, lossy-wifi …, or latency=100ms,jitter=20ms,rate=1Mbit,loss=2%',
+    help: 'simulate this network on all connections: slow-3g, lossy-wifi …, or latency=100ms,jitter=20ms,rate=1Mbit,loss=2%',
   }),
   dialect: define({
     commands: [...emulators, ...callers, ...askers, 'proxy'],
@@ -68,7 +68,7 @@ export const emulatorSettings = {
     flag: '--speed <FACTOR>',
     default: '1',
     parse: parseFactor,
-    help: 'how fast a recording is replayed: 2 is twice as fast',
+    help: 'playback speed of a recording: 2 is twice as fast',
   }),
   seed: define({
     commands: [...emulators, ...callers, 'proxy'],
@@ -86,7 +86,7 @@ export const emulatorSettings = {
     flag: '--rate-limit <N>',
     default: '60',
     parse: parseInteger(1, 1_000_000),
-    help: 'token requests per device and minute',
+    help: 'token requests per device per minute',
   }),
   maxConnections: define({
     commands: [...emulators, 'stream'],
@@ -115,7 +115,7 @@ export const emulatorSettings = {
     without: { target: ofEmulators },
     flag: '--accept-key-file <FILE>',
     parse: parseText,
-    help: 'accept the API keys in this file, one a line',
+    help: 'accept the API keys in this file, one per line',
   }),
   allowHost: define({
     commands: [...emulators, 'drill', 'proxy'],
@@ -123,7 +123,7 @@ export const emulatorSettings = {
     flag: '--allow-host <NAME>',
     parse: parseText,
     repeatable: true,
-    help: 'serve requests for this host name too (repeatable)',
+    help: 'also serve requests for this host name (repeatable)',
   }),
   allowOrigin: define({
     commands: [...emulators, 'drill', 'proxy'],
@@ -131,7 +131,7 @@ export const emulatorSettings = {
     flag: '--allow-origin <ORIGIN>',
     parse: parseText,
     repeatable: true,
-    help: 'serve web pages of this origin too (repeatable)',
+    help: 'also serve web pages from this origin (repeatable)',
   }),
   port: define({
     commands: [...servers, 'drill'],
@@ -139,7 +139,7 @@ export const emulatorSettings = {
     flag: '--port <N>',
     default: '8787',
     parse: parseInteger(0, 65_535),
-    help: 'port to listen on; 0 takes a free one',
+    help: 'port to listen on; 0 picks a free one',
   }),
   host: define({
     commands: [...servers, 'drill'],
@@ -162,7 +162,7 @@ export const emulatorSettings = {
     group: 'tls',
     flag: '--tls',
     parse: parseFlag,
-    help: 'HTTPS and WSS, with a new certificate unless --cert gives one',
+    help: 'serve HTTPS and WSS, with a self-signed certificate unless --cert is set',
   }),
   cert: define({
     commands: [...servers, 'drill', 'proxy'],
@@ -203,7 +203,7 @@ export const emulatorSettings = {
     flag: '--open',
     parse: parseFlag,
     flagOnly: true,
-    help: 'show the page in the browser',
+    help: 'open the page in the browser',
   }),
   shared: define({
     commands: servers,

@@ -69,7 +69,7 @@ export const expectationSettings = {
     flag: '--repeat <N>',
     default: '1',
     parse: parseInteger(1, 10_000),
-    help: 'run this many sessions one after the other, and show the spread of the figures',
+    help: 'run this many sessions one after another, and show the spread of the figures',
   }),
   warmup: define({
     commands: ['stream'],
@@ -77,7 +77,7 @@ export const expectationSettings = {
     flag: '--warmup <N>',
     default: '0',
     parse: parseInteger(0, 1_000),
-    help: 'warm-up sessions before these, which do not count',
+    help: 'number of warm-up sessions to run first; they do not count',
   }),
   junit: define({
     commands: ['stream', 'check', 'drill', ...results],

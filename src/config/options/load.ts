@@ -34,7 +34,7 @@ export const loadSettings = {
     flag: '--sessions <N>',
     default: '10',
     parse: parseInteger(1, 10_000_000),
-    help: 'how many sessions arrive',
+    help: 'number of sessions to start',
   }),
   arrival: define({
     commands: ['load'],
@@ -65,7 +65,7 @@ export const loadSettings = {
     flag: '--hold <DURATION>',
     defaultText: 'one turn; 10s for listen, 1s for storm',
     parse: parseDuration,
-    help: 'how long each session goes on; a turn that has begun is completed',
+    help: 'duration of each session; a turn in progress is completed',
   }),
   giveUp: define({
     commands: ['load'],
@@ -73,7 +73,7 @@ export const loadSettings = {
     flag: '--give-up <DURATION>',
     default: '10s',
     parse: parseDuration,
-    help: 'a session that is not confirmed this long after its arrival has failed',
+    help: 'count a session as failed if it is not confirmed within this time of its arrival',
   }),
   deviceCount: define({
     commands: ['load'],
@@ -91,7 +91,7 @@ export const loadSettings = {
     flag: '--device-prefix <TEXT>',
     defaultText: 'load-START-RUN',
     parse: parseText,
-    help: 'the identifiers of the devices: TEXT-1, TEXT-2 and so on',
+    help: 'prefix of the device identifiers: TEXT-1, TEXT-2 and so on',
   }),
   threshold: define({
     commands: results,
@@ -107,7 +107,7 @@ export const loadSettings = {
     flag: '--abort-on <THRESHOLD>',
     parse: parseThreshold,
     repeatable: true,
-    help: 'like --threshold, and end the run as soon as it is crossed (repeatable)',
+    help: 'like --threshold, but stop the run as soon as it is crossed (repeatable)',
   }),
   loadProcesses: define({
     commands: ['load'],

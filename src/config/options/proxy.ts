@@ -24,7 +24,7 @@ export const proxySettings = {
     flag: '--target-timeout <DURATION>',
     default: '10s',
     parse: parseDuration,
-    help: 'how long the service may take to begin an answer',
+    help: 'time limit for the service to start its response',
   }),
   proxyHost: define({
     commands: ['proxy'],
@@ -42,7 +42,7 @@ export const proxySettings = {
     key: 'port',
     default: '8788',
     parse: parseInteger(0, 65_535),
-    help: 'port to listen on; 0 takes a free one',
+    help: 'port to listen on; 0 picks a free one',
   }),
   proxyPlaintext: define({
     commands: ['proxy', 'exec'],
@@ -67,7 +67,7 @@ export const proxySettings = {
     key: 'record',
     parse: parseText,
     flagOnly: true,
-    help: 'record each stream into a folder of its own in this one, for inspect and replay',
+    help: 'record each stream into its own subfolder of this folder, for inspect and replay',
   }),
   proxyDuration: define({
     commands: ['proxy'],
@@ -76,6 +76,6 @@ export const proxySettings = {
     key: 'duration',
     parse: parseDuration,
     flagOnly: true,
-    help: 'end after this long',
+    help: 'stop after this time',
   }),
 };

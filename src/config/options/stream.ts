@@ -50,7 +50,7 @@ export const streamSettings = {
     flag: '--interactive',
     parse: parseFlag,
     flagOnly: true,
-    help: 'type messages and see each frame of both directions; :help lists the commands',
+    help: 'type messages and see each frame in both directions; :help lists the commands',
   }),
   expectFile: define({
     commands: ['stream'],
@@ -58,7 +58,7 @@ export const streamSettings = {
     flag: '--expect-file <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'a whole conversation as YAML or JSON, instead of --file: what is said when, and what must follow',
+    help: 'a whole conversation as YAML or JSON, instead of --file: when each turn is spoken and what is expected after it',
   }),
   replay: define({
     commands: ['stream'],
@@ -66,7 +66,7 @@ export const streamSettings = {
     flag: '--replay <DIR>',
     parse: parseText,
     flagOnly: true,
-    help: 'recording to stream from: the user’s messages at their times',
+    help: 'recording to stream: sends the user’s messages at their original times',
   }),
   raw: define({
     commands: ['stream'],
@@ -116,7 +116,7 @@ export const streamSettings = {
     flag: '--wait <DURATION>',
     default: '10s',
     parse: parseDuration,
-    help: 'how long to wait for the start of a reply, or for an answer',
+    help: 'time to wait for a reply to start, or for a response',
   }),
   settle: define({
     commands: ['stream', 'load'],
@@ -124,7 +124,7 @@ export const streamSettings = {
     flag: '--settle <DURATION>',
     default: '1500ms',
     parse: parseDuration,
-    help: 'a pause this long ends a reply',
+    help: 'a reply ends after a pause this long',
   }),
   duration: define({
     commands: ['stream'],
@@ -147,7 +147,7 @@ export const streamSettings = {
     flag: '--max-frame-buffer <SIZE>',
     default: '64KiB',
     parse: parseBytes,
-    help: 'most data that may wait in the socket before the source is paused',
+    help: 'maximum data buffered in the socket before the source is paused',
   }),
   play: define({
     commands: ['stream'],
@@ -156,7 +156,7 @@ export const streamSettings = {
     parse: parseFlag,
     negatable: true,
     defaultText: 'on with --mic',
-    help: 'AI audio on the loudspeaker',
+    help: 'play AI audio on the loudspeaker',
   }),
   inputDevice: define({
     commands: ['stream', 'audio'],
@@ -188,7 +188,7 @@ export const streamSettings = {
     flag: '--volume <PERCENT>',
     default: '100',
     parse: parseInteger(0, 400),
-    help: 'loudness of the AI audio on the loudspeaker',
+    help: 'volume of the AI audio on the loudspeaker',
   }),
   bargeIn: define({
     commands: ['stream'],
@@ -211,7 +211,7 @@ export const streamSettings = {
     old: 'device-timeout',
     default: '0',
     parse: parseDuration,
-    help: 'how long to wait for a lost sound device',
+    help: 'time to wait for a lost sound device to return',
   }),
   out: define({
     commands: ['stream'],
@@ -244,7 +244,7 @@ export const streamSettings = {
     flag: '--record-mic <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'write the audio of the microphone, as WAV',
+    help: 'write the microphone audio as WAV',
   }),
   tokenFrom: define({
     commands: ['stream'],
@@ -264,7 +264,7 @@ export const inspectSettings = {
     flag: '--html <FILE>',
     parse: parseText,
     flagOnly: true,
-    help: 'write the result as one self-contained page',
+    help: 'write the result as a self-contained HTML page',
   }),
   har: define({
     commands: ['inspect'],

@@ -92,7 +92,7 @@ export const checkSettings = {
     group: 'verdicts',
     flag: '--expected <FILE>',
     parse: parseText,
-    help: 'rules that are known to fail, one a line, each with a reason',
+    help: 'rules that are known to fail, one per line, each with a reason',
   }),
   strict: define({
     commands: ['check'],
@@ -144,7 +144,7 @@ export const drillSettings = {
     repeatable: true,
     flagOnly: true,
     defaultText: 'all',
-    help: 'only this situation, such as D9-1012, or those of this rule, such as D9 (repeatable)',
+    help: 'run only this situation, such as D9-1012, or the situations of this rule, such as D9 (repeatable)',
   }),
   list: define({
     commands: ['drill'],
@@ -162,7 +162,7 @@ export const drillSettings = {
     flagOnly: true,
     default: '60s',
     parse: parseDuration,
-    help: 'how long the device may take to notice that the service is gone, and to connect',
+    help: 'time limit for the device to connect, and to notice that the service is gone',
   }),
   parallel: define({
     commands: ['drill'],
@@ -170,6 +170,6 @@ export const drillSettings = {
     flag: '--parallel <N>',
     default: '1',
     parse: parseInteger(1, 16),
-    help: 'number of situations at the same time, each with its own command',
+    help: 'number of situations to run in parallel, each with its own command',
   }),
 };
