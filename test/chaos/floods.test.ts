@@ -86,8 +86,9 @@ describe.skipIf(!isLinux).each(chosen)('$name', (flood) => {
       reports.push(report);
       const onBadNetwork = flood.fault === undefined ? 0 : waitingMB + airMB;
       expect.soft(report.atMost).toBeLessThan(budgetMB + onBadNetwork + besideMB);
-      // Packets of a bad network are under way for up to a minute.
-      expect.soft(report.after).toBeLessThan(onBadNetwork + besideMB);
+      // On a bad network what was sent before the end is under way for minutes, unfinished messages too.
+      const onItsWay = flood.fault === undefined ? 0 : budgetMB + onBadNetwork;
+      expect.soft(report.after).toBeLessThan(onItsWay + besideMB);
     },
     300_000,
   );
