@@ -68,7 +68,7 @@ export function setUpEmulator(
 function namedAlike(hooks: TestHooks): { before: Hook; afterEach: Hook; after: Hook } {
   if ('beforeAll' in hooks) return { ...hooks, before: hooks.beforeAll, after: hooks.afterAll };
   if ('before' in hooks) return hooks;
-  throw new VoicectlError('usage', 'There are no global hooks of a test runner: pass them to setUpEmulator', {
-    hint: 'For Vitest there is voicectl/vitest; for others { beforeAll, afterEach, afterAll }.',
+  throw new VoicectlError('usage', 'No test runner has global hooks here: pass them to setUpEmulator', {
+    hint: 'With Vitest, use voicectl/vitest; otherwise pass { beforeAll, afterEach, afterAll }.',
   });
 }

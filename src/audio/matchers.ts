@@ -98,8 +98,8 @@ async function pcmOf(sound: unknown): Promise<Buffer> {
   if (typeof sound === 'string') return loadPcm(sound);
   const pcm = sound instanceof Uint8Array ? sound : (sound as { pcm?: unknown } | null | undefined)?.pcm;
   if (pcm instanceof Uint8Array) return Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
-  throw new VoicectlError('usage', 'This is no audio', {
-    hint: 'Give PCM (16 kHz s16le mono), the result of stream.audio(), or the name of a WAV file.',
+  throw new VoicectlError('usage', 'Not audio', {
+    hint: 'Pass PCM (16 kHz s16le mono), the result of stream.audio(), or the name of a WAV file.',
   });
 }
 

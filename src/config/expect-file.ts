@@ -106,7 +106,7 @@ export function parseExpectFile(content: string, file: string): YamlFile<typeof 
   });
   const late = parsed.value.turns.findIndex(({ when }, index) => index > 0 && when === 'connected');
   if (late > 0)
-    throw parsed.refuse(['turns', late, 'when'], 'only the first turn can be said when connected');
+    throw parsed.refuse(['turns', late, 'when'], 'only the first turn can be spoken when connected');
   return parsed;
 }
 

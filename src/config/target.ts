@@ -89,7 +89,7 @@ async function resolveKey(
   if (origin('apiKey') === 'flag' && !loopback) {
     throw new VoicectlError(
       'usage',
-      '--api-key is accepted for a loopback target only: others could read it in the list of processes',
+      '--api-key is accepted for loopback targets only: other users could read it in the process list',
       { hint: keyHint },
     );
   }

@@ -25,7 +25,8 @@ function createSet(text: string, name: string) {
   // Never an excerpt, as errors of a parser have: it may be a private key.
   const set = parseJson(text);
   if (set === undefined) throw refuse('it is not JSON');
-  if (!isRecord(set) || !Array.isArray(set.keys) || set.keys.length === 0) throw refuse('it holds no keys');
+  if (!isRecord(set) || !Array.isArray(set.keys) || set.keys.length === 0)
+    throw refuse('it contains no keys');
   try {
     return createLocalJWKSet({ keys: set.keys });
   } catch {

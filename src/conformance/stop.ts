@@ -42,15 +42,15 @@ const stops: Record<Trouble, (what: string) => Stop> = {
   auth: (what) => ({
     code: 'auth-refused',
     message: `The service does not accept the key: ${what}, twice`,
-    hint: 'The service may not know device ids that are made up: give known ones with --device, or use --one-device.',
+    hint: 'The service may not accept generated device identifiers: name known ones with --device, or use --one-device.',
   }),
-  server: (what) => ({ code: 'service-error', message: `The service fails: ${what}, twice` }),
+  server: (what) => ({ code: 'service-error', message: `The service failed twice: ${what}` }),
   tls: (what) => ({
     code: 'tls-failed',
     message: what,
-    hint: 'If the certificate is right, name the authority that signed it with --ca.',
+    hint: 'If the certificate is right, pass the authority that signed it with --ca.',
   }),
-  timeout: (what) => ({ code: 'timed-out', message: `The service does not answer: ${what}` }),
+  timeout: (what) => ({ code: 'timed-out', message: `The service did not answer: ${what}` }),
   unreachable: (what) => ({ code: 'connect-failed', message: what }),
 };
 

@@ -129,8 +129,8 @@ function createSilenceWatch({ tell }: Notices): (pcm: Buffer) => void {
     isTold = true;
     tell({
       code: 'microphone-silent',
-      message: `The microphone has given nothing but digital silence for ${silentMs / 1000} s`,
-      hint: 'It may be muted, or the terminal may not use it.',
+      message: `The microphone has delivered only digital silence for ${silentMs / 1000} s`,
+      hint: 'It may be muted, or the terminal may lack permission to use it.',
     });
   };
 }

@@ -119,7 +119,7 @@ export function createKeptAudio(events: EmulatorEvents): KeptAudio {
 
 function noLongerKept(stream: number): VoicectlError {
   return new VoicectlError('usage', `The audio of stream ${stream} is no longer kept`, {
-    hint: `At most ${maxBytes} bytes are kept, and none from before a reset.`,
+    hint: `At most ${maxBytes} bytes are kept, and nothing from before a reset.`,
   });
 }
 

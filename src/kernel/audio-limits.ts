@@ -10,7 +10,7 @@ export const audioLimits = {
     says: 'At least this much AI audio; 0 for any',
     mayBeAny: true,
     kind: 'too-little-audio',
-    meaning: 'less AI audio came than was expected',
+    meaning: 'less AI audio arrived than expected',
     judge: (ms, heard) => atLeast(ms, heard.in.audioMs, 'AI audio'),
   },
   'expect-audible': {
@@ -18,21 +18,21 @@ export const audioLimits = {
     says: 'At least this much audible AI audio; 0 for any',
     mayBeAny: true,
     kind: 'too-little-audio',
-    meaning: 'less AI audio came than was expected',
+    meaning: 'less AI audio arrived than expected',
     judge: (ms, heard) => atLeast(ms, heard.audibleMs, 'audible AI audio'),
   },
   'max-audio': {
     help: 'fail if there is more AI audio than this',
     says: 'At most this much AI audio',
     kind: 'too-much-audio',
-    meaning: 'more AI audio came than allowed',
+    meaning: 'more AI audio arrived than allowed',
     judge: (ms, heard) => atMost(ms, heard.in.audioMs),
   },
   'max-first-audio': {
     help: 'fail if the reply starts later than this after the end of speech',
     says: 'From the end of the speech to the first AI audio',
     kind: 'late-audio',
-    meaning: 'the first AI audio came too late, or never',
+    meaning: 'the first AI audio arrived too late, or never',
     judge: (ms, heard) => atMost(ms, heard.firstAudioMs),
   },
   'max-gap': {
@@ -46,7 +46,7 @@ export const audioLimits = {
     help: 'fail if the 95th percentile of the jitter is above this',
     says: '95th percentile of the jitter',
     kind: 'high-jitter',
-    meaning: 'AI audio came too unevenly',
+    meaning: 'AI audio arrived too unevenly',
     judge: (ms, heard) => atMost(ms, isOneMessage(heard) ? 0 : (heard.jitterMs?.p95 ?? null)),
   },
 } as const satisfies Record<string, AudioLimit>;

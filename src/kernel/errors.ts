@@ -73,7 +73,7 @@ export interface FailureDetails {
   problems?: readonly object[];
   /** Why each audio backend was rejected. */
   backends?: readonly { name: string; reason: string }[];
-  /** The process of a device runs, but the device takes no audio. */
+  /** The process of a device runs, but the device accepts no audio. */
   stalled?: boolean;
   /** Several devices match the name that the user gave. */
   isAmbiguous?: boolean;

@@ -7,10 +7,10 @@ import { type ErrorCode, exitCodes, type VoicectlError } from './errors.ts';
  */
 export const failureKinds = {
   ...audioFailures,
-  'missing-event': 'a service message did not come, or not in time',
-  'forbidden-event': 'an unexpected service message came',
-  'wrong-field': 'a service message came with an unexpected field',
-  'unexpected-audio': 'the AI spoke when it must not',
+  'missing-event': 'a service message did not arrive, or not in time',
+  'forbidden-event': 'an unexpected service message arrived',
+  'wrong-field': 'a service message had an unexpected field',
+  'unexpected-audio': 'the AI spoke when it should not have',
   'not-interrupted': 'the AI went on speaking when the user spoke',
   'judge-failed': 'a command that judges a reply did not accept it, or could not run',
   'turn-skipped': 'a turn of the conversation did not take place, or not completely',

@@ -14,7 +14,7 @@ const wholeToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const tokenWithin = /(?<![\w-])eyJ[\w+/-]+={0,2}\.[\w+/-]+={0,2}\.[\w+/-]+={0,2}/;
 /** As much of a message as is searched for a token. */
 const readBytes = 2 * maxTokenBytes;
-const sendAlone = 'send the token alone, just as the token endpoint gave it';
+const sendAlone = 'send the token alone, exactly as the token endpoint returned it';
 const sendFirst = 'send the token first, alone, as text';
 
 /** The JWT in a text that may hold more than the token. */

@@ -70,7 +70,7 @@ export function askTarget(
 }
 
 function switched(host: string): VoicectlError {
-  return new VoicectlError('protocol-violation', `${host} answered 101 to a request that is no upgrade`);
+  return new VoicectlError('protocol-violation', `${host} answered 101 to a request that is not an upgrade`);
 }
 
 function failureOf(thrown: Error, host: string): VoicectlError {
@@ -118,14 +118,14 @@ function passBody(
     });
     const cut = () => {
       response.destroy();
-      settle(new VoicectlError('stream-broken', 'The answer of the target broke off'));
+      settle(new VoicectlError('stream-broken', 'The target’s response broke off'));
     };
     answer.once('error', cut);
     answer.once('aborted', cut);
     response.once('close', () => {
       if (answer.complete) return;
       answer.destroy();
-      settle(new VoicectlError('stream-broken', 'The device hung up before the end of the answer'));
+      settle(new VoicectlError('stream-broken', 'The device disconnected before the end of the response'));
     });
   });
 }

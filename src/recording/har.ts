@@ -48,7 +48,7 @@ function requireRoom(wire: readonly WireLine[]): void {
   const megabytes = (characters: number) => Math.round(characters / 1_000_000);
   throw new VoicectlError(
     'bad-input',
-    `The recording is too long: its HAR would have ${megabytes(length)} MB, the limit is ${megabytes(longestText)} MB`,
+    `The recording is too long: its HAR would be ${megabytes(length)} MB; the limit is ${megabytes(longestText)} MB`,
   );
 }
 

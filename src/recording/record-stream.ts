@@ -83,7 +83,7 @@ export function recordStream(options: StreamRecordingOptions): StreamRecording {
     }
     if (heldBytes > maxHeldBytes) begin('');
     if ((session?.recorder.waitingBytes ?? heldBytes) > maxWaitingBytes)
-      fail(new VoicectlError('input-output', 'The disk does not keep up'));
+      fail(new VoicectlError('input-output', 'The disk cannot keep up'));
   };
   if (options.device !== undefined) {
     begin(options.device);

@@ -61,7 +61,7 @@ export function loopLines({
     `input    through ${input}`,
     `output   through ${output}`,
     `level    ${level.rmsDbfs.toFixed(1)} dBFS, peak ${level.peakDbfs.toFixed(1)} dBFS${levelAdvice(level)}`,
-    `noise    ${noiseDbfs.toFixed(1)} dBFS${noiseDbfs > loudNoiseDbfs ? ': loud; the service may take it for speech' : ''}`,
+    `noise    ${noiseDbfs.toFixed(1)} dBFS${noiseDbfs > loudNoiseDbfs ? ': loud; the service may mistake it for speech' : ''}`,
     loopMs === undefined
       ? 'loop     not measured: the microphone did not hear the loudspeaker (expected with headphones)'
       : `loop     ${loopMs.toFixed(0)} ms from the loudspeaker to the microphone`,

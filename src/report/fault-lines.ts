@@ -23,8 +23,8 @@ export function catalogueLines(catalogue: Catalogue): string[] {
       '',
     ])
     .concat([
-      'Every fault takes times=N, skip=N and probability=P.',
-      'All but those of a connection and of the upgrade take device=ID. Those of a live stream take stream=N.',
+      'Every fault accepts times=N, skip=N and probability=P.',
+      'All faults except connection and upgrade faults accept device=ID. Faults of a live stream accept stream=N.',
       'Write NAME or NAME:key=value,key=value.',
     ]);
 }

@@ -11,7 +11,7 @@ export function headLines({ spent, rateLimit, stopped }: LearnResult, service: s
   const isUsual = rateLimit === undefined || rateLimit === tokenRequestsPerWindow;
   return [
     `What ${service} does where the specification is silent, as voicectl ${version} learned it`,
-    `from ${tokens + plain} requests and ${connections} connections. Above each value stands what shows it.`,
+    `from ${tokens + plain} requests and ${connections} connections. The evidence is above each value.`,
     ...(stopped === undefined
       ? []
       : [`Stopped: ${stopped.message}. What was not asked until then is missing.`]),

@@ -47,7 +47,7 @@ export function judgeWindow(seen: readonly Seen[]): Finding | undefined {
   const { limit } = limitsOf(span.first);
   const [first, within, after] = evidence.map(remainingOf);
   if (limit === undefined || first === undefined || within === undefined || after === undefined)
-    return unknown('the answers do not say what is left', evidence);
+    return unknown('the answers do not report how many requests are left', evidence);
   const values = `Remaining is ${first}, later ${within}, and ${after} after 60 s`;
   if (within >= first) return warn(`${values}: requests come back before 60 s have passed`, evidence);
   if (within < first - 1) return unknown(`${values}: another user of the device`, evidence);

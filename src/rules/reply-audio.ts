@@ -40,7 +40,7 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: Jud
     ({ finding }) => isWrongFormat(finding) && !(finding === 'odd-sizes' && isOddEcho === true),
   );
   if (wrong.length > 0) return fail(wrong.map(({ remark }) => remark).join('; '), stream);
-  if (!check.hasSound) return unknown('too short or too quiet to tell its format', stream);
+  if (!check.hasSound) return unknown('too short or too quiet to determine its format', stream);
   const rate = found.find(({ finding }) => finding === 'wrong-rate');
   if (rate !== undefined) return (check.isRateDoubtful ? warn : fail)(rate.remark, stream);
   const { unjudged } = check;

@@ -191,7 +191,7 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
   const asText = serviceMessages(stream).find((one) => 'text' in one && base64Audio.test(one.text));
   if (asText !== undefined) return fail('the audio comes as text', stream);
   if (end?.by === 'service' && closesOnAudio.includes(end.code))
-    return fail(`audio is not taken: ${endText(stream)}`, stream);
+    return fail(`audio is not accepted: ${endText(stream)}`, stream);
   return unknown('no audio came back, and none is promised', stream);
 }
 

@@ -134,7 +134,7 @@ export async function listen(server: Server, host: string, port: number): Promis
 function listenError(cause: NodeJS.ErrnoException, host: string, port: number): VoicectlError {
   if (cause.code === 'EADDRINUSE') {
     return new VoicectlError('port-in-use', `Port ${port} on ${host} is taken`, {
-      hint: 'Choose another with --port, or let the system choose with --port 0.',
+      hint: 'Choose another port with --port, or let the system choose one with --port 0.',
       cause,
     });
   }

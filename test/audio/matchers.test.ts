@@ -72,7 +72,7 @@ test.each(['minRmsDbfs', 'maxRmsDbfs', 'minPeakDbfs', 'maxPeakDbfs'])(
 test.each([undefined, null, 5, {}, { pcm: 'x' }])('%j is no audio', async (audio) => {
   await expect(toHaveDuration(audio, 5)).rejects.toMatchObject({
     code: 'usage',
-    message: 'This is no audio',
+    message: 'Not audio',
     hint: expect.stringContaining('name of a WAV file'),
   });
 });

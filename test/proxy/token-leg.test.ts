@@ -137,7 +137,9 @@ describe('a token request through a proxy', () => {
     const answer = await fetch(`${proxy.baseUrl}${tokenPath()}`, { method: 'POST', body });
     expect(answer.status).toBe(503);
     const refused = proxy.events.find(({ type }) => type === 'request-refused');
-    expect(refused).toMatchObject({ why: expect.stringContaining('101 to a request that is no upgrade') });
+    expect(refused).toMatchObject({
+      why: expect.stringContaining('101 to a request that is not an upgrade'),
+    });
     expect(proxy.judged()).toEqual({ violations: 0, remarks: 0 });
   });
 

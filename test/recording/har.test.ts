@@ -80,6 +80,6 @@ test.each([
   });
   const wire = [...recording.wire, ...Array.from({ length: 300 }, () => line)];
   expect(() => recordingHar({ ...recording, wire })).toThrow(
-    /is too long: its HAR would have \d+ MB, the limit is 250 MB/,
+    /is too long: its HAR would be \d+ MB; the limit is 250 MB/,
   );
 });

@@ -259,13 +259,13 @@ const cases: Case[] = [
   [
     'R29',
     'an answer that does not say',
-    'unknown: the answers do not say what is left (X1 X2 X3)',
+    'unknown: the answers do not report how many requests are left (X1 X2 X3)',
     window([0, 59], [40_000, undefined], [61_000, 59]),
   ],
   [
     'R29',
     'no limit',
-    'unknown: the answers do not say what is left (X1 X2 X3)',
+    'unknown: the answers do not report how many requests are left (X1 X2 X3)',
     seenAs(answered({ headers: { [limit]: undefined } }), left(40_000, 58), left(61_000, 59)),
   ],
   [
@@ -277,13 +277,13 @@ const cases: Case[] = [
   [
     'R29',
     'a last answer that does not say',
-    'unknown: the answers do not say what is left (X1 X2 X3)',
+    'unknown: the answers do not report how many requests are left (X1 X2 X3)',
     window([0, 59], [40_000, 58], [61_000, undefined]),
   ],
   [
     'R29',
     'a first answer that does not say',
-    'unknown: the answers do not say what is left (X1 X2 X3)',
+    'unknown: the answers do not report how many requests are left (X1 X2 X3)',
     window([0, undefined], [40_000, 58], [61_000, 59]),
   ],
   ['R29', 'one request', undefined, window([0, 59])],

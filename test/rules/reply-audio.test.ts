@@ -47,12 +47,12 @@ const square = (height: number) => (frame: Buffer) => {
 };
 const starting = (start: string) => [replies(0, Buffer.from(`${start}${'x'.repeat(640)}`))];
 const half = Buffer.alloc(1);
-const tooLittle = 'unknown: too short or too quiet to tell its format (S1)';
+const tooLittle = 'unknown: too short or too quiet to determine its format (S1)';
 const fits = (ms: number) =>
   `pass: ${ms} ms of audio fit the format; its rate is not judged by the voice: less than a second of speech (S1)`;
 const both = (format: string, off: string, times: number) =>
   `warn: the service’s audio is ${format}, or 16 kHz sent ${off}: it arrives at ${times} × real time (S1)`;
-const header = 'fail: the service’s audio begins with a WAV header, which is heard as a click (S1)';
+const header = 'fail: the service’s audio begins with a WAV header, which is audible as a click (S1)';
 const compressed =
   'fail: the service’s audio is compressed, or a file of compressed audio (Ogg, MP3, AAC, FLAC, WebM) (S1)';
 const odd = 'fail: the service’s audio ends within a sample: it has an odd number of bytes (S1)';

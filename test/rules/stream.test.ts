@@ -409,7 +409,7 @@ const cases: Case[] = [
     (code): Case => [
       'R37',
       `a close with ${code}`,
-      `fail: audio is not taken: closed with ${code} (X2)`,
+      `fail: audio is not accepted: closed with ${code} (X2)`,
       talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(9, code) }),
     ],
   ),

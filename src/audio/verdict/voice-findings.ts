@@ -17,8 +17,8 @@ interface FindingFacts {
 export const voiceFindings = {
   'riff-header': {
     about: 'format',
-    device: 'the stream begins with a WAV header, which is heard as a click: send the samples alone',
-    service: 'begins with a WAV header, which is heard as a click',
+    device: 'the stream begins with a WAV header, which is audible as a click: send only the samples',
+    service: 'begins with a WAV header, which is audible as a click',
   },
   compressed: {
     about: 'format',

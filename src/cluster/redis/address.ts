@@ -7,7 +7,7 @@ export function checkUrl(url: string): void {
     parseRedisUrl(url);
   } catch {
     throw new VoicectlError('usage', 'The address of the shared state is not a redis:// or rediss:// URL', {
-      hint: 'Write it as redis://USER:PASSWORD@HOST:PORT/NUMBER, with / ? # @ and % of the password as %2F %3F %23 %40 and %25.',
+      hint: 'Write it as redis://USER:PASSWORD@HOST:PORT/NUMBER, with / ? # @ and % in the password escaped as %2F %3F %23 %40 and %25.',
     });
   }
 }

@@ -98,9 +98,9 @@ export function differs(running: Identity, mine: Identity): VoicectlError {
   const more = all.length > maxNamed ? `; and ${all.length - maxNamed} more` : '';
   return new VoicectlError(
     'bad-config',
-    `The emulators behind this Redis run with other settings: ${named}${more}`,
+    `The emulators that use this Redis run with different settings: ${named}${more}`,
     {
-      hint: 'Start with the same settings, or form another service with --shared-prefix.',
+      hint: 'Use the same settings, or form a separate service with --shared-prefix.',
     },
   );
 }

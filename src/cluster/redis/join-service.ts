@@ -106,7 +106,7 @@ function causeOf(thrown: unknown): unknown {
 
 function tlsHint(problem: string): string {
   if (problem === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return 'The certificate is for other names: use one of them in the address.';
+    return 'The certificate is for other host names: use one of them in the address.';
   if (problem.includes('_ALERT_'))
     return 'Redis has ended the handshake. If it asks clients for a certificate, set its tls-auth-clients to no.';
   return 'To trust a private certificate authority, start with NODE_EXTRA_CA_CERTS=FILE in the environment.';

@@ -93,7 +93,7 @@ async function readKeys(place: string, input: Stdin, clock: Clock): Promise<stri
   if (!isSafeTransport(place)) {
     const { host } = new URL(place);
     throw new VoicectlError('insecure-target', `Refusing to read the keys of ${host} over plain HTTP`, {
-      hint: 'Somebody on the way could replace them. Use https, or a file.',
+      hint: 'Someone on the network could replace them. Use https, or a file.',
     });
   }
   const request = { method: 'GET', url: place, headers: [], body: '' };

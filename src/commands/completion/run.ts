@@ -29,7 +29,7 @@ export async function runCompletion(argv: readonly string[], io: Io): Promise<nu
     } catch (thrown) {
       throw new VoicectlError('usage', `completion: ${(thrown as Error).message}`);
     }
-    if (rest.length > 0) throw new VoicectlError('usage', 'completion takes one shell');
+    if (rest.length > 0) throw new VoicectlError('usage', 'completion expects one shell');
   }
   const program = buildProgram(
     () => {},

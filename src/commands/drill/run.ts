@@ -32,7 +32,7 @@ export async function run(context: DrillContext): Promise<number> {
   const subject = args.length === 0 ? (settings.device ?? 'a device') : args.join(' ');
   return runVerdicts<Drilled, DrillResult>(context, { command: 'drill', subject }, async () => {
     if (args.length === 0 && settings.parallel > 1)
-      throw new VoicectlError('usage', '--parallel needs a command: only then can there be several devices');
+      throw new VoicectlError('usage', '--parallel needs a command, to start several devices');
     const access = await accessOf(context);
     const start = commandDevice(context, access.acceptKeys ?? []);
     return {

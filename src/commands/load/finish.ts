@@ -47,7 +47,7 @@ export async function finishLoad(
 function verdictOf({ invalid, thresholds, counts }: LoadSummary): VoicectlError | undefined {
   if (invalid.length > 0) {
     return new VoicectlError('not-valid', `The measurement is not valid: ${invalid.join('; ')}`, {
-      hint: 'Use more processes or machines, a lower rate, or a machine that does nothing else.',
+      hint: 'Use more processes or machines, a lower rate, or a dedicated machine.',
     });
   }
   const crossed = thresholds.filter(({ holds }) => !holds);

@@ -62,6 +62,6 @@ export function requireConfirmed(
     .find(({ host, hostname }) => !confirmed.includes(host) && !confirmed.includes(hostname));
   if (other === undefined) return;
   throw new VoicectlError('usage', `Load on ${other.hostname} needs --confirm ${other.hostname}`, {
-    hint: 'Other people may use it. The plan above shows what the run costs.',
+    hint: 'Others may be using it. The plan above shows what the run costs.',
   });
 }

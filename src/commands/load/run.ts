@@ -96,7 +96,7 @@ function readStart({ settings, io }: LoadCommandContext): number {
   const { startAt } = settings;
   if (startAt !== undefined && startAt < io.clock.wall()) {
     throw new VoicectlError('usage', `--start-at ${new Date(startAt).toISOString()} is in the past`, {
-      hint: 'Give a time that all machines can reach, and check their clocks.',
+      hint: 'Choose a time that gives all machines time to start, and check their clocks.',
     });
   }
   return startAt ?? Math.round(io.clock.wall());

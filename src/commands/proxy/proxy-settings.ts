@@ -30,7 +30,7 @@ export async function readProxySettings({
 }: Pick<CommandContext<ProxySetting>, 'settings' | 'io' | 'signal'>): Promise<ProxyOptions> {
   const { target: baseUrl, targetWs, dialect, fault, network } = settings;
   const input = { stdin: io.stdin, signal };
-  if (baseUrl === undefined) throw new VoicectlError('usage', 'No service: --target URL names it');
+  if (baseUrl === undefined) throw new VoicectlError('usage', 'No service: set it with --target URL');
   const wsUrl = targetWs ?? wsUrlFor(baseUrl);
   if (settings.proxyPlaintext !== true) [baseUrl, wsUrl].forEach(requireSafeTransport);
   return {

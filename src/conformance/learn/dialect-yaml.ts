@@ -28,7 +28,7 @@ export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: Dialec
   );
   const remarks =
     lesson.remarks.length === 0 ? [] : ['', 'What no dialect can say:', ...lesson.remarks.map(bullet)];
-  const foot = untold.length === 0 ? [] : ['', 'Not told by what was asked:', ...untold.map(bullet)];
+  const foot = untold.length === 0 ? [] : ['', 'Not determined by the probes:', ...untold.map(bullet)];
   const body =
     root === undefined || root.items.length === 0 ? '{}\n' : document.toString({ lineWidth: width });
   return [commentBlock([...lines, ...remarks]), escapeHidden(body), commentBlock(foot)]

@@ -19,7 +19,7 @@ export function noDevice(what: string, refusals: readonly Refusal[], host: Host)
       ? `No ${what} is available: no audio backend is installed`
       : `No ${what} can be reached (${reasons})`;
   return new VoicectlError('audio-device', message, {
-    hint: reasons === '' ? installHint(host) : `${startHint(host)} voicectl doctor says more.`,
+    hint: reasons === '' ? installHint(host) : `${startHint(host)} Run voicectl doctor for details.`,
     details: { backends: refusals.map(({ backend, reason }) => ({ name: backend.name, reason })) },
   });
 }

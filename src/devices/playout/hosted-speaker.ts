@@ -52,7 +52,7 @@ export async function openHosted(
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const watchdog = createWatchdog(clock, () => lose('the device takes no audio', { stalled: true }));
+  const watchdog = createWatchdog(clock, () => lose('the device accepts no audio', { stalled: true }));
   watchdog.expect(startingMs);
   void child.ended.then(watchdog.stop);
   const { control } = child;

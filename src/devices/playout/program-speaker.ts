@@ -17,7 +17,7 @@ const connectMs = 3_000;
 const firstSilenceMs = 400;
 /** A program that reports no progress for this long has lost its device. */
 const stallMs = 3_000;
-/** If more than this waits in addition to the pipe, the program takes no audio. */
+/** If more than this waits in addition to the pipe, the program accepts no audio. */
 const maxStuckBytes = bytesForMs(1_000);
 /** If a frame is later than this, pacing starts again: after a pause, or when this process was held up. */
 const maxLateMs = 60;
@@ -105,7 +105,7 @@ export async function openProgram(
       return holes;
     },
     async ready() {
-      if (input.writableLength > maxStuckBytes) lose('the program takes no audio');
+      if (input.writableLength > maxStuckBytes) lose('the program accepts no audio');
       const now = clock.now();
       if (backend.status !== undefined && !isPaused(now) && now - advancedAt > stallMs) {
         lose('the program plays nothing', { stalled: true });

@@ -19,8 +19,8 @@ export async function loadModule(path: string): Promise<CreateReply> {
   })) as Record<string, unknown>;
   const { createReply } = loaded;
   if (typeof createReply !== 'function') {
-    throw new VoicectlError('bad-input', `The reply module ${path} has no export createReply`, {
-      hint: 'Write: export function createReply(voice) { return { hear(pcm) {} }; }',
+    throw new VoicectlError('bad-input', `The reply module ${path} does not export createReply`, {
+      hint: 'Add: export function createReply(voice) { return { hear(pcm) {} }; }',
     });
   }
   return (voice) => guardReply(createReply as CreateReply, voice);

@@ -33,6 +33,6 @@ async function find(nameOrFile: string): Promise<string> {
   if (await exists(shipped)) return shipped;
   const names = (await readdir(scenarioFolder)).map((name) => name.replace(/\.yaml$/, ''));
   throw new VoicectlError('bad-input', `Unknown scenario ${nameOrFile}${didYouMean(nameOrFile, names)}`, {
-    hint: `Give a file, or one of ${names.join(', ')}.`,
+    hint: `Name a file, or one of ${names.join(', ')}.`,
   });
 }

@@ -73,10 +73,14 @@ export async function createTokenAuthority(options: TokenAuthorityOptions): Prom
     return authority;
   } catch (cause) {
     const why = messageOf(cause);
-    throw new VoicectlError('bad-dialect', `The dialect's token settings make no usable token: ${why}`, {
-      hint: 'Check token.algorithm, token.privateKey, token.header and token.extraClaims.',
-      cause,
-    });
+    throw new VoicectlError(
+      'bad-dialect',
+      `The dialect's token settings do not produce a usable token: ${why}`,
+      {
+        hint: 'Check token.algorithm, token.privateKey, token.header and token.extraClaims.',
+        cause,
+      },
+    );
   }
 }
 

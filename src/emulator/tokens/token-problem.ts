@@ -4,7 +4,7 @@ import { findToken, type TokenProblem } from '../../protocol/first-message.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
 import { readToken } from '../../wire/read-token.ts';
 
-const sendAlone = 'send the token alone, just as the token endpoint gave it';
+const sendAlone = 'send the token alone, exactly as the token endpoint returned it';
 const askAgain = 'request a new token for each connection';
 
 /** The claims of the token in a text before anything is verified. The text may hold more than the token. */

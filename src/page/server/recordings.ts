@@ -144,7 +144,7 @@ export function createRecordings({ stage, service, replayed }: RecordingsOptions
       if (running || starting.has(stream))
         throw new VoicectlError('usage', `Stream ${stream} is recorded already`);
       if (all.size >= maxRecordings)
-        throw new VoicectlError('usage', `There are ${maxRecordings} recordings, the most that are kept`);
+        throw new VoicectlError('usage', `Cannot keep more than ${maxRecordings} recordings`);
       starting.add(stream);
       try {
         const kept = await begin(stream);

@@ -95,7 +95,7 @@ function judgePace(
   if (timesRealTime === null)
     return audioMs > 2 * leastMs
       ? fail(`${deviceSecondsText(audioMs)} of audio came within ${leastMs / 1000} s`, stream)
-      : unknown(`only ${deviceSecondsText(audioMs)} of audio: too little to tell its pace`, stream);
+      : unknown(`only ${deviceSecondsText(audioMs)} of audio: too little to judge its pace`, stream);
   const wrong = ofTheRate.find((finding) => verdict.findings.includes(finding));
   if (wrong !== undefined && (timesRealTime > fastest || timesRealTime < slowest))
     return fail(remarksOf(verdict)(wrong), stream);

@@ -34,7 +34,7 @@ export const requestRules: readonly Rule[] = [
   {
     id: 'D7',
     section: 'Errors',
-    title: 'takes a refused token request for what it is',
+    title: 'treats a refused token request as a refusal',
     says: 'A client treats any non-200 token response as an authentication failure.',
     judge: judgeRefused,
   },

@@ -28,7 +28,7 @@ export const tokenRules: readonly Rule[] = [
   {
     id: 'D3',
     section,
-    title: 'takes a token of its own for each connection',
+    title: 'requests a new token for each connection',
     says: 'It is meant for a single connection, is to be used immediately, and is not to be cached or stored.',
     judge: judgeUse,
   },

@@ -8,7 +8,7 @@ const stopping = new AbortController();
 let job: Omit<LoadJob, 'startAt'> | undefined;
 
 const tell = (message: FromWorker) => void process.send?.(message);
-const stop = () => stopping.abort(new VoicectlError('interrupted', 'The run was ended'));
+const stop = () => stopping.abort(new VoicectlError('interrupted', 'The run was stopped'));
 
 process.on('message', (message: ToWorker) => {
   if (message.type === 'job') {

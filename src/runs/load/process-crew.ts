@@ -152,7 +152,7 @@ function becomesReady(worker: Worker, clock: Clock): Promise<void> {
     });
     void worker.ended.then(() => {
       timer.cancel();
-      reject(new VoicectlError('internal', `A process that makes load could not start: ${worker.lost}`));
+      reject(new VoicectlError('internal', `A load generator process could not start: ${worker.lost}`));
     });
   });
 }

@@ -156,13 +156,13 @@ export function mergeResults(results: readonly [LoadResult, ...LoadResult[]]): R
   const keyOf = ({ facts: { version: _, ...facts }, shards }: LoadResult) =>
     JSON.stringify([facts, shards.of]);
   if (others.some((other) => keyOf(other) !== keyOf(first))) {
-    throw new VoicectlError('usage', 'These are results of different runs', {
+    throw new VoicectlError('usage', 'These results are from different runs', {
       hint: 'Shards of one run have the same flags, the same --start-at and the same --seed.',
     });
   }
   const has = results.flatMap(({ shards }) => shards.has).toSorted((a, b) => a - b);
   const twice = has.find((shard, index) => has[index + 1] === shard);
-  if (twice !== undefined) throw new VoicectlError('usage', `Shard ${twice} is there twice`);
+  if (twice !== undefined) throw new VoicectlError('usage', `Shard ${twice} is listed twice`);
   requireRoom(results);
   const totals = createTotals();
   for (const result of results) totals.merge(result);
@@ -190,5 +190,5 @@ function requireRoom(results: readonly LoadResult[]): void {
     ) <= mostTimes
   )
     return;
-  throw new VoicectlError('usage', 'Together these results have more times than one result can hold');
+  throw new VoicectlError('usage', 'The merged result would have more times than a result can hold');
 }

@@ -49,5 +49,5 @@ export function checkClose(code: number, reason: string): void {
   if (!standsForNone && !isSendableCloseCode(code))
     throw new VoicectlError('usage', `Close code ${code} cannot be sent`);
   if (Buffer.byteLength(reason) > maxCloseReasonBytes)
-    throw new VoicectlError('usage', `A close reason has at most ${maxCloseReasonBytes} bytes`);
+    throw new VoicectlError('usage', `A close reason can have at most ${maxCloseReasonBytes} bytes`);
 }

@@ -25,7 +25,7 @@ export function connectionError(thrown: unknown, host: string): VoicectlError {
     const isOther = problem === 'ERR_TLS_CERT_ALTNAME_INVALID';
     return new VoicectlError('tls-failed', `Cannot connect to ${host}: TLS failed (${problem})`, {
       hint: isOther
-        ? 'The certificate is for other names: use one of them in the address.'
+        ? 'The certificate is for other host names: use one of them in the address.'
         : 'Trust a private certificate authority, or a self-signed certificate, with --ca FILE.',
       cause: thrown,
     });

@@ -153,9 +153,9 @@ async function send(
   if (!isLoopbackHost(url.hostname)) {
     throw new VoicectlError(
       'insecure-target',
-      `${url.host} is not this machine, but an emulator is controlled from its own machine only`,
+      `${url.host} is not this machine; an emulator can be controlled only from its own machine`,
       {
-        hint: 'The secret is not sent elsewhere. Give a loopback address with --base-url.',
+        hint: 'The secret is not sent to other machines. Use a loopback address with --base-url.',
       },
     );
   }
@@ -191,7 +191,7 @@ function refused(status: number, body: unknown, baseUrl: string): VoicectlError 
   const details = { status, serviceCode: code };
   if (status === 401) {
     return new VoicectlError('auth-refused', message ?? 'The control secret was refused', {
-      hint: 'Set VOICECTL_CONTROL_SECRET to what `voicectl serve` printed, or use --control-secret-file.',
+      hint: 'Set VOICECTL_CONTROL_SECRET to the secret that `voicectl serve` printed, or use --control-secret-file.',
       details,
     });
   }

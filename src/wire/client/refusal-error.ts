@@ -44,7 +44,7 @@ export function upgradeError(received: HttpAnswer, url: string, said: ReadError)
     return new VoicectlError('too-many-connections', text, { details });
   }
   return new VoicectlError('handshake-failed', `${concealUrl(url)} did not open a WebSocket (${answer})`, {
-    hint: 'Check --ws-url; without it the host of --base-url is used.',
+    hint: 'Check --ws-url; by default, the host of --base-url is used.',
     details,
   });
 }

@@ -50,7 +50,7 @@ describe('voicectl proxy', () => {
   });
 
   test.each([
-    ['no target', [], 2, 'No service: --target URL names it'],
+    ['no target', [], 2, 'No service: set it with --target URL'],
     [
       'a host beyond this machine',
       ['--target', 'TARGET', '--host', '0.0.0.0'],

@@ -315,7 +315,7 @@ describe('playback', () => {
     test('ends the new one where that is lost before it was used, and keeps the late one', async () => {
       const fresh = createFakeSpeaker(createCountedClock());
       const { playback, clock, late, told } = await heldUp(async () => fresh.speaker);
-      fresh.lose('the device takes no audio', { stalled: true });
+      fresh.lose('the device accepts no audio', { stalled: true });
       await clock.run(3_000);
       expect(fresh.calls).toEqual(['stop']);
       expect(fresh.frames).toEqual([]);
@@ -360,7 +360,7 @@ describe('playback', () => {
     });
     await playback.write(speech(1_000));
     await clock.run(100);
-    first.lose('the device takes no audio', { stalled: true });
+    first.lose('the device accepts no audio', { stalled: true });
     await clock.run(100);
     expect(told).toMatchObject([{ code: 'device-returned', message: expect.stringMatching(/stalled/) }]);
     expect(first.calls).toEqual(['stop']);
@@ -376,7 +376,7 @@ describe('playback', () => {
     let attempts = 0;
     const { playback, told } = await open({ clock, open: async () => speakers[attempts++]!.speaker });
     const stall = (speaker = speakers[attempts - 1]!) =>
-      speaker.lose('the device takes no audio', { stalled: true });
+      speaker.lose('the device accepts no audio', { stalled: true });
     for (const healthyMs of [20_000, 10_000, 100, 100]) {
       stall();
       await clock.run(healthyMs);
@@ -399,12 +399,12 @@ describe('playback', () => {
         return attempts === 1 ? Promise.resolve(first.speaker) : new Promise(() => {});
       },
     });
-    first.lose('the device takes no audio', { stalled: true });
+    first.lose('the device accepts no audio', { stalled: true });
     await clock.timer(3_000);
     await clock.run(3_000);
     await expect(playback.failed).resolves.toMatchObject({
       code: 'audio-device',
-      message: 'The loudspeaker was lost: the device takes no audio',
+      message: 'The loudspeaker was lost: the device accepts no audio',
     });
   });
 

@@ -128,7 +128,7 @@ describe('a program that plays', () => {
   test('that takes nothing is lost once a second more than the system holds for it waits', async () => {
     const { speaker } = await openSettled('setInterval(() => {}, 1000)');
     for (let i = 0; i < 2_000; i += 1) speaker.write(frame(1));
-    await expect(speaker.ready()).rejects.toThrow('the program takes no audio');
+    await expect(speaker.ready()).rejects.toThrow('the program accepts no audio');
     // One that hangs is not asked to end.
     await speaker.stop();
   });
@@ -298,7 +298,7 @@ describe('a device host that plays', () => {
     speaker.write(frame(1));
     await clock.timer(800);
     clock.advance(800);
-    await expect(speaker.lost).rejects.toThrow('the device takes no audio');
+    await expect(speaker.lost).rejects.toThrow('the device accepts no audio');
     await speaker.stop();
   });
 
@@ -311,6 +311,6 @@ describe('a device host that plays', () => {
     await clock.timer(250);
     clock.advance(250);
     await finishing;
-    await expect(speaker.lost).rejects.toThrow('the device takes no audio');
+    await expect(speaker.lost).rejects.toThrow('the device accepts no audio');
   });
 });

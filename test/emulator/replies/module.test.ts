@@ -78,7 +78,7 @@ test.each([
   ['is not there', () => join(folder, 'missing.mjs'), /Cannot load the reply module/],
   ['has an error in it', () => writeModule('export function ('), /Cannot load the reply module/],
   ['throws as it loads', () => writeModule(`throw new Error('at once');`), /at once/],
-  ['has no createReply', () => writeModule('export const other = 1;'), /has no export createReply/],
+  ['has no createReply', () => writeModule('export const other = 1;'), /does not export createReply/],
 ])('a module that %s is refused at start', async (_why, path, message) => {
   await expect(loadModule(path())).rejects.toMatchObject({
     code: 'bad-input',

@@ -48,7 +48,7 @@ test.each<[string, string, Heard]>([
   ],
   [
     'no pace in four seconds of audio',
-    'unknown: only 4.0 s of audio: too little to tell its pace (X1)',
+    'unknown: only 4.0 s of audio: too little to judge its pace (X1)',
     { timesRealTime: null },
   ],
   ['no pace in more', 'fail: 4.1 s of audio came within 2 s (X1)', { timesRealTime: null, audioMs: 4_100 }],

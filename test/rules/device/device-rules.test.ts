@@ -111,37 +111,37 @@ const cases: Case[] = [
   [
     'D2',
     'the token in quotes',
-    'fail: the token is in quotes: send the token alone, just as the token endpoint gave it (X2)',
+    'fail: the token is in quotes: send the token alone, exactly as the token endpoint returned it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents(`"${one}"`, 1)] })),
   ],
   [
     'D2',
     'Bearer before it',
-    'fail: the token comes after the word Bearer: send the token alone, just as the token endpoint gave it (X2)',
+    'fail: the token comes after the word Bearer: send the token alone, exactly as the token endpoint returned it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents(`Bearer ${one}`, 1)] })),
   ],
   [
     'D2',
     'something else around it',
-    'fail: there is other text around the token: send the token alone, just as the token endpoint gave it (X2)',
+    'fail: there is other text around the token: send the token alone, exactly as the token endpoint returned it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents(`JWT: ${one}`, 1)] })),
   ],
   [
     'D2',
     'something shorter',
-    'fail: the first message (1 byte) is not a JWT: a JWT has three base64url parts with dots between them: send the token alone, just as the token endpoint gave it (X2)',
+    'fail: the first message (1 byte) is not a JWT: a JWT has three base64url parts with dots between them: send the token alone, exactly as the token endpoint returned it (X2)',
     seenAs(asks({ token: one }), connects({ messages: [presents('x', 1)] })),
   ],
   [
     'D2',
     'something of elsewhere',
-    'fail: the first message (1 byte) is not a JWT: a JWT has three base64url parts with dots between them: send the token alone, just as the token endpoint gave it (X1)',
+    'fail: the first message (1 byte) is not a JWT: a JWT has three base64url parts with dots between them: send the token alone, exactly as the token endpoint returned it (X1)',
     seenAs(connects({ messages: [presents('x', 1)] })),
   ],
   [
     'D2',
     'quotes around a token before a longer one',
-    'fail: the token is in quotes: send the token alone, just as the token endpoint gave it (X2)',
+    'fail: the token is in quotes: send the token alone, exactly as the token endpoint returned it (X2)',
     seenAs(
       asks({ token: one }),
       connects({ at: 1, messages: [presents(`"${one}"`, 1)] }),
@@ -332,7 +332,7 @@ const cases: Case[] = [
   [
     'D5',
     'too little',
-    'unknown: only 0.5 s of audio: too little to tell its pace (X1)',
+    'unknown: only 0.5 s of audio: too little to judge its pace (X1)',
     seenAs(connects({ messages: speaks(0, { ms: 500 }) })),
   ],
   [

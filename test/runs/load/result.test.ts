@@ -52,13 +52,13 @@ describe('a merge of results', () => {
   test('refuses results of different runs, and a shard that is there twice', () => {
     const one = resultOf([], { has: [1], of: 2 });
     expect(() => mergeResults([one, { ...one, facts: { ...facts, seed: 2 } }])).toThrow('different runs');
-    expect(() => mergeResults([one, one])).toThrow('Shard 1 is there twice');
+    expect(() => mergeResults([one, one])).toThrow('Shard 1 is listed twice');
   });
 
   test('refuses more times than one result can count', () => {
     const full = (number: number) =>
       resultOf([tickOf({ lateness: [[25, 2 ** 31 - 1]] })], { has: [number], of: 2 });
-    expect(() => mergeResults([full(1), full(2)])).toThrow('more times than one result can hold');
+    expect(() => mergeResults([full(1), full(2)])).toThrow('more times than a result can hold');
   });
 
   test('accepts shards of other versions of the program', () => {

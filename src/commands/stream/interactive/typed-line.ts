@@ -35,7 +35,7 @@ const commands: Record<string, TypedCommand> = {
   file: {
     shown: ':file WAV',
     help: 'send a WAV as audio in real time, after the audio before it; or a shipped one such as hello.wav',
-    read: (path) => (path === '' ? wrong(':file takes the path of a WAV') : { type: 'file', path }),
+    read: (path) => (path === '' ? wrong(':file expects the path of a WAV') : { type: 'file', path }),
   },
   silence: {
     shown: ':silence TIME',
@@ -55,7 +55,7 @@ const commands: Record<string, TypedCommand> = {
     read: (text) =>
       text === 'on' || text === 'off'
         ? { type: 'fold', isOn: text === 'on' }
-        : wrong(':fold takes on or off'),
+        : wrong(':fold expects on or off'),
   },
   close: { shown: ':close [CODE]', help: 'close the stream; 1000 without a code', read: readClose },
   help: { shown: ':help', help: 'this list', read: () => ({ type: 'help' }) },
@@ -82,12 +82,12 @@ function readHex(text: string): Typed {
   const digits = text.replace(/\s+/g, '');
   return /^([0-9a-f]{2})*$/i.test(digits)
     ? { type: 'binary', data: Buffer.from(digits, 'hex') }
-    : wrong(':binary takes pairs of hexadecimal digits, such as 00ff');
+    : wrong(':binary expects pairs of hexadecimal digits, such as 00ff');
 }
 
 function readTime(text: string, type: 'silence' | 'wait'): Typed {
   const ms = readDuration(text);
-  if (ms === undefined || lacksUnit(text)) return wrong(`:${type} takes a duration such as 500ms or 2s`);
+  if (ms === undefined || lacksUnit(text)) return wrong(`:${type} expects a duration such as 500ms or 2s`);
   return { type, ms };
 }
 

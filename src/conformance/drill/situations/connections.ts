@@ -241,7 +241,7 @@ function judgePings(view: DrillView): Finding {
     // A cut stream is told by the service's next ping, which comes as soon.
     if (end?.by === 'service' || view.now - ping.at > answerMs)
       return fail(
-        `a ping had no pong within ${deviceSecondsText(answerMs)}: a service takes such a stream for lost`,
+        `a ping had no pong within ${deviceSecondsText(answerMs)}: a service considers such a stream lost`,
         stream,
       );
   }

@@ -25,7 +25,7 @@ export const firstRequest: Situation = {
 export const rateLimitSituations: readonly Situation[] = [
   {
     id: 'D6-told',
-    title: 'rate limited three times: waits as long as told',
+    title: 'rate limited three times: waits as long as it is told to',
     service: {
       faults: [
         { name: 'rate-limited', reset: 2_000, times: 1 },
