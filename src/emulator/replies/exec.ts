@@ -47,7 +47,7 @@ export function replyByCommand(command: string): CreateReply {
     });
     running.child.once('close', (code, signal) => {
       if (isOver || code === 0) return;
-      const how = code === null ? `was ended by ${signal}` : `exited with code ${code}`;
+      const how = code === null ? `was killed by ${signal}` : `exited with code ${code}`;
       voice.fail([`The reply command ${how}`, errorText.trim()].filter((text) => text !== '').join(': '));
     });
 
