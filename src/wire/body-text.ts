@@ -17,10 +17,8 @@ const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 
 /** A body as text, decoded by its Content-Encoding. One that cannot be decoded is read as it came. */
 export function bodyText({ headers, body }: { headers: readonly Header[]; body: Buffer }): string {
-  const encodings =
-    headerValue(headers, 'content-encoding')
-      ?.toLowerCase()
-      .split(/\s*,\s*/) ?? [];
+  const named = headerValue(headers, 'content-encoding')?.toLowerCase().split(',') ?? [];
+  const encodings = named.map((name) => name.trim());
   try {
     return encodings.reduceRight((read, name) => decoders[name]?.(read) ?? read, body).toString();
   } catch {

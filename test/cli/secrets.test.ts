@@ -168,7 +168,7 @@ describe('the secret of the control API is in no output', () => {
   });
 
   test('of a journal that is followed', async () => {
-    for (const data of [json({ t: 1, type: 'log', message: said }), said]) {
+    for (const data of [json({ seq: 1, t: 1, type: 'log', message: said }), said]) {
       const baseUrl = await startTalker(200, `data: ${data}\n\n`, 'text/event-stream');
       const args = ['emulator', 'journal', '--follow', '--base-url', baseUrl, '--json', '--debug'];
       const ended = await sandbox.runHere(args, { env: { VOICECTL_CONTROL_SECRET: key } });

@@ -51,7 +51,7 @@ describe.skipIf(!hasRedisTls)('a Redis with TLS', () => {
     ]);
     expect(untrusted).toMatchObject({ code: 4, stderr: expect.stringContaining('DEPTH_ZERO_SELF_SIGNED') });
     expect(untrusted?.stderr).toContain('NODE_EXTRA_CA_CERTS');
-    expect(otherName).toMatchObject({ code: 4, stderr: expect.stringContaining('for other names') });
+    expect(otherName).toMatchObject({ code: 4, stderr: expect.stringContaining('for other host names') });
     expect(wrongPassword).toMatchObject({ code: 2, stderr: expect.stringContaining('refuses the user or') });
     for (const ended of [untrusted, otherName, wrongPassword]) {
       // The line, and what to do about it.

@@ -181,7 +181,7 @@ describe('a client of an emulator with TLS', () => {
       'cert.pem',
     ]);
     expect(code).toBe(4);
-    expect(stderr).toContain('The certificate is for other names');
+    expect(stderr).toContain('The certificate is for other host names');
   });
 
   test.each([

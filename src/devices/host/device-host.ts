@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { systemClock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/thrown.ts';
+import { createBurstMeter } from './burst-meter.ts';
 import { type HostMessage, type HostTask, writeHostMessage } from './host-protocol.ts';
 import { openDecibri } from './native-decibri.ts';
 import type { NativeDevices } from './native-devices.ts';
@@ -96,47 +97,4 @@ function end(): void {
   void stop().catch(() => {});
   // Not process.exit: it waits for native code, which may wait for a sound server forever.
   systemClock.after(stopMs, () => process.kill(process.pid, 'SIGKILL'));
-}
-
-/** Measures how many frames a device takes at once: some take one every 20 ms, others ten every 200. */
-interface BurstMeter {
-  /** The device took a frame. Returns how many it usually takes at once. */
-  note(now: number): number;
-}
-
-/** Frames that the device takes within this time belong to one burst. */
-const sameBurstMs = 5;
-/** So many of the last bursts count, without the largest: a device that was held up catches up. */
-const remembered = 10;
-const exceptions = 2;
-const frameMs = 20;
-
-export function createBurstMeter(): BurstMeter {
-  let bursts: number[] = [];
-  let lastAt = Number.NEGATIVE_INFINITY;
-  let startedAt = Number.NEGATIVE_INFINITY;
-  /** Of the burst that goes on. Undefined during the first: it only fills the library's queue. */
-  let count: number | undefined;
-  let usual = 1;
-  return {
-    note(now) {
-      const isSameBurst = now - lastAt < sameBurstMs;
-      const isFirst = lastAt === Number.NEGATIVE_INFINITY;
-      lastAt = now;
-      if (isFirst) return usual;
-      if (isSameBurst) {
-        if (count !== undefined) count += 1;
-        return usual;
-      }
-      if (count !== undefined) {
-        // If it took more than it has played since, it was held up and catches up.
-        const played = Math.max(1, Math.round((now - startedAt) / frameMs));
-        bursts = [...bursts.slice(1 - remembered), Math.min(count, played)];
-      }
-      count = 1;
-      startedAt = now;
-      usual = [...bursts].sort((one, other) => other - one)[exceptions] ?? 1;
-      return usual;
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBurstMeter } from '../../../src/devices/host/device-host.ts';
+import { createBurstMeter } from '../../../src/devices/host/burst-meter.ts';
 
 /** What the meter says last, for frames taken at these moments. */
 function measure(times: readonly number[]): number {
