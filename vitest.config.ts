@@ -19,11 +19,14 @@ const alone = [
 ];
 /** They take longest. Begun last, one of them would run alone at the end. The longest is first. */
 const long = [
+  'test/chaos/floods.test.ts',
   'test/cli/live-audio.test.ts',
   'test/cli/ending.test.ts',
   'test/foreign/example-devices.test.ts',
   'test/page/live-page.test.ts',
   'test/cli/faulty-services.test.ts',
+  'test/cli/ending.test.ts',
+  'test/patterns.test.ts',
   'test/ui/terminal-keys.test.ts',
   'test/package.test.ts',
   'test/ui/terminal.test.ts',
