@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+import { licensesOf } from './release/licenses.js';
 
 /**
  * Bundles the program and its dependencies into dist/: one file an entry, and shared chunks that are loaded
@@ -137,7 +137,7 @@ await build({ ...ofPages, entryPoints: ['verdicts', 'recording'].map((name) => `
 await cp(join(root, 'src', 'page', 'app', 'icon.svg'), join(root, 'dist', 'page', 'icon.svg'));
 await writeFile(
   join(root, 'dist', 'LICENSES.txt'),
-  await licensesOf({ ...metafile.inputs, ...page.metafile.inputs }),
+  await licensesOf(packagesOf({ ...metafile.inputs, ...page.metafile.inputs })),
 );
 await removeStale(join(root, 'dist'), Object.keys(metafile.outputs));
 await removeStale(join(root, 'dist', 'page'), [
@@ -153,28 +153,7 @@ async function removeStale(folder, outputs) {
   await Promise.all(chunks.map((file) => rm(join(folder, file))));
 }
 
-/** The licences of every package that became part of the bundle. */
-async function licensesOf(inputs) {
-  const require = createRequire(import.meta.url);
-  const names = Object.keys(inputs).flatMap(
-    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
-  );
-  const texts = [...new Set(names)].sort().map(async (name) => {
-    const folder = join(dirname(require.resolve('esbuild/package.json')), '..', name);
-    const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-    const text = await readFirst(
-      ['LICENSE', 'LICENSE.md', 'license', 'LICENSE.txt', 'license.md', 'LICENCE'],
-      folder,
-    );
-    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
-  });
-  return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
-}
-
-async function readFirst(files, folder) {
-  for (const file of files) {
-    const text = await readFile(join(folder, file), 'utf8').catch(() => undefined);
-    if (text !== undefined) return text;
-  }
-  return '';
+/** The packages that became part of the bundle. */
+function packagesOf(inputs) {
+  return Object.keys(inputs).flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
 }
