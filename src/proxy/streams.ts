@@ -12,8 +12,9 @@ import type { ObserveStream } from '../service/control/page-handler.ts';
 import { aboutRequest, bugOf, closeAfterBug, guarded } from '../service/guard.ts';
 import { invalidRequest, refuseRequest } from '../service/http/refusal.ts';
 import { addressOf, ownFailure } from '../service/http/service-server.ts';
+import { createObservers, type ObservedStream } from '../service/streams/observers.ts';
 import { concealAnswer, concealRequest } from '../wire/conceal.ts';
-import type { Breakdown, Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
+import type { Header, HttpAnswer, Upgrade } from '../wire/exchange.ts';
 import { headerPairs } from '../wire/headers.ts';
 import { sendRawAnswer } from '../wire/server/http-answer.ts';
 import type { Tap } from '../wire/tap.ts';
@@ -47,12 +48,213 @@ export interface ProxiedStreams {
   close(): Promise<void>;
 }
 
-/** An upgrade of a device that the target refuses. */
-interface Refusable {
+/** An upgrade that a device asks for. */
+interface Asked {
   request: IncomingMessage;
   socket: Duplex;
+  head: Buffer;
+  askedAt: number;
+  /** The upgrade as evidence, once it is answered. */
   seen: (answer: HttpAnswer) => Upgrade;
   redactor: Redactor;
+}
+
+/** At the end of the proxy a side that does not answer the close is cut after this time. */
+const lastCloseMs = 1_000;
+
+export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
+  const streams = createOpenStreams(options);
+  const upgrades = createUpgrades(options, streams);
+  return {
+    streams: streams.list,
+    observe: streams.observe,
+    upgrade: upgrades.take,
+    close() {
+      const ended = streams.close();
+      upgrades.close();
+      return ended;
+    },
+  };
+}
+
+/** Both ends of a stream that has just opened. */
+interface Opened {
+  request: IncomingMessage;
+  device: LegSocket;
+  service: LegSocket;
+  /** The connection to the service. */
+  transport: Socket;
+  upgrade: Upgrade;
+  redactor: Redactor;
+}
+
+/** The streams that are open, with their numbers. */
+interface OpenStreams extends Pick<ProxiedStreams, 'observe' | 'close'> {
+  list(): readonly ProxiedStream[];
+  start(opened: Opened): void;
+  /** Judges a stream that the target did not open, under a number of its own. */
+  refused(upgrade: Upgrade): void;
+}
+
+function createOpenStreams(options: StreamsOptions): OpenStreams {
+  const { baseClock, events, judge } = options;
+  const { reason } = options.dialect.stream.closes.shutdown;
+  const open = new Map<number, ProxiedStream>();
+  const list = () => [...open.values()];
+  const observers = createObservers(() => list().map((stream) => observed(stream, false)));
+  let nextId = 1;
+  let isClosing = false;
+
+  const begin = (id: number, { request, device, service, transport, upgrade, redactor }: Opened) => {
+    const stream = new ProxiedStream({
+      ...options,
+      ...{ id, upgrade, redactor, remote: addressOf(request) },
+      device: { socket: device, transport: request.socket },
+      service: { socket: service, transport },
+      tap: options.tap?.(id),
+      countOf: (name) => list().filter(({ subject }) => subject.device === name).length,
+      onEnd() {
+        open.delete(id);
+        options.onEnded?.(id);
+      },
+    });
+    open.set(id, stream);
+    observers.opened(observed(stream, true));
+    if (isClosing) stream.joined.close(closeCodes.goingAway, reason);
+  };
+
+  return {
+    list,
+    observe: observers.add,
+    start(opened) {
+      const id = nextId;
+      nextId += 1;
+      guarded(
+        () => begin(id, opened),
+        (thrown) => {
+          events.emit(bugOf(thrown, { stream: id, remote: addressOf(opened.request) }));
+          for (const leg of [opened.device, opened.service]) {
+            leg.on('error', () => leg.terminate());
+            closeAfterBug([leg], (code, why) => leg.closeNow(code, why));
+          }
+        },
+      );
+    },
+    refused(upgrade) {
+      const exchange = { kind: 'stream' as const, upgrade, messages: [], end: undefined };
+      judge.ended({
+        id: nextId,
+        device: undefined,
+        owner: ownerOf(undefined),
+        hearsWrongAudio: false,
+        seenBy: () => exchange,
+        heard: () => undefined,
+        failed() {},
+      });
+      nextId += 1;
+    },
+    async close() {
+      isClosing = true;
+      const all = list();
+      for (const { joined } of all) joined.close(closeCodes.goingAway, reason);
+      const late = baseClock.after(lastCloseMs, () => {
+        for (const { joined } of all) for (const side of ['device', 'service'] as const) joined.cut(side);
+      });
+      await Promise.all(all.map(({ hasEnded }) => hasEnded));
+      late.cancel();
+    },
+  };
+}
+
+function observed({ connection, witness, subject, hasEnded }: ProxiedStream, isNew: boolean): ObservedStream {
+  return {
+    number: connection.id,
+    openForMs: isNew ? 0 : connection.durationMs(),
+    give: (tap) => witness.observe(tap, isNew),
+    onEnd: (call) => void hasEnded.then(call),
+    onThrown: subject.failed,
+  };
+}
+
+/** Upgrades of devices: each is made at the target first, and then answered as the target answers. */
+interface Upgrades {
+  take: ProxiedStreams['upgrade'];
+  /** Cuts those that the target has not answered yet. */
+  close(): void;
+}
+
+function createUpgrades(options: StreamsOptions, streams: OpenStreams): Upgrades {
+  const { target, deadlines, baseClock, dialect, events } = options;
+  const { server, chosen } = createLegServer(options);
+  const opening = new Set<Duplex>();
+
+  const refuse = (request: IncomingMessage, socket: Duplex, failure: VoicectlError) => {
+    const about = { dialect, events: events.of.service, path: streamPath, remote: addressOf(request) };
+    const detail = failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`;
+    sendRawAnswer(socket, refuseRequest('unavailable', { ...about, detail }));
+  };
+  const relay = (refused: IncomingMessage, { request, socket, seen, redactor }: Asked) => {
+    const status = refused.statusCode ?? 0;
+    const about = { path: streamPath, remote: addressOf(request) };
+    const body = redactor.text(refused.statusMessage ?? '');
+    events.of.service.emit(refusedByTarget({ status, body }, about));
+    const answer = { status, headers: headerPairs(refused.rawHeaders), body: '', firstByteMs: 0 };
+    streams.refused(seen(concealAnswer(answer, redactor)));
+    void relayRefusal(refused, socket);
+  };
+  const accept = (
+    { opened, headers, protocol }: Extract<UpgradeOutcome, { opened: unknown }>,
+    { request, socket, head, seen, redactor, askedAt }: Asked,
+  ) => {
+    chosen.set(request, { headers, protocol });
+    let isTaken = false;
+    server.handleUpgrade(request, socket, head, (taken) => {
+      isTaken = true;
+      const answer = { status: 101, headers, body: '', firstByteMs: baseClock.now() - askedAt };
+      const upgrade = seen(concealAnswer(answer, redactor));
+      const device = taken as unknown as LegSocket;
+      const { socket: service, transport } = opened;
+      streams.start({ request, device, service, transport, upgrade, redactor });
+    });
+    if (!isTaken) opened.socket.terminate();
+  };
+  const answer = (outcome: UpgradeOutcome, asked: Asked) => {
+    opening.delete(asked.socket);
+    if ('failure' in outcome) refuse(asked.request, asked.socket, outcome.failure);
+    else if ('refused' in outcome) relay(outcome.refused, asked);
+    else accept(outcome, asked);
+  };
+
+  return {
+    take(request, socket, head, url) {
+      const askedAt = baseClock.now();
+      const headers = headerPairs(request.rawHeaders);
+      const redactor = options.secrets.redactor();
+      const told = concealRequest({ method: 'GET', url, headers, body: '' }, redactor);
+      const tokenIn = tokenPlace(url, request.headers);
+      const wallAt = baseClock.wall();
+      const seen: Asked['seen'] = (made) => ({
+        ...{ at: askedAt, wallAt, answer: made, breakdown: undefined, totalMs: baseClock.now() - askedAt },
+        request: told,
+        ...(tokenIn === undefined ? {} : { tokenIn }),
+      });
+      const asked = { request, socket, head, seen, redactor, askedAt };
+      opening.add(socket);
+      socket.once('close', () => opening.delete(socket));
+      openUpgradeLeg({ ...deadlines, url, ca: target.ca, headers, device: request.socket }, (outcome) =>
+        guarded(
+          () => answer(outcome, asked),
+          (thrown) => {
+            events.emit(bugOf(thrown, aboutRequest(request)));
+            sendRawAnswer(socket, ownFailure);
+          },
+        ),
+      );
+    },
+    close() {
+      for (const socket of opening) socket.destroy();
+    },
+  };
 }
 
 /** What the target answered to an upgrade, until the device has its own answer. */
@@ -61,11 +263,8 @@ interface Chosen {
   protocol: string | undefined;
 }
 
-/** At the end of the proxy a side that does not answer the close is cut after this time. */
-const lastCloseMs = 1_000;
-
-export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
-  const { target, deadlines, baseClock, dialect, events } = options;
+/** Makes the device's end of each stream; the answer is that which was `chosen` for its request. */
+function createLegServer({ dialect, events }: Pick<StreamsOptions, 'dialect' | 'events'>) {
   const chosen = new WeakMap<IncomingMessage, Chosen>();
   const server = new WebSocketServer<typeof WebSocket>({
     ...legSettings,
@@ -84,150 +283,7 @@ export function createProxiedStreams(options: StreamsOptions): ProxiedStreams {
     );
     sendRawAnswer(socket, answer);
   });
-  const open = new Map<number, ProxiedStream>();
-  const observers = new Set<(stream: ProxiedStream, isNew: boolean) => void>();
-  const opening = new Set<Duplex>();
-  let nextId = 1;
-  let isClosing = false;
-
-  const start = (
-    request: IncomingMessage,
-    legs: { device: LegSocket; service: LegSocket; transport: Socket },
-    upgrade: Upgrade,
-    redactor: Redactor,
-  ) => {
-    const id = nextId;
-    nextId += 1;
-    const remote = addressOf(request);
-    const begin = () => {
-      const stream = new ProxiedStream({
-        ...options,
-        ...{ id, remote, upgrade, redactor },
-        device: { socket: legs.device, transport: request.socket },
-        service: { socket: legs.service, transport: legs.transport },
-        tap: options.tap?.(id),
-        countOf: (device) => [...open.values()].filter(({ subject }) => subject.device === device).length,
-        onEnd() {
-          open.delete(id);
-          options.onEnded?.(id);
-        },
-      });
-      open.set(id, stream);
-      for (const observe of observers) observe(stream, true);
-      if (isClosing) stream.joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
-    };
-    guarded(begin, (thrown) => {
-      events.emit(bugOf(thrown, { stream: id, remote }));
-      for (const leg of [legs.device, legs.service]) {
-        leg.on('error', () => leg.terminate());
-        closeAfterBug([leg], (code, reason) => leg.closeNow(code, reason));
-      }
-    });
-  };
-
-  const refuse = (request: IncomingMessage, socket: Duplex, failure: VoicectlError) => {
-    const about = { dialect, events: events.of.service, path: streamPath, remote: addressOf(request) };
-    const detail = failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`;
-    sendRawAnswer(socket, refuseRequest('unavailable', { ...about, detail }));
-  };
-
-  const relay = (refused: IncomingMessage, { request, socket, seen, redactor }: Refusable) => {
-    const status = refused.statusCode ?? 0;
-    const about = { path: streamPath, remote: addressOf(request) };
-    const body = redactor.text(refused.statusMessage ?? '');
-    events.of.service.emit(refusedByTarget({ status, body }, about));
-    const answer = { status, headers: headerPairs(refused.rawHeaders), body: '', firstByteMs: 0 };
-    const upgrade = seen(concealAnswer(answer, redactor));
-    const exchange = { kind: 'stream' as const, upgrade, messages: [], end: undefined };
-    const id = nextId;
-    nextId += 1;
-    options.judge.ended({
-      id,
-      device: undefined,
-      owner: ownerOf(undefined),
-      hearsWrongAudio: false,
-      seenBy: () => exchange,
-      heard: () => undefined,
-      failed() {},
-    });
-    void relayRefusal(refused, socket);
-  };
-
-  return {
-    streams: () => [...open.values()],
-    observe(createTap) {
-      const stops = new Map<ProxiedStream, () => void>();
-      const observe = (stream: ProxiedStream, isNew: boolean) => {
-        const { connection, witness, hasEnded } = stream;
-        const tap = createTap(connection.id, isNew ? 0 : connection.durationMs());
-        if (tap === undefined) return;
-        stops.set(stream, witness.observe(tap, isNew));
-        void hasEnded.then(() => stops.delete(stream));
-      };
-      for (const stream of open.values()) observe(stream, false);
-      observers.add(observe);
-      return () => {
-        observers.delete(observe);
-        for (const stop of stops.values()) stop();
-      };
-    },
-    upgrade(request, socket, head, url) {
-      const [at, wallAt] = [baseClock.now(), baseClock.wall()];
-      const headers = headerPairs(request.rawHeaders);
-      const sent = { method: 'GET', url, headers, body: '' };
-      const redactor = options.secrets.redactor();
-      const told = concealRequest(sent, redactor);
-      const tokenIn = tokenPlace(url, request.headers);
-      const seen = (answer: HttpAnswer | undefined, breakdown?: Breakdown): Upgrade => ({
-        ...{ at, wallAt, answer, breakdown, totalMs: baseClock.now() - at },
-        request: told,
-        ...(tokenIn === undefined ? {} : { tokenIn }),
-      });
-      opening.add(socket);
-      socket.once('close', () => opening.delete(socket));
-      const answered = (outcome: UpgradeOutcome) => {
-        opening.delete(socket);
-        if ('failure' in outcome) refuse(request, socket, outcome.failure);
-        else if ('refused' in outcome) relay(outcome.refused, { request, socket, seen, redactor });
-        else {
-          const { opened } = outcome;
-          chosen.set(request, outcome);
-          let isTaken = false;
-          server.handleUpgrade(request, socket, head, (taken) => {
-            isTaken = true;
-            const device = taken as unknown as LegSocket;
-            const service = opened.socket;
-            const firstByteMs = baseClock.now() - at;
-            const answer = { status: 101, headers: outcome.headers, body: '', firstByteMs };
-            const upgraded = seen(concealAnswer(answer, redactor));
-            start(request, { device, service, transport: opened.transport }, upgraded, redactor);
-          });
-          if (!isTaken) opened.socket.terminate();
-        }
-      };
-      const report = (thrown: unknown) => events.emit(bugOf(thrown, aboutRequest(request)));
-      const outcome = (made: UpgradeOutcome) =>
-        guarded(
-          () => answered(made),
-          (thrown) => {
-            report(thrown);
-            sendRawAnswer(socket, ownFailure);
-          },
-        );
-      openUpgradeLeg({ ...deadlines, url, ca: target.ca, headers, device: request.socket }, outcome);
-    },
-    async close() {
-      isClosing = true;
-      for (const socket of opening) socket.destroy();
-      const all = [...open.values()];
-      for (const { joined } of all) joined.close(closeCodes.goingAway, dialect.stream.closes.shutdown.reason);
-      const late = baseClock.after(lastCloseMs, () => {
-        for (const { joined } of all) for (const side of ['device', 'service'] as const) joined.cut(side);
-      });
-      await Promise.all(all.map(({ hasEnded }) => hasEnded));
-      late.cancel();
-    },
-  };
+  return { server, chosen };
 }
 
 /** Passes the answer of a target that does not open a stream on to the device, and ends the connection. */

@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { shortText } from '../kernel/short-text.ts';
 import { isError, messageOf } from '../kernel/thrown.ts';
 import { closeCodeName, closeCodes } from '../protocol/close-codes.ts';
+import type { Tap } from '../wire/tap.ts';
 import type { EmulatorEventBody } from './events.ts';
 
 /** Calls of a stack that are told: those nearest to the error. */
@@ -38,6 +39,15 @@ export function guardClock(clock: Clock, onThrown: (thrown: unknown) => void): C
     now: () => clock.now(),
     wall: () => clock.wall(),
     after: (delayMs, call, options) => clock.after(delayMs, () => guarded(call, onThrown), options),
+  };
+}
+
+/** A tap that a page gives to a stream: what it throws ends that stream, whoever made it send, receive or end. */
+export function guardTap(tap: Tap, onThrown: (thrown: unknown) => void): Tap {
+  return {
+    opened: (upgrade) => guarded(() => tap.opened?.(upgrade), onThrown),
+    message: (message) => guarded(() => tap.message?.(message), onThrown),
+    closed: (end) => guarded(() => tap.closed?.(end), onThrown),
   };
 }
 

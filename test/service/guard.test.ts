@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { emulatorLines } from '../../src/report/emulator-lines.ts';
 import { createStyle } from '../../src/report/style.ts';
+import type { CreatePage, PageHost } from '../../src/service/control/page-handler.ts';
 import type { EmulatorEvent } from '../../src/service/events.ts';
 import type { Tap } from '../../src/wire/tap.ts';
 import { setUpEmulators } from '../helpers/emulators.ts';
@@ -17,6 +18,7 @@ afterEach(() => {
 const kinds = ['emulator', 'proxy'] as const;
 interface Watched {
   tap?: (stream?: number) => Tap | undefined;
+  page?: CreatePage;
 }
 
 /** An emulator, or a proxy in front of one. */
@@ -54,10 +56,11 @@ async function connect(service: Started, headers: Record<string, string> = {}): 
 const bugsOf = ({ events }: Started) =>
   events.filter((event): event is EmulatorEvent & { type: 'bug' } => event.type === 'bug');
 
+const broken = () => {
+  throw new TypeError('lists is not iterable');
+};
+
 describe.each(kinds)('what a handler of one connection of the %s throws', (kind) => {
-  const broken = () => {
-    throw new TypeError('lists is not iterable');
-  };
   test.each<[when: string, tap: (stream?: number) => Tap | undefined]>([
     ['when a stream opens', (stream) => (stream === 1 ? { opened: broken } : undefined)],
     ['for a message', (stream) => (stream === 1 ? { message: broken } : undefined)],
@@ -96,6 +99,57 @@ describe.each(kinds)('what a handler of one connection of the %s throws', (kind)
     expect([1011, 'Error: HTTP 500']).toContain(end ?? (await bad.closed).code);
     expect(bugsOf(service)).toHaveLength(1);
   });
+});
+
+describe.each(kinds)('what an observer of the page throws at the %s', (kind) => {
+  const says = ({ control }: Started) => void control.send({ stream: 1 }, { status: 'idle' });
+  const hangsUp = (_service: Started, { socket }: StreamClient) => socket.close(1000);
+  test.each<[when: string, tap: () => Tap, act?: (service: Started, client: StreamClient) => void]>([
+    ['for a stream that is open', broken, () => {}],
+    ['for a stream that opens', broken],
+    ['at the upgrade', () => ({ opened: broken })],
+    ['when somebody makes the service speak', () => ({ message: broken }), says],
+    ['at the end', () => ({ closed: broken }), hangsUp],
+  ])('%s ends that stream, and disturbs nobody else', async (_when, tap, act) => {
+    let host: PageHost | undefined;
+    const page: CreatePage = (made) => {
+      host = made;
+      return { token: 't', answer: async () => false, close: async () => {} };
+    };
+    const service = await start(kind, { page });
+    const observe = () => host?.observe((stream) => (stream === 1 ? tap() : undefined));
+    if (act === undefined) observe();
+    const bad = await connect(service).catch(() => clients.at(-1) as StreamClient);
+    if (act !== undefined) {
+      await bad.connected;
+      observe();
+      act(service, bad);
+    }
+    expect((await bad.closed).code).toBe(act === hangsUp ? 1000 : 1011);
+    await expect
+      .poll(() => bugsOf(service))
+      .toMatchObject([{ stream: 1, why: 'TypeError: lists is not iterable' }]);
+    await (await connect(service)).connected;
+    await expect.poll(() => service.control.state()).toMatchObject({ streams: [{ stream: 2 }] });
+  });
+});
+
+test('what a tap throws for a ping ends that stream, and the other ones are pinged', async () => {
+  const pinged = new Set<number | undefined>();
+  const service = await startEmulator({
+    pingEveryMs: 20,
+    tap: (stream) => ({
+      message({ opcode }) {
+        if (opcode === 'ping') pinged.add(stream);
+        if (opcode === 'ping' && stream === 1) broken();
+      },
+    }),
+  });
+  const [bad, good] = [await connect(service), await connect(service)];
+  expect(await bad.closed).toMatchObject({ code: 1011 });
+  expect(bugsOf(service)).toMatchObject([{ stream: 1 }]);
+  await expect.poll(() => [...pinged]).toEqual([1, 2]);
+  expect(good.socket.readyState).toBe(good.socket.OPEN);
 });
 
 test('what a handler of a token request throws is a 500 in the form of the service', async () => {

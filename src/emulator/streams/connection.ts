@@ -34,6 +34,8 @@ export interface StreamConnection extends OpenStream {
   probe(everyMs: number): void;
   /** Adds an observer. Call the result to remove it. */
   observe(watch: MakeWatch): () => void;
+  /** Ends it with what one of its handlers threw. */
+  onThrown(thrown: unknown): void;
 }
 
 export interface ConnectionOptions {
@@ -54,6 +56,7 @@ export interface ConnectionOptions {
   own: LostTime;
   dialect: Dialect;
   events: EmulatorEvents;
+  onThrown: (thrown: unknown) => void;
   /** Makes an observer of the stream. */
   watch?: MakeWatch | undefined;
 }
@@ -97,7 +100,7 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
 
   return {
     ...{ id, socket, remote, tokenElsewhere, values, totals, durationMs, device, audio },
-    ...{ probe, stall, freeze },
+    ...{ probe, stall, freeze, onThrown: options.onThrown },
     get ended() {
       return ending.ended;
     },

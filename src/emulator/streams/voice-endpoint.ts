@@ -16,6 +16,7 @@ import { invalidRequest } from '../../service/http/refusal.ts';
 import type { Random } from '../../service/random.ts';
 import { whenKnown } from '../../service/state/eventual.ts';
 import type { State } from '../../service/state/state.ts';
+import { createObservers, type ObservedStream } from '../../service/streams/observers.ts';
 import type { Pulse } from '../../wire/pulse.ts';
 import { createAudioHeaders } from '../../wire/server/audio-frame.ts';
 import { sendRawAnswer } from '../../wire/server/http-answer.ts';
@@ -91,7 +92,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const { pingEveryMs = defaultPingEveryMs } = options;
   const heartbeat = startHeartbeat(connections, baseClock, pingEveryMs);
   const own = createOwnLateness(baseClock);
-  const observers = createObservers(connections, baseClock);
+  const observers = createObservers(() => [...connections].map((one) => observed(one, baseClock)));
   const capacity = createCapacity({ connections, settings: dialect.stream, maxConnections });
   const parts = {
     ...{ connections, live, capacity },
@@ -122,9 +123,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
         nextId += 1;
         guardStream({ id, remote, socket: webSocket, options }, (guards) => {
           const upgraded = { request, answerLines };
-          const { clock, baseClock } = guards;
+          const { clock, baseClock, onThrown } = guards;
           const connection = createConnection({
-            ...{ id, remote, random, headerOf, clock, baseClock, own, dialect, events },
+            ...{ id, remote, random, headerOf, clock, baseClock, own, dialect, events, onThrown },
             socket: webSocket,
             tokenElsewhere: tokenPlace(request.url ?? '', request.headers),
             transport: request.socket,
@@ -137,7 +138,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
             connections.delete(connection);
             unwatch();
           });
-          observers.opened(connection, upgraded);
+          observers.opened(observed(connection, options.baseClock, upgraded));
           events.emit({ type: 'stream-opened', stream: connection.id, remote });
           for (const message of dialect.stream.greeting)
             connection.sendText(writeGiven(message, connection.values));
@@ -274,7 +275,7 @@ function startHeartbeat(
   pingEveryMs: number,
 ): ClockTimer {
   return repeat(clock, pingEveryMs, () => {
-    for (const connection of connections) connection.probe(pingEveryMs);
+    for (const connection of connections) guarded(() => connection.probe(pingEveryMs), connection.onThrown);
   });
 }
 
@@ -326,46 +327,21 @@ function createCapacity({ connections, settings, maxConnections }: CapacityOptio
   };
 }
 
-/** Observers that come and go while streams are open. Without one, no stream has a tap. */
-interface Observers {
-  readonly any: boolean;
-  opened(connection: StreamConnection, upgraded: Upgraded): void;
-  /** Gives a tap to each open stream, and to those that open until the result is called. */
-  add(createTap: ObserveStream): () => void;
-}
-
 /**
- * `open`: the open connections. A tap that is added to an open stream does not see its upgrade. `clock`: the machine's, as
- * audio is heard when it arrives.
+ * A tap that is given to an open stream does not see its upgrade. `clock`: the machine's, as audio is heard when it arrives.
  */
-function createObservers(open: ReadonlySet<StreamConnection>, clock: Clock): Observers {
-  const all = new Set<(connection: StreamConnection, upgraded?: Upgraded) => void>();
+function observed(connection: StreamConnection, clock: Clock, upgraded?: Upgraded): ObservedStream {
+  const { id, socket, totals, onThrown } = connection;
   return {
-    get any() {
-      return all.size > 0;
+    number: id,
+    openForMs: upgraded === undefined ? connection.durationMs() : 0,
+    give(tap) {
+      const presented = totals.device !== undefined;
+      return connection.observe((isOurEnd) =>
+        tapStream({ upgraded, tap, socket, clock, isOurEnd, presented }),
+      );
     },
-    opened(connection, upgraded) {
-      for (const observe of all) observe(connection, upgraded);
-    },
-    add(createTap) {
-      const stops = new Map<StreamConnection, () => void>();
-      const observe = (connection: StreamConnection, upgraded?: Upgraded) => {
-        const { id, socket, totals } = connection;
-        const tap = createTap(id, upgraded === undefined ? connection.durationMs() : 0);
-        if (tap === undefined) return;
-        const presented = totals.device !== undefined;
-        stops.set(
-          connection,
-          connection.observe((isOurEnd) => tapStream({ upgraded, tap, socket, clock, isOurEnd, presented })),
-        );
-        connection.socket.once('close', () => stops.delete(connection));
-      };
-      for (const connection of open) observe(connection);
-      all.add(observe);
-      return () => {
-        all.delete(observe);
-        for (const stop of stops.values()) stop();
-      };
-    },
+    onEnd: (call) => void socket.once('close', call),
+    onThrown,
   };
 }
