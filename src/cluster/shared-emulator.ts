@@ -34,6 +34,7 @@ export interface SharedEmulator extends RunningService {
 
 /** An emulator counts its streams from its own number times this, so that each number is used once in the service. */
 const streamsPerEmulator = 10_000_000;
+const firstStreamOf = (number: number) => number * streamsPerEmulator + 1;
 /** How far the time of day may differ between emulators that follow the same Redis. */
 const clockErrorMs = 1_000;
 
@@ -78,7 +79,8 @@ interface MemberOptions {
 
 async function startMember({ options, settled, shared, initial }: MemberOptions): Promise<SharedEmulator> {
   const { rateLimit, maxConnections } = settled;
-  const { instance, number, baseClock, clock, state } = shared;
+  const { id, number, baseClock, clock, state } = shared;
+  const instance = () => shared.instance;
   const events = createEvents({ options, baseClock, clock, journal: state.journal, instance });
   const random = createRandom(options.seed === undefined ? undefined : options.seed + number);
   const { authority, takeSecrets } = await createRenewableAuthority(shared.secrets, (secrets) =>
@@ -87,13 +89,13 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
       settings: withKey(settled.dialect.token, secrets),
     }),
   );
-  const strikes = countStrikes((struck) => shared.publish('struck', { struck, by: instance }));
+  const strikes = countStrikes((struck) => shared.publish('struck', { struck, by: id }));
   const faults = createFaults({ initial: [], random, events, onStruck: strikes });
   faults.sync(shared.faults);
   const service = assemble({
     ...{ options, settled, baseClock, clock, state, events, random, authority, faults },
     streamTap: options.tap,
-    firstStream: number * streamsPerEmulator + 1,
+    firstStream: firstStreamOf(number),
     leave: shared.close,
   });
   const own = createStreamActions({ voice: service.voice, dialect: settled.dialect });
@@ -107,10 +109,11 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
     emit: events.emit,
     syncFaults: faults.sync,
     takeSecrets,
+    takeNumber: (taken) => service.voice.countFrom(firstStreamOf(taken)),
     perform({ op, args }) {
       if (op === 'struck') {
         const { struck, by } = args as { struck: [id: number, strikes: number][]; by: string };
-        if (by !== instance) for (const [id, count] of struck) faults.countStrikes(id, count);
+        if (by !== id) for (const [id, count] of struck) faults.countStrikes(id, count);
         return true;
       }
       return performOnStreams(own, op, args);
@@ -123,7 +126,14 @@ async function startMember({ options, settled, shared, initial }: MemberOptions)
     allowHosts: settled.allowHosts,
     instance,
   });
-  return { ...running, control, instance, controlSecret: shared.secrets.control };
+  return {
+    ...running,
+    control,
+    controlSecret: shared.secrets.control,
+    get instance() {
+      return shared.instance;
+    },
+  };
 }
 
 /** An authority that signs and verifies with other secrets after each `takeSecrets`. */

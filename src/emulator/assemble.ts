@@ -59,7 +59,7 @@ export function createEvents({
   instance,
 }: Pick<ServiceParts, 'options' | 'baseClock' | 'clock'> & {
   journal: Pick<StateJournal, 'add'>;
-  instance?: string;
+  instance?: () => string;
 }): FoldedEvents {
   const events = foldFloods(
     createEmulatorEvents(() => clock.now(), instance),

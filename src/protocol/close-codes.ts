@@ -35,6 +35,9 @@ const names: Record<number, string> = {
   1015: 'TLS failure',
 };
 
+/** What a side did wrong that closes with such a reason (RFC 6455, section 5.5.1). */
+export const reasonNotUtf8 = 'Its close has a reason that is not UTF-8';
+
 /** The registered name of a close code, or the range that it belongs to. */
 export function closeCodeName(code: number): string {
   const name = names[code];

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../kernel/clock.ts';
-import { closeCodes } from '../protocol/close-codes.ts';
+import { closeCodes, reasonNotUtf8 } from '../protocol/close-codes.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { PeerClose } from './leg-socket.ts';
 import { type Leg, Passage, type PassageWatch, type WaitingBytes } from './passage.ts';
@@ -66,8 +66,7 @@ export function joinLegs(options: JoinLegsOptions): Joined {
     hasClosed[side] = true;
     begin(side, code, reason.toString());
     // RFC 6455, section 5.5.1. It passes as it is.
-    if (!isUtf8(reason) && first !== undefined)
-      first.violation ??= 'Its close has a reason that is not UTF-8';
+    if (!isUtf8(reason) && first !== undefined) first.violation ??= reasonNotUtf8;
     const { socket } = legs[side];
     // The answer to this frame comes from the other side. A bad frame has none, and an answer needs none.
     if (isViolation || socket.readyState !== socket.OPEN) socket.closeNow(code, reason);

@@ -184,13 +184,13 @@ export interface EmulatorEvents {
 }
 
 /** Events are delivered at once and in order; nothing is queued. */
-export function createEmulatorEvents(now: () => number, instance?: string): EmulatorEvents {
+export function createEmulatorEvents(now: () => number, instance?: () => string): EmulatorEvents {
   const start = now();
-  const named = instance === undefined ? undefined : { instance };
   const listeners = new Set<EmulatorListener>();
   return {
     emit(body) {
       const t = Math.round((now() - start) * 10) / 10;
+      const named = instance === undefined ? undefined : { instance: instance() };
       const facts = body.from === undefined ? body : { ...body, side: body.from };
       const event: EmulatorEvent = isWarning(body)
         ? { t, level: 'warning', ...named, ...facts }

@@ -42,7 +42,7 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
   secret: string | undefined;
   page: CreatePage | undefined;
   /** The name of this emulator, where several are one service. */
-  instance?: string;
+  instance?: () => string;
   observe: (createTap: ObserveStream) => () => void;
   createServer(parts: { control: ControlApi; faults: UpgradeFaults; hasPage: boolean }): Server;
   /** Ends all streams; requests are still answered. */

@@ -84,6 +84,29 @@ describe.skipIf(!hasRedis)('a Redis that does not answer', () => {
     expect(await fates([await one.present((await two.request('e')).token)])).toEqual([0]);
   });
 
+  test('that has lost its data gives no number twice, also if another emulator comes before those that ran', async () => {
+    const { redis, start } = await begin();
+    const one = await start();
+    const open = await one.present((await one.request()).token);
+    await open.connected;
+    redis.cli('FLUSHALL');
+    const two = await start();
+    expect(two.instance).toBe(one.instance);
+    const token = async () => (await two.request()).token;
+    // The first one learns at its next step that the data is lost, and comes back with its number.
+    await one.request();
+    await one.event('shared-back');
+    await expect.poll(() => two.instance).toMatch(/-2$/);
+    expect(one.instance).toMatch(/-1$/);
+    await expect.poll(token).not.toBe('');
+    const streams = [await one.present(await token()), await two.present(await token())];
+    expect(await fates(streams)).toEqual([0, 0]);
+    const { streams: listed } = await one.control.state();
+    expect(listed.map(({ stream }) => stream)).toEqual([10_000_001, 10_000_002, 20_000_001]);
+    expect(two.events.at(-1)?.instance).toMatch(/-2$/);
+    expect((await two.control.state()).devices).toMatchObject([{ connections: 3 }]);
+  });
+
   test('a token of one emulator is good for the other, before and after the data is lost', async () => {
     const { redis, start } = await begin();
     const [one, two] = [await start(), await start()];

@@ -43,6 +43,9 @@ export function setUpSharedEmulators() {
     closing.push(emulator.close);
     return {
       ...emulator,
+      get instance() {
+        return emulator.instance;
+      },
       events,
       event: (type) => watch.until(() => events.find((event) => event.type === type)),
       async request(device = 'd') {

@@ -102,7 +102,7 @@ describe.each(kinds)('what a handler of one connection of the %s throws', (kind)
 });
 
 describe.each(kinds)('what an observer of the page throws at the %s', (kind) => {
-  const says = ({ control }: Started) => void control.send({ stream: 1 }, { status: 'idle' });
+  const says = ({ control }: Started) => void control.send({ stream: 1 }, { status: 'speaking' });
   const hangsUp = (_service: Started, { socket }: StreamClient) => socket.close(1000);
   test.each<[when: string, tap: () => Tap, act?: (service: Started, client: StreamClient) => void]>([
     ['for a stream that is open', broken, () => {}],

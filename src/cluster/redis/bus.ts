@@ -31,7 +31,8 @@ export interface Bus {
 export interface BusOptions {
   link: RedisLink;
   keys: RedisKeys;
-  instance: () => string;
+  /** Id of this emulator. */
+  emulator: string;
   /** Does what another emulator asks, and answers with JSON. */
   perform: (asked: BusMessage) => unknown;
   /** Called with how many emulators did not answer in time. */
@@ -52,7 +53,7 @@ interface Question {
   done: () => void;
 }
 
-export function createBus({ link, keys, instance, perform, onMissing, onForeign }: BusOptions): Bus {
+export function createBus({ link, keys, emulator, perform, onMissing, onForeign }: BusOptions): Bus {
   const open = new Map<number, Question>();
   let asked = 0;
 
@@ -95,7 +96,7 @@ export function createBus({ link, keys, instance, perform, onMissing, onForeign 
   return {
     async join(connection) {
       await connection.listen(keys.asks, hear);
-      await connection.listen(keys.answers(instance()), hearAnswer);
+      await connection.listen(keys.answers(emulator), hearAnswer);
     },
     publish(op, args) {
       if (link.isUp) publish(keys.asks, { op, args }).catch(() => {});
@@ -110,7 +111,7 @@ export function createBus({ link, keys, instance, perform, onMissing, onForeign 
       const timer = systemClock.after(answerWithinMs, () => question.done());
       try {
         // Answers may arrive before Redis says how many emulators were asked.
-        question.missing += await publish(keys.asks, { op, args, id, from: instance() });
+        question.missing += await publish(keys.asks, { op, args, id, from: emulator });
         if (question.missing > 0) await all;
       } finally {
         timer.cancel();

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { messageOf } from '../../kernel/thrown.ts';
 import { tlsProblem } from '../../wire/client/connection-error.ts';
@@ -35,6 +34,8 @@ export function readService(answer: readonly unknown[], identity: Identity): Kno
 
 interface JoinFacts {
   url: string;
+  /** Id of this emulator. */
+  emulator: string;
   identity: Identity;
   facts: IdentityFacts;
 }
@@ -43,16 +44,15 @@ interface JoinFacts {
 export async function joinSharedService(
   connection: RedisConnection,
   names: readonly string[],
-  { url, identity, facts }: JoinFacts,
-): Promise<KnownService & { number: number; instance: string }> {
+  { url, emulator, identity, facts }: JoinFacts,
+): Promise<KnownService & { number: number }> {
   const args = [
     ...[randomUUID(), JSON.stringify(identity), JSON.stringify(secretsOf(facts))],
-    ...[JSON.stringify(initialFaults(facts)), hostname()],
+    ...[JSON.stringify(initialFaults(facts)), emulator],
   ];
   const answer = await connection.run(joinScript, names, args).catch((thrown) => refuseStart(url, thrown));
-  const [number, instance] = answer.slice(6);
   try {
-    return { ...readService(answer, identity), number: Number(number), instance: String(instance) };
+    return { ...readService(answer, identity), number: Number(answer[6]) };
   } catch (thrown) {
     connection.close();
     throw thrown;

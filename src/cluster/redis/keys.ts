@@ -2,7 +2,7 @@
 export interface RedisKeys {
   /** Hash: identity, secrets, clock, faults, counters. */
   readonly service: string;
-  /** Sorted set: names of emulators, by the time of their last report. */
+  /** Sorted set: ids of emulators, by the time of their last report. */
   readonly instances: string;
   /** Sorted set: ids of devices, by the time until which they are shown. */
   readonly devices: string;
@@ -15,7 +15,7 @@ export interface RedisKeys {
   /** Channel: messages to all emulators. */
   readonly asks: string;
   /** Channel: answers to this emulator. */
-  answers(instance: string): string;
+  answers(emulator: string): string;
   /** A rate window, packed by `scripts/window.ts`. */
   window(device: string): string;
   /** Sorted set: ids of leases, by the time at which they run out. */
@@ -37,7 +37,7 @@ export function createKeys(prefix: string): RedisKeys {
     journal: `${start}journal`,
     events: `${start}events`,
     asks: `${start}asks`,
-    answers: (instance) => `${start}answers:${instance}`,
+    answers: (emulator) => `${start}answers:${emulator}`,
     window: (device) => `${start}{${device}}:window`,
     slots: (device) => `${start}{${device}}:slots`,
     spent: (device, jti) => `${start}{${device}}:spent:${jti}`,

@@ -23,13 +23,13 @@ export interface SharedLeases {
 export interface SharedLeasesOptions {
   link: RedisLink;
   keys: RedisKeys;
-  /** Name of this emulator. */
-  instance: () => string;
+  /** Id of this emulator. */
+  emulator: string;
   /** Connections per device. */
   most: number;
 }
 
-export function createSharedLeases({ link, keys, instance, most }: SharedLeasesOptions): SharedLeases {
+export function createSharedLeases({ link, keys, emulator, most }: SharedLeasesOptions): SharedLeases {
   const held = new Map<string, Held>();
   let taken = 0;
 
@@ -53,7 +53,7 @@ export function createSharedLeases({ link, keys, instance, most }: SharedLeasesO
 
   return {
     async acquire(device) {
-      const id = `${instance()}:${++taken}`;
+      const id = `${emulator}:${++taken}`;
       const of = [keys.service, keys.slots(device), keys.devices];
       const [, connections] = await link.run(leaseScript, of, [most, leaseMs, device, id]);
       return connections === 0 ? undefined : hold(id, device, Number(connections));

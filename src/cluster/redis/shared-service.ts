@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import {
   type Clock,
   type ClockTimer,
@@ -13,12 +14,12 @@ import { checkFault } from '../../service/faults/faults.ts';
 import type { State } from '../../service/state/state.ts';
 import { type Bus, type BusMessage, createBus } from './bus.ts';
 import { connectRedis, type RedisConnection } from './connection.ts';
-import { type IdentityFacts, identityOf, type SharedSecrets } from './identity.ts';
+import { type Identity, type IdentityFacts, identityOf, type SharedSecrets } from './identity.ts';
 import { evictionWarnings, joinSharedService, readService, refuseStart } from './join-service.ts';
-import { createSharedJournal } from './journal.ts';
-import { createKeys } from './keys.ts';
-import { createSharedLeases } from './leases.ts';
-import { createRedisLink, ignoreAway } from './link.ts';
+import { createSharedJournal, type SharedJournal } from './journal.ts';
+import { createKeys, type RedisKeys } from './keys.ts';
+import { createSharedLeases, type SharedLeases } from './leases.ts';
+import { createRedisLink, ignoreAway, type RedisLink } from './link.ts';
 import { createRedisState } from './redis-state.ts';
 import { appendScript, clearJournalScript } from './scripts/journal.ts';
 import {
@@ -39,7 +40,7 @@ import {
   surveyScript,
   timeScript,
 } from './scripts/window.ts';
-import { createSharedWindows } from './windows.ts';
+import { createSharedWindows, type SharedWindows } from './windows.ts';
 
 /** How often an emulator reports that it runs, and renews its leases. */
 const pulseEveryMs = 5_000;
@@ -64,14 +65,18 @@ export interface Member {
   syncFaults(faults: readonly SharedFault[]): void;
   /** Signs and verifies with these from now on. */
   takeSecrets(secrets: SharedSecrets): Promise<void>;
+  /** It has another number from now on. */
+  takeNumber(number: number): void;
   perform(asked: BusMessage): unknown;
 }
 
 /** One service of several emulators, as one of them sees it. */
 export interface SharedService {
-  /** Name of this emulator. */
+  /** Unique; nobody reads it. */
+  readonly id: string;
+  /** Name of this emulator: its machine and its number. */
   readonly instance: string;
-  /** Its number; no other emulator of the service has had it. */
+  /** Its number; no other emulator of the service has it. It changes if Redis loses its data and gave it away. */
   readonly number: number;
   readonly secrets: SharedSecrets;
   readonly faults: readonly SharedFault[];
@@ -92,180 +97,270 @@ export interface SharedService {
  * Joins the service that a Redis holds, or creates it. Throws `connect-failed` if Redis cannot be reached, `tls-failed`, and
  * `bad-config` if Redis refuses the password or if other emulators of the service run with other settings.
  */
-export async function openSharedService({
-  url,
-  prefix,
-  base,
-  facts,
-}: SharedServiceOptions): Promise<SharedService> {
+export async function openSharedService(options: SharedServiceOptions): Promise<SharedService> {
+  const { url, prefix, base, facts } = options;
   const keys = createKeys(prefix);
-  const common = [keys.service, keys.instances, keys.devices, keys.issued, keys.journal];
-  const identity = identityOf(facts);
-  const identityText = JSON.stringify(identity);
   const time = createRedisTime(base);
-  const clock = createMovableClock(time.clock);
-  let member: Member | undefined;
-  let offset = 0;
-  let life = '';
-  /** The active faults, as Redis has them. */
-  let faults = '[]';
-  let timer: ClockTimer | undefined;
-  let closed = false;
-
-  const applyOffset = (total: number) => {
-    if (total <= offset) return;
-    const ms = total - offset;
-    offset = total;
-    clock.advance(ms);
-  };
-  const takeFaults = (list: unknown) => {
-    const read = readFaults(list);
-    faults = JSON.stringify(list);
-    member?.syncFaults(read);
-  };
-  const foreign = new Set<string>();
-  /** Reported once: another program may write all the time. */
-  const onForeign = (what: string) => {
-    if (foreign.has(what) || foreign.size >= maxForeignTold) return;
-    foreign.add(what);
-    const why = `Another program writes under ${prefix}: in Redis; its ${what} are left out`;
-    member?.emit({ type: 'shared-warning', why });
-  };
-  const perform = (asked: BusMessage): unknown => {
-    if (asked.op === 'clock') applyOffset(readOffset(asked.args));
-    else if (asked.op === 'faults') takeFaults(asked.args);
-    else if (asked.op === 'forget') windows.clear();
-    else return member?.perform(asked);
-    return true;
-  };
-
-  /** Takes part again after a break: reports what this emulator knows, and reads what the others know. */
-  const comeBack = async (connection: RedisConnection) => {
-    await bus.join(connection);
-    await time.measure(connection);
-    const mine = [identityText, JSON.stringify(secrets), faults];
-    const args = [life, randomUUID(), ...mine, offset, number, instance];
-    const found = readService(await connection.run(returnScript, common, args), identity);
-    const isKnown = found.secrets.key === secrets.key && found.secrets.control === secrets.control;
-    if (!isKnown) await member?.takeSecrets(found.secrets);
-    secrets = found.secrets;
-    life = found.life;
-    link.setLife(life);
-    if (found.isAnew) await windows.restore(connection, life);
-    await leases.renew(connection, life);
-    applyOffset(found.offset);
-    takeFaults(JSON.parse(found.faults));
-  };
-
-  const link = createRedisLink({
-    url,
-    scripts: allScripts,
-    comeBack,
-    onAway: (why) => member?.emit({ type: 'shared-away', why }),
-    onBack(awayMs) {
-      member?.emit({ type: 'shared-back', awayMs });
-      journal.resume().catch(ignoreAway);
-    },
-  });
-  const windows = createSharedWindows({
-    ...{ link, keys },
-    limit: facts.rateLimit,
-    settings: facts.dialect.rateLimit,
-  });
-  const leases = createSharedLeases({ link, keys, instance: () => instance, most: facts.maxConnections });
-  const journal = createSharedJournal({ link, keys, onForeign });
-  const bus = createBus({
-    ...{ link, keys, perform, onForeign },
-    instance: () => instance,
-    onMissing(op, missing) {
-      // A screen asks several times a second; only somebody who acts needs the warning.
-      if (op === 'list') return;
-      const who = missing === 1 ? 'One emulator does' : `${missing} emulators do`;
-      member?.emit({ type: 'shared-warning', why: `${who} not answer: ${op}` });
-    },
-  });
-
+  const identity = identityOf(facts);
+  const [emulator, machine] = [randomUUID(), hostname()];
+  let onLost = (_why: string) => {};
   const connection = await connectRedis({
     url,
     scripts: allScripts,
     deadlineMs: startDeadlineMs,
-    onLost: (why) => link.lost(why),
+    onLost: (why) => onLost(why),
   }).catch((thrown) => refuseStart(url, thrown));
-  const joined = await joinSharedService(connection, common, { url, identity, facts });
-  const { number, instance } = joined;
-  let { secrets } = joined;
-  life = joined.life;
-  faults = joined.faults;
+  const joined = await joinSharedService(connection, commonKeys(keys), { url, emulator, identity, facts });
   const warnings = await evictionWarnings(connection);
   await time.measure(connection);
+  const known = createKnowledge(createMovableClock(time.clock), joined);
+  const parts = createParts(options, { keys, time, known, emulator, identity });
   // Nothing that can fail follows: a link that has begun tries again for ever.
-  link.begin(connection, life);
-  applyOffset(joined.offset);
+  const { link, bus, journal } = parts;
+  onLost = link.lost;
+  link.begin(connection, joined.life);
+  known.moveTo(joined.offset);
+  const pulse = createLifePulse(parts);
 
+  return {
+    id: emulator,
+    get instance() {
+      return `${machine}-${known.number}`;
+    },
+    get number() {
+      return known.number;
+    },
+    secrets: known.secrets,
+    faults: known.readFaults(),
+    baseClock: time.clock,
+    clock: known.clock,
+    ask: bus.ask,
+    publish: bus.publish,
+    state: createState(parts, facts),
+    async changeFaults(how, args) {
+      const [, result] = await link.run(faultsScript, [keys.service], [keys.asks, how, ...args]);
+      await settle(bus);
+      return Number(result);
+    },
+    async attach(member) {
+      known.member = member;
+      known.onPulse = pulse.beat;
+      for (const why of warnings) member.emit({ type: 'shared-warning', why });
+      await bus.join(connection);
+      pulse.start();
+    },
+    async close() {
+      pulse.stop();
+      if (link.isUp) {
+        await journal.flush().catch(ignoreAway);
+        const leaving = [emulator, known.number];
+        await link.run(leaveScript, [keys.service, keys.instances], leaving).catch(ignoreAway);
+      }
+      link.close();
+    },
+  };
+}
+
+const commonKeys = ({ service, instances, devices, issued, journal }: RedisKeys) => [
+  ...[service, instances, devices, issued, journal],
+];
+
+/** Waits until all emulators have handled the earlier messages. */
+const settle = (bus: Bus) => bus.ask('settle', null);
+
+/** What this emulator knows of the service, and tells the member when it learns more. */
+interface Knowledge {
+  /** The clock of the service, which is moved by what is learnt. */
+  readonly clock: MovableClock;
+  /** Undefined until it takes part. */
+  member: Member | undefined;
+  /** Another emulator asks it to report that it runs. */
+  onPulse: () => void;
+  life: string;
+  secrets: SharedSecrets;
+  number: number;
+  /** How far its clock is ahead, milliseconds. */
+  readonly offset: number;
+  /** The active faults, as Redis has them. */
+  readonly faults: string;
+  moveTo(offset: number): void;
+  takeFaults(list: unknown): void;
+  readFaults(): SharedFault[];
+}
+
+function createKnowledge(
+  clock: MovableClock,
+  { life, secrets, number, faults }: Pick<Knowledge, 'life' | 'secrets' | 'number' | 'faults'>,
+): Knowledge {
+  let offset = 0;
+  let current = faults;
+  const known: Knowledge = {
+    ...{ clock, life, secrets, number },
+    member: undefined,
+    onPulse() {},
+    get offset() {
+      return offset;
+    },
+    get faults() {
+      return current;
+    },
+    moveTo(total) {
+      if (total <= offset) return;
+      const ms = total - offset;
+      offset = total;
+      clock.advance(ms);
+    },
+    takeFaults(list) {
+      const read = readFaults(list);
+      current = JSON.stringify(list);
+      known.member?.syncFaults(read);
+    },
+    readFaults: () => readFaults(JSON.parse(current)),
+  };
+  return known;
+}
+
+/** What the parts of one emulator are made of. */
+interface PartsBase {
+  keys: RedisKeys;
+  time: RedisTime;
+  known: Knowledge;
+  /** Id of this emulator. */
+  emulator: string;
+  identity: Identity;
+}
+
+/** What this emulator has of the service in Redis. */
+interface Parts extends PartsBase {
+  link: RedisLink;
+  windows: SharedWindows;
+  leases: SharedLeases;
+  journal: SharedJournal;
+  bus: Bus;
+  onForeign(what: string): void;
+}
+
+function createParts({ url, prefix, facts }: SharedServiceOptions, base: PartsBase): Parts {
+  const { keys, known, emulator } = base;
+  const { dialect, rateLimit, maxConnections } = facts;
+  const onForeign = createForeignReports(prefix, known);
+  const link: RedisLink = createRedisLink({
+    url,
+    scripts: allScripts,
+    comeBack: (connection) => comeBack(connection, parts),
+    onAway: (why) => known.member?.emit({ type: 'shared-away', why }),
+    onBack(awayMs) {
+      known.member?.emit({ type: 'shared-back', awayMs });
+      journal.resume().catch(ignoreAway);
+    },
+  });
+  const windows = createSharedWindows({ link, keys, limit: rateLimit, settings: dialect.rateLimit });
+  const leases = createSharedLeases({ link, keys, emulator, most: maxConnections });
+  const journal = createSharedJournal({ link, keys, onForeign });
+  const bus = createBus({
+    ...{ link, keys, emulator, onForeign },
+    perform: (asked) => perform(asked, parts),
+    onMissing(op, missing) {
+      // A screen asks several times a second; only somebody who acts needs the warning.
+      if (op === 'list') return;
+      const who = missing === 1 ? 'One emulator does' : `${missing} emulators do`;
+      known.member?.emit({ type: 'shared-warning', why: `${who} not answer: ${op}` });
+    },
+  });
+  const parts: Parts = { ...base, link, windows, leases, journal, bus, onForeign };
+  return parts;
+}
+
+/** Each kind is reported once: another program may write all the time. */
+function createForeignReports(prefix: string, known: Knowledge): (what: string) => void {
+  const reported = new Set<string>();
+  return (what) => {
+    if (reported.has(what) || reported.size >= maxForeignTold) return;
+    reported.add(what);
+    const why = `Another program writes under ${prefix}: in Redis; its ${what} are left out`;
+    known.member?.emit({ type: 'shared-warning', why });
+  };
+}
+
+/** Does what a message to all emulators asks. */
+function perform(asked: BusMessage, { known, windows }: Parts): unknown {
+  if (asked.op === 'clock') known.moveTo(readOffset(asked.args));
+  else if (asked.op === 'faults') known.takeFaults(asked.args);
+  else if (asked.op === 'forget') windows.clear();
+  else if (asked.op === 'pulse') known.onPulse();
+  else return known.member?.perform(asked);
+  return true;
+}
+
+/** Takes part again after a break: reports what this emulator knows, and reads what the others know. */
+async function comeBack(connection: RedisConnection, parts: Parts): Promise<void> {
+  const { keys, time, known, emulator, identity, link, windows, leases, bus } = parts;
+  await bus.join(connection);
+  await time.measure(connection);
+  const mine = [JSON.stringify(identity), JSON.stringify(known.secrets), known.faults, known.offset];
+  const args = [known.life, randomUUID(), ...mine, known.number, emulator, keys.asks];
+  const found = readService(await connection.run(returnScript, commonKeys(keys), args), identity);
+  const { key, control } = known.secrets;
+  if (found.secrets.key !== key || found.secrets.control !== control)
+    await known.member?.takeSecrets(found.secrets);
+  known.secrets = found.secrets;
+  known.life = found.life;
+  link.setLife(found.life);
+  if (found.isAnew) await windows.restore(connection, found.life);
+  await leases.renew(connection, found.life);
+  known.moveTo(found.offset);
+  known.takeFaults(JSON.parse(found.faults));
+}
+
+/** Reports at an interval that this emulator runs, renews its leases, and learns what it missed. */
+function createLifePulse({ keys, time, known, emulator, link, windows, leases }: Parts) {
+  let timer: ClockTimer | undefined;
+  let isOver = false;
   const pulse = async () => {
     const made = link.connection();
-    const [[, , itsNow]] = await Promise.all([
-      link.run(pulseScript, common, [instance]),
-      leases.renew(made, life),
+    const [[, , offset, number]] = await Promise.all([
+      link.run(pulseScript, commonKeys(keys), [emulator, known.number]),
+      leases.renew(made, known.life),
     ]);
-    applyOffset(Number(itsNow));
-    windows.purge(clock.wall());
+    known.moveTo(Number(offset));
+    if (Number(number) !== known.number) {
+      known.number = Number(number);
+      known.member?.takeNumber(known.number);
+    }
+    windows.purge(known.clock.wall());
     await time.measure(made);
   };
   const beat = () => {
     if (link.isUp) pulse().catch(ignoreAway);
   };
-  /** Waits until all emulators have handled the earlier messages. */
-  const settle = () => bus.ask('settle', null);
+  return {
+    beat,
+    start() {
+      if (isOver) return;
+      beat();
+      timer = repeat(systemClock, pulseEveryMs, beat);
+    },
+    stop() {
+      isOver = true;
+      timer?.cancel();
+    },
+  };
+}
 
-  const state = createRedisState({
-    ...{ link, keys, windows, leases, journal, onForeign },
-    dialect: facts.dialect,
-    rateLimit: facts.rateLimit,
-    nowMs: () => clock.wall(),
-    clockOffset: () => offset,
+function createState(parts: Parts, { dialect, rateLimit }: IdentityFacts): State {
+  const { keys, known, link, windows, leases, journal, bus, onForeign } = parts;
+  return createRedisState({
+    ...{ link, keys, windows, leases, journal, onForeign, dialect, rateLimit },
+    nowMs: () => known.clock.wall(),
+    clockOffset: () => known.offset,
     async advance(ms) {
       await link.run(advanceScript, [keys.service], [ms, keys.asks]);
-      await settle();
+      await settle(bus);
     },
     async forgetAll() {
       await bus.ask('forget', null);
     },
   });
-
-  return {
-    instance,
-    number,
-    secrets,
-    faults: readFaults(JSON.parse(faults)),
-    baseClock: time.clock,
-    clock,
-    ask: bus.ask,
-    publish: bus.publish,
-    state,
-    async changeFaults(how, args) {
-      const [, result] = await link.run(faultsScript, [keys.service], [keys.asks, how, ...args]);
-      await settle();
-      return Number(result);
-    },
-    async attach(to) {
-      member = to;
-      for (const why of warnings) to.emit({ type: 'shared-warning', why });
-      await bus.join(connection);
-      if (closed) return;
-      beat();
-      timer = repeat(systemClock, pulseEveryMs, beat);
-    },
-    async close() {
-      closed = true;
-      timer?.cancel();
-      if (link.isUp) {
-        await journal.flush().catch(ignoreAway);
-        await link.run(leaveScript, [keys.service, keys.instances], [instance]).catch(ignoreAway);
-      }
-      link.close();
-    },
-  };
 }
 
 function readFaults(value: unknown): SharedFault[] {

@@ -4,6 +4,7 @@ import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
+import { reasonNotUtf8 } from '../../protocol/close-codes.ts';
 import type { CloseCause, Dialect } from '../../protocol/dialect.ts';
 import { writeError } from '../../protocol/messages.ts';
 import type { EmulatorEvents, StreamTotals } from '../../service/events.ts';
@@ -148,6 +149,8 @@ function emptyTotals(stream: number): StreamTotals {
   };
 }
 
+/** RFC 6455, section 5.2. */
+const closeOpcode = 8;
 /** Audio that a device may send before a close reaches it. */
 const mostInFlightBytes = bytesForMs(500);
 
@@ -168,7 +171,7 @@ function reportEnd({
   // Without a listener a bad frame would end the process. ws closes the connection itself.
   socket.on('error', (error) => {
     totals.cause ??= 'protocol-error';
-    violation = error.message;
+    violation = violationOf(socket, error);
     ending.begin();
   });
   ending.onEnding(() => {
@@ -184,6 +187,12 @@ function reportEnd({
     if (afterClose > mostInFlightBytes) totals.bytesAfterClose = afterClose;
     events.emit({ type: 'stream-closed', ...totals, remarks: device.verdict().remarks });
   });
+}
+
+/** ws has the same words for a text and for the reason of a close. It ends both with 1007. */
+function violationOf(socket: WebSocket, { message, code }: NodeJS.ErrnoException): string {
+  const { _opcode } = (socket as unknown as { _receiver: { _opcode: number } })._receiver;
+  return code === 'WS_ERR_INVALID_UTF8' && _opcode === closeOpcode ? reasonNotUtf8 : message;
 }
 
 /** Checks whether the peer still answers, and applies the faults `stall` and `half-open`. Methods as in `Connection`. */

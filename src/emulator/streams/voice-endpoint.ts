@@ -52,6 +52,8 @@ export interface VoiceEndpoint {
   streams(): VoiceConnection[];
   /** Gives a tap to each open stream, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
+  /** The next stream has this number. */
+  countFrom(stream: number): void;
 }
 
 export interface VoiceConnection {
@@ -148,6 +150,9 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
       return undefined;
     },
     observe: observers.add,
+    countFrom(stream) {
+      nextId = stream;
+    },
     async close() {
       heartbeat.cancel();
       const gone = [...connections].map(

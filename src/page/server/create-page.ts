@@ -67,7 +67,7 @@ function openPage({ stage, facts, token, replayed }: OpenedPage): PageHandler {
       const { baseUrl, isDefault, curl, target } = facts();
       const hello = { type: 'hello', version, curl, paths, faults: faultForms() } as const;
       const where = { baseUrl: isDefault ? undefined : baseUrl, target: target?.baseUrl };
-      return { ...hello, ...where, instance: stage.instance };
+      return { ...hello, ...where, instance: stage.instance?.() };
     },
   });
   return {

@@ -17,7 +17,7 @@ export interface PageHost {
   /** Gives a tap to each open stream of this process, and to those that open until the result is called. */
   observe(createTap: ObserveStream): () => void;
   /** The name of this emulator, where several are one service. */
-  readonly instance?: string;
+  readonly instance?: () => string;
 }
 
 /** A request for the page. Its Host and Origin are already checked. */

@@ -17,6 +17,7 @@ describe.skipIf(!hasRedis)('over a Redis', () => {
       emit() {},
       syncFaults() {},
       async takeSecrets() {},
+      takeNumber() {},
       perform: () => true,
     });
     return { state: shared.state, nowMs: () => shared.clock.wall(), close: shared.close };

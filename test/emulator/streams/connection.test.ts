@@ -110,6 +110,31 @@ test.each([
   await other.until(() => other.audio.length === 640);
 });
 
+test.each([
+  [
+    'close with a reason',
+    frame(8, Buffer.of(0x03, 0xe8, 0xff, 0xfe, 0x1b)),
+    'Its close has a reason that is not UTF-8',
+  ],
+  ['text', frame(1, Buffer.of(0xff, 0xfe)), 'Invalid WebSocket frame: invalid UTF-8 sequence'],
+])(
+  'a %s that is not UTF-8 fails the connection with 1007, and is one event',
+  async (_what, bytes, reason) => {
+    const emulator = await startEmulator();
+    const peer = await rawPeer(emulator.port);
+    peer.socket.write(text(await emulator.token('d')));
+    const { stream } = await emulator.event('stream-authorised');
+    const before = emulator.events.length;
+    peer.socket.write(bytes);
+    expect((await peer.ended).subarray(-4)).toEqual(Buffer.of(0x88, 2, 0x03, 0xef));
+    peer.socket.destroy();
+    await emulator.event('stream-closed');
+    expect(emulator.events.slice(before)).toMatchObject([
+      { type: 'stream-closed', stream, cause: 'protocol-error', reason },
+    ]);
+  },
+);
+
 test('random bytes in place of frames crash nothing', async () => {
   const emulator = await startEmulator({ reply: 'echo' });
   let state = 1;

@@ -9,10 +9,10 @@ const deadAfterMs = 15_000;
 
 /**
  * Joins the service; the first emulator creates it. KEYS: service, instances, devices, issued, journal. ARGV:
- * a new life, identity (JSON), secrets (JSON), faults (JSON), name of the machine.
+ * a new life, identity (JSON), secrets (JSON), faults (JSON), id of the emulator.
  * If no emulator runs any more, the new one decides on identity and faults. Secrets that no option gives stay, the key
  * only if the algorithm is the same.
- * Answers: `same`, life, identity, secrets, offset, faults, number and name of the emulator; or `differs`, life, identity.
+ * Answers: `same`, life, identity, secrets, offset, faults and the number of the emulator; or `differs`, life, identity.
  */
 export const joinScript = freeScript(`
 local t = redis.call('TIME')
@@ -35,18 +35,19 @@ elseif known[2] ~= ARGV[2] or known[3] ~= ARGV[3] then
 end
 redis.call('HSET', KEYS[1], 'tick', real)
 local number = redis.call('HINCRBY', KEYS[1], 'numbers', 1)
-local name = ARGV[5] .. '-' .. number
-redis.call('ZADD', KEYS[2], real, name)
+redis.call('HSET', KEYS[1], 'owner ' .. number, ARGV[5])
+redis.call('ZADD', KEYS[2], real, ARGV[5])
 local all = redis.call('HMGET', KEYS[1], 'life', 'identity', 'secrets', 'offset', 'faults')
 ${keepAlive}
-return {'same', all[1], all[2], all[3], all[4], all[5], number, name}
+return {'same', all[1], all[2], all[3], all[4], all[5], number}
 `);
 
 /**
  * Takes part again after Redis was away. If Redis has lost its data, the first emulator that returns creates the service
  * again. Then nothing is granted for a moment, in which all emulators register what they know. Tokens from before are
- * refused, because they may have been used. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset,
- * number, name. Answers: `same` or `anew`, life, identity, secrets, offset, faults; or `differs`, life, identity.
+ * refused, because they may have been used. The emulator keeps its number: another one, that has joined meanwhile and got
+ * the same, takes a new one. KEYS: as to join. ARGV: life, new life, identity, secrets, faults, offset, number, id, channel.
+ * Answers: `same` or `anew`, life, identity, secrets, offset, faults; or `differs`, life, identity.
  */
 export const returnScript = freeScript(`
 local t = redis.call('TIME')
@@ -73,25 +74,36 @@ elseif real - redis.call('HGET', KEYS[1], 'tick') > ${frozenAfterMs} then
   redis.call('HSET', KEYS[1], 'opensAt', real + ${graceMs})
 end
 local number = math.max(tonumber(ARGV[7]), tonumber(redis.call('HGET', KEYS[1], 'numbers')))
-redis.call('HSET', KEYS[1], 'tick', real, 'numbers', number)
+local owner = redis.call('HGET', KEYS[1], 'owner ' .. ARGV[7])
+redis.call('HSET', KEYS[1], 'tick', real, 'numbers', number, 'owner ' .. ARGV[7], ARGV[8])
+if owner and owner ~= ARGV[8] then redis.call('PUBLISH', ARGV[9], '{"op":"pulse","args":null}') end
 redis.call('ZADD', KEYS[2], real, ARGV[8])
 local all = redis.call('HMGET', KEYS[1], 'life', 'identity', 'secrets', 'offset', 'faults')
 ${keepAlive}
 return {how, all[1], all[2], all[3], all[4], all[5]}
 `);
 
-/** Reports that an emulator runs. KEYS: as to join. ARGV: life, name. Answers: time of Redis, offset. */
+/**
+ * Reports that an emulator runs. KEYS: as to join. ARGV: life, id, number. Answers: time of Redis, offset, number: a new one
+ * if the number is that of an emulator which has returned.
+ */
 export const pulseScript = script(`
+local number = ARGV[3]
+if redis.call('HGET', KEYS[1], 'owner ' .. number) ~= ARGV[2] then
+  number = redis.call('HINCRBY', KEYS[1], 'numbers', 1)
+  redis.call('HSET', KEYS[1], 'owner ' .. number, ARGV[2])
+end
 redis.call('HSET', KEYS[1], 'tick', real)
 redis.call('ZADD', KEYS[2], real, ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', real - ${deadAfterMs})
 ${keepAlive}
-return {1, real, meta[2]}
+return {1, real, meta[2], tonumber(number)}
 `);
 
-/** An emulator stops. KEYS: service, instances. ARGV: life, name. */
+/** An emulator stops. KEYS: service, instances. ARGV: life, id, number. */
 export const leaveScript = script(`
 redis.call('ZREM', KEYS[2], ARGV[2])
+redis.call('HDEL', KEYS[1], 'owner ' .. ARGV[3])
 return {1}
 `);
 
