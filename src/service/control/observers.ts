@@ -1,6 +1,6 @@
 import type { Tap } from '../../wire/tap.ts';
-import type { ObserveStream } from '../control/page-handler.ts';
 import { guarded, guardTap } from '../guard.ts';
+import type { ObserveStream } from './page-handler.ts';
 
 /** A stream as an observer gets it. */
 export interface ObservedStream {
