@@ -20,9 +20,9 @@ const holders = {
  */
 export async function licensesOf(names, modules = join(root, 'node_modules')) {
   const texts = [...new Set(names)].sort().map(async (name) => {
-    const { version, license, author } = JSON.parse(
-      await readFile(join(modules, name, 'package.json'), 'utf8'),
-    );
+    const about = JSON.parse(await readFile(join(modules, name, 'package.json'), 'utf8'));
+    // An older package has a list of them.
+    const { version, author, licenses, license = licenses?.[0]?.type } = about;
     const holder = holders[/** @type {keyof typeof holders} */ (name)] ?? author?.name ?? author;
     const text = (await ownText(join(modules, name))) ?? (await standardText(name, license, holder));
     return `${name} ${version} (${license})\n\n${text.trim()}\n`;

@@ -1,6 +1,7 @@
 import { audioSpec } from './audio/spec.ts';
 import { checkSpec } from './check/spec.ts';
 import { type Command, type CommandGroup, defineCommand } from './command.ts';
+import { compareSpec } from './compare/spec.ts';
 import { doctorSpec } from './doctor/spec.ts';
 import { drillSpec } from './drill/spec.ts';
 import * as emulator from './emulator/spec.ts';
@@ -50,6 +51,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand(proxySpec, async () => (await import('./proxy/run.ts')).run),
   defineCommand(drillSpec, async () => (await import('./drill/run.ts')).run),
   loadGroup,
+  defineCommand(compareSpec, async () => (await import('./compare/run.ts')).run),
   defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
   defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
   defineCommand(audioSpec, async () => (await import('./audio/run.ts')).run),
@@ -60,7 +62,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
 const headings: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ['An emulator of the service:', ['serve', 'exec', 'emulator', 'replay']],
   ['A client of the service:', ['token', 'stream', 'inspect']],
-  ['Verdicts and measurements:', ['check', 'learn', 'proxy', 'drill', 'load']],
+  ['Verdicts and measurements:', ['check', 'learn', 'proxy', 'drill', 'load', 'compare']],
   ['This machine and this program:', ['audio', 'doctor', 'completion', 'help']],
 ];
 

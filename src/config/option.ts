@@ -14,6 +14,7 @@ export type CommandName =
   | 'drill'
   | 'load'
   | 'load merge'
+  | 'compare'
   | 'audio'
   | 'doctor'
   | `emulator ${'state' | 'journal' | 'reset' | 'clock' | 'fault' | 'event' | 'send' | 'speak' | 'close'}`;
@@ -24,6 +25,7 @@ export const emulators = [...servers, 'exec'] as const;
 export const callers = ['token', 'stream'] as const;
 export const askers = ['check', 'learn'] as const;
 export const results = ['load', 'load merge'] as const;
+export const comparers = ['stream', 'check', 'drill', ...results] as const;
 export const streamControllers = [
   'emulator journal',
   'emulator event',

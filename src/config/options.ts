@@ -1,4 +1,5 @@
 import { type CommandName, type Group, groups, type OptionSpec } from './option.ts';
+import { compareSettings } from './options/compare.ts';
 import { connectionSettings, outputSettings, tokenSettings } from './options/connection.ts';
 import { controlSettings } from './options/control.ts';
 import { emulatorSettings } from './options/emulator.ts';
@@ -24,6 +25,7 @@ export const options = {
   ...drillSettings,
   ...proxySettings,
   ...loadSettings,
+  ...compareSettings,
   ...controlSettings,
   ...inspectSettings,
   ...outputSettings,

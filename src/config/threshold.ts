@@ -59,3 +59,34 @@ function readFailed(limit: string): Pick<Threshold & { metric: 'failed' }, 'metr
     ? { metric: 'failed', statistic: 'share', limit: value / 100 }
     : { metric: 'failed', statistic: 'count', limit: value };
 }
+
+/** The statistics that `compare` compares. */
+const comparedStatistics = ['p50', 'p95', 'p99'];
+
+/** How much worse a figure may get: as a share of what it was, or in milliseconds; of `failed` as a share of all sessions. */
+export interface Tolerance {
+  text: string;
+  /** `first-audio:p95` or `failed`. */
+  figure: string;
+  limit: number;
+  unit: 'share' | 'ms';
+  isInclusive: boolean;
+}
+
+/** `first-audio:p95<10%`, `token:p50<=20ms`, `failed<1%`. */
+export const parseTolerance: Parse<Tolerance> = (text) => {
+  const [, metric = '', statistic, sign, limit = ''] = form.exec(text.trim()) ?? [];
+  const isTime =
+    loadMetricNames.some((name) => name === metric) && comparedStatistics.includes(statistic ?? '');
+  const isFailed = metric === 'failed' && statistic === undefined;
+  const [, percent] = /^(\d{1,5}(?:\.\d{1,3})?)%$/.exec(limit) ?? [];
+  const ms = lacksUnit(limit) ? undefined : readDuration(limit);
+  const common = { text: text.trim(), isInclusive: sign === '<=' };
+  const figure = isFailed ? metric : `${metric}:${statistic}`;
+  if ((isTime || isFailed) && percent !== undefined)
+    return { ...common, figure, limit: Number(percent) / 100, unit: 'share' };
+  if (isTime && ms !== undefined) return { ...common, figure, limit: ms, unit: 'ms' };
+  throw new Error(
+    `expected METRIC:STATISTIC<N% or <DURATION, such as first-audio:p95<10%, or failed<N%, with METRIC one of ${loadMetricNames.join(', ')} and STATISTIC one of ${comparedStatistics.join(', ')}`,
+  );
+};

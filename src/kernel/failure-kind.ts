@@ -16,6 +16,7 @@ export const failureKinds = {
   'turn-skipped': 'a turn of the conversation did not take place, or not completely',
   'wrong-close': 'the stream closed with an unexpected code',
   threshold: 'a limit of `load` was crossed, or none of its sessions was confirmed',
+  worse: 'a result is worse than that before, or than its baseline',
   'token-refused': 'the token endpoint refused the key',
   'stream-refused': 'the stream refused the token',
   unreachable: 'the service could not be reached',

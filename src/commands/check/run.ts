@@ -48,6 +48,7 @@ export async function run(context: CheckContext): Promise<number> {
       lines: (judged) => ruleLines(judged, style),
       detail: ruleDetail,
       object: ruleObject,
+      judgedIn: ({ rules }) => rules,
       summaryLines: (result) => checkSummaryLines(result, style),
       summaryObject: checkSummaryObject,
       async report(result, startedAt) {

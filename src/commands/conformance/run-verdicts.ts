@@ -4,12 +4,15 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import type { RunReport } from '../../report/run-report.ts';
+import type { ResultLine } from '../../runs/compare/lines-run.ts';
+import type { RunSet } from '../../runs/compare/run-set.ts';
 import type { Item, JudgedItem, VerdictNews } from '../../ui/verdict-model.ts';
 import type { CommandContext } from '../command.ts';
+import { openBaseline } from '../compare/baseline.ts';
 import { reportRun } from '../run-reporter.ts';
 import { createProgress } from './progress.ts';
 
-export type VerdictContext = CommandContext<'junit' | 'open' | 'ascii'>;
+export type VerdictContext = CommandContext<'junit' | 'open' | 'ascii' | 'baseline' | 'updateBaseline'>;
 
 /** What every run of verdicts results in. */
 interface VerdictResult {
@@ -43,6 +46,8 @@ export interface VerdictRun<Judged, Result extends VerdictResult> {
   lines(judged: Judged): readonly string[];
   detail(judged: Judged): readonly string[];
   object(judged: Judged): object;
+  /** All verdicts of a result. */
+  judgedIn(result: Result): readonly Judged[];
   summaryLines(result: Result): readonly string[];
   summaryObject(result: Result): object;
   report(result: Result, startedAt: number): Promise<RunReport>;
@@ -68,18 +73,25 @@ export function runVerdicts<Judged, Result extends VerdictResult>(
   const { settings, io, note } = context;
   return reportRun(context, { ...about, junit: settings.junit }, async (report) => {
     const startedAt = io.clock.wall();
+    const judge = await openBaseline(context);
     const run = await open();
     try {
       const view = await openView(context, about, run);
       try {
         const result = await run.hold(view.follower, view.signal);
-        report(() => run.report(result, startedAt));
+        const compared = await judge?.(() => runSetOf(run, result));
+        report(async () => {
+          const found = await run.report(result, startedAt);
+          return compared?.reported(found) ?? found;
+        });
         if (run.html !== undefined) {
           await writeWhole(run.html.path, await run.html.make(result, startedAt), { giveUp: io.giveUp });
           await note(`Wrote ${run.html.path}`);
         }
-        await view.finish(result);
-        return await exitCodeOf(context, result);
+        await view.finish(result, compared?.text ?? '');
+        const exitCode = await exitCodeOf(context, result);
+        if (exitCode === 0 && compared?.error !== undefined) throw compared.error;
+        return exitCode;
       } finally {
         await view.close();
       }
@@ -94,8 +106,8 @@ interface View<Judged, Result> {
   follower: VerdictFollower<Judged>;
   /** Ends the run: the signal of the command, and the user's own. */
   signal: AbortSignal;
-  /** Shows the result. Resolves when the user has seen it and it is written. */
-  finish(result: Result): Promise<void>;
+  /** Shows the result, and the text of its comparison with a baseline. Resolves when the user has seen it and it is written. */
+  finish(result: Result, compared: string): Promise<void>;
   /** Prints what was found, also if there is no result. */
   close(): Promise<void>;
 }
@@ -116,12 +128,15 @@ async function openView<Judged, Result extends VerdictResult>(
   const show = (news: VerdictNews) => {
     for (const viewer of [screen, page, progress]) viewer?.show(news);
   };
-  const print = (lines: () => readonly string[], object: () => object) => {
-    const text = json
-      ? jsonLine(object())
-      : lines()
-          .map((line) => `${line}\n`)
-          .join('');
+  const print = (lines: () => readonly string[], object: () => object) =>
+    printText(
+      json
+        ? jsonLine(object())
+        : lines()
+            .map((line) => `${line}\n`)
+            .join(''),
+    );
+  const printText = (text: string) => {
     if (screen !== undefined) kept.push(text);
     else {
       progress?.clear();
@@ -155,14 +170,17 @@ async function openView<Judged, Result extends VerdictResult>(
           );
       },
     },
-    async finish(result) {
+    async finish(result, compared) {
       const { exitCode, stopped } = result;
       const ok = exitCode === 0;
       const end = { ok, text: stopped === undefined ? (ok ? 'done, ok' : 'done, failed') : 'stopped' };
+      // The summary is the last line of JSON.
+      if (json) printText(compared);
       print(
         () => run.summaryLines(result),
         () => run.summaryObject(result),
       );
+      if (!json) printText(compared);
       page?.show({ type: 'ended', ...end });
       await screen?.finish(end);
       await restore();
@@ -174,6 +192,19 @@ async function openView<Judged, Result extends VerdictResult>(
       await page?.close();
     },
   };
+}
+
+/** A result as it is compared: what `--json` prints of it. */
+async function runSetOf<Judged, Result extends VerdictResult>(
+  run: VerdictRun<Judged, Result>,
+  result: Result,
+): Promise<RunSet> {
+  const { runOfLines } = await import('../../runs/compare/lines-run.ts');
+  const objects = [...run.judgedIn(result).map(run.object), run.summaryObject(result)];
+  return runOfLines(
+    objects.map((value, index) => ({ line: index + 1, value: value as ResultLine['value'] })),
+    'this run',
+  );
 }
 
 /** Writes one text after the other. `done` rejects with the first failure. */

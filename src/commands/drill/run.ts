@@ -51,6 +51,7 @@ export async function run(context: DrillContext): Promise<number> {
       lines: (drilled) => drilledLines(drilled, args, style),
       detail: (drilled) => drilledDetail(drilled, args),
       object: (drilled) => drilledObject(drilled, args),
+      judgedIn: ({ drilled }) => drilled,
       summaryLines: (result) => drillSummaryLines(result, style),
       summaryObject: drillSummaryObject,
       async report(result, startedAt) {

@@ -4,25 +4,36 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { loadSummaryObject } from '../../report/load-json.ts';
 import { loadSummaryLines } from '../../report/load-lines.ts';
+import { runOfLoad } from '../../runs/compare/load-run.ts';
 import type { JudgedResult, LoadSummary } from '../../runs/load/summary.ts';
 import type { CommandContext } from '../command.ts';
+import type { JudgeByBaseline } from '../compare/baseline.ts';
 import type { MakeReport } from '../run-reporter.ts';
 
 export type LoadReportContext = CommandContext<OptionOf<'load merge'>>;
+
+interface FinishOptions {
+  report: (make: MakeReport) => void;
+  /** Why the run ended early. */
+  ended?: VoicectlError | undefined;
+  judge: JudgeByBaseline | undefined;
+}
 
 /** Prints a result, writes the reports that are asked for, and throws what the run has come to. */
 export async function finishLoad(
   context: LoadReportContext,
   { result, summary }: JudgedResult,
-  { report, ended }: { report: (make: MakeReport) => void; ended?: VoicectlError | undefined },
+  { report, ended, judge }: FinishOptions,
 ): Promise<number> {
   const { settings, io, json, style, note } = context;
-  const error = ended ?? verdictOf(summary);
+  const compared = await judge?.(() => runOfLoad(result, 'this run'));
+  const error = ended ?? verdictOf(summary) ?? compared?.error;
   const exitCode = error?.exitCode ?? 0;
   const { resultOut, html } = settings;
   report(async () => {
     const { loadReport } = await import('../../report/load-report.ts');
-    return loadReport(summary, exitCode);
+    const found = loadReport(summary, exitCode);
+    return compared?.reported(found) ?? found;
   });
   const options = { giveUp: io.giveUp };
   if (resultOut !== undefined) {
@@ -34,10 +45,11 @@ export async function finishLoad(
     await writeWhole(html, loadPage(summary), options);
     await note(`Wrote ${html}`);
   }
+  const text = compared?.text ?? '';
   await io.stdout.write(
     json
-      ? jsonLine(loadSummaryObject(summary, exitCode))
-      : `\n${loadSummaryLines(summary, style).join('\n')}\n`,
+      ? `${text}${jsonLine(loadSummaryObject(summary, exitCode))}`
+      : `\n${loadSummaryLines(summary, style).join('\n')}\n${text}`,
   );
   if (error !== undefined) throw error;
   return exitCode;

@@ -3,6 +3,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { readResult } from '../../runs/load/read-result.ts';
 import { mergeResults } from '../../runs/load/result.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
+import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad, type LoadReportContext } from './finish.ts';
 
@@ -15,9 +16,10 @@ export async function run(context: LoadReportContext): Promise<number> {
 
 async function merge(context: LoadReportContext, report: (make: MakeReport) => void): Promise<number> {
   const { args, io, settings, signal } = context;
+  const judge = await openBaseline(context);
   const read = async (path: string) => readResult(await readText(path, { stdin: io.stdin, signal }), path);
   const [first, ...others] = await Promise.all(args.map(read));
   if (first === undefined) throw new VoicectlError('usage', 'There is no result to merge');
   const judged = judgeResult(mergeResults([first, ...others]), settings.threshold, { isMerged: true });
-  return finishLoad(context, judged, { report });
+  return finishLoad(context, judged, { report, judge });
 }

@@ -16,6 +16,7 @@ import type { LoadFacts } from '../../runs/load/result.ts';
 import { runLoad } from '../../runs/load/run-load.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
 import { loadWorker } from '../../runs/load/worker-file.ts';
+import { openBaseline } from '../compare/baseline.ts';
 import { type MakeReport, reportRun } from '../run-reporter.ts';
 import { finishLoad } from './finish.ts';
 import type { LoadCommandContext } from './order.ts';
@@ -52,6 +53,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
   await showPlan(context, facts);
   if (settings.dryRun) return 0;
   requireConfirmed(target, settings);
+  const judge = await openBaseline(context);
   const crew = await openCrew(context, { order, target, pcm, startAt });
   const view = await openView(context, facts);
   try {
@@ -71,7 +73,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
     const judged = judgeResult(parts, thresholds);
     await view.finish(judged.summary);
     await view.close();
-    return await finishLoad(context, judged, { report, ended });
+    return await finishLoad(context, judged, { report, ended, judge });
   } finally {
     crew.close();
     await view.close();

@@ -9,7 +9,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import type { Io } from '../../kernel/io.ts';
 import { connectedKind } from '../../protocol/messages.ts';
 import type { StereoFileOptions } from '../../recording/stereo-file.ts';
-import { type RepeatSummary, type RunResult, runRepeatedly } from '../../runs/repeat.ts';
+import { type RepeatEvent, type RepeatSummary, type RunResult, runRepeatedly } from '../../runs/repeat.ts';
 import type { SessionEvent, SessionState } from '../../session/events.ts';
 import { foldAudio } from '../../session/fold-audio.ts';
 import type { SessionOptions } from '../../session/options.ts';
@@ -27,6 +27,8 @@ export interface RunReports {
   ran(result: RunResult): void;
   /** Called with the result of several runs. */
   total(summary: RepeatSummary): void;
+  /** Called with each event before it is shown. */
+  passed?: ((event: RepeatEvent) => Promise<void>) | undefined;
 }
 
 /** Opens both ends, and runs one session or several. */
@@ -74,6 +76,7 @@ export async function runSessions(
       for await (const event of runRepeatedly(startRun, several, until)) {
         if (event.type === 'state') context.awaits(awaitedIn[event.state]);
         if (event.type === 'summary' && 'runs' in event) reports.total(event);
+        await reports.passed?.(event);
         yield event;
       }
     });

@@ -1,6 +1,10 @@
 import { basename } from 'node:path';
-import type { RepeatSummary, RunResult } from '../../runs/repeat.ts';
+import type { RunReport } from '../../report/run-report.ts';
+import type { ResultLine } from '../../runs/compare/lines-run.ts';
+import type { RepeatEvent, RepeatSummary, RunResult } from '../../runs/repeat.ts';
+import type { BaselineVerdict } from '../compare/baseline.ts';
 import { reportRun } from '../run-reporter.ts';
+import type { RunReports } from './run-sessions.ts';
 import type { StreamContext, StreamView } from './view.ts';
 
 export async function run(context: StreamContext): Promise<number> {
@@ -14,16 +18,19 @@ export async function run(context: StreamContext): Promise<number> {
   const subject = subjectOf(context);
   const runs: RunResult[] = [];
   let total: RepeatSummary | undefined;
-  const reports = {
+  const reports: RunReports = {
     ran: (result: RunResult) => void runs.push(result),
     total(summary: RepeatSummary) {
       total = summary;
     },
   };
   await reportRun(context, { command: 'stream', subject, unit: 'session', junit }, async (report) => {
+    const compared = await followBaseline(context);
+    reports.passed = compared?.passed;
     report(async () => {
       const { sessionReport } = await import('../../report/session-report.ts');
-      return sessionReport({ name: `stream ${subject}`, runs, total });
+      const found = sessionReport({ name: `stream ${subject}`, runs, total });
+      return compared?.reported(found) ?? found;
     });
     // First, so that the drawing thread starts while the rest is loaded.
     const view = await openView(context);
@@ -32,9 +39,41 @@ export async function run(context: StreamContext): Promise<number> {
       await runSessions({ ...context, note: view.note }, view, reports);
     } finally {
       await view.close();
+      await compared?.print();
     }
+    if (compared?.error !== undefined) throw compared.error;
   });
   return 0;
+}
+
+/** Compares what a session, or several, come to with the baseline. Undefined without `--baseline`. */
+async function followBaseline(context: StreamContext) {
+  if (context.settings.baseline === undefined) return undefined;
+  const { json, lines } = context;
+  const { openBaseline } = await import('../compare/baseline.ts');
+  const { runOfLines } = await import('../../runs/compare/lines-run.ts');
+  const judge = await openBaseline(context);
+  const seen: ResultLine[] = [];
+  let verdict: BaselineVerdict | undefined;
+  return {
+    /** Takes an event before it is shown: with `--json` the summary is the last line. */
+    async passed(event: RepeatEvent) {
+      const isFirst = event.type === 'session' && seen.length === 0;
+      if (!isFirst && event.type !== 'run' && event.type !== 'summary') return;
+      seen.push({ line: seen.length + 1, value: { ...event } });
+      if (event.type !== 'summary') return;
+      const all = seen.splice(0);
+      verdict = await judge?.(() => runOfLines(all, 'this run'));
+      if (json) await lines.write(verdict?.text ?? '');
+    },
+    async print() {
+      if (!json && verdict !== undefined) await lines.write(verdict.text);
+    },
+    reported: (found: RunReport) => verdict?.reported(found) ?? found,
+    get error() {
+      return verdict?.error;
+    },
+  };
 }
 
 /** Short name of the source. */

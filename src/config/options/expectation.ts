@@ -80,7 +80,7 @@ export const expectationSettings = {
     help: 'number of warm-up sessions to run first; they do not count',
   }),
   junit: define({
-    commands: ['stream', 'check', 'drill', ...results],
+    commands: ['stream', 'check', 'drill', 'compare', ...results],
     group: 'files',
     flag: '--junit <FILE>',
     parse: parseText,

@@ -259,7 +259,7 @@ export const streamSettings = {
 /** `inspect`. */
 export const inspectSettings = {
   html: define({
-    commands: ['inspect', 'check', ...results],
+    commands: ['inspect', 'check', 'compare', ...results],
     group: 'files',
     flag: '--html <FILE>',
     parse: parseText,

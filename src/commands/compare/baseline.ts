@@ -1,0 +1,118 @@
+import { readText } from '../../files/read-text.ts';
+import { systemCode } from '../../files/refusal.ts';
+import { writeWhole } from '../../files/write-whole.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { compareLines, comparisonText } from '../../report/compare-lines.ts';
+import { comparisonObject, comparisonReport, withComparison } from '../../report/compare-report.ts';
+import type { RunReport } from '../../report/run-report.ts';
+import type { RunComparison } from '../../runs/compare/compare-runs.ts';
+import type { RunSet } from '../../runs/compare/run-set.ts';
+import type { CommandContext } from '../command.ts';
+
+type BaselineContext = Pick<
+  CommandContext<'baseline' | 'updateBaseline'>,
+  'settings' | 'io' | 'signal' | 'json' | 'style' | 'note'
+> & { settings: Partial<CommandContext<'tolerance'>['settings']> };
+
+/** What a comparison with a baseline comes to. */
+export interface BaselineVerdict {
+  /** What is printed: lines, or with `--json` an object. Empty if there was nothing to compare with. */
+  text: string;
+  /** Why the run fails, if it does. */
+  error: VoicectlError | undefined;
+  /** The report of a run, with the comparison in it. */
+  reported(found: RunReport): RunReport;
+}
+
+/** Compares a run with the baseline, and adds it where that is asked for. Does not throw: the run has its result. */
+export type JudgeByBaseline = (run: () => RunSet | Promise<RunSet>) => Promise<BaselineVerdict>;
+
+/**
+ * Reads the baseline of a command before its run begins. Undefined without `--baseline`. Throws `bad-input` for a file that is not
+ * one, or is not there, unless `--update-baseline` begins it.
+ */
+export async function openBaseline(context: BaselineContext): Promise<JudgeByBaseline | undefined> {
+  const { settings, io, signal } = context;
+  const { baseline: path, updateBaseline = false } = settings;
+  if (path === undefined) return undefined;
+  const { readRuns } = await import('../../runs/compare/read-runs.ts');
+  const content = await readText(path, { stdin: io.stdin, signal }).catch((thrown) => {
+    const isMissing = thrown instanceof VoicectlError && systemCode(thrown.cause) === 'ENOENT';
+    if (isMissing && updateBaseline) return undefined;
+    throw isMissing ? missing(thrown) : thrown;
+  });
+  const base = content === undefined ? undefined : readRuns(content, path);
+  return async (run) => {
+    try {
+      return await judge(context, path, base, await run());
+    } catch (thrown) {
+      return { text: '', error: toVoicectlError(thrown), reported: (found) => found };
+    }
+  };
+}
+
+function missing({ code, message, cause, details }: VoicectlError): VoicectlError {
+  return new VoicectlError(code, message, { hint: '--update-baseline begins a baseline.', cause, details });
+}
+
+async function judge(
+  context: BaselineContext,
+  path: string,
+  base: RunSet | undefined,
+  run: RunSet,
+): Promise<BaselineVerdict> {
+  const { settings, io, json, style } = context;
+  const [next] = run.runs;
+  if (base === undefined) {
+    if (next.invalid.length === 0) await write(context, path, base, run);
+    else await context.note(`${path} was not begun: this run is not valid`);
+    return { text: '', error: undefined, reported: (found) => found };
+  }
+  const { compareRuns } = await import('../../runs/compare/compare-runs.ts');
+  const comparison = compareRuns(base, run, settings.tolerance ?? []);
+  const error = comparisonError(comparison);
+  if (settings.updateBaseline) {
+    if (error === undefined) await write(context, path, base, run);
+    else
+      await context.note(
+        `This run was not added to ${path}. If it is the new normal, remove the file: another baseline begins.`,
+      );
+  }
+  return {
+    text: json
+      ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0))
+      : `\n${compareLines(comparison, style).join('\n')}\n`,
+    error,
+    reported: (found) => withComparison(found, comparisonReport(comparison, { startedAt: io.clock.wall() })),
+  };
+}
+
+async function write(
+  { io, note }: BaselineContext,
+  path: string,
+  base: RunSet | undefined,
+  run: RunSet,
+): Promise<void> {
+  const { addToBaseline } = await import('../../runs/compare/baseline.ts');
+  const { fewestRuns } = await import('../../runs/compare/noise.ts');
+  const { text, count } = addToBaseline(base, run);
+  await writeWhole(path, text, { giveUp: io.giveUp });
+  const isEnough = count >= fewestRuns || run.runs[0].figures.length === 0;
+  const more = isEnough ? '' : `; ${fewestRuns - count} more until a comparison says whether it got worse`;
+  await note(`Wrote ${path}: ${count} ${count === 1 ? 'run' : 'runs'}${more}`);
+}
+
+/** What a comparison comes to: `not-valid`, or that it got worse. */
+export function comparisonError(comparison: RunComparison): VoicectlError | undefined {
+  const { verdict, invalid } = comparison;
+  const text = comparisonText(comparison);
+  if (verdict === 'not valid')
+    return new VoicectlError('not-valid', `Not valid: ${invalid.join('; ')}`, {
+      hint: 'Repeat the run that is not valid.',
+    });
+  if (verdict !== 'worse' && verdict !== 'changed') return undefined;
+  return new VoicectlError('expectation-failed', `${text[0]?.toUpperCase()}${text.slice(1)}`, {
+    details: { kind: 'worse' },
+  });
+}

@@ -1,0 +1,39 @@
+import { readText } from '../../files/read-text.ts';
+import { writeWhole } from '../../files/write-whole.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { jsonLine } from '../../kernel/escape.ts';
+import { compareLines } from '../../report/compare-lines.ts';
+import { comparisonObject, comparisonReport } from '../../report/compare-report.ts';
+import { compareRuns } from '../../runs/compare/compare-runs.ts';
+import { readRuns } from '../../runs/compare/read-runs.ts';
+import type { ContextOf } from '../command.ts';
+import { reportRun } from '../run-reporter.ts';
+import { comparisonError } from './baseline.ts';
+import type { compareSpec } from './spec.ts';
+
+export async function run(context: ContextOf<typeof compareSpec>): Promise<number> {
+  const { settings, io, signal, args, json, style, note } = context;
+  const { junit, html, tolerance } = settings;
+  const [before = '', now = ''] = args;
+  if (before === '-' && now === '-')
+    throw new VoicectlError('usage', 'Only one of them can be standard input');
+  return reportRun(context, { command: 'compare', subject: args.join(' '), junit }, async (report) => {
+    const read = async (path: string) => readRuns(await readText(path, { stdin: io.stdin, signal }), path);
+    const [a, b] = [await read(before), await read(now)];
+    const comparison = compareRuns(a, b, tolerance);
+    report(() => comparisonReport(comparison, { startedAt: io.clock.wall() }));
+    const error = comparisonError(comparison);
+    if (html !== undefined) {
+      const { comparisonPage } = await import('../../report/compare-page.ts');
+      await writeWhole(html, comparisonPage(comparison), { giveUp: io.giveUp });
+      await note(`Wrote ${html}`);
+    }
+    await io.stdout.write(
+      json
+        ? jsonLine(comparisonObject(comparison, error?.exitCode ?? 0))
+        : `${compareLines(comparison, style).join('\n')}\n`,
+    );
+    if (error !== undefined) throw error;
+    return 0;
+  });
+}

@@ -1,0 +1,132 @@
+import { escapeText } from '../kernel/escape.ts';
+import type {
+  Change,
+  ComparedSide,
+  FigureChange,
+  ItemChange,
+  RunComparison,
+} from '../runs/compare/compare-runs.ts';
+import { countText } from './event-words.ts';
+import { msText, percentText } from './load-lines.ts';
+import type { Style } from './style.ts';
+
+/** What a comparison comes to, in a sentence. */
+export function comparisonText(comparison: RunComparison): string {
+  const { kind, a, figures, items, verdict, unchanged } = comparison;
+  const count = (change: Change, noun: string) =>
+    countText([...figures, ...items].filter((one) => one.change === change).length, noun);
+  const noun =
+    kind === 'dialect' ? 'setting' : kind === 'check' ? 'rule' : kind === 'drill' ? 'situation' : 'figure';
+  switch (verdict) {
+    case 'worse':
+      return `${count('worse', noun)} got worse${noun === 'figure' ? ' beyond the noise' : ''}`;
+    case 'changed':
+      return `${count('changed', noun)} ${items.length === 1 ? 'differs' : 'differ'}`;
+    case 'better':
+      return `nothing got worse; ${count('better', noun)} got better`;
+    case 'not valid':
+      return 'one of them is not valid: nothing can be said';
+    case 'unknown':
+      return noun === 'figure'
+        ? `it cannot be known whether it got worse: ${a.name} has ${countText(a.runs, 'run')}, and runs differ by themselves; ${fewest} are needed`
+        : `${count('unknown', noun)} cannot be judged now`;
+    case 'same':
+      return noun === 'figure'
+        ? `not worse: all ${countText(figures.length, 'figure')} are within the noise`
+        : `not worse: ${countText(unchanged, noun)} as before`;
+  }
+}
+
+const fewest = 'at least five';
+
+/** A comparison for people: the verdict, and what got worse first. */
+export function compareLines(comparison: RunComparison, style: Style): string[] {
+  const { a, b, invalid, items, unchanged, verdict } = comparison;
+  return [
+    `${markOf(verdict, style)} ${escapeText(comparisonText(comparison))}`,
+    `${style.dim('before'.padEnd(markWidth))} ${sideText(a)}`,
+    `${style.dim('now'.padEnd(markWidth))} ${sideText(b)}`,
+    ...invalid.map((why) => `${style.bad('INVALID'.padEnd(markWidth))} ${escapeText(why)}`),
+    ...figureLines(comparison, style),
+    ...items.flatMap((item) => itemLines(item, style)),
+    ...(items.length > 0 && unchanged > 0 ? [style.dim(`${unchanged} as before`)] : []),
+  ];
+}
+
+const markWidth = 8;
+
+export function markText(verdict: RunComparison['verdict']): string {
+  return {
+    worse: 'WORSE',
+    changed: 'CHANGED',
+    unknown: 'unknown',
+    better: 'better',
+    same: 'same',
+    'not valid': 'INVALID',
+  }[verdict];
+}
+
+function markOf(verdict: RunComparison['verdict'], style: Style): string {
+  const text = markText(verdict).padEnd(markWidth);
+  if (verdict === 'better' || verdict === 'same') return style.good(text);
+  return verdict === 'unknown' ? style.note(text) : style.bad(text);
+}
+
+/** A side: its name, what was measured, how many runs and when. */
+export function sideText({ name, subject, runs, from, to }: ComparedSide): string {
+  const day = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+  const when =
+    from === null || to === null ? '' : from === to ? `, ${day(from)}` : `, ${day(from)} to ${day(to)}`;
+  const of = subject === '' ? '' : `: ${subject}`;
+  return escapeText(`${name}${of}${runs > 1 ? `, ${runs} runs` : ''}${when}`);
+}
+
+/** The columns of a table of figures. */
+export const figureHead = ['figure', 'before', 'now', 'difference', 'noise up to'] as const;
+
+/** The cells of a figure below these columns. */
+export function figureCells(figure: FigureChange): string[] {
+  const { name, a, b, isLowerBound, difference, noise, isNoiseKnown, tolerance } = figure;
+  const value = (one: number | null) =>
+    one === null ? '–' : name === 'failed' ? percentText(one, 2) : msText(one);
+  const more = (one: number | null) =>
+    one === null ? '–' : name === 'failed' ? `${(one * 100).toFixed(2)} points` : percentText(one, 1);
+  return [
+    name,
+    value(a),
+    `${isLowerBound ? '≥ ' : ''}${value(b)}`,
+    difference === null ? '–' : `${difference > 0 ? '+' : ''}${more(difference)}`,
+    `${noise === null ? 'not known' : more(noise)}${noise === null || isNoiseKnown ? '' : ', and more between runs'}${tolerance === null ? '' : `; allowed ${tolerance}`}`,
+  ];
+}
+
+function figureLines({ figures }: RunComparison, style: Style): string[] {
+  if (figures.length === 0) return [];
+  const rows = figures.map(figureCells);
+  const widths = figureHead.map((text, index) =>
+    Math.max(text.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, index) =>
+        index === 0 || index === 4 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0),
+      )
+      .join('  ')
+      .trimEnd();
+  return [
+    '',
+    `${' '.repeat(markWidth + 1)}${style.dim(line(figureHead))}`,
+    ...rows.map((row, index) => `${markOf(figures[index]?.change ?? 'same', style)} ${line(row)}`),
+  ];
+}
+
+/** `pass → fail`. */
+export function itemText({ a, b }: ItemChange): string {
+  return `${a ?? 'nothing'} → ${b ?? 'nothing'}`;
+}
+
+function itemLines(item: ItemChange, style: Style): string[] {
+  const { id, title, message, change } = item;
+  const head = `${markOf(change, style)} ${id}  ${escapeText(itemText(item))}${title === '' ? '' : `  ${escapeText(title)}`}`;
+  return message === '' ? [head] : [head, `${' '.repeat(markWidth + 1)}${style.dim(escapeText(message))}`];
+}

@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import { checkShape } from './check-shape.ts';
+import { textUpTo, verdictSchema } from './lines-run.ts';
+import type { RunSet } from './run-set.ts';
+
+/** The most runs that a baseline keeps: the newest. */
+export const mostRuns = 20;
+
+const planSchema = z.array(z.tuple([textUpTo(100), z.union([z.number(), textUpTo(1_000)])])).max(20);
+const figureSchema = z.object({
+  name: z.string().regex(/^[a-z-]{1,20}(:p\d{1,2})?$/, 'expected a figure such as first-audio:p95'),
+  value: z.number().min(0).max(1e9),
+  noise: z.number().min(0).max(100),
+  isLowerBound: z.boolean(),
+});
+const itemSchema = z.object({
+  id: z.string().regex(/^[A-Za-z0-9-]{1,60}(\/[A-Za-z0-9-]{1,60})?$/, 'expected an id such as R12'),
+  title: textUpTo(200),
+  verdict: verdictSchema,
+  message: textUpTo(2_000).default(''),
+});
+const baselineSchema = z.object({
+  type: z.literal('baseline'),
+  format: z.literal(1),
+  kind: z.enum(['load', 'stream', 'check', 'drill']),
+  subject: textUpTo(2_000),
+  plan: planSchema,
+  runs: z
+    .array(
+      z.object({
+        at: z.number().min(0).max(8.64e15).nullable(),
+        figures: z.array(figureSchema).max(100),
+        items: z.array(itemSchema).max(1_000),
+      }),
+    )
+    .min(1)
+    .max(mostRuns),
+});
+
+/** Throws `bad-input`. */
+export function readBaseline(value: unknown, name: string): RunSet {
+  const { kind, subject, plan, ...data } = checkShape(baselineSchema, value, name);
+  const runs = data.runs.map((run) => ({ ...run, invalid: [] }));
+  return { kind, subject, plan, name, runs: runs as unknown as RunSet['runs'] };
+}
+
+/** A baseline with one run more, as text: the oldest go beyond twenty. `before`: undefined if a new one begins. */
+export function addToBaseline(before: RunSet | undefined, next: RunSet): { text: string; count: number } {
+  const runs = [...(before?.runs ?? []), ...next.runs].slice(-mostRuns).map(({ at, figures, items }) => ({
+    at,
+    figures: figures.map(({ value, noise, ...rest }) => ({
+      ...rest,
+      value: short(value),
+      noise: short(noise),
+    })),
+    items: items.map(({ id, title, verdict }) => ({ id, title, verdict })),
+  }));
+  const { kind, subject, plan } = next;
+  const [head, ...each] = [{ type: 'baseline', format: 1, kind, subject, plan }, ...runs].map((one) =>
+    JSON.stringify(one),
+  );
+  // A line for each run, so that a change to it is easy to read.
+  return { text: `${head?.slice(0, -1)},"runs":[\n${each.join(',\n')}\n]}\n`, count: runs.length };
+}
+
+/** Six figures are more than a measurement has. */
+function short(value: number): number {
+  return Number(value.toPrecision(6));
+}

@@ -1,0 +1,284 @@
+import statistics from 'jstat';
+import type { Tolerance } from '../../config/threshold.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { type Figure, failedFigure, fromScale, toScale } from './figure.ts';
+import { type Deviation, deviationOf, fewestRuns } from './noise.ts';
+import { type ComparedItem, type ComparedRun, isBeside, type RunKind, type RunSet } from './run-set.ts';
+
+/**
+ * `unknown`: there are too few runs to know the noise; `changed`: another value of a setting, which is neither better
+ * nor worse.
+ */
+export type Change = 'worse' | 'changed' | 'unknown' | 'better' | 'same';
+
+export interface FigureChange {
+  name: string;
+  /** Milliseconds, or of `failed` a share; the mean of several runs. Null if it was not measured. */
+  a: number | null;
+  b: number | null;
+  /** Whether `b` is at least this. */
+  isLowerBound: boolean;
+  /** What `b` is more: as a share of `a`; of `failed` the difference of the shares. Null if either is missing. */
+  difference: number | null;
+  /** A difference up to this is noise. Null if it cannot be said. */
+  noise: number | null;
+  /** Whether the noise between runs is in it. */
+  isNoiseKnown: boolean;
+  /** What the user allows beside the noise. */
+  tolerance: string | null;
+  change: Change;
+}
+
+export interface ItemChange {
+  id: string;
+  title: string;
+  /** Verdicts, or values; null where it is not there. Several verdicts of a baseline are joined. */
+  a: string | null;
+  b: string | null;
+  message: string;
+  change: Change;
+}
+
+export interface ComparedSide extends Pick<RunSet, 'name' | 'subject'> {
+  runs: number;
+  /** When the first and the last run started; null if no result says it. */
+  from: number | null;
+  to: number | null;
+}
+
+export interface RunComparison {
+  kind: RunKind;
+  a: ComparedSide;
+  b: ComparedSide;
+  /** The worst of all changes; `not valid`: nothing was judged. */
+  verdict: Change | 'not valid';
+  /** Why one of them is not valid. */
+  invalid: string[];
+  /** What got worse is first. */
+  figures: FigureChange[];
+  /** What changed, the worst first. */
+  items: ItemChange[];
+  /** How many items are as they were. */
+  unchanged: number;
+}
+
+const changes: readonly Change[] = ['worse', 'changed', 'unknown', 'better', 'same'];
+
+/**
+ * Says whether `b` is worse than `a`. Throws `bad-input` if they are not comparable, or if a tolerance names a figure
+ * that neither has.
+ */
+export function compareRuns(a: RunSet, b: RunSet, tolerances: readonly Tolerance[] = []): RunComparison {
+  requireComparable(a, b);
+  requireTolerated([a, b], tolerances);
+  const invalid = [a, b].flatMap(({ name, runs }) =>
+    runs.flatMap((run) => run.invalid.map((why) => `${name}: ${why}`)),
+  );
+  const isValid = invalid.length === 0;
+  const figures = compareFigures(a, b, tolerances).map((one) =>
+    isValid ? one : { ...one, change: 'unknown' as const },
+  );
+  const { items, unchanged } = compareItems(a, b);
+  const found = [...figures, ...items].map(({ change }) => change);
+  // One figure that nothing is known of says little where others are known.
+  const verdict =
+    changes.find((one) => found.includes(one) && (one !== 'unknown' || isUnknown(figures))) ?? 'same';
+  return {
+    kind: a.kind,
+    a: sideOf(a),
+    b: sideOf(b),
+    verdict: isValid ? verdict : 'not valid',
+    invalid,
+    figures,
+    items: isValid ? items : [],
+    unchanged: isValid ? unchanged : 0,
+  };
+}
+
+const isUnknown = (figures: readonly FigureChange[]) => figures.every(({ change }) => change === 'unknown');
+
+function sideOf({ name, subject, runs }: RunSet): ComparedSide {
+  const times = runs.flatMap(({ at }) => (at === null ? [] : [at]));
+  const [from, to] = times.length === 0 ? [null, null] : [Math.min(...times), Math.max(...times)];
+  return { name, subject, runs: runs.length, from, to };
+}
+
+function requireComparable(a: RunSet, b: RunSet): void {
+  if (a.kind !== b.kind)
+    throw notComparable(`${a.name} is of ${a.kind}, ${b.name} of ${b.kind}`, 'Both must be of one kind.');
+  const planOf = new Map(b.plan);
+  for (const [name, value] of a.plan) {
+    const other = planOf.get(name);
+    if (other !== value)
+      throw notComparable(
+        `${name} is ${value} in ${a.name}, and ${other ?? 'not known'} in ${b.name}`,
+        'Only runs with the same plan can be compared.',
+      );
+  }
+  if (a.kind === 'dialect') return;
+  const ids = new Set(newest(b).items.map(({ id }) => id));
+  const missing = newest(a).items.filter(({ id }) => !ids.has(id) && !isBeside(id));
+  if (missing.length > 0)
+    throw notComparable(
+      `${b.name} does not judge ${missing.length} of what ${a.name} judges, such as ${missing[0]?.id}`,
+      'Only runs of the same level and choice can be compared.',
+    );
+}
+
+function notComparable(message: string, hint: string): VoicectlError {
+  return new VoicectlError('bad-input', `Not comparable: ${message}`, { hint });
+}
+
+function requireTolerated(sets: readonly RunSet[], tolerances: readonly Tolerance[]): void {
+  const known = new Set(
+    sets.flatMap(({ runs }) => runs.flatMap(({ figures }) => figures.map(({ name }) => name))),
+  );
+  const unknown = tolerances.find(({ figure }) => !known.has(figure));
+  if (unknown === undefined) return;
+  const names = known.size === 0 ? 'There are no figures in them.' : `They have ${[...known].join(', ')}.`;
+  throw new VoicectlError('bad-input', `--tolerance ${unknown.text}: neither result has this figure`, {
+    hint: names,
+  });
+}
+
+const newest = ({ runs }: RunSet): ComparedRun => runs.at(-1) ?? runs[0];
+
+function compareFigures(a: RunSet, b: RunSet, tolerances: readonly Tolerance[]): FigureChange[] {
+  const names = [
+    ...new Set([...a.runs, ...b.runs].flatMap(({ figures }) => figures.map(({ name }) => name))),
+  ];
+  const compared = names.map((name) => {
+    const tolerance = tolerances.find(({ figure }) => figure === name);
+    return compareFigure(name, { a: figuresOf(a, name), b: figuresOf(b, name), of: names.length, tolerance });
+  });
+  const weight = ({ difference, noise }: FigureChange) => Math.abs(difference ?? 0) / (noise ?? 1);
+  return compared.toSorted(
+    (one, other) =>
+      changes.indexOf(one.change) - changes.indexOf(other.change) || weight(other) - weight(one),
+  );
+}
+
+function figuresOf({ runs }: RunSet, name: string): Figure[] {
+  return runs.flatMap(({ figures }) => figures.find((one) => one.name === name) ?? []);
+}
+
+interface FigurePair {
+  a: readonly Figure[];
+  b: readonly Figure[];
+  /** How many figures are compared at the same time. */
+  of: number;
+  tolerance: Tolerance | undefined;
+}
+
+/** A time between messages does not exist where each reply is one message. */
+const mayVanish = /^(jitter|gap):/;
+
+function compareFigure(name: string, { a: all, b, of, tolerance }: FigurePair): FigureChange {
+  // The true value of a lower bound is not known.
+  const a = all.filter(({ isLowerBound }) => !isLowerBound);
+  const isLowerBound = b.some((one) => one.isLowerBound);
+  const allowed = tolerance === undefined ? null : tolerance.text;
+  const common = { name, isLowerBound, tolerance: allowed };
+  if (a.length === 0 || b.length === 0) {
+    const isGone =
+      all.length >= fewestRuns && b.length === 0 && name.endsWith(':p50') && !mayVanish.test(name);
+    return {
+      ...common,
+      ...{ a: meanOf(name, a), b: meanOf(name, b), difference: null, noise: null, isNoiseKnown: false },
+      change: isGone ? 'worse' : 'unknown',
+    };
+  }
+  const sampled = (figures: readonly Figure[]) => ({
+    values: figures.map(toScale),
+    noises: figures.map(({ noise }) => noise),
+  });
+  const { difference, limit, isKnown } = deviationOf(sampled(a), sampled(b), of);
+  const from = statistics.mean(a.map(toScale));
+  const was = fromScale(name, from);
+  const is = fromScale(name, from + difference);
+  const share = (value: number) => (name === failedFigure ? value - was : value / was - 1);
+  const isTolerated = tolerance !== undefined && isWithin(tolerance, was, is);
+  return {
+    ...common,
+    ...{ a: was, b: is, difference: share(is), noise: share(fromScale(name, from + limit)) },
+    isNoiseKnown: isKnown,
+    change: changeOf(
+      { difference, limit, isKnown },
+      { isTolerated, isLowerBound, hasTolerance: allowed !== null },
+    ),
+  };
+}
+
+function changeOf(
+  { difference, limit, isKnown }: Deviation,
+  {
+    isTolerated,
+    isLowerBound,
+    hasTolerance,
+  }: Record<'isTolerated' | 'isLowerBound' | 'hasTolerance', boolean>,
+): Change {
+  // Without enough runs only the user can say how much is noise.
+  if (!isKnown && !hasTolerance) return 'unknown';
+  if (difference > limit && !isTolerated) return 'worse';
+  if (isLowerBound) return 'unknown';
+  return difference < -limit && isKnown ? 'better' : 'same';
+}
+
+function meanOf(name: string, figures: readonly Figure[]): number | null {
+  return figures.length === 0 ? null : fromScale(name, statistics.mean(figures.map(toScale)));
+}
+
+/** Whether a change is one that the user allows. */
+function isWithin({ figure, limit, unit, isInclusive }: Tolerance, was: number, is: number): boolean {
+  const change = unit === 'share' && figure !== failedFigure ? is / was - 1 : is - was;
+  // Logarithms and back: the last digits are not those of the values.
+  const shown = Number(change.toPrecision(9));
+  return isInclusive ? shown <= limit : shown < limit;
+}
+
+function compareItems(a: RunSet, b: RunSet): { items: ItemChange[]; unchanged: number } {
+  const before = new Map(newest(a).items.map((item) => [item.id, item]));
+  const after = new Map(newest(b).items.map((item) => [item.id, item]));
+  const all = [...new Set([...before.keys(), ...after.keys()])].map((id): ItemChange => {
+    const [was, is] = [before.get(id), after.get(id)];
+    const unsaid = isBeside(id) ? 'pass' : undefined;
+    const verdictIn = ({ items }: ComparedRun) => items.find((one) => one.id === id)?.verdict ?? unsaid;
+    const seen = a.runs.flatMap((run) => verdictIn(run) ?? []);
+    const now = is?.verdict ?? unsaid;
+    return {
+      id,
+      title: is?.title ?? was?.title ?? '',
+      a: seen.length === 0 ? null : [...new Set(seen)].join(' or '),
+      b: now ?? null,
+      message: is?.message ?? '',
+      change: a.kind === 'dialect' ? settingChange(was, is) : verdictChange(seen, now),
+    };
+  });
+  const items = all
+    .filter(({ change }) => change !== 'same')
+    .toSorted((one, other) => changes.indexOf(one.change) - changes.indexOf(other.change));
+  return { items, unchanged: all.length - items.length };
+}
+
+function settingChange(was: ComparedItem | undefined, is: ComparedItem | undefined): Change {
+  return was?.verdict === is?.verdict ? 'same' : 'changed';
+}
+
+/** `skipped` and `unknown` say nothing. */
+const ranks = new Map([
+  ['pass', 0],
+  ['observed', 0],
+  ['warn', 1],
+  ['fail', 2],
+]);
+
+/** What some verdicts of a baseline and the one after them come to: a verdict that was there before is no change. */
+function verdictChange(seen: readonly string[], is: string | undefined): Change {
+  if (is === undefined || seen.includes(is)) return 'same';
+  const now = ranks.get(is);
+  const before = seen.flatMap((verdict) => ranks.get(verdict) ?? []);
+  if (now === undefined) return 'unknown';
+  if (before.length === 0) return now === 0 ? 'same' : 'unknown';
+  if (now > Math.max(...before)) return 'worse';
+  return now < Math.min(...before) ? 'better' : 'same';
+}

@@ -1,0 +1,12 @@
+/** The parts of jStat that are used. It has no types of its own. */
+declare module 'jstat' {
+  interface Statistics {
+    studentt: { inv(probability: number, degreesOfFreedom: number): number };
+    normal: { inv(probability: number, mean: number, deviation: number): number };
+    mean(values: readonly number[]): number;
+    /** `isSample`: divides by one less than the number of values. */
+    stdev(values: readonly number[], isSample: boolean): number;
+  }
+  const statistics: Statistics;
+  export = statistics;
+}

@@ -1,0 +1,166 @@
+import * as z from 'zod';
+import { cutText, escapeText } from '../../kernel/escape.ts';
+import { failureKinds } from '../../kernel/failure-kind.ts';
+import { mostLateMs } from '../load/validity.ts';
+import { checkShape, refuseRun } from './check-shape.ts';
+import { type Figure, failedShare, timeFigures } from './figure.ts';
+import { besideId, type ComparedItem, type RunSet } from './run-set.ts';
+
+const ms = z.number().min(0).max(1e9).nullable();
+/** Text that may be longer: it is cut. */
+export const textUpTo = (most: number) => z.string().transform((given) => escapeText(cutText(given, most)));
+const spread = z.object({ p95: z.number().min(0).max(1e9) }).nullable();
+
+const ruleId = z.string().regex(/^[A-Z]\d{1,4}$/, 'expected an id such as R12');
+const situationId = z.string().regex(/^[A-Za-z0-9-]{1,60}$/, 'expected an id such as D9-1012');
+export const verdictSchema = z.enum(['pass', 'fail', 'warn', 'observed', 'unknown', 'skipped']);
+const common = { title: textUpTo(200), verdict: verdictSchema, message: textUpTo(2_000) };
+const ruleSchema = z.object({ id: ruleId, ...common });
+const drilledSchema = z.object({ id: situationId, situation: situationId, ...common });
+const stoppedSchema = z.object({ stopped: z.object({ message: textUpTo(500) }).nullable() });
+
+const sessionFigures = z.object({
+  tokenMs: ms,
+  connectMs: ms,
+  authoriseMs: ms,
+  firstAudioMs: ms,
+  longestGapMs: ms,
+  jitterMs: spread,
+  sendLatenessMs: spread,
+});
+const failureSchema = z
+  .object({ kind: z.enum(Object.keys(failureKinds) as (keyof typeof failureKinds)[]) })
+  .nullable();
+const sessionSummary = sessionFigures.extend({ failure: failureSchema });
+const totalSchema = z.object({
+  runs: z.int().min(1).max(10_000),
+  passed: z.int().min(0).max(10_000),
+  failure: failureSchema,
+});
+const beginSchema = z.object({ source: textUpTo(1_000), baseUrl: textUpTo(2_000) });
+
+type SessionFigures = z.output<typeof sessionFigures>;
+
+/** The values of a session that are compared, under the names that `load` has for them. */
+const sessionMetrics = {
+  token: ({ tokenMs }) => tokenMs,
+  connect: ({ connectMs }) => connectMs,
+  confirmed: ({ authoriseMs }) => authoriseMs,
+  'first-audio': ({ firstAudioMs }) => firstAudioMs,
+  jitter: ({ jitterMs }) => jitterMs?.p95 ?? null,
+  gap: ({ longestGapMs }) => longestGapMs,
+} as const satisfies Record<string, (session: SessionFigures) => number | null>;
+
+/** A session is measured to a tenth of a millisecond. */
+const sessionResolutionMs = 0.1;
+
+/** Failures that are not of the service. */
+const ownFailures: readonly unknown[] = ['usage', 'local-io', 'bug', 'cancelled'];
+
+/** An object of a result in lines, with its place. */
+export interface ResultLine {
+  /** From 1. */
+  line: number;
+  value: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The one run of what `check`, `drill` or `stream` print with `--json`. Throws `bad-input` if these are none of them,
+ * or the summary is missing, with the line that is wrong.
+ */
+export function runOfLines(lines: readonly ResultLine[], name: string): RunSet {
+  const ofType = (type: string) => lines.filter(({ value }) => value.type === type);
+  const summary = lines.at(-1)?.value.type === 'error' ? ofType('summary').at(-1) : lines.at(-1);
+  if (summary?.value.type !== 'summary') throw refuseRun(name, 'it has no summary: the run has not ended');
+  const [rules, drilled] = [ofType('rule'), ofType('drill')];
+  if (rules.length > 0) {
+    const items = rules.map((line) => checkLine(ruleSchema, line, name));
+    return verdictRun('check', items, checkLine(stoppedSchema, summary, name).stopped, name);
+  }
+  if (drilled.length > 0) {
+    const items = drilled.map((line) => {
+      const one = checkLine(drilledSchema, line, name);
+      return one.id === one.situation ? one : { ...one, id: besideId(one.situation, one.id) };
+    });
+    return verdictRun('drill', items, checkLine(stoppedSchema, summary, name).stopped, name);
+  }
+  return sessionRun(lines, summary, name);
+}
+
+function verdictRun(
+  kind: 'check' | 'drill',
+  items: readonly ComparedItem[],
+  stopped: { message: string } | null,
+  name: string,
+): RunSet {
+  return {
+    ...{ kind, name, subject: '', plan: [] },
+    runs: [
+      {
+        at: null,
+        invalid: stopped === null ? [] : [`it ended early: ${stopped.message}`],
+        figures: [],
+        items: items.map(({ id, title, verdict, message }) => ({ id, title, verdict, message })),
+      },
+    ],
+  };
+}
+
+function sessionRun(lines: readonly ResultLine[], summary: ResultLine, name: string): RunSet {
+  const begin = lines.find(({ value }) => value.type === 'session');
+  if (begin === undefined) throw refuseRun(name, 'it is a result of neither check, drill nor stream');
+  const { source, baseUrl } = checkLine(beginSchema, begin, name);
+  const isSingle = !('runs' in summary.value);
+  const total = isSingle
+    ? { runs: 1, passed: 0, failure: checkLine(sessionSummary, summary, name).failure }
+    : checkLine(totalSchema, summary, name);
+  const passed = isSingle && total.failure === null ? 1 : total.passed;
+  const counted = lines.filter(({ value }) => value.type === 'run' && value.warmup === false);
+  const sessions = (isSingle ? [summary] : counted).map((line) => checkLine(sessionSummary, line, name));
+  const late = timesOf(sessions.flatMap(({ sendLatenessMs }) => sendLatenessMs?.p95 ?? []));
+  const lateMs = late.count === 0 ? 0 : late.nth(Math.ceil(late.count / 2));
+  const own = [total, ...sessions].find(({ failure }) => ownFailures.includes(failure?.kind))?.failure?.kind;
+  return {
+    kind: 'stream',
+    name,
+    subject: baseUrl,
+    plan: [['file', source.split(/[\\/]/).at(-1) ?? source]],
+    runs: [
+      {
+        at: null,
+        invalid: [
+          ...(own === undefined ? [] : [`a session failed on this machine: ${own}`]),
+          ...(lateMs > mostLateMs
+            ? [`frames left ${lateMs.toFixed(1)} ms late (p95; at most ${mostLateMs} ms)`]
+            : []),
+        ],
+        figures: [...sessionTimes(sessions), ...failedShare(total.runs - passed, total.runs)],
+        items: [],
+      },
+    ],
+  };
+}
+
+function sessionTimes(sessions: readonly SessionFigures[]): Figure[] {
+  return Object.entries(sessionMetrics).flatMap(([metric, read]) => {
+    const times = timesOf(sessions.flatMap((session) => read(session) ?? []));
+    return timeFigures(metric, times, {
+      resolutionMs: sessionResolutionMs,
+      count: times.count,
+      at: (percent) => ({ ms: times.nth(Math.ceil((percent * times.count) / 100)), isLowerBound: false }),
+    });
+  });
+}
+
+function timesOf(values: readonly number[]) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { count: sorted.length, nth: (rank: number) => sorted[rank - 1] ?? 0 };
+}
+
+function checkLine<Schema extends z.ZodType>(
+  schema: Schema,
+  { line, value }: ResultLine,
+  name: string,
+): z.output<Schema> {
+  return checkShape(schema, value, `${name}: line ${line}`);
+}

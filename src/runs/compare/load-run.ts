@@ -1,0 +1,58 @@
+import { estimate } from '../load/estimate.ts';
+import { createTimes } from '../load/histogram.ts';
+import type { LoadResult } from '../load/result.ts';
+import { whyIncomplete, whyInvalid } from '../load/validity.ts';
+import { failedShare, timeFigures } from './figure.ts';
+import type { RunSet } from './run-set.ts';
+
+/** The one run of a result of `load`. `isWhole`: a shard that is missing makes it not valid. */
+export function runOfLoad(result: LoadResult, name: string, { isWhole = true } = {}): RunSet {
+  const { facts, shards, counts, metrics, stopped } = result;
+  const { task, arrival, cost, startAt, target } = facts;
+  const { sessions, audioMinutes, longestMs, arrivalsMs } = cost;
+  const figures = Object.entries(metrics).flatMap(([metric, encoded]) => {
+    const times = { finished: createTimes(encoded.finished), unfinished: createTimes(encoded.unfinished) };
+    const { finished, unfinished } = times;
+    return timeFigures(
+      metric,
+      { count: finished.count, nth: (rank) => finished.nth(rank) / 1000 },
+      {
+        resolutionMs: 0.001,
+        count: finished.count + unfinished.count,
+        at: (percent) => estimate(times, `p${percent}`) ?? { ms: 0, isLowerBound: true },
+      },
+    );
+  });
+  return {
+    kind: 'load',
+    name,
+    subject: target,
+    plan: [
+      ['task', task],
+      ['arrival', arrival],
+      ['sessions', sessions],
+      // When all are open depends on the seed of the arrivals.
+      ...(task === 'storm'
+        ? []
+        : ([
+            ['audio in minutes', audioMinutes],
+            ['longest session in ms', Math.round(longestMs - arrivalsMs)],
+          ] as const)),
+    ],
+    runs: [
+      {
+        at: startAt,
+        invalid: [
+          ...whyInvalid(result),
+          ...(isWhole ? whyIncomplete(shards) : []),
+          ...(stopped === null ? [] : [`it ended early: ${stopped}`]),
+        ],
+        figures: [
+          ...figures,
+          ...failedShare(counts.failed + counts.dropped, counts.arrived + counts.dropped),
+        ],
+        items: [],
+      },
+    ],
+  };
+}

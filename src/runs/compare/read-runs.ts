@@ -1,0 +1,57 @@
+import { readDialect } from '../../config/dialect-file.ts';
+import { cutText, escapeText, jsonText } from '../../kernel/escape.ts';
+import { dialectSchema, dialectSecrets } from '../../protocol/dialect.ts';
+import { isRecord } from '../../protocol/error-body.ts';
+import { readResult } from '../load/read-result.ts';
+import { readBaseline } from './baseline.ts';
+import { refuseRun } from './check-shape.ts';
+import { runOfLines } from './lines-run.ts';
+import { runOfLoad } from './load-run.ts';
+import type { ComparedItem, RunSet } from './run-set.ts';
+
+/** Reads a file of a result, of a baseline or of a dialect, which somebody else may have written. Throws `bad-input`. */
+export function readRuns(content: string, name: string): RunSet {
+  const whole = parse(content);
+  if (isRecord(whole)) {
+    if (whole.type === 'load-result') return runOfLoad(readResult(content, name), name);
+    if (whole.type === 'baseline') return readBaseline(whole, name);
+    if (typeof whole.type === 'string') return runOfLines([{ line: 1, value: whole }], name);
+    return dialectRun(content, name);
+  }
+  const lines = content.split('\n').map((text, index) => ({ line: index + 1, text }));
+  const [first, ...others] = lines.filter(({ text }) => text.trim() !== '');
+  if (first === undefined) throw refuseRun(name, 'it is empty');
+  if (!isRecord(parse(first.text))) return dialectRun(content, name);
+  const parsed = [first, ...others].map(({ line, text }) => {
+    const value = parse(text);
+    if (!isRecord(value)) throw refuseRun(name, `line ${line} is not a JSON object`);
+    return { line, value };
+  });
+  return runOfLines(parsed, name);
+}
+
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function dialectRun(content: string, name: string): RunSet {
+  const dialect = dialectSchema.parse(readDialect(content, name));
+  return {
+    ...{ kind: 'dialect', name, subject: '', plan: [] },
+    runs: [{ at: null, invalid: [], figures: [], items: settingsOf(dialect) }],
+  };
+}
+
+/** The settings of a dialect, each with its value as JSON. */
+function settingsOf(value: unknown, path: readonly string[] = []): ComparedItem[] {
+  const name = path.at(-1) ?? '';
+  if (isRecord(value) && path.length < 2)
+    return Object.entries(value).flatMap(([key, inner]) => settingsOf(inner, [...path, key]));
+  // So a change of a secret is not told.
+  const shown = dialectSecrets.has(name) ? '(hidden)' : cutText(jsonText(value), 300);
+  return [{ id: escapeText(path.join('.')), title: '', verdict: shown, message: '' }];
+}

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { createTimes } from '../../src/runs/load/histogram.ts';
+import { setUpSandbox } from '../helpers/voicectl.ts';
+import { createDraws, loadResult } from '../runs/compare/simulated-runs.ts';
+
+const sandbox = setUpSandbox();
+
+/** A result of `load` whose times of first audio are about this long. */
+function result(ms: number, seed = 1): string {
+  const draws = createDraws(seed);
+  const finished = createTimes();
+  for (let session = 0; session < 400; session += 1)
+    finished.add(Math.round(ms * 1000 * (1 + 0.02 * draws.normal())));
+  const times = { finished: finished.encode(), unfinished: createTimes().encode() };
+  return JSON.stringify(loadResult({ sessions: 400, metrics: { 'first-audio': times } }));
+}
+
+const session = ['stream', '--file', 'hello.wav', '--local', '--pace', 'max'];
+
+describe('compare', () => {
+  test('says of two runs that it cannot know, and with a tolerance judges by that', async () => {
+    const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
+    const unknown = await sandbox.runHere(['compare', a, b]);
+    expect(unknown.code).toBe(0);
+    expect(unknown.stdout).toMatch(
+      /^unknown .* has 1 run, and runs differ by themselves; at least five are needed\n/,
+    );
+    const worse = await sandbox.runHere(['compare', a, b, '--tolerance', 'first-audio:p95<10%']);
+    expect(worse.code).toBe(1);
+    expect(worse.stdout).toMatch(/^WORSE .*1 figure got worse beyond the noise\n/);
+    expect(worse.stderr).toContain('1 figure got worse beyond the noise');
+    const allowed = await sandbox.runHere(['compare', a, b, '--tolerance', 'first-audio:p95<30%']);
+    expect(allowed.code).toBe(0);
+  });
+
+  test('writes the same as JSON, JUnit, a page and a step summary', async () => {
+    const [a, b] = [sandbox.write('a.json', result(400)), sandbox.write('b.json', result(480, 2))];
+    const flags = [
+      '--tolerance',
+      'first-audio:p95<10%',
+      '--junit',
+      sandbox.path('c.xml'),
+      '--html',
+      sandbox.path('c.html'),
+    ];
+    const { code, stdout } = await sandbox.runHere(['compare', a, b, ...flags, '--json'], {
+      env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: sandbox.path('summary.md') },
+    });
+    expect(code).toBe(1);
+    const [comparison] = stdout.split('\n').map((line) => (line === '' ? undefined : JSON.parse(line)));
+    expect(comparison).toMatchObject({ type: 'comparison', kind: 'load', verdict: 'worse', exitCode: 1 });
+    expect(comparison.figures[0]).toMatchObject({
+      name: 'first-audio:p95',
+      change: 'worse',
+      tolerance: 'first-audio:p95<10%',
+    });
+    expect(sandbox.read('c.xml')).toMatch(/<testcase name="first-audio:p95"[\s\S]*<failure type="worse"/);
+    expect(sandbox.read('c.html')).toContain('<strong>WORSE</strong>: 1 figure got worse');
+    expect(sandbox.read('summary.md')).toMatch(
+      /### ❌ voicectl compare[\s\S]*\| \*\*WORSE\*\* \| first-audio:p95 \|/,
+    );
+  });
+
+  test('exits with 9 if one is not valid, and with 2 if they are of different plans or kinds', async () => {
+    const a = sandbox.write('a.json', result(400));
+    const late = { ...JSON.parse(result(400)), counts: { ...JSON.parse(result(400)).counts, dropped: 3 } };
+    const invalid = await sandbox.runHere(['compare', a, sandbox.write('late.json', JSON.stringify(late))]);
+    expect(invalid.code).toBe(9);
+    expect(invalid.stdout).toMatch(/^INVALID [\s\S]*3 arrivals were dropped by this machine/);
+    const other = sandbox.write('other.json', result(400).replace('"task":"talk"', '"task":"listen"'));
+    const plan = await sandbox.runHere(['compare', a, other]);
+    expect(plan).toMatchObject({ code: 2, stdout: '' });
+    expect(plan.stderr).toMatch(/^voicectl: Not comparable: task is talk in \S+, and listen in \S+\n/);
+    const dialect = sandbox.write('d.yaml', 'token:\n  jti: false\n');
+    expect((await sandbox.runHere(['compare', a, dialect])).stderr).toMatch(
+      /Not comparable: .* of load, .* of dialect/,
+    );
+    expect((await sandbox.runHere(['compare', a, sandbox.path('none.json')])).code).toBe(2);
+  });
+
+  test('names the settings in which two dialects differ', async () => {
+    const a = sandbox.write('a.yaml', 'token:\n  jti: true\n');
+    const b = sandbox.write('b.yaml', 'token:\n  jti: false\n');
+    const { code, stdout } = await sandbox.runHere(['compare', a, b]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^CHANGED .*1 setting differs\n[\s\S]*CHANGED +token\.jti {2}true → false/);
+    expect((await sandbox.runHere(['compare', a, a])).code).toBe(0);
+  });
+
+  test('names rules that were kept before', async () => {
+    const check = ['check', '--local', '--rule', 'R41', '--json'];
+    const before = await sandbox.runHere(check);
+    const a = sandbox.write('a.jsonl', before.stdout);
+    const b = sandbox.write('b.jsonl', before.stdout.replace('"verdict":"pass"', '"verdict":"fail"'));
+    expect((await sandbox.runHere(['compare', a, a])).stdout).toMatch(
+      /^same .*not worse: \d+ rules? as before/,
+    );
+    const { code, stdout } = await sandbox.runHere(['compare', a, b]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/WORSE +R\d+ {2}pass → fail/);
+  });
+});
+
+describe('--baseline', () => {
+  const baseline = ['--baseline', 'b.json', '--update-baseline'];
+
+  test('needs the file, or begins it, and says how many runs are missing', async () => {
+    const missing = await sandbox.runHere([...session, '--baseline', 'b.json']);
+    expect(missing.code).toBe(2);
+    expect(missing.stderr).toContain('--update-baseline begins a baseline');
+    const { code, stderr } = await sandbox.runHere([...session, ...baseline]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Wrote b.json: 1 run; 4 more until');
+    expect(JSON.parse(sandbox.read('b.json'))).toMatchObject({
+      type: 'baseline',
+      kind: 'stream',
+      runs: [{}],
+    });
+    const second = await sandbox.runHere([...session, ...baseline, '--json']);
+    const types = second.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+    // The summary is the last line.
+    expect(types.slice(-2)).toEqual(['comparison', 'summary']);
+    expect(JSON.parse(sandbox.read('b.json')).runs).toHaveLength(2);
+  });
+
+  test('of a check: a rule that is broken now exits with 1, and is not added', async () => {
+    const check = async (...flags: string[]) => {
+      const { baseUrl } = await sandbox.serveHere(flags);
+      const args = [
+        'check',
+        '--base-url',
+        baseUrl,
+        '--api-key',
+        'a-key-of-tests',
+        '--rule',
+        'R35',
+        ...baseline,
+      ];
+      return sandbox.runHere([...args, '--junit', 'j.xml']);
+    };
+    expect((await check()).code).toBe(0);
+    expect((await check()).stdout).toMatch(/same .*not worse: 1 rule as before/);
+    const kept = sandbox.read('b.json');
+    const { code, stdout, stderr } = await check('--fault', 'connected-unknown');
+    expect(stdout).toMatch(/WORSE .*1 rule got worse[\s\S]*R35 {2}pass → fail/);
+    expect(code).toBe(1);
+    expect(stderr).toContain('This run was not added to b.json');
+    expect(sandbox.read('b.json')).toBe(kept);
+    expect(sandbox.read('j.xml')).toContain('voicectl.compare');
+  });
+
+  test('of a drill', async () => {
+    const drill = [
+      'drill',
+      '--situation',
+      'D1',
+      '--json',
+      ...baseline,
+      '--',
+      'voicectl',
+      'stream',
+      '--file',
+      'hello.wav',
+    ];
+    expect((await sandbox.run(drill)).code).toBe(0);
+    const { code, stdout } = await sandbox.run(drill);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/"type":"comparison".*"verdict":"same"[^\n]*\n\{"type":"summary"/);
+  });
+
+  test('that is no baseline is refused before anything is asked', async () => {
+    sandbox.write('b.json', '{"type":"baseline","format":1}');
+    const { code, stdout, stderr } = await sandbox.runHere([...session, '--baseline', 'b.json']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^voicectl: b\.json: kind: missing/);
+  });
+});

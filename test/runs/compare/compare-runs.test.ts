@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import { parseTolerance } from '../../../src/config/threshold.ts';
+import { compareRuns } from '../../../src/runs/compare/compare-runs.ts';
+import type { Figure } from '../../../src/runs/compare/figure.ts';
+import type { ComparedItem, ComparedRun, RunSet } from '../../../src/runs/compare/run-set.ts';
+
+const figure = (name: string, value: number, more: Partial<Figure> = {}): Figure => ({
+  ...{ name, value, noise: 0.001, isLowerBound: false },
+  ...more,
+});
+
+function setOf(runs: readonly Partial<ComparedRun>[], more: Partial<RunSet> = {}): RunSet {
+  const all = runs.map((run) => ({ at: null, invalid: [], figures: [], items: [], ...run }));
+  return {
+    ...{ kind: 'load', name: 'a set', subject: '', plan: [['sessions', 100]] },
+    ...{ runs: all as unknown as RunSet['runs'] },
+    ...more,
+  };
+}
+
+/** Runs with these times of first audio. */
+const times = (...values: number[]) =>
+  setOf(values.map((value) => ({ figures: [figure('first-audio:p95', value)] })));
+const steady = times(400, 404, 396, 402, 398, 401);
+
+describe('a figure', () => {
+  test.each([
+    [500, 'worse'],
+    [402, 'same'],
+    [410, 'same'],
+    [300, 'better'],
+  ] as const)('of %i ms after six runs of about 400 ms is %s', (now, change) => {
+    const comparison = compareRuns(steady, times(now));
+    expect(comparison.figures).toMatchObject([{ name: 'first-audio:p95', change, isNoiseKnown: true }]);
+    expect(comparison.verdict).toBe(change);
+  });
+
+  test('is within the noise where the runs of the baseline differ as much', () => {
+    expect(compareRuns(times(300, 520, 410, 350, 480, 400), times(500)).verdict).toBe('same');
+  });
+
+  test('is within the noise where its own run is as uncertain, though the baseline is steady', () => {
+    const unsure = setOf([{ figures: [figure('first-audio:p95', 440, { noise: 0.1 })] }]);
+    expect(compareRuns(steady, unsure).verdict).toBe('same');
+    expect(compareRuns(steady, times(440)).verdict).toBe('worse');
+  });
+
+  test('cannot be judged with fewer than five runs, however large the difference', () => {
+    const comparison = compareRuns(times(400, 400, 400, 400), times(4_000));
+    expect(comparison).toMatchObject({
+      verdict: 'unknown',
+      figures: [{ change: 'unknown', isNoiseKnown: false }],
+    });
+    expect(comparison.figures[0]?.noise).toBeLessThan(0.01);
+  });
+
+  test.each([
+    ['first-audio:p95<10%', 'same'],
+    ['first-audio:p95<100ms', 'same'],
+    ['first-audio:p95<5%', 'worse'],
+    ['first-audio:p95<=36ms', 'same'],
+    ['first-audio:p95<36ms', 'worse'],
+  ] as const)('with a tolerance of %s, nine in a hundred more is %s', (text, change) => {
+    const tolerances = [parseTolerance(text)];
+    expect(compareRuns(times(400, 400, 400, 400, 400), times(436), tolerances).verdict).toBe(change);
+    expect(compareRuns(times(400), times(436), tolerances).verdict).toBe(change);
+  });
+
+  test('that is worse is first, and the largest of them before the others', () => {
+    const of = (token: number, connect: number, back: number) =>
+      setOf([
+        { figures: [figure('token:p50', token), figure('connect:p50', connect), figure('back:p50', back)] },
+      ]);
+    const base = setOf([1, 2, 3, 4, 5].flatMap(() => of(10, 10, 10).runs));
+    const names = compareRuns(base, of(10, 20, 40)).figures.map(({ name }) => name);
+    expect(names).toEqual(['back:p50', 'connect:p50', 'token:p50']);
+  });
+
+  test('that is only known to be longer is worse if that is enough, and else unknown', () => {
+    const bound = (value: number) =>
+      setOf([{ figures: [figure('first-audio:p95', value, { isLowerBound: true })] }]);
+    expect(compareRuns(steady, bound(500)).verdict).toBe('worse');
+    expect(compareRuns(steady, bound(350)).verdict).toBe('unknown');
+    // A baseline of lower bounds says too little.
+    const bounds = setOf([300, 300, 300, 300, 300, 300].flatMap((value) => bound(value).runs));
+    expect(compareRuns(bounds, times(400)).verdict).toBe('unknown');
+  });
+
+  test('that nothing was measured of any more is worse; a gap may vanish', () => {
+    const base = (name: string) => setOf([1, 2, 3, 4, 5].map(() => ({ figures: [figure(name, 400)] })));
+    expect(compareRuns(base('first-audio:p50'), setOf([{}])).verdict).toBe('worse');
+    expect(compareRuns(base('gap:p50'), setOf([{}])).verdict).toBe('unknown');
+  });
+
+  test('of shares: one failure of a hundred is noise, twenty are not', () => {
+    const failed = (share: number) => setOf([{ figures: [figure('failed', share, { noise: 0.05 })] }]);
+    const base = setOf([1, 2, 3, 4, 5, 6, 7, 8].flatMap(() => failed(0).runs));
+    expect(compareRuns(base, failed(0.01)).verdict).toBe('same');
+    const worse = compareRuns(base, failed(0.2));
+    expect(worse.verdict).toBe('worse');
+    expect(worse.figures[0]).toMatchObject({ a: 0, difference: expect.closeTo(0.2) });
+    expect(compareRuns(base, failed(0.2), [parseTolerance('failed<25%')]).verdict).toBe('same');
+  });
+});
+
+describe('a run that is not valid', () => {
+  test.each(['first', 'second'] as const)('is not judged by, if it is the %s one', (which) => {
+    const bad = setOf([{ invalid: ['it stood still'], figures: [figure('first-audio:p95', 900)] }], {
+      name: 'bad',
+    });
+    const comparison = which === 'first' ? compareRuns(bad, steady) : compareRuns(steady, bad);
+    expect(comparison).toMatchObject({
+      verdict: 'not valid',
+      invalid: ['bad: it stood still'],
+      figures: [{ change: 'unknown' }],
+    });
+  });
+});
+
+describe('runs that are not comparable are refused', () => {
+  const item = (id: string): ComparedItem => ({ id, title: '', verdict: 'pass', message: '' });
+  test.each([
+    ['another kind', setOf([{}], { kind: 'stream' }), /is of load, .* of stream/],
+    ['another plan', setOf([{}], { plan: [['sessions', 200]] }), /sessions is 100 in .*, and 200 in/],
+    ['a plan without it', setOf([{}], { plan: [] }), /sessions is 100 in .*, and not known in/],
+  ])('%s', (_what, other, says) => {
+    expect(() => compareRuns(steady, other)).toThrow(says);
+  });
+
+  test('fewer rules', () => {
+    const all = setOf([{ items: [item('R1'), item('R2')] }], { kind: 'check', plan: [] });
+    const some = setOf([{ items: [item('R1')] }], { kind: 'check', plan: [] });
+    expect(() => compareRuns(all, some)).toThrow(/does not judge 1 of .* such as R2/);
+    expect(compareRuns(some, all).verdict).toBe('same');
+  });
+
+  test('a tolerance for a figure that neither has', () => {
+    expect(() => compareRuns(steady, steady, [parseTolerance('token:p50<10%')])).toThrow(
+      '--tolerance token:p50<10%: neither result has this figure',
+    );
+  });
+});
+
+describe('a verdict', () => {
+  const judged = (...runs: string[]) =>
+    setOf(
+      runs.map((verdict) => ({ items: [{ id: 'R12', title: 'exp', verdict, message: 'seen' }] })),
+      { kind: 'check', plan: [] },
+    );
+  test.each([
+    [['pass'], 'fail', 'worse'],
+    [['pass'], 'warn', 'worse'],
+    [['warn'], 'fail', 'worse'],
+    [['fail'], 'pass', 'better'],
+    [['fail'], 'fail', 'same'],
+    [['pass', 'fail', 'pass'], 'fail', 'same'],
+    [['pass', 'warn'], 'fail', 'worse'],
+    [['pass'], 'skipped', 'unknown'],
+    [['unknown'], 'fail', 'unknown'],
+    [['skipped'], 'pass', 'same'],
+  ] as const)('after %j that is %s is %s', (before, now, change) => {
+    const comparison = compareRuns(judged(...before), judged(now));
+    expect(comparison.verdict).toBe(change);
+    expect(comparison.items).toHaveLength(change === 'same' ? 0 : 1);
+    expect(comparison.unchanged).toBe(change === 'same' ? 1 : 0);
+  });
+
+  test('of a rule that was broken beside a situation counts as kept where it is not told', () => {
+    const drilled = (...ids: string[]) =>
+      setOf(
+        [
+          {
+            items: ids.map((id) => ({ id, title: '', verdict: id === 'D1' ? 'pass' : 'fail', message: '' })),
+          },
+        ],
+        {
+          kind: 'drill',
+          plan: [],
+        },
+      );
+    expect(compareRuns(drilled('D1'), drilled('D1', 'D1/D4'))).toMatchObject({
+      verdict: 'worse',
+      items: [{ id: 'D1/D4', a: 'pass', b: 'fail' }],
+    });
+    expect(compareRuns(drilled('D1', 'D1/D4'), drilled('D1')).verdict).toBe('better');
+  });
+});
+
+test('a setting of a dialect with another value is a change, neither better nor worse', () => {
+  const dialect = (verdict: string) =>
+    setOf([{ items: [{ id: 'token.jti', title: '', verdict, message: '' }] }], { kind: 'dialect', plan: [] });
+  expect(compareRuns(dialect('true'), dialect('false'))).toMatchObject({
+    verdict: 'changed',
+    items: [{ id: 'token.jti', a: 'true', b: 'false' }],
+  });
+  expect(compareRuns(dialect('true'), dialect('true')).verdict).toBe('same');
+});
