@@ -214,7 +214,7 @@ function requireGoing({ stopped }: StopWatch): void {
 
 function deviceFor({ device = 'own' }: AskerTokenOptions, devices: Devices): string {
   const deviceId = devices.idOf(device);
-  if (deviceId === undefined) throw new NotAsked('it needs a device of its own');
+  if (deviceId === undefined) throw new NotAsked('it needs its own device');
   return deviceId;
 }
 

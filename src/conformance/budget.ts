@@ -40,7 +40,7 @@ export function createBudget(
     },
     take(kind) {
       const one = { tokens: 0, plain: 0, connections: 0, [kind]: 1 };
-      if (!fits(one)) throw new NotAsked('the budget is used up');
+      if (!fits(one)) throw new NotAsked('the request budget is used up');
       spent = addCosts([spent, one]);
       onSpent(spent);
     },

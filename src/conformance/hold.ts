@@ -247,7 +247,7 @@ async function runSteps(options: RunStepsOptions): Promise<LeftOut> {
   const start = (step: Step): Promise<void> => {
     begun.set(step.id, clock.now());
     if (!budget.fits(step.cost)) {
-      leftOut.set(step.id, 'the budget is used up');
+      leftOut.set(step.id, 'the request budget is used up');
       onHeld(step);
       return Promise.resolve();
     }

@@ -27,7 +27,7 @@ export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Ste
   if (reason !== undefined || first.seen.length === 0)
     return skipped(`not asked: ${reason ?? 'the run was stopped'}`, []);
   const isCutShort = asked.some((step) => !first.seen.some(({ id }) => isOfStep(id, step)));
-  return isCutShort ? skipped('not asked: the run was stopped', []) : unknown('no answer shows it', []);
+  return isCutShort ? skipped('not asked: the run was stopped', []) : unknown('no answer shows this', []);
 }
 
 const flags: Record<CheckLevel, string> = {

@@ -90,7 +90,7 @@ export function createStopWatch(): StopWatch {
     if (answers < limit || elsewhere < answers) return;
     const message = isRedirect
       ? `The service redirects with ${status}: a key never follows a redirect`
-      : `A page, not the service, answered with ${status}`;
+      : `A web page, not the service, answered with ${status}`;
     stop({ code: isRedirect ? 'redirected' : 'protocol-violation', message });
   };
   const lookAtToken = (seen: SeenToken): 'again' | undefined => {

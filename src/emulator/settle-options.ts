@@ -36,7 +36,7 @@ export async function settleOptions(options: EmulatorOptions): Promise<SettledOp
   const { host = '127.0.0.1', port = 0, acceptKeys = [], allowHosts = [], allowOrigins = [] } = options;
   if (!isLoopbackHost(host) && acceptKeys.length === 0) {
     throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
-      hint: 'Give the keys to accept with --accept-key or --accept-key-file.',
+      hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
     });
   }
   return {

@@ -41,7 +41,7 @@ export function plainValue(
       if (alias.resolve(document) === undefined)
         refuse(`there is no anchor &${alias.source} before this alias`, placeAt(at));
       if (path.some((node) => isNode(node) && 'anchor' in node && node.anchor === alias.source))
-        refuse(`the alias *${alias.source} is inside of what it repeats`, placeAt(at));
+        refuse(`the alias *${alias.source} is inside the part that it repeats`, placeAt(at));
     },
   });
   try {

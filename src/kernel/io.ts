@@ -61,7 +61,7 @@ export function createProcessIo(): Io {
     if (process.exitCode !== unsettledExitCode) return;
     writeSync(
       process.stderr.fd,
-      `voicectl: The command has not ended, and nothing is left that could end it\n  This is a bug in voicectl. Please report it to ${bugsAddress}\n`,
+      `voicectl: The command has not ended, and nothing remains that could end it\n  This is a bug in voicectl. Please report it to ${bugsAddress}\n`,
     );
     process.exitCode = exitCodes.internal;
   });

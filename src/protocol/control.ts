@@ -34,7 +34,7 @@ export const messageSchema = z
       .strictObject({ code: z.string().min(1), message: z.string() })
       .optional()
       .describe('An error message, in the wording of the dialect'),
-    json: z.unknown().optional().describe('Any JSON, as it is'),
+    json: z.unknown().optional().describe('Any JSON, unchanged'),
   })
   .refine(
     ({ status, error, json }) => [status, error, json].filter((one) => one !== undefined).length === 1,
@@ -234,7 +234,7 @@ export const controlOperations = {
   clearFaults: {
     method: 'POST',
     path: '/faults/clear',
-    summary: 'Take a fault away, or all',
+    summary: 'Clear a fault, or all',
     body: clearFaultsSchema,
     response: z.object({ cleared: z.int() }),
   },

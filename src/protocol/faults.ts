@@ -66,7 +66,7 @@ const openingFaults = {
     summary: 'the upgrade is answered with an error of this status',
     parameters: { status: z.int().min(400).max(599).default(503).describe('HTTP status') },
   }),
-  'upgrade-slow': fault({ at: 'upgrade', summary: 'the upgrade comes late', parameters: delay }),
+  'upgrade-slow': fault({ at: 'upgrade', summary: 'the upgrade is answered late', parameters: delay }),
   'upgrade-hang': fault({ at: 'upgrade', summary: 'the upgrade is never answered', parameters: {} }),
   'upgrade-reset': fault({
     at: 'upgrade',
@@ -94,12 +94,12 @@ const openingFaults = {
   // The first message of the service.
   'connected-late': fault({
     at: 'connected',
-    summary: 'the connected message comes late; audio is accepted meanwhile',
+    summary: 'the connected message is late; audio is accepted meanwhile',
     parameters: delay,
   }),
   'connected-missing': fault({
     at: 'connected',
-    summary: 'the connected message never comes',
+    summary: 'the connected message is never sent',
     parameters: {},
   }),
   'connected-malformed': fault({
@@ -109,7 +109,7 @@ const openingFaults = {
   }),
   'connected-unknown': fault({
     at: 'connected',
-    summary: 'a message of another kind comes instead',
+    summary: 'a message of another kind is sent instead',
     parameters: { kind: word('service_hello', 'Kind of the message') },
   }),
 } as const satisfies Record<string, FaultSpec>;
@@ -122,7 +122,7 @@ const replyAudioFaults = {
     parameters: {},
   }),
   drop: fault({ at: 'audio', summary: 'the message is lost; use probability to lose some', parameters: {} }),
-  duplicate: fault({ at: 'audio', summary: 'the message comes twice', parameters: {} }),
+  duplicate: fault({ at: 'audio', summary: 'the message is sent twice', parameters: {} }),
   'odd-split': fault({
     at: 'audio',
     summary: 'the message is split in the middle of a sample',
@@ -135,7 +135,7 @@ const replyAudioFaults = {
   }),
   drip: fault({
     at: 'audio',
-    summary: 'audio comes slower than real time',
+    summary: 'audio is slower than real time',
     parameters: { factor: z.number().gt(0).lt(1).default(0.5).describe('Of real time') },
   }),
   clipped: fault({

@@ -91,7 +91,10 @@ export const networkShape = {
     .meta({ ...ofProfile, description: 'How far the latency varies, either way' }),
   loss: measured(readShare, expectedShare, 1)
     .optional()
-    .meta({ ...ofProfile, description: 'Share of packets that are lost, and come again later: 2% or 0.02' }),
+    .meta({
+      ...ofProfile,
+      description: 'Share of packets that are lost, and are retransmitted later: 2% or 0.02',
+    }),
   rate: rateSchema
     .optional()
     .meta({ ...ofRate, description: 'Per second in each direction, such as 400kbit; 0: nothing passes' }),

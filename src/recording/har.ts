@@ -79,7 +79,7 @@ function tokenEntry(line: Line<'token-request'>, epoch: number): Entry {
       content: {
         size: length,
         mimeType: headers['content-type'] ?? '',
-        comment: 'The body is not recorded: it held the token.',
+        comment: 'The body is not recorded: it contained the token.',
       },
       bodySize: length,
     },

@@ -114,10 +114,10 @@ async function readLines<Schema extends z.ZodType>(
   schema: Schema,
 ): Promise<z.output<Schema>[]> {
   const lines = ((await readWhole(folder, name)) ?? '').toString().split('\n');
-  if (lines.pop() !== '') problems.push(`The last line of ${name} is incomplete and left out`);
+  if (lines.pop() !== '') problems.push(`The last line of ${name} is incomplete and was ignored`);
   const found = lines.map((line) => schema.safeParse(parseJson(line)));
   const missing = found.filter(({ success }) => !success).length;
-  if (missing > 0) problems.push(`${missing} lines of ${name} are not understood and left out`);
+  if (missing > 0) problems.push(`${missing} lines of ${name} are not understood and were ignored`);
   return found.flatMap(({ success, data }) => (success ? [data as z.output<Schema>] : []));
 }
 

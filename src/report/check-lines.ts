@@ -20,7 +20,7 @@ export function ruleLines({ rule, finding, evidence, expected }: Judged, style: 
   const mark = markOf(verdict, style)(verdict.padEnd(verdictWidth));
   const line = `${rule.id.padEnd(idWidth)}${mark}${title} ${verdict === 'skipped' ? '' : ids}`.trimEnd();
   if (verdict === 'pass')
-    return expected === undefined ? [line] : [line, ...wrap(`expected to fail, and passes: ${expected}`)];
+    return expected === undefined ? [line] : [line, ...wrap(`expected to fail, but passes: ${expected}`)];
   if (verdict === 'skipped') return [line, ...wrap(message).map((text) => style.dim(text))];
   const shown = verdict === 'observed' ? [] : evidence.slice(0, shownExchanges);
   return [

@@ -124,7 +124,7 @@ function describeUnknown(event: never): ReturnType<typeof sayInfo> {
 /** What of voicectl failed, and where to report it. */
 function bugText({ path, remote, why, calls }: EmulatorEvent & { type: 'bug' }): string {
   const places = calls.map((call) => ` at ${call}`).join('');
-  return `in voicectl itself, please report it to ${bugsAddress}: ${escapeText(`${why}${places}`)}${placesText(path, remote)}`;
+  return `a bug in voicectl; please report it to ${bugsAddress}: ${escapeText(`${why}${places}`)}${placesText(path, remote)}`;
 }
 
 function refusalText(event: EmulatorEvent & { type: 'request-refused' }): string {

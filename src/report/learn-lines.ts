@@ -14,8 +14,8 @@ export function headLines({ spent, rateLimit, stopped }: LearnResult, service: s
     `from ${tokens + plain} requests and ${connections} connections. The evidence is above each value.`,
     ...(stopped === undefined
       ? []
-      : [`Stopped: ${stopped.message}. What was not asked until then is missing.`]),
-    ...(isUsual ? [] : [`It allows ${rateLimit} token requests a minute: serve --rate-limit ${rateLimit}`]),
+      : [`Stopped: ${stopped.message}. Everything not asked by then is missing.`]),
+    ...(isUsual ? [] : [`It allows ${rateLimit} token requests per minute: serve --rate-limit ${rateLimit}`]),
   ];
 }
 

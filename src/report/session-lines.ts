@@ -62,7 +62,7 @@ function describe(event: SessionEvent): Said {
     case 'state':
       return sayInfo('self', 'state', event.state);
     case 'retry': {
-      const text = `again in ${secondsText(event.delayMs, 1)}: ${escapeText(event.message)}`;
+      const text = `next attempt in ${secondsText(event.delayMs, 1)}: ${escapeText(event.message)}`;
       return sayWarning('self', 'retry', text);
     }
     case 'token': {

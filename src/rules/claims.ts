@@ -23,7 +23,7 @@ export const claimRules: readonly Rule[] = [
         const device = deviceOf(grant);
         const { sub } = claimsOf(grant);
         if (sub === device) return pass('sub is the device of the request', grant);
-        return fail(`sub is ${show(sub)}, and the device ${show(device)}`, grant);
+        return fail(`sub is ${show(sub)}, the device is ${show(device)}`, grant);
       }),
   },
   {
@@ -42,7 +42,7 @@ export const claimRules: readonly Rule[] = [
       judgeEach(readable(seen), (grant) => {
         const { iat, exp } = claimsOf(grant);
         if (typeof exp !== 'number') return fail(`exp is ${show(exp)}`, grant);
-        if (typeof iat !== 'number') return unknown(`exp is ${exp}, and iat ${show(iat)}`, grant);
+        if (typeof iat !== 'number') return unknown(`exp is ${exp}, iat is ${show(iat)}`, grant);
         const lifetime = exp - iat;
         const message = `exp is ${lifetime} s after iat`;
         return lifetime === tokenLifetimeSeconds ? pass(message, grant) : fail(message, grant);
@@ -86,11 +86,11 @@ function judgeEach(granted: readonly SeenGrant[], judge: (grant: SeenGrant) => F
 function judgeJwt(grant: SeenGrant): Finding {
   const { header, claims, flaw } = grant.exchange.granted;
   if (header === undefined || claims === undefined)
-    return fail('the token is not three base64url parts with JSON within', grant);
+    return fail('the token is not three base64url parts that contain JSON', grant);
   if (flaw !== undefined) return fail(`the token is not three base64url parts: ${flaw}`, grant);
   const { signature } = grant;
   if (signature === undefined) return pass(`a JWT, signed with ${show(header.alg)}`, grant);
-  if (signature === 'valid') return pass('a JWT, and the published key verifies it', grant);
+  if (signature === 'valid') return pass('a JWT, verified with the published key', grant);
   return fail(`no published key verifies the token: ${signature.refused}`, grant);
 }
 
@@ -101,11 +101,11 @@ function judgeIssueTime(grant: SeenGrant): Finding {
   const { iat } = claimsOf(grant);
   if (typeof iat !== 'number') return fail(`iat is ${show(iat)}`, grant);
   const answeredAt = serviceTime(grant);
-  if (answeredAt === undefined) return unknown(`iat is ${iat}, and the answer has no Date`, grant);
+  if (answeredAt === undefined) return unknown(`iat is ${iat}; the answer has no Date header`, grant);
   const offMs = iat * 1000 - answeredAt;
   const seconds = (offMs / 1000).toFixed(1);
   const isNear = offMs >= -2 * resolutionMs - grant.exchange.totalMs && offMs <= resolutionMs;
-  if (isNear) return pass('iat is the time of the answer', grant);
+  if (isNear) return pass('iat matches the time of the answer', grant);
   return fail(`iat is ${iat}: ${seconds} s from the service’s time`, grant);
 }
 

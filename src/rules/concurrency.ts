@@ -31,7 +31,7 @@ export const concurrencyRules: readonly Rule[] = [
   {
     id: 'R44',
     section,
-    title: 'the slot comes back; others are not hit',
+    title: 'a closed stream frees its slot; other devices are unaffected',
     says: 'Concurrent connections: 10 per device.',
     judge: (seen) => gravest([judgeSlot(seen), judgeOtherDevices(seen)]),
   },
@@ -110,7 +110,7 @@ function judgeExcess(seen: readonly Seen[]): Finding | undefined {
   if (excess.confirmed === undefined) return pass(`refused: ${endText(excess.stream)}`, excess.stream);
   const evicted = evictedBy(excess, attempts(seen));
   if (evicted !== undefined)
-    return pass(`accepted, and ${evicted.id} was closed for it`, [excess.stream, evicted]);
+    return pass(`accepted; ${evicted.id} was closed to make room`, [excess.stream, evicted]);
   return fail(`with ${excess.openBefore.length} open, one more was accepted`, excess.stream);
 }
 
@@ -123,7 +123,7 @@ function judgeSlot(seen: readonly Seen[]): Finding | undefined {
   );
   const [first] = after;
   if (first === undefined) return undefined;
-  if (first.confirmed !== undefined) return pass('the slot of a closed stream comes back', first.stream);
+  if (first.confirmed !== undefined) return pass('the slot of a closed stream is free again', first.stream);
   return fail(`with ${first.openBefore.length} left open: ${endText(first.stream)}`, first.stream);
 }
 
@@ -132,6 +132,6 @@ function judgeOtherDevices(seen: readonly Seen[]): Finding | undefined {
   const all = attempts(seen);
   const other = all.find(({ openElsewhere }) => openElsewhere >= connectionsPerDevice);
   if (other === undefined) return undefined;
-  if (other.confirmed !== undefined) return pass('another device has its own connections', other.stream);
+  if (other.confirmed !== undefined) return pass('another device has its own limit', other.stream);
   return fail(`another device was refused: ${endText(other.stream)}`, other.stream);
 }

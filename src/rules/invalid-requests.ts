@@ -50,7 +50,7 @@ export const invalidRequestRules: readonly Rule[] = [
   {
     id: 'R17',
     section,
-    title: 'a body that is no JSON is refused',
+    title: 'a body that is not JSON is refused',
     says: 'When the request body is not valid JSON, the code is INVALID_REQUEST.',
     judge: (seen) =>
       judgeInvalid(seen, {
@@ -105,7 +105,7 @@ function judgeInvalid(seen: readonly Seen[], { applies, problem }: Invalid): Fin
     answers.map((one) => {
       if (one.exchange.granted !== undefined) return fail('it was granted', one);
       if (isFromGateway(one, seen)) return unknown(`a gateway answered ${one.exchange.answer.status}`, one);
-      if (isMissingPath(one, seen)) return unknown('this form of the path is not there', one);
+      if (isMissingPath(one, seen)) return unknown('this form of the path does not exist', one);
       const wrong = problem(one);
       return wrong === undefined ? pass(`refused as ${invalidRequestCode}`, one) : fail(wrong, one);
     }),
@@ -141,7 +141,7 @@ function judgeShape(seen: readonly Seen[]): Finding | undefined {
     errors.map((one) => {
       const problem = shapeProblem(one);
       const { status } = one.exchange.answer;
-      if (problem === undefined) return pass('as it says', one);
+      if (problem === undefined) return pass('as specified', one);
       if (isFromGateway(one, seen) || isMissingPath(one, seen) || inFront.includes(status))
         return unknown(`${status} may come from something in front of the service: ${problem}`, one);
       return fail(problem, one);
@@ -165,7 +165,7 @@ function judgeStatus(seen: readonly Seen[]): Finding | undefined {
   const [first] = wrong;
   if (first !== undefined) return fail(`an error with status ${first.exchange.answer.status}`, wrong);
   const right = answers.filter((one) => one.exchange.answer.status >= 400);
-  return right.length > 0 ? pass('errors have a status of their own', right) : undefined;
+  return right.length > 0 ? pass('errors have an error status', right) : undefined;
 }
 
 function isError(one: SeenAnswer): boolean {

@@ -27,7 +27,7 @@ export const rateLimitRules: readonly Rule[] = [
   {
     id: 'R23',
     section,
-    title: 'the three rate-limit headers are there',
+    title: 'the three rate-limit headers are present',
     says: `Rate-limit response headers: ${Object.values(rateLimitHeaderNames).join(', ')}.`,
     judge: judgeHeaders,
   },
@@ -40,7 +40,7 @@ export const rateLimitRules: readonly Rule[] = [
       judgeEach(seen, rateLimitHeaderNames.limit, (grant, value) => {
         const message = `${rateLimitHeaderNames.limit} is ${show(value)}`;
         if (value.trim() === String(tokenRequestsPerWindow)) return pass(message, grant);
-        return fail(`${message}; a contract may say another one`, grant);
+        return fail(`${message}; a contract may set another limit`, grant);
       }),
   },
   {
@@ -60,7 +60,7 @@ export const rateLimitRules: readonly Rule[] = [
   {
     id: 'R27',
     section,
-    title: 'each device has a window of its own',
+    title: 'each device has its own window',
     says: 'Token requests: 60 per minute per device.',
     judge: judgeDevices,
   },
@@ -99,7 +99,7 @@ function judgeHeaders(seen: readonly Seen[]): Finding | undefined {
   const lacking = granted.filter((grant) => missingHeaders(grant).length > 0);
   const [first] = lacking;
   if (first !== undefined) return fail(`without ${missingHeaders(first).join(', ')}`, lacking);
-  return granted.length > 0 ? pass('all three are there', granted) : undefined;
+  return granted.length > 0 ? pass('all three are present', granted) : undefined;
 }
 
 function missingHeaders({ exchange: { answer } }: SeenGrant): string[] {
@@ -168,7 +168,7 @@ function judgeCountdown(seen: readonly Seen[]): Finding | undefined {
   const evidence = [wrong.first, wrong.second];
   if (wrong.fall > 1) {
     const text = fallText(wrong);
-    const suspicion = `${text}, and by more than one on a fresh device too`;
+    const suspicion = `${text}; on a fresh device it also falls by more than one`;
     return { ...unknown(`${text}: another user of the device, or a larger step`, evidence), suspicion };
   }
   // Each path may have its own count: that is another rule.
@@ -187,7 +187,7 @@ function judgeShared(seen: readonly Seen[]): Finding | undefined {
   const evidence = [across.first, across.second];
   if (across.fall >= 1) return pass(`${fallText(across)} from one path to the other`, evidence);
   const falls = own.find((pair) => ofOnePath(pair) && pair.fall >= 1);
-  if (falls === undefined) return unknown(`${fallText(across)}, on one path as on both`, evidence);
+  if (falls === undefined) return unknown(`${fallText(across)}, on one path as well as on both`, evidence);
   const message = `${fallText(across)} from one path to the other, and falls on one path`;
   return fail(message, [...evidence, falls.first, falls.second]);
 }
@@ -214,16 +214,16 @@ const slackMs = 2_000;
 function judgeResetHeader(grant: SeenGrant, value: string): Finding {
   const { exchange } = grant;
   if (/^\d+(\.\d+)?$/.test(value.trim()) && Number(value) < smallestTimestamp)
-    return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, no timestamp`, grant);
+    return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: seconds from now, not a timestamp`, grant);
   const { resetAtMs } = readRateLimitHeaders(
     (name) => headerValue(exchange.answer.headers, name),
     exchange.wallAt,
   );
   if (resetAtMs === undefined)
-    return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: no timestamp`, grant);
+    return fail(`${rateLimitHeaderNames.reset} is ${show(value)}: not a timestamp`, grant);
   const answeredAt = serviceTime(grant);
   if (answeredAt === undefined)
-    return unknown(`${rateLimitHeaderNames.reset} is ${show(value)}, and the answer has no Date`, grant);
+    return unknown(`${rateLimitHeaderNames.reset} is ${show(value)}; the answer has no Date header`, grant);
   const inMs = resetAtMs - answeredAt;
   const message = `resets in ${(inMs / 1000).toFixed(1)} s (${show(value)})`;
   const isWithin = inMs >= -slackMs - exchange.totalMs && inMs <= rateLimitWindowMs + slackMs;
@@ -266,7 +266,7 @@ function judgeExhaustion(seen: readonly Seen[]): Finding | undefined {
   const count = granted.length;
   const last = granted.slice(-1);
   if (count > tokenRequestsPerWindow) return fail(`${count} requests of one window were granted`, last);
-  if (refused === undefined) return unknown(`${count} requests were granted, and no more was asked`, last);
+  if (refused === undefined) return unknown(`${count} requests were granted, and no more were sent`, last);
   const evidence = [...last, refused];
   const message = `${count} requests were granted, and the next answered ${refused.exchange.answer.status}`;
   return count === tokenRequestsPerWindow ? pass(message, evidence) : fail(message, evidence);
@@ -279,6 +279,6 @@ function judgeReset(seen: readonly Seen[]): Finding | undefined {
   if (burst?.refused === undefined || first === undefined) return undefined;
   const evidence = [burst.refused, first];
   const { status } = first.exchange.answer;
-  if (hasSucceeded(first)) return pass('refused, and granted again after the reset', evidence);
+  if (hasSucceeded(first)) return pass('refused, then granted again after the reset', evidence);
   return fail(`answered ${status} after the reset`, evidence);
 }

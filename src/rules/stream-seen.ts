@@ -159,7 +159,7 @@ export function endText({ exchange: { upgrade, end } }: SeenStream): string {
   if (upgrade.answer !== undefined && upgrade.answer.status !== 101)
     return `the upgrade was answered with ${upgrade.answer.status}`;
   if (upgrade.breakdown !== undefined) return upgrade.breakdown.message;
-  if (end === undefined || end.by === 'device') return 'no confirmation came';
+  if (end === undefined || end.by === 'device') return 'no confirmation arrived';
   const reason = end.reason === '' ? '' : ` ${JSON.stringify(end.reason)}`;
   return end.code === 1006 ? 'the connection was cut' : `closed with ${end.code}${reason}`;
 }

@@ -31,7 +31,7 @@ export const streamRules: readonly Rule[] = [
   {
     id: 'R34',
     section: 'Authentication',
-    title: 'nothing comes before the JWT',
+    title: 'the service sends nothing before the JWT',
     says: 'The JWT is presented as the first message after the WebSocket connection opens.',
     judge: (seen) =>
       gravest([...freshPresentations(seen).map(judgeSilence), ...streams(seen).map(judgeUnasked)]),
@@ -39,7 +39,7 @@ export const streamRules: readonly Rule[] = [
   {
     id: 'R35',
     section,
-    title: 'the JWT as text is confirmed first of all',
+    title: 'the first message after the JWT confirms it',
     says: `First service message: JSON message of kind ${connectedKind}.`,
     judge: judgeConfirmation,
   },
@@ -86,16 +86,16 @@ function judgeUpgrade(seen: readonly Seen[]): Finding | undefined {
   const answer = first?.exchange.upgrade.answer;
   if (first === undefined || answer === undefined) return undefined;
   const message = `the upgrade is answered with ${answer.status}`;
-  if (isPage(answer)) return unknown(`${message} and a page, not by the service`, first);
+  if (isPage(answer)) return unknown(`${message} with a web page, not by the service`, first);
   if (doubtful.includes(answer.status) || (answer.status >= 300 && answer.status < 400))
-    return unknown(`${message}: it may want more than the specification shows`, first);
+    return unknown(`${message}: it may require more than the specification shows`, first);
   return fail(message, asked);
 }
 
 function judgeSilence({ stream, message }: Presentation): Finding {
   const early = serviceMessages(stream).find(({ at }) => at < message.at);
   if (early === undefined) return pass('it waits for the JWT', stream);
-  return fail(`${messageText(early)} came before the JWT`, stream);
+  return fail(`${messageText(early)} arrived before the JWT`, stream);
 }
 
 /** Audio on a connection that has presented nothing. */
@@ -105,7 +105,7 @@ function judgeUnasked(stream: SeenStream): Finding | undefined {
   );
   const [audio] = audioOf(stream, 'service');
   if (hasPresented || audio === undefined) return undefined;
-  return fail(`${messageText(audio)} came, and no JWT was presented`, stream);
+  return fail(`${messageText(audio)} arrived, although no JWT was presented`, stream);
 }
 
 const soonMs = 1_000;
@@ -182,17 +182,17 @@ function judgeAudioFlow({ stream, message, confirmed }: Presentation): Finding |
   const sent = audioOf(stream, 'device');
   const heard = audioOf(stream, 'service').filter(({ at }) => at >= message.at);
   if (confirmed === undefined) return undefined;
-  if (heard.some(({ at }) => at < confirmed.at)) return fail('audio came before the confirmation', stream);
+  if (heard.some(({ at }) => at < confirmed.at)) return fail('audio arrived before the confirmation', stream);
   // Half a sample, or text, is another question.
   const isPlain = sent.length > 0 && sent.every(({ bytes }) => bytes % 2 === 0);
   const hasText = stream.exchange.messages.some((one) => one.from === 'device' && 'text' in one);
   if (!isPlain || hasText) return undefined;
-  if (heard.length > 0) return pass('audio goes out and comes back', stream);
+  if (heard.length > 0) return pass('audio is sent and received', stream);
   const asText = serviceMessages(stream).find((one) => 'text' in one && base64Audio.test(one.text));
-  if (asText !== undefined) return fail('the audio comes as text', stream);
+  if (asText !== undefined) return fail('the audio arrives as text', stream);
   if (end?.by === 'service' && closesOnAudio.includes(end.code))
     return fail(`audio is not accepted: ${endText(stream)}`, stream);
-  return unknown('no audio came back, and none is promised', stream);
+  return unknown('no audio was received; the specification promises none', stream);
 }
 
 function judgeTexts(seen: readonly Seen[]): Finding | undefined {
@@ -207,5 +207,5 @@ function judgeTexts(seen: readonly Seen[]): Finding | undefined {
       `a text message is ${messageText(first.message)}`,
       wrong.map(({ one }) => one),
     );
-  return told.length > 0 ? pass('JSON, each of them', told) : undefined;
+  return told.length > 0 ? pass('each text message is JSON', told) : undefined;
 }

@@ -103,7 +103,7 @@ function judgeGrants(
   if (granted.length === 0) return undefined;
   const wrong = granted.filter((grant) => problemOf(grant) !== undefined);
   const [first] = wrong;
-  return first === undefined ? pass('as it says', granted) : fail(problemOf(first) ?? '', wrong);
+  return first === undefined ? pass('as specified', granted) : fail(problemOf(first) ?? '', wrong);
 }
 
 function directives(value: string): string[] {
@@ -134,16 +134,16 @@ function judgeRefusal(refused: SeenAnswer, seen: readonly Seen[]): Finding {
   const others = grants(seen).filter((one) => pathOf(one) !== pathOf(refused));
   const elsewhere = others.length > 0;
   if (notThere.includes(status) && elsewhere)
-    return warn(`answered ${status}, and the other form of the path works`, [refused, ...others]);
+    return warn(`answered ${status}, although the other form of the path works`, [refused, ...others]);
   if (isFromGateway(refused, seen))
-    return unknown(`answered ${status} with a page, not by the service`, refused);
+    return unknown(`answered ${status} with a web page, not by the service`, refused);
   if (notThere.includes(status)) return fail(`answered ${status}${said}`, refused);
   if (status >= 300 && status < 400) return unknown(`redirected with ${status}: not followed`, refused);
   // If every request without Accept is refused, Accept is the cause and not the path.
   const isForAccept = lacksAccept(refused) && !grants(seen).some(lacksAccept);
   const isOddRefusal = status === 400 || status === 422;
   if (!isForAccept && (isOddRefusal || elsewhere)) return fail(`answered ${status}${said}`, refused);
-  const reason = isForAccept ? ': for the path, or because it has no Accept' : '';
+  const reason = isForAccept ? ': because of the path, or because Accept is missing' : '';
   return unknown(`refused with ${status}${said}${reason}`, refused);
 }
 
@@ -153,7 +153,7 @@ const cacheStepMs = 1_100;
 function judgeCaching(seen: readonly Seen[]): Finding | undefined {
   const granted = grants(seen);
   const aged = granted.filter(({ exchange }) => headerValue(exchange.answer.headers, 'Age') !== undefined);
-  if (aged.length > 0) return fail('the answer has an Age: it came from a cache', aged);
+  if (aged.length > 0) return fail('the answer has an Age header: it came from a cache', aged);
   const byHash = new Map<string, SeenGrant[]>();
   for (const grant of granted) {
     const { hash } = grant.exchange.granted;
@@ -164,7 +164,7 @@ function judgeCaching(seen: readonly Seen[]): Finding | undefined {
   if (same !== undefined)
     return { ...fail('two requests were answered with the same token', same), isProof: true };
   const apart = farApart(granted);
-  return apart.length > 0 ? pass('each request has a token of its own', apart) : undefined;
+  return apart.length > 0 ? pass('each request gets its own token', apart) : undefined;
 }
 
 /** Those that have another one long enough before or after them. */
@@ -181,10 +181,10 @@ function judgeBody(seen: readonly Seen[]): Finding | undefined {
   const [first] = wrong;
   if (first !== undefined) {
     const body = parseJson(first.exchange.answer.body);
-    const found = body === undefined ? `no JSON: ${show(first.exchange.answer.body)}` : show(body);
+    const found = body === undefined ? `not JSON: ${show(first.exchange.answer.body)}` : show(body);
     return fail(`the body is ${found}`, wrong);
   }
-  if (page !== undefined) return unknown('the body is a page, not of the service', page);
+  if (page !== undefined) return unknown('the body is a web page, not from the service', page);
   return answers.length > 0 ? pass('the body holds a token', answers) : undefined;
 }
 
@@ -203,7 +203,7 @@ function judgeAccept(seen: readonly Seen[]): Finding | undefined {
   const withAccept = grants(seen).filter((one) => !lacksAccept(one) && paths.has(pathOf(one)));
   const { status } = first.exchange.answer;
   if (withAccept.length === 0) return unknown(`refused with ${status}, as with Accept`, first);
-  return fail(`refused with ${status} without Accept, and granted with it`, [...without, ...withAccept]);
+  return fail(`refused with ${status} without Accept, but granted with it`, [...without, ...withAccept]);
 }
 
 const credentials = ['Authorization', 'Cookie', 'X-Api-Key', 'Proxy-Authorization'];

@@ -21,8 +21,8 @@ function judgeOne(one: Seen): Finding | undefined {
   if (breakdown?.code === 'tls-failed') return fail(breakdown.message, one);
   if (answer === undefined) return undefined;
   if (secureProtocols.includes(protocol)) return pass('TLS, with a certificate that is trusted', one);
-  if (isLoopbackHost(hostname)) return skipped('not applicable within this machine', one);
-  if (one.provoked !== true) return fail(`${protocol}//${hostname}: keys and tokens go in the clear`, one);
+  if (isLoopbackHost(hostname)) return skipped('not applicable on loopback', one);
+  if (one.provoked !== true) return fail(`${protocol}//${hostname}: keys and tokens are not encrypted`, one);
   // The plain port of a service that is asked over TLS; no key was sent.
   const isService = answer.status < 300 || answer.body.includes(invalidRequestCode);
   return isService ? warn(`${hostname} answers over plain HTTP too, with ${answer.status}`, one) : undefined;

@@ -153,7 +153,7 @@ function join(options: SessionOptions, { ledger, ...parts }: JoinParts): Promise
 
 /** Reasons to stop talking without a failure. */
 const closedByService = new VoicectlError('interrupted', 'The service closed the stream');
-const durationReached = new VoicectlError('interrupted', 'The duration is over');
+const durationReached = new VoicectlError('interrupted', 'The duration has elapsed');
 
 async function talkUntilEnd(parts: TalkParts, halt: AbortController): Promise<void> {
   const { options, ledger, stream, signal } = parts;

@@ -96,7 +96,7 @@ async function hearReply({ options, ledger, backpressure, signal }: TalkParts): 
   const pausedUntil = () => backpressure.pausedUntil;
   const { metrics } = ledger;
   const outcome = await waitForReplyEnd({ clock, metrics, waitMs, settleMs, pausedUntil, signal });
-  if (outcome === 'none' && waitMs > 0) ledger.warn('no-reply', `No reply began within ${waitMs / 1000} s`);
+  if (outcome === 'none' && waitMs > 0) ledger.warn('no-reply', `No reply started within ${waitMs / 1000} s`);
 }
 
 function startPacer({ options: { frameMs, clock }, ledger }: TalkParts, pace: Pace): Pacer {
@@ -106,7 +106,7 @@ function startPacer({ options: { frameMs, clock }, ledger }: TalkParts, pace: Pa
     clock,
     onFrame: (lateMs) => ledger.metrics.sentLate(lateMs),
     onReanchor: (skippedMs) =>
-      ledger.warn('late', `Sending was ${Math.round(skippedMs)} ms late and goes on from now`),
+      ledger.warn('late', `Sending was ${Math.round(skippedMs)} ms late and continues from now`),
   });
 }
 

@@ -145,10 +145,10 @@ describe('what it asks', () => {
   test('is at most --max-requests', async () => {
     const { code, arrived, stdout } = await check({ flags: ['--max-requests', '4'] });
     expect([code, arrived.length]).toEqual([0, 4]);
-    expect(stdout).toContain('the budget is used up');
+    expect(stdout).toContain('the request budget is used up');
   });
 
-  test('waits for --wait on a connection that says nothing', async () => {
+  test('waits for --wait on a connection that sends nothing', async () => {
     const silent = { refusal: () => undefined };
     const { stdout } = await check({ flags: ['--wait', '3s', '--dry-run'], change: silent });
     expect(stdout).toContain('the same, after 3 s (3 s after S6)');
@@ -161,7 +161,7 @@ describe('what counts as a failure', () => {
     const { code, lines } = await check({ flags: ['--expected', sandbox.path('known.txt')], change: wrong });
     expect(code).toBe(0);
     expect(lines).toContain('     expected: 61 s until spring');
-    expect(lines[line(lines, 'R1') + 1]).toBe('     expected to fail, and passes: the gateway answers 201');
+    expect(lines[line(lines, 'R1') + 1]).toBe('     expected to fail, but passes: the gateway answers 201');
   });
 
   test.each([

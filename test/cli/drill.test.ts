@@ -43,5 +43,5 @@ test('a device that connects by itself is told the addresses, and goes from one 
     code: 0,
     stdout: expect.stringMatching(/^D1 +pass .*\nD2 +pass .*\n\n2 pass/),
   });
-  expect(stderr).toContain('D2: presents the JWT first, as it is…');
+  expect(stderr).toContain('D2: presents the JWT first, unchanged…');
 });

@@ -55,7 +55,7 @@ describe('inspect', () => {
     const { code, stdout, stderr } = await sandbox.runHere(['inspect', 'r'], unicode);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      'The last line of events.jsonl is incomplete and left out\nThere is no summary.json: the recording is incomplete\n',
+      'The last line of events.jsonl is incomplete and was ignored\nThere is no summary.json: the recording is incomplete\n',
     );
     expect(stdout).toMatch(/^ai .*█/m);
     expect(stdout).toContain('No summary');

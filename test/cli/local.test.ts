@@ -34,7 +34,7 @@ describe('--local takes what serve takes', () => {
     });
   });
 
-  test('stream with a fault breaks as it says', async () => {
+  test('stream with a fault breaks as specified', async () => {
     const { code } = await sandbox.runHere(['stream', ...hello, '--local', '--fault', 'close:code=1012']);
     expect(code).toBe(6);
   });

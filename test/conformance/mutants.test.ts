@@ -13,7 +13,7 @@ test('the service that is not changed breaks no rule', async () => {
   const result = await check(service, { scope: { levels: everything } });
   expect(complaints(result)).toEqual([]);
   const transport = result.rules.find(({ rule }) => rule.id === 'R32')?.finding;
-  expect(transport).toMatchObject({ verdict: 'skipped', message: 'not applicable within this machine' });
+  expect(transport).toMatchObject({ verdict: 'skipped', message: 'not applicable on loopback' });
 });
 
 test('nor over TLS, on what could be another machine', async () => {

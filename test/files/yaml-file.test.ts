@@ -54,11 +54,11 @@ describe('a YAML file', () => {
     ['broken YAML', 'turns: [\n  a: :\n', /^f\.yaml:\d:\d: /],
     ['a key twice', 'name: a\nname: b\n', 'f.yaml:2:1: Map keys must be unique'],
     ['two documents', 'name: a\n---\nname: b\n', /^f\.yaml:2:\d: .*multiple documents/],
-    ['an alias loop', 'turns: &a [*a]\n', 'f.yaml:1:12: the alias *a is inside of what it repeats'],
+    ['an alias loop', 'turns: &a [*a]\n', 'f.yaml:1:12: the alias *a is inside the part that it repeats'],
     [
       'a deeper alias loop',
       'turns: &a\n  - { say: b, within: { ms: *a } }\n',
-      'f.yaml:2:29: the alias *a is inside of what it repeats',
+      'f.yaml:2:29: the alias *a is inside the part that it repeats',
     ],
     [
       'aliases that repeat too much',

@@ -190,7 +190,7 @@ describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () =
       device: 'nobody',
     });
     await page.getByRole('button', { name: /^End fault/ }).click();
-    await told('1 fault is taken away');
+    await told('1 fault is cleared');
 
     await page.locator('#record').click();
     await page.getByRole('button', { name: /^Stop, / }).click();

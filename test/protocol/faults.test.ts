@@ -101,7 +101,7 @@ test('the catalogue describes a fault, its parameters and their defaults', () =>
   const described = Object.fromEntries(describeCatalogue().map(({ name, ...rest }) => [name, rest]));
   expect(described['token-slow']).toEqual({
     at: 'token',
-    summary: 'the token comes late',
+    summary: 'the token is late',
     parameters: [{ name: 'delay', default: '3s', help: 'The delay' }],
   });
   expect(described.mute?.parameters).toEqual([]);

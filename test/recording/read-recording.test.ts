@@ -26,8 +26,8 @@ describe('a recording that was cut', () => {
     expect(wire.map(({ type }) => type)).toEqual(['text', 'audio']);
     expect(events).toEqual([]);
     expect(problems).toEqual([
-      'The last line of events.jsonl is incomplete and left out',
-      'The last line of wire.jsonl is incomplete and left out',
+      'The last line of events.jsonl is incomplete and was ignored',
+      'The last line of wire.jsonl is incomplete and was ignored',
       'There is no summary.json: the recording is incomplete',
     ]);
   });
@@ -78,7 +78,7 @@ test('lines that are not understood are left out and counted', async () => {
   appendFileSync(path('events.jsonl'), 'null\n{"t":1,"type":"unheard-of"}\n{"t":"1","type":"state"}\n');
   const { events, problems } = await readRecording(folder);
   expect(events.map(({ type }) => type)).toEqual(['message']);
-  expect(problems).toContain('3 lines of events.jsonl are not understood and left out');
+  expect(problems).toContain('3 lines of events.jsonl are not understood and were ignored');
 });
 
 describe('what is no recording is refused', () => {

@@ -55,7 +55,7 @@ const events: [SessionEvent, RegExp][] = [
   [{ t: 1, type: 'state', state: 'connecting' }, /· state {2}connecting$/],
   [
     { t: 2, type: 'retry', attempt: 1, delayMs: 1500, code: 'rate-limited', message: `slow ${evil}` },
-    /! retry {2}again in 1\.5 s: slow /,
+    /! retry {2}next attempt in 1\.5 s: slow /,
   ],
   [
     {

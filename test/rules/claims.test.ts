@@ -18,16 +18,16 @@ type Case = [id: string, what: string, found: string | undefined, seen: readonly
 
 const cases: Case[] = [
   ['R9', 'a JWT', 'pass: a JWT, signed with "HS256" (X1)', seenAs(answered())],
-  ['R9', 'another text', 'fail: the token is not three base64url parts with JSON within (X1)', noJwt],
+  ['R9', 'another text', 'fail: the token is not three base64url parts that contain JSON (X1)', noJwt],
   ...(['header', 'claims'] as const).map(
     (part): Case => [
       'R9',
       `one with a bad ${part}`,
-      'fail: the token is not three base64url parts with JSON within (X1)',
+      'fail: the token is not three base64url parts that contain JSON (X1)',
       half(part),
     ],
   ),
-  ['R9', 'a verified one', 'pass: a JWT, and the published key verifies it (X1)', signed('valid')],
+  ['R9', 'a verified one', 'pass: a JWT, verified with the published key (X1)', signed('valid')],
   [
     'R9',
     'one that no key verifies',
@@ -54,23 +54,23 @@ const cases: Case[] = [
   [
     'R10',
     'another device',
-    'fail: sub is "d2", and the device "d1" (X1)',
+    'fail: sub is "d2", the device is "d1" (X1)',
     seenAs(answered({ claims: { sub: 'd2' } })),
   ],
   [
     'R10',
     'no sub',
-    'fail: sub is nothing, and the device "d1" (X1)',
+    'fail: sub is nothing, the device is "d1" (X1)',
     seenAs(answered({ claims: { sub: undefined } })),
   ],
   ['R10', 'a request without a device', undefined, seenAs(answered({ asked: '{"apiKey":"k"}' }))],
   ['R10', 'no JWT', undefined, noJwt],
 
-  ['R11', 'the moment', 'pass: iat is the time of the answer (X1)', seenAs(answered())],
+  ['R11', 'the moment', 'pass: iat matches the time of the answer (X1)', seenAs(answered())],
   [
     'R11',
     'a second later',
-    'pass: iat is the time of the answer (X1)',
+    'pass: iat matches the time of the answer (X1)',
     seenAs(answered({ claims: { iat: iat + 1 } })),
   ],
   [
@@ -82,7 +82,7 @@ const cases: Case[] = [
   [
     'R11',
     'before the answer, as long as it took',
-    'pass: iat is the time of the answer (X1)',
+    'pass: iat matches the time of the answer (X1)',
     seenAs(answered({ claims: { iat: iat - 5 }, totalMs: 3_000 })),
   ],
   [
@@ -94,7 +94,7 @@ const cases: Case[] = [
   [
     'R11',
     'no Date',
-    `unknown: iat is ${iat}, and the answer has no Date (X1)`,
+    `unknown: iat is ${iat}; the answer has no Date header (X1)`,
     seenAs(answered({ headers: { Date: undefined } })),
   ],
   ['R11', 'a text', 'fail: iat is "now" (X1)', seenAs(answered({ claims: { iat: 'now' } }))],
@@ -111,7 +111,7 @@ const cases: Case[] = [
   [
     'R12',
     'no iat',
-    `unknown: exp is ${iat + 60}, and iat nothing (X1)`,
+    `unknown: exp is ${iat + 60}, iat is nothing (X1)`,
     seenAs(answered({ claims: { iat: undefined } })),
   ],
 

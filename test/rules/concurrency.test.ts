@@ -115,7 +115,7 @@ const cases: Case[] = [
   [
     'R43',
     'an older one closed for it',
-    'pass: accepted, and S0 was closed for it (S100 S0)',
+    'pass: accepted; S0 was closed to make room (S100 S0)',
     [...closed(0, 3_101, 'service'), ...open(10, {}, 10)],
   ],
   [
@@ -139,14 +139,14 @@ const cases: Case[] = [
   [
     'R43',
     'an older one closed after another device’s came',
-    'pass: accepted, and S0 was closed for it (S100 S0)',
+    'pass: accepted; S0 was closed to make room (S100 S0)',
     [...closed(0, 200, 'service'), ...open(10, {}, 10), ...opens({ at: 150, device: 'd2' })],
   ],
 
   [
     'R44',
     'the next accepted when one was closed',
-    'pass: the slot of a closed stream comes back (S300)',
+    'pass: the slot of a closed stream is free again (S300)',
     [...open(9), ...closed(90, 200, 'device'), ...opens({ at: 300 })],
   ],
   [
@@ -178,7 +178,7 @@ const cases: Case[] = [
   [
     'R44',
     'another device accepted',
-    'pass: another device has its own connections (S300)',
+    'pass: another device has its own limit (S300)',
     [...open(10), ...opens({ at: 300, device: 'd2' })],
   ],
   [

@@ -39,7 +39,7 @@ const cases: Case[] = [
   [
     'R40',
     'given up late',
-    'unknown: after 50.0 s: no confirmation came (S50000)',
+    'unknown: after 50.0 s: no confirmation arrived (S50000)',
     [...fresh, ...shown(50_000, false, 'device')],
   ],
   [

@@ -91,8 +91,8 @@ const cases: Case[] = [
   ],
   [
     'R15',
-    'a path that is not there',
-    'unknown: this form of the path is not there (X1)',
+    'a path that does not exist',
+    'unknown: this form of the path does not exist (X1)',
     seenAs(refused({ asked: noKey, status: 404 }), answered({ path: tokenPath('v1') })),
   ],
   ['R16', 'named', ok, missing('deviceId', noDevice)],
@@ -135,11 +135,11 @@ const cases: Case[] = [
     seenAs(refused({ ...page, asked: '{"deviceId":7}' })),
   ],
 
-  ['R21', 'as specified', 'pass: as it says (X1)', seenAs(refused())],
+  ['R21', 'as specified', 'pass: as specified (X1)', seenAs(refused())],
   [
     'R21',
     'with details',
-    'pass: as it says (X1)',
+    'pass: as specified (X1)',
     seenAs(refused({ error: { code, message: '', details: {} } })),
   ],
   ['R21', 'no JSON', 'fail: the body is "oh" (X1)', error('oh')],
@@ -177,7 +177,7 @@ const cases: Case[] = [
     seenAs(refused({ status: 404, body: 'no' }), answered({ path: tokenPath('v1') })),
   ],
 
-  ['R22', 'a 400', 'pass: errors have a status of their own (X1)', seenAs(refused())],
+  ['R22', 'a 400', 'pass: errors have an error status (X1)', seenAs(refused())],
   [
     'R22',
     'an error with 200, of two',

@@ -39,7 +39,7 @@ const provoked = (seen: readonly Seen[]) => seen.map((one) => ({ ...one, provoke
 type Case = [id: string, what: string, found: string | undefined, seen: readonly Seen[]];
 
 const cases: Case[] = [
-  ['R23', 'all three', 'pass: all three are there (X1)', seenAs(answered())],
+  ['R23', 'all three', 'pass: all three are present (X1)', seenAs(answered())],
   [
     'R23',
     'one of two answers without two of them',
@@ -58,7 +58,7 @@ const cases: Case[] = [
   [
     'R24',
     'another number',
-    `fail: ${limit} is "100"; a contract may say another one (X1)`,
+    `fail: ${limit} is "100"; a contract may set another limit (X1)`,
     seenAs(answered({ headers: { [limit]: '100' } })),
   ],
   ['R24', 'no header', undefined, seenAs(answered({ headers: { [limit]: undefined } }))],
@@ -129,7 +129,7 @@ const cases: Case[] = [
   [
     'R26',
     'no count at all',
-    'unknown: Remaining goes from 59 to 59, on one path as on both (X1 X2)',
+    'unknown: Remaining goes from 59 to 59, on one path as well as on both (X1 X2)',
     seenAs(left(0, 59), left(10, 59, { path: v1 }), left(20, 59, { path: v1 })),
   ],
   ['R26', 'one path', undefined, window([0, 59], [10, 58])],
@@ -195,21 +195,26 @@ const cases: Case[] = [
     `pass: resets in -4.0 s ("${epoch - 4}") (X1)`,
     resets(`${epoch - 4}`, { totalMs: 2_000 }),
   ],
-  ['R28', 'seconds from now', `fail: ${reset} is "60": seconds from now, no timestamp (X1)`, resets('60')],
-  ['R28', 'a fraction', `fail: ${reset} is " 59.5 ": seconds from now, no timestamp (X1)`, resets(' 59.5 ')],
+  ['R28', 'seconds from now', `fail: ${reset} is "60": seconds from now, not a timestamp (X1)`, resets('60')],
+  [
+    'R28',
+    'a fraction',
+    `fail: ${reset} is " 59.5 ": seconds from now, not a timestamp (X1)`,
+    resets(' 59.5 '),
+  ],
   [
     'R28',
     'a number that is a moment',
     'fail: resets in -1700000000.0 s ("100000000") (X1)',
     resets('100000000'),
   ],
-  ['R28', 'a word', `fail: ${reset} is "soon": no timestamp (X1)`, resets('soon')],
-  ['R28', 'a number within a word', `fail: ${reset} is "in 60": no timestamp (X1)`, resets('in 60')],
-  ['R28', 'a number with a unit', `fail: ${reset} is "60s": no timestamp (X1)`, resets('60s')],
+  ['R28', 'a word', `fail: ${reset} is "soon": not a timestamp (X1)`, resets('soon')],
+  ['R28', 'a number within a word', `fail: ${reset} is "in 60": not a timestamp (X1)`, resets('in 60')],
+  ['R28', 'a number with a unit', `fail: ${reset} is "60s": not a timestamp (X1)`, resets('60s')],
   [
     'R28',
     'no Date',
-    `unknown: ${reset} is "${epoch + 60}", and the answer has no Date (X1)`,
+    `unknown: ${reset} is "${epoch + 60}"; the answer has no Date header (X1)`,
     resets(`${epoch + 60}`, { headers: { Date: undefined } }),
   ],
   ['R28', 'no header', undefined, seenAs(answered({ headers: { [reset]: undefined } }))],
@@ -323,13 +328,13 @@ const cases: Case[] = [
   [
     'R30',
     'sixty, and no more asked',
-    'unknown: 60 requests were granted, and no more was asked (X60)',
+    'unknown: 60 requests were granted, and no more were sent (X60)',
     burst(60, 60),
   ],
   [
     'R30',
     'thirty, and no more asked',
-    'unknown: 30 requests were granted, and no more was asked (X30)',
+    'unknown: 30 requests were granted, and no more were sent (X30)',
     burst(30, 30),
   ],
   ['R30', 'twenty-nine', undefined, burst(29, 29)],
@@ -369,7 +374,7 @@ const cases: Case[] = [
   [
     'R31',
     'granted again',
-    'pass: refused, and granted again after the reset (X61 L1)',
+    'pass: refused, then granted again after the reset (X61 L1)',
     burst(61, 60, later(answered({ at: 60_000 }))),
   ],
   [
@@ -381,7 +386,7 @@ const cases: Case[] = [
   [
     'R31',
     'granted again, and another device was never refused',
-    'pass: refused, and granted again after the reset (X31 X32)',
+    'pass: refused, then granted again after the reset (X31 X32)',
     [
       ...seenAs(
         ...Array.from({ length: 30 }, (_, index) => answered({ at: index, device: 'd2' })),

@@ -76,7 +76,7 @@ const cases: Case[] = [
     (status): Case => [
       'R33',
       `an upgrade answered with ${status}`,
-      `unknown: the upgrade is answered with ${status}: it may want more than the specification shows (X1)`,
+      `unknown: the upgrade is answered with ${status}: it may require more than the specification shows (X1)`,
       seenAs(upgraded({ status })),
     ],
   ),
@@ -91,7 +91,7 @@ const cases: Case[] = [
   [
     'R33',
     'a page',
-    'unknown: the upgrade is answered with 404 and a page, not by the service (X1)',
+    'unknown: the upgrade is answered with 404 with a web page, not by the service (X1)',
     seenAs(upgraded({ status: 404, body: ' <html>' })),
   ],
   [
@@ -107,13 +107,13 @@ const cases: Case[] = [
   [
     'R34',
     'a text before the JWT',
-    'fail: "hello" came before the JWT (X2)',
+    'fail: "hello" arrived before the JWT (X2)',
     talk([tells('hello', 1), presents(token, 2), confirms(3)]),
   ],
   [
     'R34',
     'audio before the JWT',
-    'fail: a binary message of 640 bytes came before the JWT (X2)',
+    'fail: a binary message of 640 bytes arrived before the JWT (X2)',
     talk([replies(1), presents(token, 2), confirms(3)]),
   ],
   [
@@ -125,7 +125,7 @@ const cases: Case[] = [
   [
     'R34',
     'audio, and no JWT at all',
-    'fail: a binary message of 640 bytes came, and no JWT was presented (X1)',
+    'fail: a binary message of 640 bytes arrived, although no JWT was presented (X1)',
     seenAs(connects({ messages: [ping(1, 'device'), replies(2)] })),
   ],
   [
@@ -167,11 +167,11 @@ const cases: Case[] = [
     'fail: the JWT was not accepted: the connection was cut (X2)',
     talk([presents(token, 1)], { end: byService(5, 1006) }),
   ],
-  ['R35', 'nothing', 'unknown: no confirmation came (X2)', talk([presents(token, 1)])],
+  ['R35', 'nothing', 'unknown: no confirmation arrived (X2)', talk([presents(token, 1)])],
   [
     'R35',
     'nothing, until the device leaves',
-    'unknown: no confirmation came (X2)',
+    'unknown: no confirmation arrived (X2)',
     talk([presents(token, 1)], { end: { at: 9, by: 'device' } }),
   ],
   ['R35', 'a token in binary', undefined, talk([presents(token, 1, 'binary'), confirms(2)])],
@@ -366,7 +366,7 @@ const cases: Case[] = [
   [
     'R36',
     'not answered, and another accepted',
-    'unknown: no confirmation came (Y2)',
+    'unknown: no confirmation arrived (Y2)',
     [
       ...live(),
       { id: 'Y1', exchange: answered({ at: 3, token: other, path: tokenPath('v1') }) },
@@ -374,8 +374,13 @@ const cases: Case[] = [
     ],
   ],
 
-  ['R37', 'both ways', 'pass: audio goes out and comes back (X2)', live(...speaks(3), replies(4))],
-  ['R37', 'one way', 'unknown: no audio came back, and none is promised (X2)', live(...speaks(3))],
+  ['R37', 'both ways', 'pass: audio is sent and received (X2)', live(...speaks(3), replies(4))],
+  [
+    'R37',
+    'one way',
+    'unknown: no audio was received; the specification promises none (X2)',
+    live(...speaks(3)),
+  ],
   ['R37', 'nothing sent', undefined, live(replies(4))],
   ['R37', 'no confirmation', undefined, talk([presents(token, 1), ...speaks(3)])],
   ['R37', 'half a sample sent', undefined, live(...speaks(3, { frame: () => Buffer.alloc(639) }))],
@@ -389,20 +394,20 @@ const cases: Case[] = [
   [
     'R37',
     'audio before the confirmation',
-    'fail: audio came before the confirmation (X2)',
+    'fail: audio arrived before the confirmation (X2)',
     talk([presents(token, 1), replies(2), confirms(3)]),
   ],
   [
     'R37',
     'audio before the JWT, which R34 is about',
-    'unknown: no audio came back, and none is promised (X2)',
+    'unknown: no audio was received; the specification promises none (X2)',
     talk([replies(1), presents(token, 2), confirms(3), ...speaks(4)]),
   ],
-  ['R37', 'audio as text', 'fail: the audio comes as text (X2)', live(...speaks(3), asBase64(400))],
+  ['R37', 'audio as text', 'fail: the audio arrives as text (X2)', live(...speaks(3), asBase64(400))],
   [
     'R37',
     'a shorter text',
-    'unknown: no audio came back, and none is promised (X2)',
+    'unknown: no audio was received; the specification promises none (X2)',
     live(...speaks(3), asBase64(399)),
   ],
   ...[1002, 1003, 1007, 1008].map(
@@ -416,24 +421,24 @@ const cases: Case[] = [
   [
     'R37',
     'a close with 1011',
-    'unknown: no audio came back, and none is promised (X2)',
+    'unknown: no audio was received; the specification promises none (X2)',
     talk([presents(token, 1), confirms(2), ...speaks(3)], { end: byService(9, 1011) }),
   ],
   [
     'R37',
     'a close of the device',
-    'unknown: no audio came back, and none is promised (X2)',
+    'unknown: no audio was received; the specification promises none (X2)',
     talk([presents(token, 1), confirms(2), ...speaks(3)], { end: { at: 9, by: 'device', code: 1003 } }),
   ],
 
-  ['R39', 'JSON', 'pass: JSON, each of them (X2)', live(tells('{"type":"x"}', 3))],
+  ['R39', 'JSON', 'pass: each text message is JSON (X2)', live(tells('{"type":"x"}', 3))],
   [
     'R39',
     'audio, and then another text',
     'fail: a text message is "oh" (X2)',
     live(replies(3), tells('oh', 4)),
   ],
-  ['R39', 'JSON beside audio', 'pass: JSON, each of them (X2)', live(replies(3))],
+  ['R39', 'JSON beside audio', 'pass: each text message is JSON (X2)', live(replies(3))],
   ['R39', 'another text', 'fail: a text message is "oh" (X2)', live(tells('oh', 3))],
   ['R39', 'no text', undefined, seenAs(connects({ messages: [replies(1), text('x', 2)] }))],
 ];

@@ -45,21 +45,21 @@ const cases: Case[] = [
     ],
     [
       'R1',
-      `${status}, and the other path works`,
-      `warn: answered ${status}, and ${notThere}`,
+      `${status}, although the other path works`,
+      `warn: answered ${status}, although ${notThere}`,
       seenAs(refused({ status }), answered({ path: v1, at: 1 })),
     ],
   ]),
   [
     'R1',
     'a page with 200',
-    'unknown: answered 200 with a page, not by the service (X1)',
+    'unknown: answered 200 with a web page, not by the service (X1)',
     seenAs(answered({ ...page, token: null })),
   ],
   [
     'R1',
     'a page with 404',
-    'unknown: answered 404 with a page, not by the service (X1)',
+    'unknown: answered 404 with a web page, not by the service (X1)',
     seenAs(refused({ ...page, status: 404 })),
   ],
   ['R1', 'a redirect', 'unknown: redirected with 300: not followed (X1)', seenAs(refused({ status: 300 }))],
@@ -79,14 +79,14 @@ const cases: Case[] = [
   ],
   [
     'R1',
-    'a 401, and the other path works',
+    'a 401, although the other path works',
     'fail: answered 401 ("INVALID_REQUEST: invalid") (X1)',
     seenAs(refused({ status: 401 }), answered({ path: v1, at: 1 })),
   ],
   [
     'R1',
     'a 400 to a request without Accept, as to all of them',
-    'unknown: refused with 400 ("INVALID_REQUEST: invalid"): for the path, or because it has no Accept (X1)',
+    'unknown: refused with 400 ("INVALID_REQUEST: invalid"): because of the path, or because Accept is missing (X1)',
     seenAs(refused({ requestHeaders: withoutAccept }), answered({ path: v1 })),
   ],
   [
@@ -96,11 +96,11 @@ const cases: Case[] = [
     seenAs(refused({ requestHeaders: withoutAccept }), answered({ path: v1, requestHeaders: withoutAccept })),
   ],
 
-  ['R3', 'JSON', 'pass: as it says (X1)', seenAs(answered())],
+  ['R3', 'JSON', 'pass: as specified (X1)', seenAs(answered())],
   [
     'R3',
     'JSON with a charset, in capitals',
-    'pass: as it says (X1)',
+    'pass: as specified (X1)',
     seenAs(answered({ headers: { 'Content-Type': 'Application/JSON ; charset=utf-8' } })),
   ],
   [
@@ -117,11 +117,11 @@ const cases: Case[] = [
   ],
   ['R3', 'no grant', undefined, seenAs(refused())],
 
-  ['R4', 'all directives', 'pass: as it says (X1)', seenAs(answered())],
+  ['R4', 'all directives', 'pass: as specified (X1)', seenAs(answered())],
   [
     'R4',
     'all directives, in another order and in capitals',
-    'pass: as it says (X1)',
+    'pass: as specified (X1)',
     seenAs(answered({ headers: { 'Cache-Control': 'No-Store,must-revalidate,  NO-CACHE' } })),
   ],
   [
@@ -140,7 +140,7 @@ const cases: Case[] = [
   [
     'R5',
     'two tokens',
-    'pass: each request has a token of its own (X1 X2)',
+    'pass: each request gets its own token (X1 X2)',
     seenAs(answered(), answered({ at: 1_100 })),
   ],
   [
@@ -169,7 +169,7 @@ const cases: Case[] = [
   [
     'R5',
     'an Age',
-    'fail: the answer has an Age: it came from a cache (X1)',
+    'fail: the answer has an Age header: it came from a cache (X1)',
     seenAs(answered({ headers: { Age: '3' } })),
   ],
 
@@ -183,13 +183,13 @@ const cases: Case[] = [
   [
     'R6',
     'a bare token',
-    'fail: the body is no JSON: "e30.e30.x" (X1)',
+    'fail: the body is not JSON: "e30.e30.x" (X1)',
     seenAs(answered({ token: null, body: 'e30.e30.x' })),
   ],
   [
     'R6',
     'a page',
-    'unknown: the body is a page, not of the service (X1)',
+    'unknown: the body is a web page, not from the service (X1)',
     seenAs(answered({ ...page, token: null })),
   ],
   ['R6', 'a refusal', undefined, seenAs(refused())],
@@ -210,7 +210,7 @@ const cases: Case[] = [
   [
     'R7',
     'refused without, granted with',
-    'fail: refused with 406 without Accept, and granted with it (X1 X2)',
+    'fail: refused with 406 without Accept, but granted with it (X1 X2)',
     seenAs(refused({ status: 406, requestHeaders: withoutAccept }), answered()),
   ],
   [

@@ -32,7 +32,7 @@ const invalid = { status: 400, body: '{"error":{"code":"INVALID_REQUEST","messag
 
 test.each([
   ['passes over TLS', [asked('https://voice.example/', ok)], 'pass'],
-  ['is not applicable within this machine', [asked('http://127.0.0.1:8787/', ok)], 'skipped'],
+  ['is not applicable on loopback', [asked('http://127.0.0.1:8787/', ok)], 'skipped'],
   ['fails over plain HTTP', [asked('http://voice.example/', ok)], 'fail'],
   ['fails where the stream alone is plain', [asked('https://v/', ok), asked('ws://v/', ok)], 'fail'],
   ['fails where TLS fails', [broken('https://v/', 'tls-failed')], 'fail'],

@@ -74,7 +74,7 @@ describe.each(kinds)('what a handler of one connection of the %s throws', (kind)
     const [line = '', ...more] = bugsOf(service).flatMap((event) => emulatorLines(event, createStyle(false)));
     expect(more).toEqual([]);
     expect(line).toMatch(
-      /! stream 1 {2}bug {2}in voicectl itself.*lists is not iterable at .*guard\.test\.ts/,
+      /! stream 1 {2}bug {2}a bug in voicectl; please.* *lists is not iterable at .*guard\.test\.ts/,
     );
     await expect.poll(() => service.control.state()).toMatchObject({ streams: [{ stream: 2 }] });
   });

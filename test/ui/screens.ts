@@ -273,7 +273,7 @@ export function verdictNews(): VerdictNews[] {
         id,
         title,
         verdict: 'pass',
-        message: 'as it says',
+        message: 'as specified',
         isFinal: true,
         ...seen[index + 1],
       };

@@ -38,7 +38,7 @@ describe('the screen of a check', () => {
   test('keeps the rule with the latest verdict in view, and shows what was seen of it', () => {
     const [judged] = verdictNews().filter((news) => news.type === 'judged');
     const { lines } = open().show([judged!]);
-    expect(text(lines)).toMatch(/✓ R1 +pass +rule number 1 +as it says/);
+    expect(text(lines)).toMatch(/✓ R1 +pass +rule number 1 +as specified/);
     expect(text(lines)).toContain('── R1: rule number 1 ──');
   });
 

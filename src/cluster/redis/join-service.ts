@@ -85,7 +85,7 @@ export function refuseStart(url: string, thrown: unknown): never {
   const shown = shownUrl(url);
   if (refusals.test(why)) {
     throw new VoicectlError('bad-config', `Redis at ${shown} refuses the user or the password`, {
-      hint: 'Give them as redis://USER:PASSWORD@HOST in VOICECTL_SHARED.',
+      hint: 'Pass them as redis://USER:PASSWORD@HOST in VOICECTL_SHARED.',
     });
   }
   const problem = tlsProblem(causeOf(thrown));

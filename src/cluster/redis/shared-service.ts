@@ -277,7 +277,7 @@ function createForeignReports(prefix: string, known: Knowledge): (what: string) 
   return (what) => {
     if (reported.has(what) || reported.size >= maxForeignTold) return;
     reported.add(what);
-    const why = `Another program writes under ${prefix}: in Redis; its ${what} are left out`;
+    const why = `Another program writes under ${prefix}: in Redis; its ${what} are ignored`;
     known.member?.emit({ type: 'shared-warning', why });
   };
 }

@@ -128,7 +128,7 @@ async function* checkAudio({ io, signal }: Pick<DoctorContext, 'io' | 'signal'>)
 }
 
 function delayText({ playbackMs }: Backend): string {
-  return `, heard about ${playbackMs + bufferMs} ms after it came`;
+  return `, heard about ${playbackMs + bufferMs} ms after it arrived`;
 }
 
 function describe({ name, install, capture, playback }: Probe, fits: boolean): Check {

@@ -87,7 +87,7 @@ async function accessOf(context: DrillContext): Promise<ServiceAccess> {
   const acceptKeys = await acceptedKeys(settings, input);
   if (!isLoopbackHost(host) && acceptKeys.length === 0)
     throw new VoicectlError('host-exposed', `Refusing to listen on ${host} with any API key accepted`, {
-      hint: 'Give the keys to accept with --accept-key or --accept-key-file.',
+      hint: 'Set the keys to accept with --accept-key or --accept-key-file.',
     });
   const wanted = await tlsSettings(settings, input);
   const { createCertificate } = await import('../../wire/server/self-signed.ts');
@@ -159,6 +159,6 @@ function welcomeLines(
     `Stream    ${wsUrl}`,
     acceptKeys.length === 0 ? 'API key   any' : 'API key   one of those that are accepted',
     ...(tls === undefined ? [] : ['The device has to trust the certificate: --cert-out FILE writes it.']),
-    'Waiting for the device. It may have to be started again now and then.',
+    'Waiting for the device. Some situations need it to be restarted.',
   ];
 }

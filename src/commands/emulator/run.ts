@@ -68,7 +68,7 @@ export async function speak(context: ContextOf<typeof speakSpec>): Promise<numbe
 export async function event(context: ContextOf<typeof eventSpec>): Promise<number> {
   const body = { ...selectedStreams(context), event: context.args[0] };
   const answer = await call(context, 'event', { body });
-  const text = answer.streams.length === 0 ? 'Nobody waits for this event' : reachedLine(answer.streams);
+  const text = answer.streams.length === 0 ? 'No scenario waits for this event' : reachedLine(answer.streams);
   await print(context, answer, [text]);
   return answer.streams.length === 0 ? 1 : 0;
 }

@@ -65,7 +65,7 @@ function verdictOf({ invalid, thresholds, counts }: LoadSummary): VoicectlError 
   const crossed = thresholds.filter(({ holds }) => !holds);
   if (crossed.length > 0) {
     const texts = crossed.map(({ text }) => text).join(', ');
-    return failed(`${crossed.length} of ${thresholds.length} thresholds do not hold: ${texts}`);
+    return failed(`${crossed.length} of ${thresholds.length} thresholds were crossed: ${texts}`);
   }
   if (counts.arrived > 0 && counts.confirmed === 0)
     return failed(`None of ${counts.arrived} sessions was confirmed`);

@@ -41,7 +41,7 @@ export async function openLiveEnds(context: StreamContext): Promise<LiveEnds> {
   if (microphone !== undefined && playback !== undefined && !settings.aec) {
     notices.tell({
       code: 'headphones',
-      message: 'Use headphones, or the AI hears itself',
+      message: 'Use headphones; otherwise the AI hears itself',
     });
   }
   let release = () => {};

@@ -147,7 +147,7 @@ export function createStreamScreen(context: StreamContext, options: StreamScreen
   }
 
   function nextChoice(): Promise<'quit' | 'reconnect'> {
-    screen.say(`The session is over: ${canReconnect ? 'r connects again, ' : ''}q leaves`);
+    screen.say(`The session is over: ${canReconnect ? 'r connects again, ' : ''}q quits`);
     return new Promise((resolve) => {
       choose = (choice) => {
         choose = undefined;

@@ -66,7 +66,7 @@ export function openRunScreen<News extends { type: string }>(
       screen.show({ type: 'ended', ...end });
       const isOver = AbortSignal.any([signal, screen.signal]);
       if (!screen.isTouched || screen.isLost || isOver.aborted) return;
-      screen.say('Done: q leaves');
+      screen.say('Done: q quits');
       await new Promise<void>((resolve) => {
         leave = resolve;
         isOver.addEventListener('abort', () => resolve(), { once: true });

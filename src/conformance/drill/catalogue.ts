@@ -69,7 +69,7 @@ const others: readonly DrillRule[] = [
   {
     id: 'D12',
     section: 'What the service does',
-    title: 'keeps sending whatever it hears',
+    title: 'keeps sending whatever it receives',
     says: 'Stream raw PCM audio as binary messages in both directions.',
   },
   {
@@ -93,7 +93,7 @@ const others: readonly DrillRule[] = [
   {
     id: 'D17',
     section: 'Limits',
-    title: 'waits until the date that it is told',
+    title: 'waits until the date in Retry-After',
     says: 'Clients are advised to retry rate-limited token requests with exponential backoff. RFC 9110: Retry-After may be a date.',
   },
 ];

@@ -171,7 +171,7 @@ function noDeviceCame({ finding, output }: Drilled, { start, deviceTimeoutMs }: 
 
 /** It came before, and does not come any more. */
 function lostDevice({ deviceTimeoutMs }: Absent): VoicectlError {
-  return new VoicectlError('timed-out', `The device did not come back within ${deviceTimeoutMs / 1000} s`, {
+  return new VoicectlError('timed-out', `The device did not reconnect within ${deviceTimeoutMs / 1000} s`, {
     hint: 'Restart it, and run the remaining situations with --situation.',
   });
 }

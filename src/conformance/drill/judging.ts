@@ -8,7 +8,7 @@ import type { DrillView } from './view.ts';
 /** The verdict of a device rule on what was seen. */
 export function judgeBy(id: string) {
   const rule = deviceRules.find((one) => one.id === id);
-  return ({ seen }: DrillView): Finding => rule?.judge(seen) ?? unknown('nothing was seen of it', []);
+  return ({ seen }: DrillView): Finding => rule?.judge(seen) ?? unknown('the device was not seen', []);
 }
 
 /** How a command ended, for people. */
@@ -38,7 +38,7 @@ export function judgeComeback(view: DrillView, found: Finding): Finding {
       view.seen.slice(-3),
     );
   const since = view.done.at(-1) ?? lastEnd(view) ?? now;
-  return fail(`it did not come back within ${deviceSecondsText(now - since)}`, view.seen.slice(-3));
+  return fail(`it did not reconnect within ${deviceSecondsText(now - since)}`, view.seen.slice(-3));
 }
 
 function lastEnd({ seen }: DrillView): number | undefined {
@@ -79,5 +79,5 @@ function judgeSending(
   const figure = `${share.toFixed(1)} × real time`;
   return share < leastShare
     ? fail(`from ${what} on it sent ${figure}`, stream)
-    : pass(`it sent on after ${what}, at ${figure}`, stream);
+    : pass(`it kept sending after ${what}, at ${figure}`, stream);
 }

@@ -27,7 +27,7 @@ export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: Dialec
     'value' in learned ? [] : [`${path}: ${learned.unknown}`],
   );
   const remarks =
-    lesson.remarks.length === 0 ? [] : ['', 'What no dialect can say:', ...lesson.remarks.map(bullet)];
+    lesson.remarks.length === 0 ? [] : ['', 'What a dialect cannot express:', ...lesson.remarks.map(bullet)];
   const foot = untold.length === 0 ? [] : ['', 'Not determined by the probes:', ...untold.map(bullet)];
   const body =
     root === undefined || root.items.length === 0 ? '{}\n' : document.toString({ lineWidth: width });

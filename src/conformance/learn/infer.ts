@@ -56,7 +56,7 @@ function learn(setting: Setting, view: LearnView, seen: readonly Seen[], steps: 
   if (setting.steps.length === 0) return { unknown: `not probed: ${setting.how}` };
   const missing = setting.steps.filter((id) => !wasHeld(id, seen));
   const [first] = steps.filter(({ id }) => missing.includes(id));
-  if (first === undefined) return { unknown: `not told: ${setting.how}` };
+  if (first === undefined) return { unknown: `not determined: ${setting.how}` };
   const cost = addCosts(steps.filter(({ id }) => missing.includes(id)).map((step) => step.cost));
   return { unknown: `not probed: costs ${costText(cost)}${flagOf(first.level)}` };
 }

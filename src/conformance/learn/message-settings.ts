@@ -93,7 +93,7 @@ export const messageSettings: readonly Setting[] = [
   },
   stateSetting(
     'kinds.speaking',
-    'kind of the message before the reply, where it is another one',
+    'kind of the message before the reply, if it is a different one',
     ({ listening, speaking }, field) =>
       speaking?.[field] === listening?.[field] ? undefined : speaking?.[field],
   ),
@@ -257,7 +257,7 @@ function listOf(view: LearnView, select: (stream: SeenStream) => Said[], where: 
     return toTemplate(samples).value;
   });
   if (!values.every(isRecord))
-    return untold(`what comes ${where} is no JSON object: ${quote(own.map(({ body }) => body))}`);
+    return untold(`what comes ${where} is not a JSON object: ${quote(own.map(({ body }) => body))}`);
   return known(values, `${values.length} messages come ${where}`);
 }
 
@@ -344,7 +344,7 @@ function stateSetting(
       if (speaking === undefined || listening === undefined) return undefined;
       const value = read(states, field);
       if (value === null) return untold('no field holds the state: the kinds differ');
-      return known(value, `${quote(speaking)} before the reply, ${quote(listening)} behind it`);
+      return known(value, `${quote(speaking)} before the reply, ${quote(listening)} after it`);
     },
   };
 }

@@ -22,7 +22,7 @@ export const rateLimitSettings: readonly Setting[] = [
   {
     path: 'rateLimit.window',
     steps: ['E3', 'W30', 'W61'],
-    how: 'what is left 30 and 61 s after the first request of a device, and where the reset stands',
+    how: 'what is left 30 and 61 s after the first request of a device, and the time of the reset',
     infer: inferWindow,
   },
   notProbed('rateLimit.counts', 'the answers over the limit look alike either way'),
@@ -84,7 +84,7 @@ export const rateLimitSettings: readonly Setting[] = [
       const limited = limitedOf(view);
       if (limited === undefined) return undefined;
       const text = headerValue(limited.exchange.answer.headers, retryAfterHeaderName);
-      if (text === undefined) return known('none', 'the request over the limit has none');
+      if (text === undefined) return known('none', 'the request over the limit has no Retry-After');
       return known(/^\s*\d+\s*$/.test(text) ? 'seconds' : 'http-date', `Retry-After is ${quote(text)}`);
     },
   },

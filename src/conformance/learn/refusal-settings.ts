@@ -54,7 +54,7 @@ export const refusalSettings: readonly Setting[] = [
     ([name, step]): Setting => ({
       path: `refusals.invalidRequest.statuses.${name}`,
       steps: [step],
-      how: `the status of ${step}, where it is not the usual one`,
+      how: `the status of ${step}, if it differs from the usual one`,
       infer(view) {
         const status = refusalOf(view.answer(step))?.status;
         if (status === undefined) return undefined;
@@ -65,7 +65,7 @@ export const refusalSettings: readonly Setting[] = [
     }),
   ),
   ...untriedCases.map((name) =>
-    notProbed(`refusals.invalidRequest.statuses.${name}`, 'not among the requests'),
+    notProbed(`refusals.invalidRequest.statuses.${name}`, 'not part of the requests'),
   ),
   ...Object.entries(causeSteps).flatMap(([cause, step]) =>
     answerSettings(cause, [step], (view) => refusalOf(view.answer(step)), step),
@@ -126,7 +126,7 @@ function usualStatus(view: LearnView): number | undefined {
 function statusOf(status: number, evidence: string) {
   return status >= 400 && status <= 599
     ? known(status, evidence)
-    : untold(`${evidence} has status ${status}, which is no status of an error`);
+    : untold(`${evidence} has status ${status}, which is not an error status`);
 }
 
 /** Status, code and message of one refusal. */

@@ -21,8 +21,8 @@ export const learnedStreamSettings: readonly Setting[] = [
     how: `what becomes of the stream after the ${connectionsPerDevice}th`,
     infer: inferConnectionLimit,
   },
-  notProbed('stream.capacity.connections', 'the limit of all devices together is not tried'),
-  notProbed('stream.capacity.refuseAt', 'the limit of all devices together is not tried'),
+  notProbed('stream.capacity.connections', 'the total limit of all devices is not tested'),
+  notProbed('stream.capacity.refuseAt', 'the total limit of all devices is not tested'),
   notProbed('stream.idleTimeoutMs', 'a stream is watched for 75 s and not longer'),
   notProbed('stream.longestSessionMs', 'a stream is watched for 75 s and not longer'),
   {
@@ -42,7 +42,7 @@ export const learnedStreamSettings: readonly Setting[] = [
   {
     path: 'stream.tokenDeadlineMs',
     steps: ['S6', 'S6-end'],
-    how: 'how long a connection lasts that says nothing',
+    how: 'how long a connection without any message stays open',
     infer(view) {
       const stream = view.stream('S6');
       const end = serviceEnd(stream);
@@ -63,7 +63,7 @@ export const learnedStreamSettings: readonly Setting[] = [
       const stream = view.stream('S7');
       if (stream === undefined) return undefined;
       if (confirmedAt(stream) !== undefined)
-        return untold('at least 640 bytes, and how many more is not tried');
+        return untold('at least 640 bytes; larger amounts are not tested');
       const end = earlyAudioEnd(view);
       if (end === undefined) return untold('S7 was not confirmed, and nothing says why');
       return known(0, `640 bytes were too many: closed with ${end.close}`);
@@ -90,7 +90,7 @@ export const learnedStreamSettings: readonly Setting[] = [
         return untold(`messages have many lengths: ${count} of ${lengths.length} have ${usual} bytes`);
       const ms = msForBytes(usual);
       if (!Number.isInteger(ms) || ms < 5 || ms > longestFrameMs)
-        return untold(`messages of ${usual} bytes are no whole milliseconds`);
+        return untold(`messages of ${usual} bytes are not a whole number of milliseconds`);
       // A reply of one message may have ended before the message was full.
       const range: Range | undefined = lengths.length === 1 ? [ms, longestFrameMs] : undefined;
       return known(ms, `${count} of ${lengths.length} messages have ${usual} bytes`, range);

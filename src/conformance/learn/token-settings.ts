@@ -76,7 +76,7 @@ export const learnedTokenSettings: readonly Setting[] = [
   {
     path: 'token.clockToleranceSeconds',
     steps: lateSteps,
-    how: 'tokens are shown 2 to 61 s past `exp`, until the first refusal: an interval',
+    how: 'tokens are presented 2 to 61 s past `exp`, until the first refusal: an interval',
     infer: inferLeeway,
   },
   notProbed('token.secret', 'a service never shows its secret'),

@@ -16,7 +16,7 @@ const ages = [validAge, ...expiredAges];
 /** Tokens that are taken at the start and shown late. */
 export const expiryTokenSteps: readonly Step[] = ages.map((age, index) => ({
   id: `T${age}`,
-  title: `a token to show after ${age} s`,
+  title: `a token to present after ${age} s`,
   level: 'standard',
   cost: oneToken,
   ...(index === 0 ? {} : { after: { step: `T${ages[index - 1]}`, ms: apartMs } }),

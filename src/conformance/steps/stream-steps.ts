@@ -126,7 +126,7 @@ export const conversationStep = streamStep(
 /** Says nothing: opened early, and looked at when its time has passed. */
 export function silentSteps(waitMs: number): readonly Step[] {
   return [
-    streamStep('S6', 'a connection that says nothing', [], async (ask) => void (await ask.open('S6'))),
+    streamStep('S6', 'a connection that sends nothing', [], async (ask) => void (await ask.open('S6'))),
     {
       ...{ id: 'S6-end', title: `the same, after ${waitMs / 1000} s`, level: 'base', cost: noCost },
       after: { step: 'S6', ms: waitMs },
@@ -151,7 +151,7 @@ export const streamSteps: readonly Step[] = [
   shortStep('S8', 'a token in a binary message', ['E3'], (ask, line) =>
     present(ask, line, ask.tokenOf('E3'), 'binary'),
   ),
-  shortStep('S4', 'text that is no token', [], async (ask, line) => {
+  shortStep('S4', 'text that is not a token', [], async (ask, line) => {
     line.sendText('not-a-jwt');
     await ask.wait(line, () => line.isConfirmed, refusalMs);
   }),

@@ -102,7 +102,7 @@ function plainStep(
 }
 
 /** On this machine it is also how an emulator is found whose clock may be moved. */
-export const unknownPathStep = plainStep('K3', 'a path that is not there', ({ subject }) => ({
+export const unknownPathStep = plainStep('K3', 'a path that does not exist', ({ subject }) => ({
   method: 'GET',
   url: serviceUrl(subject.baseUrl, '/voicectl-check-unknown-path'),
 }));

@@ -27,7 +27,7 @@ const programTailMs = 1_000;
 const busyMs = 40;
 
 function refuse(): never {
-  throw deviceError('it does not begin to play');
+  throw deviceError('it does not start playing');
 }
 
 /**

@@ -27,7 +27,7 @@ export const tokenRequestFaults = {
     summary: 'the device is rate limited, with the headers of an exhausted window',
     parameters: { reset: duration('60s', 'Until the window resets') },
   }),
-  'token-slow': fault({ at: 'token', summary: 'the token comes late', parameters: delay }),
+  'token-slow': fault({ at: 'token', summary: 'the token is late', parameters: delay }),
   'token-hang': fault({ at: 'token', summary: 'the token request is never answered', parameters: {} }),
   'token-reset': fault({
     at: 'token',

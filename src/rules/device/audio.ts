@@ -29,8 +29,8 @@ function judgeStart(stream: SeenStream): Finding | undefined {
   const [audio] = audioOf(stream, 'device');
   const confirmed = confirmationOf(stream);
   if (audio === undefined)
-    return confirmed === undefined ? undefined : pass('nothing came before the confirmation', stream);
-  if (confirmed === undefined) return fail('audio came, and the stream was never confirmed', stream);
+    return confirmed === undefined ? undefined : pass('no audio before the confirmation', stream);
+  if (confirmed === undefined) return fail('audio was sent, but the stream was never confirmed', stream);
   if (audio.at >= confirmed.at)
     return pass(`audio began ${deviceSecondsText(audio.at - confirmed.at)} after the confirmation`, stream);
   return fail(`audio came ${deviceSecondsText(confirmed.at - audio.at)} before the confirmation`, stream);

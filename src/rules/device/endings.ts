@@ -24,7 +24,7 @@ export const endingRules: readonly Rule[] = [
   {
     id: 'D13',
     section: 'Limits',
-    title: 'closes its streams, and holds ten at most',
+    title: 'closes its streams, and has ten open at most',
     says: 'Concurrent connections: 10 per device.',
     judge: (seen) => gravest([judgeNumber(seen), ...connections(seen).map(judgeClose)]),
   },
@@ -49,12 +49,12 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
     );
   if (growsApart(times) === false)
     return fail(
-      `interrupted again and again, it came back after ${waitsText(times)}: the waits do not grow`,
+      `after repeated interruptions it reconnected after ${waitsText(times)}: the waits do not grow`,
       evidence,
     );
   const [back] = returns;
-  if (back === undefined) return unknown(`${endText(first)}, and it did not come back`, first);
-  return pass(`${endText(first)}, it came back after ${deviceSecondsText(back.afterMs)}`, evidence);
+  if (back === undefined) return unknown(`${endText(first)}; it did not reconnect`, first);
+  return pass(`${endText(first)}; it reconnected after ${deviceSecondsText(back.afterMs)}`, evidence);
 }
 
 function judgeNumber(seen: readonly Seen[]): Finding | undefined {
@@ -96,13 +96,13 @@ function judgeClose(stream: SeenStream): Finding | undefined {
     return warn(`it closed with ${end.code}, expected ${closeCodes.normal}`, stream);
   if (protests.has(end.code))
     return warn(
-      `it gave the stream up with ${end.code}, and did not just stop (${closeCodes.normal})`,
+      `it ended the stream with ${end.code} instead of a normal close (${closeCodes.normal})`,
       stream,
     );
   if (end.code === closeCodes.noStatus)
     return fail(`it closed without a code, expected ${closeCodes.normal}`, stream);
   if (end.code === closeCodes.abnormal && isUnanswered(stream))
     return pass('it cut a connection that did not answer its ping', stream);
-  if (end.code === closeCodes.abnormal) return fail('it cut the connection, without a close', stream);
+  if (end.code === closeCodes.abnormal) return fail('it cut the connection without a close', stream);
   return fail(`it closed with ${end.code}, expected ${closeCodes.normal}`, stream);
 }

@@ -21,7 +21,7 @@ export const tokenRules: readonly Rule[] = [
   {
     id: 'D2',
     section,
-    title: 'presents the JWT first, as it is',
+    title: 'presents the JWT first, unchanged',
     says: 'The JWT is presented as the first message after the WebSocket connection opens: the JWT, as a string.',
     judge: (seen) => gravest(connections(seen).map((stream) => judgeFirstMessage(stream, seen))),
   },
@@ -127,7 +127,7 @@ function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
         return [fail(`the refused token was presented again (${tokenName(message)})`, [stream, same.stream])];
       const endedAt = stream.exchange.end?.at ?? stream.exchange.upgrade.at;
       const next = deviceRequests(seen).find(({ exchange }) => exchange.at >= endedAt);
-      if (next === undefined) return [unknown('it did not come back after its token was refused', stream)];
+      if (next === undefined) return [unknown('it did not reconnect after its token was refused', stream)];
       const after = deviceSecondsText(next.exchange.at - endedAt);
       return [
         pass(`it asked for a new token after ${after}${isGranted(next) ? '' : ', which was not granted'}`, [

@@ -180,7 +180,7 @@ export function createTalker(
     const { replyBegan, awaitedSince } = ear;
     if (awaitedSince !== undefined && due - awaitedSince >= times.waitMs) {
       ear.giveUp(due);
-      throw failure('late-audio', `No reply began within ${times.waitMs / 1000} s`);
+      throw failure('late-audio', `No reply started within ${times.waitMs / 1000} s`);
     }
     if (replyBegan === undefined) return false;
     return due - ear.lastAt >= times.settleMs || due - replyBegan >= times.waitMs;

@@ -105,7 +105,7 @@ function createLoggedFaults(
       }),
     clear: (id) =>
       whenKnown(faults.clear(id), (cleared) => {
-        log(`${cleared} ${cleared === 1 ? 'fault is' : 'faults are'} taken away`);
+        log(`${cleared} ${cleared === 1 ? 'fault is' : 'faults are'} cleared`);
         return cleared;
       }),
   };

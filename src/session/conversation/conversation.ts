@@ -112,8 +112,8 @@ export function createConversation(
           ok: isWhole,
           expected: cueText(plan.when),
           measured: saidAtText
-            ? `${saidAtText}${isWhole ? '' : ', but the session ended before all of it was said'}`
-            : `not said: ${missed ?? 'the session ended before'}`,
+            ? `${saidAtText}${isWhole ? '' : ', but the session ended before all of it was spoken'}`
+            : `not spoken: ${missed ?? 'the session ended before'}`,
         });
         return [judged, ...(said?.turn.verdicts(now) ?? [])].map((one) => ({
           ...one,
@@ -131,12 +131,12 @@ function lookForCue(when: TurnCue, { audio }: Turn, now: number): 'now' | 'wait'
     return now >= (audio.clipEndedAt ?? now) + when.afterMs ? 'now' : 'wait';
   }
   const state = audio.replyState(now);
-  if (state === 'none') return { missed: 'no reply began' };
+  if (state === 'none') return { missed: 'no reply started' };
   if (when === 'after-reply') return state === 'ended' ? 'now' : 'wait';
   const { replyBegunAt, spokenUntil } = audio;
   if (replyBegunAt === undefined || now < replyBegunAt + when.duringReplyMs) return 'wait';
   if (now <= spokenUntil + speakingGraceMs) return 'now';
-  return { missed: `the AI spoke for ${roundMs(spokenUntil - replyBegunAt)} ms only` };
+  return { missed: `the AI spoke for only ${roundMs(spokenUntil - replyBegunAt)} ms` };
 }
 
 function cueText(when: TurnCue): string {

@@ -31,7 +31,7 @@ describe('ffplay', () => {
     opening.catch(() => {});
     await clock.timer(3_000);
     clock.advance(3_000);
-    await expect(opening).rejects.toMatchObject({ message: 'it does not begin to play' });
+    await expect(opening).rejects.toMatchObject({ message: 'it does not start playing' });
   });
 
   test('that fails before its clock runs says why, and not how far it has come', async () => {

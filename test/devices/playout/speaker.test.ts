@@ -178,7 +178,7 @@ describe('a program that tells what it has played', () => {
     return { clock, speaker, pass, written: () => writtenMs };
   };
 
-  test('is open as soon as it says so, and its delay is what it has not played', async () => {
+  test('is open as soon as specified so, and its delay is what it has not played', async () => {
     const { clock, speaker, pass } = await openTelling();
     expect(clock.now()).toBe(0);
     for (let t = 20; t <= 300; t += 20) await pass(t > 60 ? t - 60 : undefined);

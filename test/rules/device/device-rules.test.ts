@@ -310,16 +310,16 @@ const cases: Case[] = [
   [
     'D4',
     'audio after a status, and no confirmation',
-    'fail: audio came, and the stream was never confirmed (X1)',
+    'fail: audio was sent, but the stream was never confirmed (X1)',
     seenAs(connects({ messages: [presents(one), tells('{"type":"status"}', 2), ...speaks(600)] })),
   ],
   [
     'D4',
     'audio without it',
-    'fail: audio came, and the stream was never confirmed (X1)',
+    'fail: audio was sent, but the stream was never confirmed (X1)',
     seenAs(connects({ messages: [presents(one), ...speaks(3)] })),
   ],
-  ['D4', 'no audio', 'pass: nothing came before the confirmation (X1)', seenAs(live(one, 1))],
+  ['D4', 'no audio', 'pass: no audio before the confirmation (X1)', seenAs(live(one, 1))],
   ['D4', 'no audio and no confirmation', undefined, seenAs(connects({ messages: [presents(one)] }))],
 
   [
@@ -586,7 +586,7 @@ const cases: Case[] = [
   [
     'D8',
     'it does not come back',
-    'unknown: it did not come back after its token was refused (X2)',
+    'unknown: it did not reconnect after its token was refused (X2)',
     seenAs(asks({ token: one }), refused(one, 0)),
   ],
   ['D8', 'it is accepted', undefined, seenAs(asks({ token: one }), live(one, 1, 9))],
@@ -601,19 +601,19 @@ const cases: Case[] = [
   [
     'D9',
     'it comes back',
-    'pass: closed with 1011, it came back after 1.0 s (X2 X3)',
+    'pass: closed with 1011; it reconnected after 1.0 s (X2 X3)',
     seenAs(asks({ token: one }), live(one, 1, 100), asks({ at: 1_100, token: two })),
   ],
   [
     'D9',
     'it comes back at once',
-    'pass: closed with 1011, it came back after 0.0 s (X1 X2)',
+    'pass: closed with 1011; it reconnected after 0.0 s (X1 X2)',
     seenAs(live(one, 1, 100), asks({ at: 100, token: two })),
   ],
   [
     'D9',
     'it does not',
-    'unknown: closed with 1011, and it did not come back (X2)',
+    'unknown: closed with 1011; it did not reconnect (X2)',
     seenAs(asks({ token: one }), live(one, 1, 100)),
   ],
   ['D9', 'the stream goes on', undefined, seenAs(live(one, 1), asks({ at: 100, token: two }))],
@@ -638,7 +638,7 @@ const cases: Case[] = [
   [
     'D9',
     'at intervals that do not grow',
-    'fail: interrupted again and again, it came back after 2.0 s, 2.0 s, 2.0 s: the waits do not grow (X2 X3 X4 X5 X6 X7 X8 X9)',
+    'fail: after repeated interruptions it reconnected after 2.0 s, 2.0 s, 2.0 s: the waits do not grow (X2 X3 X4 X5 X6 X7 X8 X9)',
     seenAs(
       ...Array.from({ length: 5 }, (_, index) => [
         asks({ at: index * 2_000, token: jwt(`t${index}`) }),
@@ -653,13 +653,13 @@ const cases: Case[] = [
     (code): Case => [
       'D13',
       `a close with ${code}`,
-      `warn: it gave the stream up with ${code}, and did not just stop (1000) (X1)`,
+      `warn: it ended the stream with ${code} instead of a normal close (1000) (X1)`,
       ended(code),
     ],
   ),
   ['D13', 'a close without a code', 'fail: it closed without a code, expected 1000 (X1)', ended(1005)],
   ['D13', 'a close with a code of its own', 'fail: it closed with 4000, expected 1000 (X1)', ended(4000)],
-  ['D13', 'a cut', 'fail: it cut the connection, without a close (X1)', ended(1006)],
+  ['D13', 'a cut', 'fail: it cut the connection without a close (X1)', ended(1006)],
   [
     'D13',
     'a cut after a ping without an answer',
@@ -675,25 +675,25 @@ const cases: Case[] = [
   [
     'D13',
     'a cut after a ping with an answer',
-    'fail: it cut the connection, without a close (X1)',
+    'fail: it cut the connection without a close (X1)',
     ended(1006, beats(5, 'device', 'ping'), beats(6, 'service', 'pong')),
   ],
   [
     'D13',
     'a cut after a ping with an answer, and audio',
-    'fail: it cut the connection, without a close (X1)',
+    'fail: it cut the connection without a close (X1)',
     ended(1006, beats(5, 'device', 'ping'), beats(6, 'service', 'pong'), ...speaks(7)),
   ],
   [
     'D13',
     'a cut after a ping with an answer in the same moment',
-    'fail: it cut the connection, without a close (X1)',
+    'fail: it cut the connection without a close (X1)',
     ended(1006, beats(5, 'device', 'ping'), beats(5, 'service', 'pong')),
   ],
   [
     'D13',
     'a cut after a ping of the service',
-    'fail: it cut the connection, without a close (X1)',
+    'fail: it cut the connection without a close (X1)',
     ended(1006, beats(5, 'service', 'ping')),
   ],
   [

@@ -24,7 +24,7 @@ describe('what people do', () => {
     expect(said).toEqual([
       'the clock moves forward by 61 s',
       'fault 1 is added: token-slow',
-      '1 fault is taken away',
+      '1 fault is cleared',
       'event "door": no stream waits for it',
       '0.10 s of speech (stream 1)',
     ]);

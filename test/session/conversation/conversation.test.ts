@@ -95,8 +95,8 @@ describe('a turn is said', () => {
     expect(session.outcome).toMatchObject({ code: 'expectation-failed', details: { kind: 'turn-skipped' } });
     expect(verdicts).toEqual({
       'turn 1: said': '0 ms into the stream',
-      'turn 2 (second): said': 'turn-skipped: not said: no reply began',
-      'turn 3: said': 'turn-skipped: not said: the session ended before',
+      'turn 2 (second): said': 'turn-skipped: not spoken: no reply started',
+      'turn 3: said': 'turn-skipped: not spoken: the session ended before',
     });
     expect(session.summary.elapsedMs).toBeLessThan(1_400 + 3_000 + 100);
   });
@@ -105,7 +105,7 @@ describe('a turn is said', () => {
     const { verdicts } = await converse([first(), turn({ when: { duringReplyMs: 600 } })], {
       onLive: (service) => replies(service, [1_700, 200]),
     });
-    expect(verdicts['turn 2: said']).toBe('turn-skipped: not said: the AI spoke for 200 ms only');
+    expect(verdicts['turn 2: said']).toBe('turn-skipped: not spoken: the AI spoke for only 200 ms');
   });
 
   test('while the AI is still to be heard, though all of its audio came at once', async () => {
@@ -124,7 +124,7 @@ describe('a turn is said', () => {
     });
     expect(session.outcome).toMatchObject({ exitCode: 1 });
     expect(verdicts['turn 1: said']).toBe(
-      'turn-skipped: 0 ms into the stream, but the session ended before all of it was said',
+      'turn-skipped: 0 ms into the stream, but the session ended before all of it was spoken',
     );
   });
 

@@ -43,7 +43,7 @@ export function createFrameView(
   };
   const showSkipped = () => {
     if (skipped === 0) return;
-    const text = `${skipped} lines are missing here: they came faster than this output is read`;
+    const text = `${skipped} lines are missing here: they arrived faster than this output is read`;
     write(json ? jsonLine({ type: 'skipped', count: skipped }).trimEnd() : `${style.note('!')} ${text}`);
     skipped = 0;
   };

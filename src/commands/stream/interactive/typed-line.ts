@@ -34,15 +34,15 @@ const commands: Record<string, TypedCommand> = {
   binary: { shown: ':binary HEX', help: 'send a binary message: 00ff 7f', read: readHex },
   file: {
     shown: ':file WAV',
-    help: 'send a WAV as audio in real time, after the audio before it; or a shipped one such as hello.wav',
+    help: 'send a WAV as audio in real time, after any queued audio; or a shipped one such as hello.wav',
     read: (path) => (path === '' ? wrong(':file expects the path of a WAV') : { type: 'file', path }),
   },
   silence: {
     shown: ':silence TIME',
-    help: 'send silence in real time, after the audio before it: 2s',
+    help: 'send silence in real time, after any queued audio: 2s',
     read: (text) => readTime(text, 'silence'),
   },
-  stop: { shown: ':stop', help: 'stop sending audio, and drop what waits', read: () => ({ type: 'stop' }) },
+  stop: { shown: ':stop', help: 'stop sending audio, and drop the queue', read: () => ({ type: 'stop' }) },
   ping: { shown: ':ping', help: 'send a ping', read: () => ({ type: 'ping' }) },
   wait: {
     shown: ':wait TIME',

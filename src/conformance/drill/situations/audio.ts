@@ -111,7 +111,7 @@ const stallMs = 3_000;
 
 export const stallSituation: Situation = {
   id: 'D10-stall',
-  title: 'the service is stuck for three seconds',
+  title: 'the service stalls for three seconds',
   steps: [{ when: isStreaming, do: { fault: { name: 'stall', for: stallMs, times: 1 } } }],
   until: (view) => isPast(view, 0, stallMs + 1_000),
   longest: usual,

@@ -29,7 +29,7 @@ const usual = { ms: 30_000 };
 export const tokenSituations: readonly Situation[] = [
   {
     id: 'D2',
-    title: 'presents the JWT first, as it is',
+    title: 'presents the JWT first, unchanged',
     until: ({ seen }) =>
       shownTokens(seen).some((one) => one.confirmed || one.refused) ||
       connections(seen).some((one) => !isOpen(one)),
@@ -46,7 +46,7 @@ export const tokenSituations: readonly Situation[] = [
     judge: (view) =>
       shownTokens(view.seen).length > 1
         ? judgeBy('D3')(view)
-        : unknown('it connected once: its next token was not seen', view.seen),
+        : unknown('it connected only once, so its next token was not seen', view.seen),
   },
 ];
 
@@ -98,7 +98,7 @@ function judgeTwice({ seen }: DrillView): Finding | undefined {
 function judgeExpired(view: DrillView): Finding {
   const noticed = shownTokens(view.seen).every(({ refused }) => !refused);
   if (noticed && confirmed(view).length > 0)
-    return pass('it noticed it without help, and asked for another', view.seen);
+    return pass('it noticed by itself, and requested another', view.seen);
   return judgeComeback(view, judgeBy('D8')(view));
 }
 
@@ -124,7 +124,7 @@ export const interruptionSituations: readonly Situation[] = [
   interrupted('reset', 'the connection is reset', { name: 'reset' }),
   {
     id: 'D9-again',
-    title: 'each new stream is closed at once, four times',
+    title: 'each new stream is closed immediately, four times',
     service: { faults: [{ name: 'close', code: 1011, times: 4 }] },
     until: (view) => confirmed(view).length > 4 || isStuck(view) || judgeBy('D9')(view).verdict === 'fail',
     longest: { ms: 60_000 },
@@ -144,7 +144,7 @@ function judgeRepeated(view: DrillView): Finding {
   const count = interruptions(view.seen).length;
   const found = judgeBy('D9')(view);
   if (count > 3 || found.verdict === 'fail') return found;
-  return judgeComeback(view, unknown(`closed ${count} times only`, view.seen));
+  return judgeComeback(view, unknown(`closed only ${count} times`, view.seen));
 }
 
 /** A refused upgrade is no exchange: the journal has its time. */
@@ -159,7 +159,7 @@ function judgeUpgrades(view: DrillView): Finding {
   const found =
     confirmed(view).length > 0 && refused.length > 0
       ? pass(`refused, it tried again after ${waitsText(times)}`, view.seen)
-      : unknown('it did not come back', view.seen);
+      : unknown('it did not reconnect', view.seen);
   return judgeComeback(view, found);
 }
 
@@ -189,7 +189,7 @@ function judgeHalfOpen(view: DrillView): Finding {
   if (end === undefined)
     return second === undefined
       ? fail(
-          `nothing came and no ping was answered for ${deviceSecondsText(view.now - at)}, and it did not notice`,
+          `nothing arrived and no ping was answered for ${deviceSecondsText(view.now - at)}, but it did not notice`,
           first,
         )
       : fail('it opened a new connection and left the dead one open', [first, second]);
@@ -198,7 +198,7 @@ function judgeHalfOpen(view: DrillView): Finding {
     return fail(`${noticed}, the limit is ${deviceSecondsText(view.deviceTimeoutMs)}`, first);
   return judgeComeback(
     view,
-    second === undefined ? unknown(noticed, first) : pass(`${noticed} and came back`, [first, second]),
+    second === undefined ? unknown(noticed, first) : pass(`${noticed} and reconnected`, [first, second]),
   );
 }
 
@@ -241,7 +241,7 @@ function judgePings(view: DrillView): Finding {
     // A cut stream is told by the service's next ping, which comes as soon.
     if (end?.by === 'service' || view.now - ping.at > answerMs)
       return fail(
-        `a ping had no pong within ${deviceSecondsText(answerMs)}: a service considers such a stream lost`,
+        `a ping was not answered within ${deviceSecondsText(answerMs)}: a service considers such a stream lost`,
         stream,
       );
   }
@@ -309,7 +309,7 @@ function judgeOrphans(view: DrillView): Finding {
   const orphans = unconfirmed(view).filter(isOpen);
   const [back] = confirmed(view);
   const [first] = unconfirmed(view);
-  if (first === undefined) return unknown('no stream was left without its confirmation', view.seen);
+  if (first === undefined) return unknown('no stream was left unconfirmed', view.seen);
   if (back === undefined && isOpen(first))
     return unknown(
       `it waited ${deviceSecondsText(view.now - first.exchange.upgrade.at)} and longer for the confirmation`,
@@ -318,5 +318,5 @@ function judgeOrphans(view: DrillView): Finding {
   if (back !== undefined && orphans.length > 0)
     return fail('it connected again and left the old connection open', [...orphans, back]);
   const waited = deviceSecondsText((first.exchange.end?.at ?? view.now) - first.exchange.upgrade.at);
-  return pass(`it gave the connection up after ${waited}, and closed it`, first);
+  return pass(`it gave up after ${waited} and closed the connection`, first);
 }

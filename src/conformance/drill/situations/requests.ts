@@ -25,7 +25,7 @@ export const firstRequest: Situation = {
 export const rateLimitSituations: readonly Situation[] = [
   {
     id: 'D6-told',
-    title: 'rate limited three times: waits as long as it is told to',
+    title: 'rate limited three times: waits as long as the answer says',
     service: {
       faults: [
         { name: 'rate-limited', reset: 2_000, times: 1 },
@@ -116,10 +116,13 @@ export const redirectSituation: Situation = {
   judge(view) {
     const [followed] = view.elsewhere;
     const first = firstRefusal(view);
-    if (first === undefined) return unknown('it asked for no token', []);
+    if (first === undefined) return unknown('it did not request a token', []);
     if (followed === undefined) return pass('it did not follow the redirect', first);
     const hasKey = followed.request.body.includes('apiKey');
-    return fail(`it followed, with a ${followed.request.method}${hasKey ? ' that had its key' : ''}`, first);
+    return fail(
+      `it followed with a ${followed.request.method}${hasKey ? ' that contained its key' : ''}`,
+      first,
+    );
   },
 };
 

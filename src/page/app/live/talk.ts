@@ -56,7 +56,7 @@ async function decodeSound(file: Blob): Promise<Blob> {
   const context = new OfflineAudioContext(1, 1, sampleRate);
   // Decoding converts to the rate of the context.
   const decoded = await context.decodeAudioData(await file.arrayBuffer()).catch(() => {
-    throw new Error('The browser cannot read this as sound');
+    throw new Error('The browser cannot decode this as audio');
   });
   const channels = Array.from({ length: decoded.numberOfChannels }, (_, at) => decoded.getChannelData(at));
   const view = new DataView(new ArrayBuffer(decoded.length * 2));
