@@ -1,10 +1,14 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 
 /** A frame of 20 ms at four times real time. */
 const stepMs = 5;
-/** What was written to a socket of this process is read within so many turns of the event loop. */
+/** What a socket of this process has read is answered within so many turns of the event loop. */
 const turnsPerStep = 4;
+/** Bytes that nobody has read for this long are not going to be: their reader has paused. */
+const longestUnreadMs = 100;
 /** Now and then the machine is given real time, for what it does beside the event loop. */
 const breathEveryMs = 50;
 
@@ -30,8 +34,43 @@ async function move(clock: ManualClock): Promise<void> {
   for (let passedMs = 0; works.get(clock) !== 0; passedMs += stepMs) {
     for (let turn = 0; turn < turnsPerStep || isBusy(); turn += 1) await new Promise(setImmediate);
     if (passedMs % breathEveryMs === 0) await sleep(1);
+    for (const socket of sockets.values()) await allRead(socket);
     clock.advance(stepMs);
   }
+}
+
+/** The sockets of this process, by their own address and that of their peer. */
+const sockets = new Map<string, Socket>();
+
+const endsOf = ({ localAddress, localPort, remoteAddress, remotePort }: Socket) => ({
+  own: `${localAddress}:${localPort}>${remoteAddress}:${remotePort}`,
+  peer: `${remoteAddress}:${remotePort}>${localAddress}:${localPort}`,
+});
+
+for (const channel of ['net.client.socket', 'net.server.socket'])
+  subscribe(channel, (message) => {
+    const { socket } = message as { socket: Socket };
+    const add = () => {
+      const { own } = endsOf(socket);
+      sockets.set(own, socket);
+      socket.once('close', () => sockets.delete(own));
+    };
+    if (socket.connecting) socket.once('connect', add);
+    else add();
+  });
+
+/** Bytes that were under way to a socket when they were waited for in vain. */
+const given = new WeakMap<Socket, number>();
+
+/** Waits for what a socket has written until its peer, if that is in this process, has read it: the kernel of a busy machine takes its time. */
+async function allRead(socket: Socket): Promise<void> {
+  const peer = sockets.get(endsOf(socket).peer);
+  if (peer === undefined) return;
+  const unread = () => (peer.destroyed || socket.destroyed ? 0 : socket.bytesWritten - peer.bytesRead);
+  if (unread() <= 0 || unread() === given.get(peer)) return;
+  const until = performance.now() + longestUnreadMs;
+  while (unread() > 0 && performance.now() < until) await sleep(1);
+  given.set(peer, unread());
 }
 
 /** Requests to the system that are under way: while there are any, time stands still. */

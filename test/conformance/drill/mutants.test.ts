@@ -45,7 +45,7 @@ beforeAll(async () => {
     cases.map(async (one) => results.set(one.change, await drillDevice(one.change, one))),
   );
   await hasten(clock, all);
-}, 120_000);
+}, 300_000);
 
 /** A device that presents the token of its first connection for ever. */
 const stuck: Partial<MiniDevice> = { keepsToken: () => true };
