@@ -1,4 +1,4 @@
-import type { CommandName, Group } from '../config/option.ts';
+import type { CommandName, Group, Values } from '../config/option.ts';
 import { type OptionName, type OptionOf, optionsOf } from '../config/options.ts';
 import type { ResolvedSettings } from '../config/settings.ts';
 import type { Io } from '../kernel/io.ts';
@@ -38,8 +38,8 @@ export interface CommandSpec<Names extends OptionName = OptionName> {
   /** An earlier name, with which it goes on working. */
   old?: string;
   summary: string;
-  /** Positional arguments in Commander's form, each with a description. */
-  args?: readonly (readonly [name: string, help: string])[];
+  /** Positional arguments in Commander's form, each with a description, and its values. */
+  args?: readonly (readonly [name: string, help: string, values?: Values])[];
   /** Whether the arguments may contain flags of another program. */
   passThrough?: true;
   /** Whether that program uses our terminal, which sends its Ctrl-C to both. */

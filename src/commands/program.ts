@@ -63,7 +63,7 @@ interface Tree {
   isBrief: boolean;
 }
 
-/** Only described here: the completion library replaces this command in the tree. */
+/** Only described here: `cli.ts` runs it without the command tree. */
 const completionSpec = {
   name: 'completion',
   summary: 'print a completion script',

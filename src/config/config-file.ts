@@ -62,6 +62,13 @@ export async function readConfigFile(options: ConfigFileOptions): Promise<Config
   return layers;
 }
 
+/** The names of the profiles of the config file, whatever else is wrong with it; for completion. */
+export async function profileNames(options: Omit<ConfigFileOptions, 'profile'>): Promise<string[]> {
+  const found = await findConfig({ ...options, profile: undefined }).catch(() => undefined);
+  const profiles = isRecord(found?.value) ? found.value.profiles : undefined;
+  return isRecord(profiles) ? Object.keys(profiles) : [];
+}
+
 /** The profiles of a file that was checked. */
 type Profiles = Record<string, Record<string, unknown> | null> | null | undefined;
 

@@ -72,6 +72,26 @@ export const groups = {
 
 export type Group = keyof typeof groups;
 
+/**
+ * Where the values of a setting or an argument are listed, for completion and `help --json`: in lists of the product, in
+ * the config file, or in the folders of the user.
+ */
+export type ValueList =
+  | 'faults'
+  | 'networks'
+  | 'rules'
+  | 'situations'
+  | 'scenarios'
+  | 'sounds'
+  | 'journal'
+  | 'profiles'
+  | 'commands'
+  | 'files'
+  | 'folders';
+
+/** The values themselves, or the list that has them. A value that ends with `:` goes on with an argument. */
+export type Values = readonly string[] | ValueList;
+
 /** One setting: who takes it, its flag, its other sources, how it is parsed, what it goes with, and its help. */
 export interface OptionSpec<T> {
   /** In Commander's form: `--name <VALUE>`, `--name [VALUE]`, or `--name` for a switch. */
@@ -102,6 +122,8 @@ export interface OptionSpec<T> {
   secret?: true;
   /** Where its valid values are listed, in one sentence. */
   hint?: string;
+  /** Its values, if neither its parser nor the word in its flag (`<FILE>`, `<DIR>`) gives them. */
+  values?: Values;
   /** The settings that it makes no sense without, each with the reason; only in commands that take them. */
   needs?: Readonly<Record<string, string>>;
   /** An earlier name of its flag, without dashes. With it, and as a config key in camel case, the setting goes on working. */
@@ -110,6 +132,15 @@ export interface OptionSpec<T> {
   oldValues?: Readonly<Record<string, string>>;
   /** The settings whose flags cannot be combined with its own, each with the reason. */
   without?: Readonly<Record<string, string>>;
+}
+
+/** The values that a setting takes; undefined for a switch, and where there is no list. */
+export function valuesOf({ flag, parse, values }: OptionSpec<unknown>): Values | undefined {
+  const [, word] = /[<[]([^>\]]+)/.exec(flag) ?? [];
+  if (word === undefined) return undefined;
+  return (
+    values ?? parse.choices ?? (/FILE|PATH/.test(word) ? 'files' : word === 'DIR' ? 'folders' : undefined)
+  );
 }
 
 /** Keeps the type of each setting's value in the table. */

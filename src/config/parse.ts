@@ -7,8 +7,11 @@ import {
   readDuration,
 } from '../protocol/read-duration.ts';
 
-/** Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. */
-export type Parse<T> = (text: string) => T;
+/**
+ * Reads one value of the command line, the environment or a config file. Throws `Error` saying what was expected. `choices`:
+ * every valid text, where it is a short list.
+ */
+export type Parse<T> = ((text: string) => T) & { readonly choices?: readonly string[] };
 
 function expected(what: string): never {
   throw new Error(`expected ${what}`);
@@ -53,7 +56,9 @@ export const parseBytes: Parse<number> = (text) => {
 };
 
 export function parseChoice<const T extends string>(choices: readonly T[]): Parse<T> {
-  return (text) => choices.find((choice) => choice === text) ?? expected(`one of ${choices.join(', ')}`);
+  const parse = (text: string) =>
+    choices.find((choice) => choice === text) ?? expected(`one of ${choices.join(', ')}`);
+  return Object.assign(parse, { choices });
 }
 
 export const parseApiVersion = parseChoice(apiVersions);
@@ -109,6 +114,12 @@ export const repliesWithArgument = { file: 'PATH', exec: 'COMMAND', module: 'PAT
 export const replyModes: readonly string[] = [
   ...plainReplies,
   ...Object.entries(repliesWithArgument).map(([name, argument]) => `${name}:${argument}`),
+];
+
+/** The same, for completion. */
+export const replyValues: readonly string[] = [
+  ...plainReplies,
+  ...Object.keys(repliesWithArgument).map((name) => `${name}:`),
 ];
 
 /** Checks that there is such a reply mode; what its argument names is read later. */

@@ -3,6 +3,8 @@ import { type ConfigLayer, readConfigFile } from './config-file.ts';
 import { newValue, oldKey, readValue } from './option.ts';
 import { flagOf, type OptionName, optionSpec, type Settings } from './options.ts';
 
+export { profileNames } from './config-file.ts';
+
 /** What Commander has read: text, `true`, or a list, by the name of the option. */
 export type Flags = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,6 +19,11 @@ export async function findShippedSound(name: string, folder = ''): Promise<strin
   if (name === '-' || /[/\\]/.test(name) || (await exists(own))) return own;
   const shipped = join(shippedFolder('fixtures'), name);
   return (await exists(shipped)) ? shipped : own;
+}
+
+/** The names of the shipped sounds. */
+export async function shippedSounds(): Promise<string[]> {
+  return (await readdir(shippedFolder('fixtures'))).filter((name) => name.endsWith('.wav'));
 }
 
 /** Without a folder, keeps the path unchanged, so that messages show what the user typed. */

@@ -1,74 +1,128 @@
-import { existsSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import { hasTmux, setUpTerminals } from '../helpers/tmux.ts';
 import { setUpSandbox } from '../helpers/voicectl.ts';
 
 const sandbox = setUpSandbox();
+const terminals = setUpTerminals();
 
-const isHere = async (shell: string) => (await sandbox.shell(`command -v ${shell}`)).code === 0;
-
-/** What bash offers for these words, the last of which is being typed. */
-async function complete(words: readonly string[], before = ''): Promise<string[]> {
-  const { stdout, stderr } = await sandbox.shell(`bash --norc --noprofile -c '
-    ${before}
-    compopt() { :; }
-    . <(voicectl completion bash)
-    COMP_WORDS=(${words.join(' ')})
-    COMP_CWORD=${words.length - 1}
-    COMP_LINE="${words.join(' ')}"
-    COMP_POINT=\${#COMP_LINE}
-    handler=$(complete -p voicectl | sed "s/.*-F \\([^ ]*\\) .*/\\1/")
-    $handler voicectl
-    printf "%s\\n" "\${COMPREPLY[@]}"'`);
-  expect(stderr).toBe('');
-  return stdout.trimEnd().split('\n');
-}
-
-describe('the script', () => {
-  test.each([
-    ['bash', 'complete -F'],
-    ['zsh', 'compdef'],
-    ['fish', 'complete -c voicectl'],
-  ])('for %s is printed, and the shell can read it', async (shell, text) => {
-    const { code, stdout, stderr } = await sandbox.run(['completion', shell]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(text);
-    sandbox.write('script', stdout);
-    if (await isHere(shell)) expect((await sandbox.shell(`${shell} -n script`)).stderr).toBe('');
-  });
-
-  test.each([
-    ['a shell that nobody has heard of', ['tcsh']],
-    ['no shell', []],
-    ['two shells', ['bash', 'zsh']],
-  ])('for %s: exit 2, and which there are', async (_what, shells) => {
-    const { code, stdout, stderr } = await sandbox.run(['completion', ...shells]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^voicectl: completion.*\n$/);
-  });
+test.each([
+  ['a shell that nobody has heard of', ['tcsh']],
+  ['no shell', []],
+  ['two shells', ['bash', 'zsh']],
+])('for %s: exit 2, and which there are', async (_what, shells) => {
+  const { code, stdout, stderr } = await sandbox.run(['completion', ...shells]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^voicectl: completion.*\n$/);
 });
 
-describe('bash', () => {
-  test('completes commands', async () => {
-    expect(await complete(['voicectl', 'st'])).toEqual(['stream']);
-    expect(await complete(['voicectl', "''"])).toEqual(
-      expect.arrayContaining(['serve', 'exec', 'token', 'stream', 'completion']),
-    );
+const bashCompletion = '/usr/share/bash-completion/bash_completion';
+/** How each shell starts without the files of a user, and reads the script. */
+const shells: Record<string, { start: string; load: string }> = {
+  bash: { start: 'bash --norc --noprofile', load: '. <(voicectl completion bash)' },
+  'bash with bash-completion': {
+    start: 'bash --norc --noprofile',
+    load: `. ${bashCompletion}; . <(voicectl completion bash)`,
+  },
+  zsh: { start: 'zsh -f', load: 'autoload -U compinit; compinit -u -D; . <(voicectl completion zsh)' },
+  'zsh that finds the script by its name': {
+    start: 'zsh -f',
+    load: 'voicectl completion zsh > zsh/_voicectl; fpath+=($PWD/zsh); autoload -U compinit; compinit -u -D',
+  },
+  fish: { start: 'fish --no-config', load: 'voicectl completion fish | source' },
+};
+
+const isHere = (shell: string) => spawnSync(shell, ['--version']).status === 0;
+const missing = ['bash', 'zsh', 'fish'].filter((shell) => !isHere(shell));
+if (missing.length > 0)
+  process.stderr.write(
+    `SKIPPED: completion in ${missing.join(' and ')} (apt-get install ${missing.join(' ')})\n`,
+  );
+const present = Object.entries(shells).filter(([shell, { start }]) => {
+  if (shell.endsWith('bash-completion') && !existsSync(bashCompletion)) return false;
+  return hasTmux && !missing.includes(start.split(' ')[0] ?? '');
+});
+
+describe.each(present)('%s', (_shell, { start, load }) => {
+  /** A real terminal in which the shell knows the completions. */
+  async function open() {
+    mkdirSync(sandbox.path('zsh'));
+    mkdirSync(sandbox.path('session'));
+    sandbox.write('help me.wav', '');
+    sandbox.write('helper.txt', '');
+    const terminal = await terminals.start(start, {
+      columns: 100,
+      rows: 30,
+      cwd: sandbox.dir,
+      env: { HOME: sandbox.path('home'), TERM: 'screen' },
+    });
+    const shows = (what: RegExp | string) =>
+      vi.waitFor(async () => expect(await terminal.screen()).toMatch(what), 10_000);
+    // The files of the machine may set the path anew.
+    const bin = sandbox.path('bin');
+    const path = start.startsWith('fish') ? `set -x PATH ${bin} $PATH` : `export PATH="${bin}:$PATH"`;
+    terminal.type(`${path}; ${load}; echo READY-''42`);
+    terminal.press('Enter');
+    await shows('READY-42');
+    terminal.press('C-l');
+    /** Types a line and a tab. */
+    const complete = (line: string, ...tabs: string[]) => {
+      terminal.press('C-u');
+      terminal.type(line);
+      terminal.press('Tab', ...tabs);
+    };
+    return { complete, shows, terminal };
+  }
+
+  test('completes commands, flags, values, and the values after =', async () => {
+    const { complete, shows } = await open();
+    complete('voicectl stre');
+    await shows(/voicectl stream\b/);
+    complete('voicectl token --dec');
+    await shows(/voicectl token --decode\b/);
+    complete('voicectl serve --fault token-sl');
+    await shows(/voicectl serve --fault token-slow\b/);
+    complete('voicectl check --level=st');
+    await shows(/voicectl check --level=standard\b/);
+    complete('voicectl drill --situation D9-401');
+    await shows(/voicectl drill --situation D9-/);
   });
 
-  test('completes flags', async () => {
-    expect(await complete(['voicectl', 'stream', '--expect-'])).toEqual([
-      '--expect-file',
-      '--expect-audio',
-      '--expect-audible',
-      '--expect-event',
-      '--expect-close',
-    ]);
-    expect(await complete(['voicectl', 'token', '--dec'])).toEqual(['--decode']);
+  test('completes a value with a colon in place', async () => {
+    const { complete, shows } = await open();
+    complete('voicectl serve --reply mod');
+    await shows(/--reply module(:|\\:)(?!:)/);
   });
 
-  const bashCompletion = '/usr/share/bash-completion/bash_completion';
+  test('leaves files and folders to the shell, beside what is shipped', async () => {
+    const { complete, shows } = await open();
+    complete('voicectl stream --file hel', 'Tab');
+    await shows(/hello\.wav/);
+    await shows(/helper\.txt/);
+    await shows(/help(\\)? me\.wav/);
+    complete('voicectl inspect se');
+    await shows(/voicectl inspect session\//);
+    complete('voicectl serve --dialect=helpe');
+    await shows(/--dialect=helper\.txt/);
+  });
 
-  test.runIf(existsSync(bashCompletion))('does so with the bash-completion package too', async () => {
-    expect(await complete(['voicectl', 'ser'], `. ${bashCompletion}`)).toEqual(['serve']);
+  test('runs nothing of what stands on the line', async () => {
+    const { complete, shows } = await open();
+    complete('voicectl serve --device "$(touch ran)" `touch ran` --re');
+    await shows(/--reply|--re\b/);
+    complete('voicectl stre');
+    await shows(/voicectl stream\b/);
+    expect(existsSync(sandbox.path('ran'))).toBe(false);
+  });
+
+  test('goes without where voicectl fails', async () => {
+    const { complete, shows, terminal } = await open();
+    sandbox.write('bin/voicectl', '#!/bin/sh\necho oops >&2; exit 70\n', 0o755);
+    complete('voicectl stre');
+    complete('echo still here');
+    terminal.press('Enter');
+    await shows(/^still here$/m);
+    expect(await terminal.screen()).not.toContain('oops');
   });
 });

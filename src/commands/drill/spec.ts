@@ -3,7 +3,9 @@ import { defineSpec } from '../command.ts';
 export const drillSpec = defineSpec({
   name: 'drill',
   summary: 'put a device through everything a service can do to it, and judge how it reacts',
-  args: [['[command...]', 'the command that runs the device; without one, start the device yourself']],
+  args: [
+    ['[command...]', 'the command that runs the device; without one, start the device yourself', 'files'],
+  ],
   passThrough: true,
   headings: { service: 'The device:' },
   mostUsed: ['situation', 'list', 'noticeWithin', 'device', 'port', 'host', 'tls', 'junit'],

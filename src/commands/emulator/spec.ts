@@ -27,7 +27,7 @@ export const clockSpec = defineSpec({
   name: 'emulator clock',
   summary: 'show the emulator’s time, or move it forward',
   args: [
-    ['[action]', 'advance'],
+    ['[action]', 'advance', ['advance']],
     ['[duration]', 'the duration, such as 61s'],
   ],
   headings,
@@ -38,8 +38,8 @@ export const faultSpec = defineSpec({
   name: 'emulator fault',
   summary: 'list the catalogue of faults; add, show or clear active ones',
   args: [
-    ['<action>', 'list, add, active or clear'],
-    ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear'],
+    ['<action>', 'list, add, active or clear', ['list', 'add', 'active', 'clear']],
+    ['[fault]', 'what to add, such as close:code=1012,after=2s; or the number to clear', 'faults'],
   ],
   headings,
   examples: [
@@ -73,7 +73,7 @@ export const sendSpec = defineSpec({
 export const speakSpec = defineSpec({
   name: 'emulator speak',
   summary: 'play a WAV, or headerless 16 kHz s16le mono, to streams',
-  args: [['<file>', 'WAV or raw PCM; - is standard input']],
+  args: [['<file>', 'WAV or raw PCM; - is standard input', 'sounds']],
   headings,
   examples: ['voicectl emulator speak hello.wav --on-stream 3'],
 });

@@ -3,7 +3,7 @@ import { defineSpec } from '../command.ts';
 export const execSpec = defineSpec({
   name: 'exec',
   summary: 'start an emulator on a free port, run a command against it, exit with the command’s status',
-  args: [['<command...>', 'the command and its arguments']],
+  args: [['<command...>', 'the command and its arguments', 'files']],
   passThrough: true,
   sharesTerminal: true,
   headings: {

@@ -30,6 +30,6 @@ export const loadSpec = defineSpec({
 export const loadMergeSpec = defineSpec({
   name: 'load merge',
   summary: 'merge the results of shards into one',
-  args: [['<file...>', 'results that load --out has written']],
+  args: [['<file...>', 'results that load --out has written', 'files']],
   examples: ['voicectl load merge shard-1.json shard-2.json --html load.html'],
 });

@@ -118,6 +118,7 @@ export const connectionSettings = {
     group: 'general',
     flag: '--profile <NAME>',
     env: 'VOICECTL_PROFILE',
+    values: 'profiles',
     parse: parseText,
     flagOnly: true,
     help: 'settings under profiles.NAME of the config file',

@@ -42,6 +42,7 @@ export const controlSettings = {
     group: 'print',
     flag: '--type <TYPE>',
     defaultText: 'all',
+    values: 'journal',
     parse: parseText,
     flagOnly: true,
     help: 'only events of this type',

@@ -7,6 +7,7 @@ import {
   parseRedisUrl,
   parseReplyMode,
   parseText,
+  replyValues,
 } from '../parse.ts';
 
 const inProcess = 'it is for an emulator in this process';
@@ -21,6 +22,7 @@ export const emulatorSettings = {
     without: { target: ofEmulators },
     flag: '--reply <MODE>',
     default: 'parrot',
+    values: replyValues,
     parse: parseReplyMode,
     help: 'what the AI says: parrot, echo, tone, silence, file:PATH, exec:COMMAND, module:PATH or replay:DIR',
   }),
@@ -30,6 +32,7 @@ export const emulatorSettings = {
     needs: { local: inProcess },
     without: { target: ofEmulators },
     flag: '--scenario <FILE>',
+    values: 'scenarios',
     parse: parseText,
     help: 'script of what the service does, as YAML, or the name of a shipped one, such as barge-in',
   }),
@@ -38,6 +41,7 @@ export const emulatorSettings = {
     group: 'emulator',
     needs: { local: inProcess },
     flag: '--fault <FAULT>',
+    values: 'faults',
     parse: async (text) => (await import('../../protocol/read-fault.ts')).readFault(text),
     repeatable: true,
     hint: '`voicectl emulator fault list` shows all faults.',
@@ -48,6 +52,7 @@ export const emulatorSettings = {
     group: 'emulator',
     needs: { local: inProcess },
     flag: '--network <NETWORK>',
+    values: 'networks',
     parse: async (text) => (await import('../../protocol/read-fault.ts')).readNetwork(text),
     hint: 'Such as slow-3g, lossy-wifi,loss=10% or latency=100ms,rate=1Mbit.',
     help: 'simulate this network on all connections: slow-3g, lossy-wifi …, or latency=100ms,jitter=20ms,rate=1Mbit,loss=2%',

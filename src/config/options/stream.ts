@@ -18,6 +18,7 @@ export const streamSettings = {
     commands: ['stream', 'load'],
     group: 'source',
     flag: '--file <PATH>',
+    values: 'sounds',
     parse: parseText,
     flagOnly: true,
     help: 'WAV to stream, or the name of a shipped one, such as hello.wav; - is standard input',

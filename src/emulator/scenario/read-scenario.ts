@@ -27,11 +27,16 @@ export async function readScenario(nameOrFile: string, input: Stdin = noStdin): 
   });
 }
 
+/** The names of the shipped scenarios. */
+export async function shippedScenarios(): Promise<string[]> {
+  return (await readdir(scenarioFolder)).map((name) => name.replace(/\.yaml$/, ''));
+}
+
 async function find(nameOrFile: string): Promise<string> {
   if (nameOrFile === '-' || /[./\\]/.test(nameOrFile) || (await exists(nameOrFile))) return nameOrFile;
   const shipped = join(scenarioFolder, `${nameOrFile}.yaml`);
   if (await exists(shipped)) return shipped;
-  const names = (await readdir(scenarioFolder)).map((name) => name.replace(/\.yaml$/, ''));
+  const names = await shippedScenarios();
   throw new VoicectlError('bad-input', `Unknown scenario ${nameOrFile}${didYouMean(nameOrFile, names)}`, {
     hint: `Name a file, or one of ${names.join(', ')}.`,
   });
