@@ -50,10 +50,11 @@ async function drawServe() {
       { cwd: root, stdio: 'ignore' },
     ),
   );
-  await until('serve', /sessions ─+ 4/);
+  await until('serve', /streams ─+ 4/);
   press('serve', 'f');
   await until('serve', /faults/);
-  tmux('send-keys', '-t', 'serve:', '-N', '38', 'Down');
+  tmux('send-keys', '-t', 'serve:', '-l', 'drop');
+  await until('serve', /with drop/);
   press('serve', 'Enter');
   await until('serve', /fault: drop/);
   tmux('send-keys', '-t', 'serve:', '-l', ':probability=0.1');

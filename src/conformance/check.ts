@@ -51,7 +51,7 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
   const again = await tryAgain();
   const seen = [...first.seen, ...(again?.seen ?? [])];
   const judged = found.map(({ rule, finding }) =>
-    judge(rule, judgeTwice(rule, finding, again, first.seen), seen),
+    judge(rule, judgeTwice(rule, finding, { first: first.seen, again, notFresh: whyNotFresh() }), seen),
   );
   for (const one of judged) onJudged?.(one, true);
   const { stopped, spent } = holding;
@@ -65,7 +65,7 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
   };
 
   async function tryAgain(): Promise<Try | undefined> {
-    const mayBeFresh = knowsOthers(first.seen, scope);
+    const mayBeFresh = whyNotFresh() === undefined;
     const ids = found
       .filter(
         ({ finding: { verdict, isProof, suspicion } }) =>
@@ -75,6 +75,13 @@ export async function checkService(options: CheckOptions): Promise<CheckResult> 
     if (ids.length === 0 || holding.stopped !== undefined) return undefined;
     const fresh = ids.some((id) => countingRules.includes(id)) && mayBeFresh;
     return holding.hold(planSecondTry(ids, scope), { fresh });
+  }
+
+  /** Why a second try has no devices that nobody else uses; undefined if it has. */
+  function whyNotFresh(): string | undefined {
+    if (scope.isAlone) return 'only another device can tell, and --one-device allows none';
+    if (holding.stopped !== undefined) return 'the run was stopped before another device was asked for';
+    return knowsOthers(first.seen) ? undefined : 'only another device can tell, and none was granted a token';
   }
 }
 
@@ -86,7 +93,10 @@ async function tryFirst(
   scope: PlanOptions,
 ): Promise<{ first: Try; found: readonly { rule: Rule; finding: Finding }[] }> {
   const all = allSteps(scope);
-  const judgeAll = (held: Try) => rules.map((rule) => ({ rule, finding: judgeFirst(rule, held, plan, all) }));
+  const judgeAll = (held: Try) => {
+    const asked = { plan, all, levels: scope.levels, isStopped: holding.stopped !== undefined };
+    return rules.map((rule) => ({ rule, finding: judgeFirst(rule, held, asked) }));
+  };
   const first = await holding.hold(plan.steps);
   const found = judgeAll(first);
   const open = found.filter(({ finding }) => finding.verdict === 'unknown').map(({ rule }) => rule.id);
@@ -104,8 +114,8 @@ export function rulesIn({ rules }: Pick<PlanOptions, 'rules'>): readonly Rule[] 
 }
 
 /** Whether the service accepts invented devices. */
-function knowsOthers(seen: readonly Seen[], { isAlone }: PlanOptions): boolean {
-  return !isAlone && grants(seen).some(({ id }) => id === 'E3');
+function knowsOthers(seen: readonly Seen[]): boolean {
+  return grants(seen).some(({ id }) => id === 'E3');
 }
 
 const failing: readonly Verdict[] = ['fail'];

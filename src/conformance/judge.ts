@@ -14,8 +14,17 @@ export interface Judged {
   expected?: string | undefined;
 }
 
+/** What was asked at first, and what could have been. */
+export interface Asked {
+  plan: Plan;
+  /** Every step that there is. */
+  all: readonly Step[];
+  levels: ReadonlySet<CheckLevel>;
+  isStopped: boolean;
+}
+
 /** The verdict of the first try on a rule. */
-export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Step[]): Finding {
+export function judgeFirst(rule: Rule, first: Try, { plan, all, levels, isStopped }: Asked): Finding {
   const finding = rule.judge(first.seen);
   if (finding !== undefined) return finding;
   const steps = stepsFor(rule.id);
@@ -23,33 +32,49 @@ export function judgeFirst(rule: Rule, first: Try, plan: Plan, all: readonly Ste
   const reasons = asked.map((id) => first.leftOut.get(id)).filter((reason) => reason !== undefined);
   const [reason] = reasons;
   const missing = steps.filter((id) => !asked.includes(id) && id !== plainPortStep.id);
-  if (missing.length > 0) return skipped(levelText(all.find(({ id }) => id === missing[0])), []);
-  if (reason !== undefined || first.seen.length === 0)
-    return skipped(`not asked: ${reason ?? 'the run was stopped'}`, []);
-  const isCutShort = asked.some((step) => !first.seen.some(({ id }) => isOfStep(id, step)));
+  if (missing.length > 0)
+    return skipped(
+      levelText(
+        all.find(({ id }) => id === missing[0]),
+        levels,
+      ),
+      [],
+    );
+  if (reason !== undefined) return skipped(`not asked: ${reason}`, []);
+  const isCutShort = isStopped && asked.some((step) => !first.seen.some(({ id }) => isOfStep(id, step)));
   return isCutShort ? skipped('not asked: the run was stopped', []) : unknown('no answer shows this', []);
 }
 
-const flags: Record<CheckLevel, string> = {
-  base: 'not possible with these options',
+const flags: Record<Exclude<CheckLevel, 'base'>, string> = {
   standard: 'not asked at this level: --level standard',
   exhaust: 'not asked at this level: --exhaust',
   thorough: 'not asked at this level: --thorough',
 };
 
-function levelText(step: Step | undefined): string {
-  return flags[step?.level ?? 'base'];
+function levelText(step: Step | undefined, levels: ReadonlySet<CheckLevel>): string {
+  const isTooDeep = step !== undefined && step.level !== 'base' && !levels.has(step.level);
+  return isTooDeep ? flags[step.level as keyof typeof flags] : 'not possible with these options';
+}
+
+/** What was seen at first, and once more. */
+export interface TwoTries {
+  first: readonly Seen[];
+  again: Try | undefined;
+  /** Why the second try had no devices that nobody else uses; undefined if it had. */
+  notFresh: string | undefined;
 }
 
 /** A failure counts if it was seen twice, independently. What is neither a failure nor a suspicion stays. */
 export function judgeTwice(
   rule: Rule,
   first: Finding,
-  again: Try | undefined,
-  seen: readonly Seen[],
+  { first: seen, again, notFresh }: TwoTries,
 ): Finding {
   const second = again === undefined ? undefined : rule.judge(again.seen);
-  if (first.suspicion !== undefined) return settleSuspicion(first, first.suspicion, second);
+  if (first.suspicion !== undefined) {
+    if (notFresh !== undefined) return { ...first, message: `${first.message} (${notFresh})` };
+    return settleSuspicion(first, first.suspicion, second);
+  }
   if (first.verdict !== 'fail' || first.isProof === true) return first;
   const evidence = [...first.evidence, ...(second?.evidence ?? [])];
   if (second?.verdict === 'fail') return { ...second, message: first.message, evidence };

@@ -107,3 +107,32 @@ test('--one-device uses no other device, and skips what needs one', async () => 
   expect(skipped).toEqual(['R27', 'R29', 'R30', 'R31', 'R32']);
   expect(result.verdicts.fail).toBe(0);
 });
+
+test('a suspicion about one device stays unknown with --one-device, and says why, although another rule asks again', async () => {
+  await using service = await startMiniService({
+    remaining: (left) => 2 * left - 60,
+    claims: (claims) => ({ ...claims, exp: (claims.iat as number) + 90 }),
+  });
+  const alone = await check(service, { scope: { isAlone: true, rules: ['R12', 'R25'] } });
+  expect(alone.rules.map(({ rule, finding }) => `${rule.id} ${finding.verdict}`)).toEqual([
+    'R12 fail',
+    'R25 unknown',
+  ]);
+  expect(alone.rules.find(({ rule }) => rule.id === 'R25')?.finding.message).toBe(
+    'Remaining goes from 58 to 56: another user of the device, or a larger step (only another device can tell, and --one-device allows none)',
+  );
+  const several = await check(service, { scope: { rules: ['R12', 'R25'] } });
+  expect(several.rules.map(({ finding }) => finding.verdict)).toEqual(['fail', 'fail']);
+});
+
+test('only a run that was stopped says so, and a limit that one device cannot reach is no matter of the level', async () => {
+  await using service = await startMiniService({ upgradeStatus: 404 });
+  const result = await check(service, {
+    scope: { isAlone: true, levels: new Set(['base', 'standard', 'exhaust']) },
+  });
+  expect(result.stopped).toBeUndefined();
+  const messages = result.rules.map(({ finding }) => finding.message);
+  expect(messages.filter((message) => message.includes('stopped'))).toEqual([]);
+  const about = (id: string) => result.rules.find(({ rule }) => rule.id === id)?.finding.message;
+  expect(about('R30')).toBe('not possible with these options');
+});

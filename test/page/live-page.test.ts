@@ -88,6 +88,18 @@ const noteButtons = `(() => {
 const tab = (page: Page, name: string) => page.getByRole('tab', { name }).click();
 
 describe.skipIf(!hasBrowser)('the page of the emulator, in a real browser', () => {
+  test('each panel is titled with a word, not with a name of the code', async () => {
+    const { page, open } = await start();
+    await open();
+    await page.getByRole('heading', { name: 'Faults' }).waitFor();
+    const titles = await page.locator('.panel h2').allTextContents();
+    expect(titles.map((title) => title.replace(/ *\d+$/, ''))).toEqual([
+      ...['Streams', 'Nobody is connected', 'Events', 'Devices', 'Clock', 'Faults', 'Recordings'],
+    ]);
+    const text = await page.locator('body').innerText();
+    expect(text.match(/\b[A-Z][a-z]+[A-Z][a-z]+\w*/g) ?? []).toEqual([]);
+  });
+
   test('every button does what it says, and the command beside it is one that the program takes', async () => {
     const { emulator, page, troubles, open, told } = await start();
     await page.addInitScript(

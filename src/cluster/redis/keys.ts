@@ -1,4 +1,4 @@
-/** The keys and channels in Redis. RedisKeys of a device have its id as a hash tag. */
+/** The keys and channels in Redis. The keys of a device have its id as a hash tag. */
 export interface RedisKeys {
   /** Hash: identity, secrets, clock, faults, counters. */
   readonly service: string;

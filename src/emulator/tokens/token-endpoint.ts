@@ -120,7 +120,7 @@ interface TokenAsker {
 interface LimitAnswers {
   /** The headers of an answer about the device's window. */
   limitHeaders(rate: CountedRequest): [string, string][];
-  /** The refuseRequest of a request over the limit. */
+  /** Refuses a request over the limit. */
   limited(asker: TokenAsker, rate: Omit<CountedRequest, 'allowed'>): OutgoingAnswer;
 }
 

@@ -36,7 +36,7 @@ export interface AdmittedRequest {
   path: string;
   /** The origin of the page that asks, if a page asks. */
   origin: string | undefined;
-  /** For the refuseRequest of it. */
+  /** For its refusal. */
   about: RefusalContext;
   watch: RequestWatch | undefined;
 }

@@ -111,7 +111,7 @@ function Rows() {
         const { scrollTop } = currentTarget;
         // The known heights: to ask the box for them each time would lay the page out once more.
         const isLowest = scrollTop >= lowest - rowPx;
-        // Neither eventRows that came since, nor a box that has grown, are somebody who looks back.
+        // Neither rows that came since, nor a box that has grown, are somebody who looks back.
         const isUp = scrollTop < lastTop.current && Math.abs(currentTarget.clientHeight - height.value) < 1;
         lastTop.current = scrollTop;
         if (isLowest || isUp) follows.value = isLowest && list.peek().marked === undefined;

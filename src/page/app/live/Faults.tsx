@@ -15,7 +15,7 @@ export function FaultsPanel() {
   return (
     <section class="panel" aria-labelledby="faults-title" id="faults">
       <h2 id="faults-title">
-        FaultsPanel <span class="count">{emulatorState.value?.faults.length ?? 0}</span>
+        Faults <span class="count">{emulatorState.value?.faults.length ?? 0}</span>
       </h2>
       <Active />
       <label class="field wide">

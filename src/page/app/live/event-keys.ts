@@ -4,7 +4,7 @@ import { markedRow, moveMark, type Row, shownRows, toggleHold } from '../../../u
 import { copy } from './notice.ts';
 import { list } from './store.ts';
 
-/** The eventRows that pass the filter, up to where the list is paused. */
+/** The rows that pass the filter, up to where the list is paused. */
 export const eventRows = computed(() => shownRows(list.value));
 export const marked = computed(() => (list.value.marked === undefined ? undefined : markedRow(list.value)));
 /** Whether the newest event stays in view; nobody looks back. */
@@ -12,7 +12,7 @@ export const follows = signal(true);
 /** The event that is shown as JSON. */
 export const detail = signal<Row>();
 
-/** Moves the mark by so many eventRows. */
+/** Moves the mark by so many rows. */
 export function moveToEvent(by: number): void {
   list.value = moveMark(list.value, by);
   if (detail.value !== undefined) detail.value = marked.value;

@@ -11,7 +11,7 @@ type Start = Extract<VerdictMessage, { type: 'verdicts' }>;
 export const start = signal<Start>();
 /** The same model that the screen draws. */
 export const model = signal<VerdictModel>(modelOf({ command: 'check', version: '', subject: '' }));
-/** The verdictRows that pass the filter. */
+/** The rows that pass the filter. */
 export const verdictRows = computed(() => shownRows(model.value.list));
 /** Rows that show what was seen. */
 export const openedVerdict = signal<ReadonlySet<number>>(new Set());
