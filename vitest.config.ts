@@ -25,7 +25,6 @@ const long = [
   'test/foreign/example-devices.test.ts',
   'test/page/live-page.test.ts',
   'test/cli/faulty-services.test.ts',
-  'test/cli/ending.test.ts',
   'test/patterns.test.ts',
   'test/ui/terminal-keys.test.ts',
   'test/package.test.ts',

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
-import { measureLevel } from './level.ts';
+import { measureLevel, roundDbfs } from './level.ts';
 
 /** Audio between two kept messages: each kept one costs garbage collection. */
 const passedBytes = bytesForMs(60);
@@ -31,6 +31,6 @@ export class LatestLevel {
   /** RMS of a recent message, in dBFS; -100 if there was none. */
   read(): number {
     if (this.latest === undefined || this.clock.now() - this.latest.at > heardMs) return silenceDbfs;
-    return Math.round(measureLevel(this.latest.pcm).rmsDbfs * 10) / 10;
+    return roundDbfs(measureLevel(this.latest.pcm).rmsDbfs);
   }
 }

@@ -3,6 +3,26 @@ import { bytesPerSample } from '../protocol/audio-format.ts';
 /** The level of silence, instead of −∞. */
 const floorDbfs = -100;
 
+/** AI audio that is louder than this can be heard. Below it is a pause: some services, and an echo of our own tail, send endless silence. */
+export const audibleDbfs = -60;
+/** At this level and below there is nothing but zeros. */
+export const silentDbfs = -99;
+
+/** A level to a tenth. */
+export function roundDbfs(dbfs: number): number {
+  return Math.round(dbfs * 10) / 10;
+}
+
+/** `-12.3 dBFS` */
+export function dbfsText(dbfs: number, digits = 1): string {
+  return `${dbfs.toFixed(digits)} dBFS`;
+}
+
+/** The amplitude, of 32,768, of a level in dBFS. */
+export function amplitudeOf(dbfs: number): number {
+  return 0x8000 * 10 ** (dbfs / 20);
+}
+
 /** The level of a stretch of PCM. */
 export interface Level {
   /** 0 is a square wave at full scale, −3 a sine at full scale. */

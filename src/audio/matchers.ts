@@ -1,6 +1,7 @@
 import { VoicectlError } from '../kernel/errors.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
-import { measureLevel } from './level.ts';
+import { secondsText } from '../protocol/time-text.ts';
+import { dbfsText, measureLevel } from './level.ts';
 import { measureLikeness } from './likeness.ts';
 import { loadPcm } from './wav/wav-source.ts';
 
@@ -70,7 +71,7 @@ export const voiceMatchers = {
     return matched(
       rmsDbfs >= minRmsDbfs && rmsDbfs <= maxRmsDbfs && peakDbfs >= minPeakDbfs && peakDbfs <= maxPeakDbfs,
       (not) =>
-        `expected the audio ${not}to have a level within ${JSON.stringify(bounds)}: it has an RMS of ${rmsDbfs.toFixed(1)} dBFS and a peak of ${peakDbfs.toFixed(1)} dBFS`,
+        `expected the audio ${not}to have a level within ${JSON.stringify(bounds)}: it has an RMS of ${dbfsText(rmsDbfs)} and a peak of ${dbfsText(peakDbfs)}`,
     );
   },
 
@@ -104,7 +105,7 @@ async function pcmOf(sound: unknown): Promise<Buffer> {
 }
 
 function lengthText(pcm: Buffer): string {
-  return `${(msForBytes(pcm.length) / 1000).toFixed(2)} s`;
+  return secondsText(msForBytes(pcm.length));
 }
 
 function percent(share: number): string {

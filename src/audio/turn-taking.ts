@@ -21,6 +21,27 @@ export function isGap({ silenceMs }: Pick<MessagePair, 'silenceMs'>): boolean {
   return silenceMs >= shortestGapMs;
 }
 
+/** What was heard of the reply to speech, and until when the speaker heard nothing at all. */
+export interface ReplyHeard {
+  /** From when a reply can be waited for. */
+  awaitedFrom: number;
+  /** When the reply began; undefined until it does. */
+  begunAt: number | undefined;
+  /** When audible AI audio last arrived. */
+  heardAt: number;
+}
+
+/**
+ * When a reply is over: it has paused for `settleMs`, or none has begun within `waitMs`. The one rule of a reply's end.
+ * Times are monotonic milliseconds.
+ */
+export function replyOverAt(
+  { awaitedFrom, begunAt, heardAt }: ReplyHeard,
+  { waitMs, settleMs }: { waitMs: number; settleMs: number },
+): number {
+  return begunAt === undefined ? awaitedFrom + waitMs : Math.max(begunAt, heardAt) + settleMs;
+}
+
 /**
  * Which AI messages belong to one reply, and what lies between each of them and the one before. A class with numbers,
  * because each message of a load passes it: see ARCHITECTURE.md. Times are monotonic milliseconds.

@@ -1,4 +1,4 @@
-import { type ErrorCode, exitCodes } from '../kernel/errors.ts';
+import { exitCodes, type VoicectlError } from '../kernel/errors.ts';
 import { serviceRules } from '../rules/catalogue.ts';
 import type { Finding, Rule, Seen, Verdict } from '../rules/rule.ts';
 import { grants } from '../rules/token-seen.ts';
@@ -7,7 +7,6 @@ import { createEarlyVerdicts, type EarlyVerdictOptions } from './early-verdicts.
 import { createHolding, type Holding, type HoldOptions, type Try } from './hold.ts';
 import { type Judged, judgeFirst, judgeTwice } from './judge.ts';
 import { allSteps, type Plan, type PlanOptions, planControls, planRun, planSecondTry } from './plan.ts';
-import type { Stop } from './stop.ts';
 import { countVerdicts } from './verdicts.ts';
 
 export interface CheckOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs' | 'onHeld'> {
@@ -25,7 +24,7 @@ export interface CheckResult {
   verdicts: Record<Verdict, number>;
   spent: Cost;
   /** Why the run ended before its plan did. */
-  stopped: Stop | undefined;
+  stopped: VoicectlError | undefined;
   exitCode: number;
   elapsedMs: number;
 }
@@ -121,9 +120,8 @@ function knowsOthers(seen: readonly Seen[]): boolean {
 const failing: readonly Verdict[] = ['fail'];
 const failingStrictly: readonly Verdict[] = ['fail', 'warn', 'unknown'];
 
-function exitCodeOf(judged: readonly Judged[], stopped: Stop | undefined, strict: boolean): number {
-  const code: ErrorCode | undefined = stopped?.code;
-  if (code !== undefined) return exitCodes[code];
+function exitCodeOf(judged: readonly Judged[], stopped: VoicectlError | undefined, strict: boolean): number {
+  if (stopped !== undefined) return stopped.exitCode;
   const bad = strict ? failingStrictly : failing;
   const isBad = judged.some(
     ({ finding, expected }) => bad.includes(finding.verdict) && expected === undefined,

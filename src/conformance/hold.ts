@@ -1,6 +1,6 @@
 import { abortable } from '../kernel/abortable.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { toVoicectlError } from '../kernel/errors.ts';
+import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { controlOperation, controlPrefix } from '../protocol/control.ts';
 import { isRecord } from '../protocol/error-body.ts';
@@ -18,7 +18,7 @@ import { createPace } from './pace.ts';
 import type { Plan } from './plan.ts';
 import type { Step } from './steps/step.ts';
 import { unknownPathStep } from './steps/token-steps.ts';
-import { createStopWatch, type Stop } from './stop.ts';
+import { createStopWatch } from './stop.ts';
 
 export interface HoldOptions {
   subject: Subject;
@@ -65,7 +65,7 @@ export interface Holding {
    * steps belong to the first one.
    */
   hold(steps: readonly Step[], options?: { fresh?: boolean; isMore?: boolean }): Promise<Try>;
-  readonly stopped: Stop | undefined;
+  readonly stopped: VoicectlError | undefined;
   readonly spent: Cost;
   readonly isMoved: boolean;
 }

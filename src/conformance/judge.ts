@@ -65,11 +65,7 @@ export interface TwoTries {
 }
 
 /** A failure counts if it was seen twice, independently. What is neither a failure nor a suspicion stays. */
-export function judgeTwice(
-  rule: Rule,
-  first: Finding,
-  { first: seen, again, notFresh }: TwoTries,
-): Finding {
+export function judgeTwice(rule: Rule, first: Finding, { first: seen, again, notFresh }: TwoTries): Finding {
   const second = again === undefined ? undefined : rule.judge(again.seen);
   if (first.suspicion !== undefined) {
     if (notFresh !== undefined) return { ...first, message: `${first.message} (${notFresh})` };

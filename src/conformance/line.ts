@@ -1,9 +1,8 @@
-import { measureLevel } from '../audio/level.ts';
+import { audibleDbfs, measureLevel } from '../audio/level.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import type { Redactor } from '../kernel/redact.ts';
 import { readServiceMessage } from '../protocol/messages.ts';
-import { audibleDbfs } from '../session/metrics.ts';
 import { type Connection, connect } from '../wire/client/connect.ts';
 import type { StreamEnd, StreamExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
 

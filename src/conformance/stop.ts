@@ -1,4 +1,4 @@
-import type { ErrorCode, VoicectlError } from '../kernel/errors.ts';
+import { type ErrorCode, VoicectlError } from '../kernel/errors.ts';
 import { invalidRequestCode } from '../protocol/error-body.ts';
 import { readRateLimitHeaders } from '../protocol/rate-limit.ts';
 import type { Seen } from '../rules/rule.ts';
@@ -13,16 +13,15 @@ import {
 import type { HttpAnswer } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
 
-/** Why a run ended before its plan did. */
-export interface Stop {
-  code: ErrorCode;
-  message: string;
-  hint?: string | undefined;
+/** The service is why a run ended before its plan did. */
+function trouble(code: ErrorCode, message: string, hint?: string): VoicectlError {
+  return new VoicectlError(code, message, { hint, details: { isTrouble: true } });
 }
 
 /** Watches answers for a service that is in trouble or does not want us, and stops the run. */
 export interface StopWatch {
-  readonly stopped: Stop | undefined;
+  /** Why the run ended before its plan did. With the detail `isTrouble` the service is the reason, and no fault of the run. */
+  readonly stopped: VoicectlError | undefined;
   /** Examines an exchange; `again` means: repeat the same request immediately, to be sure. */
   look(seen: Seen): 'again' | undefined;
   /** Something that the specification promises did not come. */
@@ -38,29 +37,27 @@ const limit = 2;
 
 type Trouble = 'auth' | 'server' | 'tls' | 'timeout' | 'unreachable';
 
-const stops: Record<Trouble, (what: string) => Stop> = {
-  auth: (what) => ({
-    code: 'auth-refused',
-    message: `The service does not accept the key: ${what}, twice`,
-    hint: 'The service may not accept generated device identifiers: name known ones with --device, or use --one-device.',
-  }),
-  server: (what) => ({ code: 'service-error', message: `The service failed twice: ${what}` }),
-  tls: (what) => ({
-    code: 'tls-failed',
-    message: what,
-    hint: 'If the certificate is right, pass the authority that signed it with --ca.',
-  }),
-  timeout: (what) => ({ code: 'timed-out', message: `The service did not answer: ${what}` }),
-  unreachable: (what) => ({ code: 'connect-failed', message: what }),
+const stops: Record<Trouble, (what: string) => VoicectlError> = {
+  auth: (what) =>
+    trouble(
+      'auth-refused',
+      `The service does not accept the key: ${what}, twice`,
+      'The service may not accept generated device identifiers: name known ones with --device, or use --one-device.',
+    ),
+  server: (what) => trouble('service-error', `The service failed twice: ${what}`),
+  tls: (what) =>
+    trouble('tls-failed', what, 'If the certificate is right, pass the authority that signed it with --ca.'),
+  timeout: (what) => trouble('timed-out', `The service did not answer: ${what}`),
+  unreachable: (what) => trouble('connect-failed', what),
 };
 
 export function createStopWatch(): StopWatch {
-  let stopped: Stop | undefined;
+  let stopped: VoicectlError | undefined;
   const counts: Record<Trouble, number> = { auth: 0, server: 0, tls: 0, timeout: 0, unreachable: 0 };
   let answers = 0;
   let elsewhere = 0;
 
-  const stop = (reason: Stop) => {
+  const stop = (reason: VoicectlError) => {
     stopped ??= reason;
     return undefined;
   };
@@ -72,7 +69,7 @@ export function createStopWatch(): StopWatch {
   const lookAtAnswer = (answer: HttpAnswer, where: string): 'again' | undefined => {
     const { status } = answer;
     const what = `${where} answered ${status}`;
-    if (status === 429) return stop({ code: 'rate-limited', message: `${what}: too many requests` });
+    if (status === 429) return stop(trouble('rate-limited', `${what}: too many requests`));
     if (status === 401 || status === 403) return count('auth', what);
     if (status >= 500) return count('server', what);
     return undefined;
@@ -80,7 +77,7 @@ export function createStopWatch(): StopWatch {
   const lookAtRemaining = ({ headers }: HttpAnswer) => {
     const { remaining } = readRateLimitHeaders((name) => headerValue(headers, name), 0);
     if (remaining === undefined || remaining > fewestLeft) return;
-    stop({ code: 'rate-limited', message: `Only ${remaining} token requests are left for this device` });
+    stop(trouble('rate-limited', `Only ${remaining} token requests are left for this device`));
   };
   /** A page or a redirect in the place of every answer is no service. */
   const lookForService = ({ status, ...answer }: HttpAnswer) => {
@@ -91,7 +88,7 @@ export function createStopWatch(): StopWatch {
     const message = isRedirect
       ? `The service redirects with ${status}: a key never follows a redirect`
       : `A web page, not the service, answered with ${status}`;
-    stop({ code: isRedirect ? 'redirected' : 'protocol-violation', message });
+    stop(trouble(isRedirect ? 'redirected' : 'protocol-violation', message));
   };
   const lookAtToken = (seen: SeenToken): 'again' | undefined => {
     const { answer, breakdown } = seen.exchange;
@@ -107,7 +104,7 @@ export function createStopWatch(): StopWatch {
   const lookAtBreakdown = (code: ErrorCode | undefined, message: string): 'again' | undefined => {
     if (code === 'timed-out') return count('timeout', message);
     if (code === 'tls-failed') return count('tls', message);
-    if (answers === 0 && code === 'connect-failed') return stop({ code, message });
+    if (answers === 0 && code === 'connect-failed') return stop(trouble(code, message));
     return count('unreachable', message);
   };
 

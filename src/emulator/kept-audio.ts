@@ -76,7 +76,7 @@ export function createKeptAudio(events: EmulatorEvents): KeptAudio {
   };
   const keep = (stream: number, pcm: Buffer) => {
     const kept = streams.get(stream);
-    if (kept === undefined) return;
+    if (kept === undefined || pcm.length === 0) return;
     if (kept.bytes + pcm.length > maxBytesPerStream) {
       kept.droppedBytes += pcm.length;
       return;

@@ -75,6 +75,8 @@ export interface FailureDetails {
   backends?: readonly { name: string; reason: string }[];
   /** The process of a device runs, but the device accepts no audio. */
   stalled?: boolean;
+  /** Of a check: the service is why it ended early. */
+  isTrouble?: boolean;
   /** Several devices match the name that the user gave. */
   isAmbiguous?: boolean;
   rate?: number;

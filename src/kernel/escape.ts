@@ -1,9 +1,9 @@
 /**
  * Characters that a terminal may execute and not show: C0 and C1 controls, DEL, bidi controls, line and
- * paragraph separators, and lone surrogates.
+ * paragraph separators, the mark of byte order, and lone surrogates.
  */
 const controls =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /**
  * What a runner of pipelines obeys in a log: `##[cmd]` and `##vso[cmd]` anywhere, `::cmd::` at the start of a line. In

@@ -9,15 +9,21 @@ export interface Lateness {
   stop(): void;
 }
 
-/** Looks at the clock every 50 ms, and calls `onLate` with the milliseconds by which a look came late. */
-export function watchLateness(clock: Clock, onLate: (lateMs: number) => void): Lateness {
-  let due = clock.now() + everyMs;
+/**
+ * Looks at the clock every 50 ms, and calls `onLate` with the milliseconds by which a look came late, and with those since
+ * the look before it.
+ */
+export function watchLateness(clock: Clock, onLate: (lateMs: number, sinceLookMs: number) => void): Lateness {
+  let lookedAt = clock.now();
+  let due = lookedAt + everyMs;
   const look = () => {
     const now = clock.now();
+    const sinceLookMs = now - lookedAt;
+    lookedAt = now;
     if (now <= due) return;
     const lateMs = now - due;
     due = now + everyMs;
-    onLate(lateMs);
+    onLate(lateMs, sinceLookMs);
   };
   const timer = repeat(clock, everyMs, () => {
     look();

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { VoicectlError } from '../kernel/errors.ts';
 import { escapeText } from '../kernel/escape.ts';
 import { sampleRate } from '../protocol/audio-format.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent, RecordedSummary } from '../recording/format.ts';
 import type { Recording } from '../recording/read-recording.ts';
 import type { Timeline } from '../recording/timeline.ts';
@@ -10,7 +11,7 @@ import { entryText } from '../report/event-words.ts';
 import { describeSessionEvent, transcriptOf } from '../report/session-lines.ts';
 import { createStyle } from '../report/style.ts';
 import { createTranscript } from '../session/transcript.ts';
-import type { PackedVoices, RecordingView, SpokenLine, Tone } from './view-data.ts';
+import { type PackedVoices, type RecordingView, type SpokenLine, type Tone, tones } from './view-data.ts';
 
 const plain = createStyle(false);
 /** About 250 MB of page: browsers still open it. */
@@ -55,7 +56,7 @@ export function packVoices({ audio }: Recording): PackedVoices {
 }
 
 function headingOf({ manifest, durationMs }: Recording): Pick<RecordingView, 'title' | 'facts'> {
-  const length = `${(durationMs / 1000).toFixed(1)} s`;
+  const length = secondsText(durationMs, 1);
   if (manifest === undefined)
     return { title: { what: 'An incomplete recording', where: undefined }, facts: length };
   const { source, wsUrl, device, startedAt } = manifest;
@@ -78,8 +79,8 @@ function metricsOf(
     add('first audio', ms(firstAudioMs), 'after the end of speech');
     add('jitter', ms(jitterMs?.p95 ?? null), 'at the 95th percentile');
     add('longest gap', ms(longestGapMs), 'between AI messages');
-    add('sent', `${(summary.out.audioMs / 1000).toFixed(2)} s`, `${summary.out.frames} messages`);
-    add('received', `${(summary.in.audioMs / 1000).toFixed(2)} s`, `${summary.in.frames} messages`);
+    add('sent', secondsText(summary.out.audioMs), `${summary.out.frames} messages`);
+    add('received', secondsText(summary.in.audioMs), `${summary.in.frames} messages`);
     add(
       'close',
       close === null ? '–' : String(close.code),
@@ -106,10 +107,8 @@ function textOf(event: RecordedEvent): string {
 }
 
 function toneOf(event: RecordedEvent): Tone {
-  if (event.type === 'warning' || event.type === 'retry') return 'note';
-  if (event.type !== 'message') return 'ink';
-  if (event.category === 'connected') return 'good';
-  return event.category === 'error' || event.category === 'malformed' ? 'bad' : 'ink';
+  if (event.type === 'message' && event.category === 'connected') return 'good';
+  return tones[describeSessionEvent(event).level];
 }
 
 const marked: readonly RecordedEvent['type'][] = ['message', 'warning', 'retry', 'close'];

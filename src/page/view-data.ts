@@ -4,6 +4,9 @@ import type { RecordedTurn } from '../recording/turns.ts';
 /** How an event is shown: by its gravity. */
 export type Tone = 'ink' | 'muted' | 'good' | 'bad' | 'note';
 
+/** How an event of each level is coloured. */
+export const tones = { info: 'ink', warning: 'note', error: 'bad' } as const;
+
 /** What stands on the time axis of a session, finished or not. Times are milliseconds from its start. */
 export interface Axis {
   durationMs: number;

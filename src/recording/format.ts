@@ -220,7 +220,11 @@ const eventSchemas: { [Type in RecordedType]: z.ZodObject<{ type: z.ZodLiteral<T
       .optional()
       .describe('A proxy judged: this side broke the rule that `code` names.'),
   }),
-  close: close.extend({ t, type: z.literal('close') }),
+  close: close.extend({
+    t,
+    type: z.literal('close'),
+    from: z.enum(['device', 'service']).optional().describe('The side that closed first, or vanished.'),
+  }),
 };
 
 /** One line of events.jsonl. */

@@ -1,11 +1,12 @@
 import { describeFormat, wireFormat } from '../audio/source-format.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { toVoicectlError, VoicectlError } from '../kernel/errors.ts';
+import { weighPart } from '../kernel/part-bytes.ts';
 import { version } from '../kernel/version.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import type { SessionEventBody } from '../session/events.ts';
 import type { ExpectationVerdict } from '../session/expectations.ts';
 import { createLedger, type EmitEvent, type Ledger } from '../session/ledger.ts';
-import { roundMs } from '../session/metrics.ts';
 import { createSessionTap } from '../session/session-tap.ts';
 import type { TokenExchange, TokenFacts } from '../wire/exchange.ts';
 import { joinTaps, type Tap } from '../wire/tap.ts';
@@ -79,7 +80,7 @@ export function recordStream(options: StreamRecordingOptions): StreamRecording {
     if (session !== undefined) call(session);
     else {
       held.push(call);
-      heldBytes += bytes;
+      heldBytes += weighPart(bytes);
     }
     if (heldBytes > maxHeldBytes) begin('');
     if ((session?.recorder.waitingBytes ?? heldBytes) > maxWaitingBytes)

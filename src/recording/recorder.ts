@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../kernel/clock.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { AudioSink } from '../session/output.ts';
 import type { Breakdown, HttpAnswer, TokenExchange, Upgrade, WireMessage } from '../wire/exchange.ts';
@@ -81,11 +82,6 @@ export async function createRecorder({
 
 function withoutType({ t: _t, type: _type, ...summary }: SessionEvent & { type: 'summary' }): object {
   return summary;
-}
-
-/** To a tenth of a millisecond, as the times of events. */
-function roundMs(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }
 
 interface WireWriterOptions {

@@ -2,6 +2,7 @@ import type { CheckResult } from '../conformance/check.ts';
 import type { Cost } from '../conformance/cost.ts';
 import type { Judged } from '../conformance/judge.ts';
 import type { Plan } from '../conformance/plan.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import { exchangeLine } from './check-evidence.ts';
 import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
@@ -51,8 +52,12 @@ export function checkSummaryLines(
   { verdicts, spent, elapsedMs, stopped }: CheckResult,
   style: Style,
 ): string[] {
-  const seconds = (elapsedMs / 1000).toFixed(1);
-  return ['', ...stoppedLines(stopped), countsText(verdicts, style), `${costText(spent)}, ${seconds} s`];
+  return [
+    '',
+    ...stoppedLines(stopped),
+    countsText(verdicts, style),
+    `${costText(spent)}, ${secondsText(elapsedMs, 1)}`,
+  ];
 }
 
 export function costText({ tokens, plain, connections }: Cost): string {

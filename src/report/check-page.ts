@@ -1,6 +1,7 @@
 import type { CheckResult } from '../conformance/check.ts';
 import type { Judged } from '../conformance/judge.ts';
 import { version } from '../kernel/version.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import { evidenceJson } from './check-evidence.ts';
 import { costText } from './check-lines.ts';
 import { reportDocument } from './document.ts';
@@ -31,7 +32,7 @@ export function checkPage({ subject, startedAt, result }: CheckPage): string {
 <p>${counts.map(([verdict, count]) => html`<strong class="${verdict}">${count} ${verdict}</strong> `)}</p>
 ${stopped === undefined ? '' : html`<p class="fail">Stopped: ${stopped.message}</p>`}
 ${bad.length === 0 ? '' : html`<ul>${bad.map(badLine)}</ul>`}
-<p>${costText(spent)} in ${(elapsedMs / 1000).toFixed(1)} s, from ${new Date(startedAt).toISOString()} on.</p>
+<p>${costText(spent)} in ${secondsText(elapsedMs, 1)}, from ${new Date(startedAt).toISOString()} on.</p>
 <table>
 <thead><tr><th>Rule</th><th>Verdict</th><th>What the specification says, and what was seen</th></tr></thead>
 <tbody>

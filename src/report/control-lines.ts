@@ -1,5 +1,6 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import { faultLine } from './fault-lines.ts';
 
 /** The state of an emulator as lines. */
@@ -15,7 +16,7 @@ export function stateLines({ version, clock, devices, streams, tokens, faults }:
     ...section('stream', streams, ({ stream, device, durationMs, framesIn, framesOut, remarks }) => [
       String(stream),
       escapeText(device ?? '(no token yet)'),
-      `${(durationMs / 1000).toFixed(1)} s`,
+      secondsText(durationMs, 1),
       `in ${framesIn} frames`,
       `out ${framesOut} frames`,
       escapeText(remarks.join('; ')),

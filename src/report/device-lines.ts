@@ -1,3 +1,4 @@
+import { dbfsText } from '../audio/level.ts';
 import { escapeText } from '../kernel/escape.ts';
 import type { Style } from './style.ts';
 
@@ -60,8 +61,8 @@ export function loopLines({
   return [
     `input    through ${input}`,
     `output   through ${output}`,
-    `level    ${level.rmsDbfs.toFixed(1)} dBFS, peak ${level.peakDbfs.toFixed(1)} dBFS${levelAdvice(level)}`,
-    `noise    ${noiseDbfs.toFixed(1)} dBFS${noiseDbfs > loudNoiseDbfs ? ': loud; the service may mistake it for speech' : ''}`,
+    `level    ${dbfsText(level.rmsDbfs)}, peak ${dbfsText(level.peakDbfs)}${levelAdvice(level)}`,
+    `noise    ${dbfsText(noiseDbfs)}${noiseDbfs > loudNoiseDbfs ? ': loud; the service may mistake it for speech' : ''}`,
     loopMs === undefined
       ? 'loop     not measured: the microphone did not hear the loudspeaker (expected with headphones)'
       : `loop     ${loopMs.toFixed(0)} ms from the loudspeaker to the microphone`,

@@ -2,11 +2,11 @@ import { drillRules, ruleOf } from '../conformance/drill/catalogue.ts';
 import { type DrillResult, endedBefore } from '../conformance/drill/drill.ts';
 import type { Drilled } from '../conformance/drill/run-situation.ts';
 import type { Situation } from '../conformance/drill/situation.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type { Seen } from '../rules/rule.ts';
 import type { Side } from '../wire/exchange.ts';
 import { exchangeLine } from './check-evidence.ts';
 import { shellText } from './curl.ts';
-import { secondsText } from './event-words.ts';
 import type { Style } from './style.ts';
 import { countsText, markOf, stoppedLines, verdictWidth, wrapText } from './verdict-lines.ts';
 

@@ -3,17 +3,10 @@ import { escapeText, jsonText } from '../kernel/escape.ts';
 import { bugsAddress } from '../kernel/version.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
-import type { EmulatorEvent, Judgement } from '../service/events.ts';
-import {
-  countText,
-  type EventWords,
-  entryText,
-  sayError,
-  sayInfo,
-  sayWarning,
-  secondsText,
-  timeText,
-} from './event-words.ts';
+import { readServiceBody } from '../protocol/read-message.ts';
+import { secondsText } from '../protocol/time-text.ts';
+import { type EmulatorEvent, type Judgement, levelOfEvent } from '../service/events.ts';
+import { countText, type EventWords, entryText, type Said, say, timeText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** The lines that plain output prints for an event of an emulator or a proxy. */
@@ -36,89 +29,86 @@ export function describeEmulatorEvent(event: EmulatorEvent): EventWords {
     ...('stream' in event && event.stream !== undefined ? { stream: event.stream } : {}),
     ...('device' in event && event.device !== undefined ? { device: escapeText(event.device) } : {}),
     ...said,
+    level: levelOfEvent(event),
   };
 }
 
-function describe(event: EmulatorEvent): ReturnType<typeof sayInfo> {
+function describe(event: EmulatorEvent): Said {
   switch (event.type) {
     case 'listening':
-      return sayInfo('self', 'listening', escapeText(event.baseUrl));
+      return say('self', 'listening', escapeText(event.baseUrl));
     case 'tls-failed':
-      return sayWarning('device', 'tls', `failed: ${escapeText(event.why)} (${escapeText(event.remote)})`);
+      return say('device', 'tls', `failed: ${escapeText(event.why)} (${escapeText(event.remote)})`);
     case 'tls-opened':
-      return sayInfo('device', 'tls', `${escapeText(event.protocol)} from ${escapeText(event.remote)}`);
+      return say('device', 'tls', `${escapeText(event.protocol)} from ${escapeText(event.remote)}`);
     case 'token-issued':
-      return sayInfo('service', 'token', `issued, ${countText(event.remaining, 'request')} left`);
+      return say('service', 'token', `issued, ${countText(event.remaining, 'request')} left`);
     case 'request-refused':
-      return sayWarning('service', 'refused', refusalText(event));
+      return say('service', 'refused', refusalText(event));
     case 'token-problem': {
       const text = `${escapeText(event.why)}: ${escapeText(event.advice)}${placesText(event.remote)}`;
-      return sayWarning('device', 'token', text);
+      return say('device', 'token', text);
     }
     case 'stream-opened':
-      return sayInfo('device', 'opened', `from ${escapeText(event.remote)}`);
+      return say('device', 'opened', `from ${escapeText(event.remote)}`);
     case 'stream-authorised':
-      return sayInfo('device', 'authorised', `${countText(event.connections, 'connection')} open`);
+      return say('device', 'authorised', `${countText(event.connections, 'connection')} open`);
     case 'message-sent':
-      return sayInfo('service', kindOf(event.body), jsonText(event.body));
+      return say('service', escapeText(readServiceBody(event.body).kind ?? 'message'), jsonText(event.body));
     case 'text-received': {
       const text = `${countText(event.bytes, 'byte')} after the token${timesText(event)}`;
-      return sayWarning('device', 'text', text);
+      return say('device', 'text', text);
     }
     case 'turn-started':
-      return sayInfo('device', 'turn', `speech starts at ${secondsText(event.atMs)}`);
+      return say('device', 'turn', `speech starts at ${secondsText(event.atMs)}`);
     case 'turn-ended': {
       const text = `speech ends at ${secondsText(event.atMs)}, after ${secondsText(event.turnMs)}`;
-      return sayInfo('device', 'turn', text);
+      return say('device', 'turn', text);
     }
     case 'reply-started':
-      return sayInfo('service', 'reply', 'starts');
+      return say('service', 'reply', 'starts');
     case 'reply-failed':
-      return sayError('service', 'reply', `failed: ${escapeText(event.why)}`);
+      return say('service', 'reply', `failed: ${escapeText(event.why)}`);
     case 'reply-ended':
-      return sayInfo('service', 'reply', event.bargeIn ? 'barge-in: the user speaks' : 'ends');
+      return say('service', 'reply', event.bargeIn ? 'barge-in: the user speaks' : 'ends');
     case 'fault-struck':
-      return sayWarning('service', 'fault', escapeText(event.fault));
+      return say('service', 'fault', escapeText(event.fault));
     case 'device-finding':
     case 'service-finding':
-      return sayWarning('device', 'finding', escapeText(event.remark));
+      return say('device', 'finding', escapeText(event.remark));
     case 'device-verdict':
     case 'service-verdict':
-      return (event.remarks.length > 0 ? sayWarning : sayInfo)(
-        'device',
-        'pace',
-        escapeText(verdictText(event)),
-      );
+      return say('device', 'pace', escapeText(verdictText(event)));
     case 'stream-closed':
-      return (isGoodEnd(event) ? sayInfo : sayWarning)('self', 'closed', closedText(event));
+      return say('self', 'closed', closedText(event));
     case 'control':
-      return sayInfo('self', 'control', `${escapeText(event.what)}${streamsText(event.streams)}`);
+      return say('self', 'control', `${escapeText(event.what)}${streamsText(event.streams)}`);
     case 'violation':
-      return sayError(event.from, escapeText(event.rule), judgementText(event));
+      return say(event.from, escapeText(event.rule), judgementText(event));
     case 'remark':
-      return sayWarning(event.from, escapeText(event.rule), judgementText(event));
+      return say(event.from, escapeText(event.rule), judgementText(event));
     case 'shared-away': {
       const text = `tokens and streams are refused: the shared state is away (${escapeText(event.why)})`;
-      return sayError('self', 'shared', text);
+      return say('self', 'shared', text);
     }
     case 'shared-back':
-      return sayInfo('self', 'shared', `state is back after ${secondsText(event.awayMs)}`);
+      return say('self', 'shared', `state is back after ${secondsText(event.awayMs)}`);
     case 'shared-warning':
-      return sayWarning('self', 'shared', escapeText(event.why));
+      return say('self', 'shared', escapeText(event.why));
     case 'recording-failed':
-      return sayWarning('self', 'recording', `stopped: ${escapeText(event.why)}`);
+      return say('self', 'recording', `stopped: ${escapeText(event.why)}`);
     case 'bug':
-      return sayError('self', 'bug', bugText(event));
+      return say('self', 'bug', bugText(event));
     case 'stopping':
-      return sayInfo('self', 'stopping', '');
+      return say('self', 'stopping', '');
     default:
       return describeUnknown(event);
   }
 }
 
 /** An event of a later version, from its journal. */
-function describeUnknown(event: never): ReturnType<typeof sayInfo> {
-  return sayInfo('self', escapeText(String(Object(event).type)), '');
+function describeUnknown(event: never): Said {
+  return say('self', escapeText(String(Object(event).type)), '');
 }
 
 /** What of voicectl failed, and where to report it. */
@@ -157,11 +147,6 @@ export function verdictText({
   return `sends ${pace.timesRealTime} × real time, jitter ${pace.meanJitterMs} ms`;
 }
 
-/** A stream that this side ended on purpose, or the other one normally (1000) or by going away (1001). */
-function isGoodEnd({ level, cause, code }: EmulatorEvent & { type: 'stream-closed' }): boolean {
-  return level !== 'warning' && (cause !== undefined || code <= closeCodes.goingAway);
-}
-
 function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
   const { code, sentCode = code, reason, why, durationMs, bytesAfterClose } = event;
   const { framesIn, bytesIn, framesOut, bytesOut } = event;
@@ -181,12 +166,6 @@ function closedText(event: EmulatorEvent & { type: 'stream-closed' }): string {
     `from device ${countText(framesIn, 'frame')}, ${countText(bytesIn, 'byte')}`,
     `from service ${countText(framesOut, 'frame')}, ${countText(bytesOut, 'byte')}`,
   ].join('; ');
-}
-
-/** The kind that a message names, if any. */
-function kindOf(body: unknown): string {
-  const kind = typeof body === 'object' && body !== null ? Object.values(body)[0] : undefined;
-  return typeof kind === 'string' ? escapeText(kind) : 'message';
 }
 
 function streamsText(streams: readonly number[] | undefined): string {

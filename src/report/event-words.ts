@@ -24,16 +24,12 @@ export interface EventWords {
 
 export type EventOrigin = Side | 'self';
 
-type Said = Pick<EventWords, 'from' | 'subject' | 'text' | 'level'>;
+/** What an event says, but for its level, which is decided where the event is declared. */
+export type Said = Pick<EventWords, 'from' | 'subject' | 'text'>;
 
-const saying =
-  (level: EventWords['level']) =>
-  (from: EventOrigin, subject: string, text: string): Said => ({ from, subject, text, level });
-
-/** What an event says, by its level. */
-export const sayInfo = saying('info');
-export const sayWarning = saying('warning');
-export const sayError = saying('error');
+export function say(from: EventOrigin, subject: string, text: string): Said {
+  return { from, subject, text };
+}
 
 /** Up to the service, and down from it. */
 export const originSigns: Readonly<Record<EventOrigin, string>> = { device: '↑', service: '↓', self: '·' };
@@ -69,9 +65,4 @@ export function timeText(t: number): string {
 /** `1 frame`, `50 frames` */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** `1.50 s` */
-export function secondsText(ms: number, digits = 2): string {
-  return `${(ms / 1000).toFixed(digits)} s`;
 }

@@ -1,5 +1,6 @@
 import { escapeText } from '../kernel/escape.ts';
 import { kindCountsText } from '../kernel/failure-kind.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type { LoadFacts } from '../runs/load/result.ts';
 import type { HistogramBar, LoadSummary, MetricSummary, SecondSummary } from '../runs/load/summary.ts';
 import type { JudgedThreshold } from '../runs/load/thresholds.ts';
@@ -169,7 +170,7 @@ function unitText(value: number, unit: JudgedThreshold['unit']): string {
 
 /** Milliseconds with three figures, or seconds from ten on. */
 export function msText(ms: number): string {
-  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms >= 10_000) return secondsText(ms, 1);
   if (ms >= 100) return `${Math.round(ms)} ms`;
   return `${ms >= 10 ? ms.toFixed(1) : ms.toFixed(2)} ms`;
 }
@@ -179,5 +180,5 @@ export function percentText(share: number, digits = 0): string {
 }
 
 function durationText(ms: number): string {
-  return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  return secondsText(ms, ms < 10_000 ? 1 : 0);
 }

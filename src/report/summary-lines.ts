@@ -1,7 +1,8 @@
 import { escapeText } from '../kernel/escape.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
 import type { SessionSummary } from '../session/summary.ts';
-import { countText, secondsText } from './event-words.ts';
+import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** The summary of a session as a short table. */

@@ -1,7 +1,7 @@
+import { secondsText } from '../protocol/time-text.ts';
 import type { RecordedEvent } from '../recording/format.ts';
 import type { Gap, Timeline } from '../recording/timeline.ts';
 import type { RecordedTurn } from '../recording/turns.ts';
-import { secondsText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 export interface Picture extends Timeline {

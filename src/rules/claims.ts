@@ -1,4 +1,5 @@
 import { audience, tokenLifetimeSeconds } from '../protocol/claims.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown, warn } from './rule.ts';
 import { deviceOf, grants, isProper, type SeenGrant, serviceTime } from './token-seen.ts';
 
@@ -103,10 +104,9 @@ function judgeIssueTime(grant: SeenGrant): Finding {
   const answeredAt = serviceTime(grant);
   if (answeredAt === undefined) return unknown(`iat is ${iat}; the answer has no Date header`, grant);
   const offMs = iat * 1000 - answeredAt;
-  const seconds = (offMs / 1000).toFixed(1);
   const isNear = offMs >= -2 * resolutionMs - grant.exchange.totalMs && offMs <= resolutionMs;
   if (isNear) return pass('iat matches the time of the answer', grant);
-  return fail(`iat is ${iat}: ${seconds} s from the service’s time`, grant);
+  return fail(`iat is ${iat}: ${secondsText(offMs, 1)} from the service’s time`, grant);
 }
 
 function judgeIssuer(seen: readonly Seen[]): Finding | undefined {

@@ -1,4 +1,5 @@
 import { tokenLifetimeSeconds } from '../protocol/claims.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import { type Finding, fail, observed, pass, type Rule, type Seen, unknown } from './rule.ts';
 import {
   endText,
@@ -29,6 +30,7 @@ export const expiryRules: readonly Rule[] = [
   },
 ];
 
+/** A token that is shown again. What the service does then is not shown: it is observed, and judged as nothing. Specification: "Authentication". */
 export const reuseRule: Rule = {
   id: 'R45',
   section: 'Authentication',
@@ -40,10 +42,6 @@ export const reuseRule: Rule = {
 /** Claims are whole seconds: a token may live almost a second less. */
 const roundingMs = 1_500;
 const earliestMs = lifetimeMs / 2;
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
-}
 
 function isAnyAccepted(seen: readonly Seen[]): boolean {
   return freshPresentations(seen).some(({ confirmed }) => confirmed !== undefined);
@@ -59,8 +57,8 @@ function judgeValidity(seen: readonly Seen[]): Finding | undefined {
   const [first] = late;
   if (first === undefined) return undefined;
   const refused = late.find(({ confirmed }) => confirmed === undefined);
-  if (refused === undefined) return pass(`accepted after ${seconds(first.ageMs)}`, first.stream);
-  const text = `after ${seconds(refused.ageMs)}: ${endText(refused.stream)}`;
+  if (refused === undefined) return pass(`accepted after ${secondsText(first.ageMs, 1)}`, first.stream);
+  const text = `after ${secondsText(refused.ageMs, 1)}: ${endText(refused.stream)}`;
   if (!isAnyAccepted(seen)) return unknown(`no token is accepted, fresh or not; ${text}`, refused.stream);
   return refused.stream.exchange.end?.by === 'service'
     ? fail(`not accepted ${text}`, refused.stream)
@@ -77,16 +75,17 @@ function judgeExpiry(seen: readonly Seen[]): Finding | undefined {
   const last = accepted.at(-1);
   if (expired.length === 0) return undefined;
   if (last === undefined) {
-    const text = refused === undefined ? '' : `refused after ${seconds(refused.ageMs)}`;
+    const text = refused === undefined ? '' : `refused after ${secondsText(refused.ageMs, 1)}`;
     const evidence = expired.map(({ stream }) => stream);
     return isAnyAccepted(seen)
       ? pass(text, evidence)
       : unknown('no token is accepted, fresh or not', evidence);
   }
   const evidence = expired.map(({ stream }) => stream);
-  if (last.ageMs >= longestLeewayMs) return fail(`still accepted after ${seconds(last.ageMs)}`, evidence);
-  const until = refused === undefined ? '' : `, refused after ${seconds(refused.ageMs)}`;
-  return observed(`a leeway: accepted after ${seconds(last.ageMs)}${until}`, evidence);
+  if (last.ageMs >= longestLeewayMs)
+    return fail(`still accepted after ${secondsText(last.ageMs, 1)}`, evidence);
+  const until = refused === undefined ? '' : `, refused after ${secondsText(refused.ageMs, 1)}`;
+  return observed(`a leeway: accepted after ${secondsText(last.ageMs, 1)}${until}`, evidence);
 }
 
 const moments = {

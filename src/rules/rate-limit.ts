@@ -4,6 +4,7 @@ import {
   readRateLimitHeaders,
   tokenRequestsPerWindow,
 } from '../protocol/rate-limit.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import { headerValue } from '../wire/headers.ts';
 import { judgeWindow, remainingOf } from './rate-window.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from './rule.ts';
@@ -225,7 +226,7 @@ function judgeResetHeader(grant: SeenGrant, value: string): Finding {
   if (answeredAt === undefined)
     return unknown(`${rateLimitHeaderNames.reset} is ${show(value)}; the answer has no Date header`, grant);
   const inMs = resetAtMs - answeredAt;
-  const message = `resets in ${(inMs / 1000).toFixed(1)} s (${show(value)})`;
+  const message = `resets in ${secondsText(inMs, 1)} (${show(value)})`;
   const isWithin = inMs >= -slackMs - exchange.totalMs && inMs <= rateLimitWindowMs + slackMs;
   return isWithin ? pass(message, grant) : fail(message, grant);
 }

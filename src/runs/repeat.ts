@@ -7,9 +7,10 @@ import {
   failureKind,
   kindCountsText,
 } from '../kernel/failure-kind.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import type { SessionEvent } from '../session/events.ts';
 import type { ExpectationVerdict } from '../session/expectations.ts';
-import { type AudioTotals, roundMs } from '../session/metrics.ts';
+import type { AudioTotals } from '../session/metrics.ts';
 import type { SessionSummary } from '../session/summary.ts';
 
 /** One session of several. */

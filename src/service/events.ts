@@ -3,6 +3,7 @@ import type { VoiceFinding } from '../audio/verdict/voice-findings.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import type { Side } from '../wire/exchange.ts';
 import type { Addresses } from '../wire/server/addresses.ts';
 
@@ -189,12 +190,13 @@ export function createEmulatorEvents(now: () => number, instance?: () => string)
   const listeners = new Set<EmulatorListener>();
   return {
     emit(body) {
-      const t = Math.round((now() - start) * 10) / 10;
+      const t = roundMs(now() - start);
       const named = instance === undefined ? undefined : { instance: instance() };
       const facts = body.from === undefined ? body : { ...body, side: body.from };
-      const event: EmulatorEvent = isWarning(body)
-        ? { t, level: 'warning', ...named, ...facts }
-        : { t, ...named, ...facts };
+      const event: EmulatorEvent =
+        levelOfEvent(body) === 'info'
+          ? { t, ...named, ...facts }
+          : { t, level: 'warning', ...named, ...facts };
       for (const listener of listeners) listener(event);
       return true;
     },
@@ -205,44 +207,45 @@ export function createEmulatorEvents(now: () => number, instance?: () => string)
   };
 }
 
-/** Every type of event, and whether each one is a warning. Pace and ends depend on what they say. */
-const isWarningType: Readonly<Record<EmulatorEventBody['type'], boolean>> = {
-  listening: false,
-  'tls-failed': true,
-  'tls-opened': false,
-  'token-issued': false,
-  'request-refused': true,
-  'stream-opened': false,
-  'token-problem': true,
-  'stream-authorised': false,
-  'message-sent': false,
-  'text-received': true,
-  'turn-started': false,
-  'turn-ended': false,
-  'reply-started': false,
-  'reply-failed': true,
-  'reply-ended': false,
-  'fault-struck': false,
-  'device-finding': true,
-  'service-finding': true,
-  'device-verdict': false,
-  'service-verdict': false,
-  'stream-closed': false,
-  control: false,
-  violation: true,
-  remark: false,
-  'shared-away': true,
-  'shared-back': false,
-  'shared-warning': true,
-  'recording-failed': true,
-  bug: true,
-  stopping: false,
+export type EventLevel = 'info' | 'warning' | 'error';
+
+/** Every type of event, and whether a developer should look at it. Pace and ends depend on what they say. */
+const levels: Readonly<Record<EmulatorEventBody['type'], EventLevel>> = {
+  listening: 'info',
+  'tls-failed': 'warning',
+  'tls-opened': 'info',
+  'token-issued': 'info',
+  'request-refused': 'warning',
+  'stream-opened': 'info',
+  'token-problem': 'warning',
+  'stream-authorised': 'info',
+  'message-sent': 'info',
+  'text-received': 'warning',
+  'turn-started': 'info',
+  'turn-ended': 'info',
+  'reply-started': 'info',
+  'reply-failed': 'error',
+  'reply-ended': 'info',
+  'fault-struck': 'warning',
+  'device-finding': 'warning',
+  'service-finding': 'warning',
+  'device-verdict': 'info',
+  'service-verdict': 'info',
+  'stream-closed': 'info',
+  control: 'info',
+  violation: 'error',
+  remark: 'warning',
+  'shared-away': 'error',
+  'shared-back': 'info',
+  'shared-warning': 'warning',
+  'recording-failed': 'warning',
+  bug: 'error',
+  stopping: 'info',
 };
-export const emulatorEventTypes: readonly string[] = Object.keys(isWarningType);
+export const emulatorEventTypes: readonly string[] = Object.keys(levels);
 
 /** The causes with which a healthy stream ends. */
 const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
-  undefined,
   'control',
   'fault',
   'reply',
@@ -250,9 +253,17 @@ const ordinaryEnds: ReadonlySet<StreamTotals['cause']> = new Set([
   'sessionTooLong',
 ]);
 
-function isWarning(body: EmulatorEventBody): boolean {
-  if (body.type === 'device-verdict' || body.type === 'service-verdict') return body.remarks.length > 0;
-  if (body.type !== 'stream-closed') return isWarningType[body.type];
-  const isUnanswered = body.sentCode !== undefined && body.code === closeCodes.abnormal;
-  return isUnanswered || body.bytesAfterClose !== undefined || !ordinaryEnds.has(body.cause);
+/** How serious an event is. One of a type that this version does not know is not. */
+export function levelOfEvent(body: EmulatorEventBody): EventLevel {
+  if (body.type === 'device-verdict' || body.type === 'service-verdict')
+    return body.remarks.length > 0 ? 'warning' : 'info';
+  if (body.type === 'stream-closed') return isGoodEnd(body) ? 'info' : 'warning';
+  return levels[body.type] ?? 'info';
+}
+
+/** A stream that this side ended on purpose, or the other one normally (1000) or by going away (1001). */
+function isGoodEnd({ cause, code, sentCode, bytesAfterClose }: StreamTotals): boolean {
+  const isUnanswered = sentCode !== undefined && code === closeCodes.abnormal;
+  if (isUnanswered || bytesAfterClose !== undefined) return false;
+  return cause === undefined ? code <= closeCodes.goingAway : ordinaryEnds.has(cause);
 }

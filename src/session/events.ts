@@ -40,7 +40,8 @@ export type SessionEventBody =
   | ({ type: 'figures' } & Figures & PlaybackFigures)
   /** `side`: a proxy judged that this side broke the rule that `code` names. */
   | { type: 'warning'; code: string; message: string; hint?: string; side?: Side }
-  | { type: 'close'; code: number; reason: string; name: string }
+  /** `from`: the side that closed first, or vanished. */
+  | { type: 'close'; code: number; reason: string; name: string; from?: Side }
   | ({ type: 'summary' } & SessionSummary);
 
 /** One message of audio, or several folded into one event. */

@@ -1,4 +1,4 @@
-import { measureLevel } from '../audio/level.ts';
+import { measureLevel, roundDbfs } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
 import type { VoicectlError } from '../kernel/errors.ts';
 import { describeFailure } from '../kernel/failure-kind.ts';
@@ -7,12 +7,13 @@ import { msForBytes } from '../protocol/audio-format.ts';
 import { closeCodeName } from '../protocol/close-codes.ts';
 import { isInterruption, type ServiceMessage } from '../protocol/messages.ts';
 import type { ReadRateLimit } from '../protocol/rate-limit.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import { readTranscript } from '../protocol/transcript.ts';
-import type { StreamClose } from '../wire/client/voice-stream.ts';
+import type { StreamEnd } from '../wire/exchange.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import type { AudioDirection, SessionEventBody } from './events.ts';
 import type { ExpectationVerdict, Observed } from './expectations.ts';
-import { createMetrics, type Metrics, type PlaybackFigures, roundMs } from './metrics.ts';
+import { createMetrics, type Metrics, type PlaybackFigures } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import { createServiceVoice } from './service-voice.ts';
 import type { SessionSummary } from './summary.ts';
@@ -47,7 +48,7 @@ export interface Ledger {
   /** The source and its speech have ended. */
   sourceEnded(): void;
   received(pcm: Buffer, at: number): void;
-  closed(close: StreamClose & { at: number }): void;
+  closed(end: Omit<StreamEnd, 'breakdown'>): void;
   observed(): Observed;
   summary(
     failure: VoicectlError | undefined,
@@ -98,7 +99,7 @@ export function createLedger(
   const emitAudio = (direction: AudioDirection, pcm: Buffer, at: number) => {
     const level = measureLevel(pcm);
     const [bytes, audioMs] = [pcm.length, msForBytes(pcm.length)];
-    const [rmsDbfs, peakDbfs] = [roundMs(level.rmsDbfs), roundMs(level.peakDbfs)];
+    const [rmsDbfs, peakDbfs] = [roundDbfs(level.rmsDbfs), roundDbfs(level.peakDbfs)];
     const clipped = level.clipped ? { clipped: true as const } : {};
     emit({ type: 'audio', direction, frames: 1, bytes, audioMs, rmsDbfs, peakDbfs, ...clipped }, at);
     return level;
@@ -162,10 +163,10 @@ export function createLedger(
       conversation?.received(pcm, level);
       emitFigures(at);
     },
-    closed({ at, code, reason }) {
+    closed({ at, by, code, reason }) {
       voice?.end(at);
       facts.close = { code, reason, name: closeCodeName(code) };
-      emit({ type: 'close', ...facts.close }, at);
+      emit({ type: 'close', ...facts.close, from: by }, at);
     },
     observed: () => ({
       ...metrics.snapshot(),

@@ -1,8 +1,10 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import type { Level } from '../audio/level.ts';
+import { audibleDbfs } from '../audio/level.ts';
 import type { SpeechMoment } from '../audio/sent-speech.ts';
 import { createTurnTaking, isGap, type TurnTaking } from '../audio/turn-taking.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
+import { roundMs } from '../protocol/time-text.ts';
 
 /** Totals of one direction. */
 export interface AudioTotals {
@@ -70,9 +72,6 @@ export interface Metrics {
   snapshot(): MetricsSnapshot;
   figures(): Figures;
 }
-
-/** AI audio below this level is a pause: some services, and an echo of our own tail, send endless silence. */
-export const audibleDbfs = -60;
 
 export function createMetrics({ settleMs, onGap }: MetricsOptions): Metrics {
   const out: AudioTotals = { frames: 0, bytes: 0, audioMs: 0 };
@@ -161,9 +160,4 @@ function createSpread() {
       return { p50: at(50), p95: at(95), max: roundMs(histogram.max / 1000) };
     },
   };
-}
-
-/** To a tenth of a millisecond: more is noise. */
-export function roundMs(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

@@ -3,6 +3,7 @@ import { reframe } from '../audio/reframe.ts';
 import { abortable } from '../kernel/abortable.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { weighPart } from '../kernel/part-bytes.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';
 import { bytesForMs, defaultFrameMs } from '../protocol/audio-format.ts';
@@ -168,8 +169,6 @@ function requireSafeTransport(url: string): void {
 
 /** Most audio that waits for a reader, about half a minute. Beyond it the source is asked to pause. */
 const maxWaitingBytes = 1024 * 1024;
-/** Cost of an item besides its audio. */
-const itemBytes = 256;
 
 /** Carries what arrives to the one loop that reads it, in order. */
 interface Inbox<Item> {
@@ -188,8 +187,9 @@ export function createInbox<Item>({ onFull, onDrained }: QueueHandlers): Inbox<I
   let wake = () => {};
   return {
     push(item, bytes = 0) {
-      waiting.push({ item, bytes: bytes + itemBytes });
-      waitingBytes += bytes + itemBytes;
+      const weight = weighPart(bytes);
+      waiting.push({ item, bytes: weight });
+      waitingBytes += weight;
       if (waitingBytes > maxWaitingBytes) onFull();
       wake();
     },

@@ -1,7 +1,9 @@
 import { abortable } from '../kernel/abortable.ts';
 import { toVoicectlError, type VoicectlError } from '../kernel/errors.ts';
+import { weighPart } from '../kernel/part-bytes.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import type { QueueHandlers } from './backpressure.ts';
-import { type PlaybackFigures, roundMs } from './metrics.ts';
+import type { PlaybackFigures } from './metrics.ts';
 
 /** Takes AI audio. A slow write makes the session read more slowly from the network. */
 export interface AudioSink {
@@ -70,11 +72,12 @@ export function createOutput(sinks: readonly AudioSink[], handlers: OutputHandle
     },
     write(pcm) {
       if (sinks.length === 0 || failure !== undefined) return;
-      waitingBytes += pcm.length;
+      const weight = weighPart(pcm.length);
+      waitingBytes += weight;
       if (waitingBytes > maxWaitingBytes) handlers.onFull();
       const taken = Promise.all(sinks.map((sink) => sink.write(pcm))).then(() => {
         const wasFull = waitingBytes > maxWaitingBytes;
-        waitingBytes -= pcm.length;
+        waitingBytes -= weight;
         if (wasFull && waitingBytes <= maxWaitingBytes) handlers.onDrained();
       }, fail);
       written = written.then(() => taken);

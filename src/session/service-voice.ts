@@ -24,7 +24,7 @@ export interface ServiceVoice {
 const maxRemembered = 1_500;
 const comparedBytes = 64;
 /** Quieter messages are alike without being an echo. */
-const audibleDbfs = -50;
+const tellingDbfs = -50;
 
 /** `onFound` is called once for each kind. A service that echoes what it hears is not judged. */
 export function createServiceVoice(onFound: (found: FoundInVoice, at: number) => void): ServiceVoice {
@@ -45,14 +45,14 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
   };
   return {
     sent(pcm, { rmsDbfs }) {
-      if (rmsDbfs < audibleDbfs) return;
+      if (rmsDbfs < tellingDbfs) return;
       remembered.add(nameOf(pcm));
       const [oldest] = remembered;
       if (remembered.size > maxRemembered && oldest !== undefined) remembered.delete(oldest);
     },
     received(pcm, { rmsDbfs }, at) {
       now = at;
-      if (rmsDbfs >= audibleDbfs) {
+      if (rmsDbfs >= tellingDbfs) {
         audible += 1;
         if (remembered.has(nameOf(pcm))) echoed += 1;
       }

@@ -1,6 +1,7 @@
 import { type ErrorCode, toVoicectlError, VoicectlError } from '../kernel/errors.ts';
 import { createRedactor } from '../kernel/redact.ts';
 import { isInterruption } from '../protocol/messages.ts';
+import { roundMs } from '../protocol/time-text.ts';
 import { type JoinOptions, joinService } from '../wire/client/join.ts';
 import type { VoiceStream } from '../wire/client/voice-stream.ts';
 import { readToken } from '../wire/read-token.ts';
@@ -11,7 +12,6 @@ import type { AudioDirection, SessionEvent } from './events.ts';
 import { type Expectations, type ExpectationVerdict, judge } from './expectations.ts';
 import { type AudioEvent, sumAudio } from './fold-audio.ts';
 import { createLedger, type EmitEvent, type Ledger } from './ledger.ts';
-import { roundMs } from './metrics.ts';
 import type { SessionOptions } from './options.ts';
 import { createOutput } from './output.ts';
 import { createSessionTap } from './session-tap.ts';

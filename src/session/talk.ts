@@ -1,6 +1,7 @@
 import { createPacer, type Pace, type Pacer } from '../audio/pacer.ts';
 import { reframe } from '../audio/reframe.ts';
 import type { TimedMessage } from '../audio/source.ts';
+import { replyOverAt } from '../audio/turn-taking.ts';
 import { abortable } from '../kernel/abortable.ts';
 import { type Clock, waitUntil } from '../kernel/clock.ts';
 import { bytesForMs } from '../protocol/audio-format.ts';
@@ -174,14 +175,16 @@ export async function waitForReplyEnd(options: ReplyEndOptions): Promise<'ended'
   for (;;) {
     const now = clock.now();
     const begunAt = metrics.replyBegunAt;
-    const giveUpAt = Math.max(since, pausedUntil()) + waitMs;
-    if (begunAt === undefined) {
-      if (now >= giveUpAt) return 'none';
-      await waitUntil(clock, Math.min(now + lookEveryMs, giveUpAt), signal);
-      continue;
-    }
-    const endsAt = Math.max(begunAt, metrics.lastAudibleAt ?? 0, pausedUntil()) + settleMs;
-    if (now >= endsAt) return 'ended';
-    await waitUntil(clock, endsAt, signal);
+    const paused = pausedUntil();
+    const overAt = replyOverAt(
+      {
+        begunAt,
+        awaitedFrom: Math.max(since, paused),
+        heardAt: Math.max(metrics.lastAudibleAt ?? 0, paused),
+      },
+      { waitMs, settleMs },
+    );
+    if (now >= overAt) return begunAt === undefined ? 'none' : 'ended';
+    await waitUntil(clock, begunAt === undefined ? Math.min(now + lookEveryMs, overAt) : overAt, signal);
   }
 }

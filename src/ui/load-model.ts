@@ -1,5 +1,5 @@
 import { escapeText } from '../kernel/escape.ts';
-import { sayError } from '../report/event-words.ts';
+import { say } from '../report/event-words.ts';
 import type { LiveLoad } from '../runs/load/live.ts';
 import { append, createBrowser, moveTo, tell } from './browser.ts';
 import { addSecond, noPast, type Past } from './load-past.ts';
@@ -71,7 +71,7 @@ function addLine(model: LoadModel, kind: 'failure' | 'verdict', told: string): L
   const t = Math.max(0, model.now - model.plan.startsAt);
   return append(model, [
     {
-      ...{ t, ...sayError('self', kind, text), event: { t, type: kind, text: told } },
+      ...{ t, level: 'error', ...say('self', kind, text), event: { t, type: kind, text: told } },
       full: { title: kind, lines: [text] },
     },
   ]);

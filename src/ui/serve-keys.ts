@@ -1,6 +1,7 @@
 import { escapeText, jsonText } from '../kernel/escape.ts';
 import { msForBytes } from '../protocol/audio-format.ts';
 import type { EmulatorState } from '../protocol/control.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import { countText, timeText } from '../report/event-words.ts';
 import { type ChoiceItem, type DetailSubject, type Pressed, pressKey, scrollOf, tell } from './browser.ts';
 import { durationText } from './components/Head.tsx';
@@ -221,7 +222,7 @@ function paceText({ pace }: StreamState): string {
 }
 
 function audioText(frames: number, bytes: number, dbfs: number): string {
-  return `${countText(frames, 'message')}, ${countText(bytes, 'byte')}, ${(msForBytes(bytes) / 1000).toFixed(2)} s, now ${levelText(dbfs)}`;
+  return `${countText(frames, 'message')}, ${countText(bytes, 'byte')}, ${secondsText(msForBytes(bytes))}, now ${levelText(dbfs)}`;
 }
 
 /** Newest last, as in the journal. */

@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import { describeEmulatorEvent } from '../report/emulator-lines.ts';
-import { sayInfo } from '../report/event-words.ts';
+import { say } from '../report/event-words.ts';
 import { countEvent, noCounters, type ServeCounters } from '../report/serve-counters.ts';
 import type { EmulatorEvent } from '../service/events.ts';
 import { append, type Browser, createBrowser, moveTo, tell } from './browser.ts';
@@ -95,7 +95,7 @@ function note(model: ServeModel, event: EmulatorEvent): ServeModel {
 }
 
 function noticeRow({ text }: Notice, t: number): NewRow {
-  return { t, ...sayInfo('self', 'note', escapeText(text)), event: { type: 'note', text } };
+  return { t, level: 'info', ...say('self', 'note', escapeText(text)), event: { type: 'note', text } };
 }
 
 function look(model: ServeModel, state: EmulatorState): ServeModel {

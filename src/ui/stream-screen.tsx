@@ -1,6 +1,7 @@
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import { escapeText } from '../kernel/escape.ts';
+import { secondsText } from '../protocol/time-text.ts';
 import type { SessionState } from '../session/events.ts';
 import type { Figures, PlaybackFigures } from '../session/metrics.ts';
 import { type Band, space } from './bands.ts';
@@ -272,7 +273,7 @@ function resetText(resetAtMs: number | undefined, wall: number, isRoomy: boolean
 }
 
 function seconds(ms: number): string {
-  return `${Math.ceil(ms / 1000)} s`;
+  return secondsText(Math.ceil(ms / 1000) * 1000, 0);
 }
 
 /** The UTC time of day of a numeric claim. */

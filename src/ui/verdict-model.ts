@@ -1,5 +1,5 @@
 import { escapeText } from '../kernel/escape.ts';
-import { sayInfo } from '../report/event-words.ts';
+import { say } from '../report/event-words.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { append, createBrowser, moveTo, tell } from './browser.ts';
 import type { Row } from './event-list.ts';
@@ -99,7 +99,10 @@ function plan(model: VerdictModel, { what, items }: Extract<VerdictNews, { type:
   const seen = items.map(({ id, title }): JudgedItem => ({ id, title, message: '', isFinal: false }));
   const planned = append(
     { ...model, what, items: seen },
-    seen.map((item) => ({ t: 0, ...sayInfo('self', 'waiting', textOf(item)), event: item })),
+    seen.map((item) => ({
+      ...{ t: 0, level: 'info', event: item },
+      ...say('self', 'waiting', textOf(item)),
+    })),
   );
   return { ...planned, list: { ...planned.list, latest: 0 } };
 }

@@ -120,7 +120,7 @@ describe('voicectl learn', () => {
   });
 
   test('what people do not see is escaped in the file, and means the same', async () => {
-    const issuer = 'a\u202eb\u2028c\u0085d\u2066e';
+    const issuer = 'a\u202eb\u2028c\u0085d\u2066e\ufeff ##[error]f ::warning::g';
     await using service = await startMiniService({
       claims: (claims) => ({ ...claims, iss: issuer }),
       connected: ({ say }) => say({ type: 'service_voice_connected', 'x\u202ey': 1 }),
@@ -131,7 +131,7 @@ describe('voicectl learn', () => {
     });
     expect(ended.code).toBe(0);
     const text = readFileSync(file('hidden.yaml'), 'utf8');
-    expect(text).not.toMatch(/[\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
+    expect(text).not.toMatch(/[\u0080-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]|##\[|^\s*::/m);
     const { token, stream } = readDialect(text, 'hidden.yaml');
     expect(token?.issuer).toBe(issuer);
     expect(JSON.stringify(stream)).toContain('x\u202ey');

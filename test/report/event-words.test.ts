@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { recordingView } from '../../src/page/recording-view.ts';
 import type { RecordedEvent } from '../../src/recording/format.ts';
 import type { Recording } from '../../src/recording/read-recording.ts';
-import { emulatorLines } from '../../src/report/emulator-lines.ts';
-import { sessionLines } from '../../src/report/session-lines.ts';
+import { describeEmulatorEvent, emulatorLines } from '../../src/report/emulator-lines.ts';
+import { describeSessionEvent, isWarning, sessionLines } from '../../src/report/session-lines.ts';
 import { createStyle } from '../../src/report/style.ts';
+import { createEmulatorEvents, type EmulatorEvent } from '../../src/service/events.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
 import { createServeModel, reduceServe } from '../../src/ui/serve-model.ts';
 import { createStreamModel, reduceStream } from '../../src/ui/stream-model.ts';
 import { everyEmulatorEvent, everySessionEvent } from '../helpers/every-event.ts';
@@ -58,4 +60,48 @@ test('a row is marked where a line is', () => {
     return line === undefined ? [] : [[event.type, row?.level !== 'info', / ! /.test(line)]];
   });
   expect(signs.filter(([, inRow, inLine]) => inRow !== inLine)).toEqual([]);
+});
+
+/** The same event as an emulator emits it. */
+function emitted({ t: _, level: __, ...body }: EmulatorEvent): EmulatorEvent {
+  const events = createEmulatorEvents(() => 0);
+  const heard: EmulatorEvent[] = [];
+  events.subscribe((event) => heard.push(event));
+  events.emit(body as EmulatorEvent);
+  return heard[0] as EmulatorEvent;
+}
+
+/** Ends of streams that differ in what a developer should look at. */
+const ends = [
+  { code: 1000 },
+  { code: 1001 },
+  { code: 1005 },
+  { code: 1006 },
+  { code: 1006, sentCode: 1000, cause: 'control' },
+  { code: 1006, cause: 'fault' },
+  { code: 1002, cause: 'protocol-error' },
+  { code: 1000, bytesAfterClose: 640 },
+] as const;
+
+test('what is marked in words is a warning for programs, and for --quiet', () => {
+  const closed = everyEmulatorEvent.find(({ type }) => type === 'stream-closed')?.event as EmulatorEvent;
+  const all = [
+    ...everyEmulatorEvent.map(({ event }) => event),
+    ...ends.map((end) => {
+      const { sentCode: _, ...rest } = closed as EmulatorEvent & { type: 'stream-closed' };
+      return { ...rest, ...end } as EmulatorEvent;
+    }),
+  ].map(emitted);
+  const drifted = all.filter((event) => {
+    const isMarked = describeEmulatorEvent(event).level !== 'info';
+    return isMarked !== (event.level === 'warning');
+  });
+  expect(drifted).toEqual([]);
+  expect(all.filter(({ level }) => level === 'warning').length).toBeGreaterThan(10);
+  const sessions = everySessionEvent.map(({ event }) => event as SessionEvent);
+  const drifting = sessions.filter(
+    (event) =>
+      event.type !== 'summary' && isWarning(event) !== (describeSessionEvent(event).level !== 'info'),
+  );
+  expect(drifting).toEqual([]);
 });

@@ -123,6 +123,10 @@ const events: [SessionEvent, RegExp][] = [
     /! overrun {2}lost\. do /,
   ],
   [{ t: 8, type: 'close', code: 1000, reason: '', name: 'normal' }, /↓ close {2}1000 normal$/],
+  [
+    { t: 8, type: 'close', code: 1000, reason: '', name: 'normal', from: 'device' },
+    /↑ close {2}1000 normal$/,
+  ],
   [{ t: 8, type: 'close', code: 4401, reason: evil, name: 'application' }, /↓ close {2}4401 application: /],
   [summary, /result {2,}failed \(missing-event\) in 9\.0 s$/],
 ];

@@ -1,4 +1,5 @@
 import { bytesForMs, bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { amplitudeOf, audibleDbfs } from '../level.ts';
 import { type Container, recogniseContainer } from './recognise-container.ts';
 import { recogniseFormat, type WrongFormat } from './recognise-format.ts';
 
@@ -22,10 +23,10 @@ interface Window {
 }
 
 const windowSamples = sampleRate;
-/** Audio below this level, −60 dBFS, is silence. */
-const audiblePeak = 33;
+/** Audio below this peak is silence. */
+const audiblePeak = amplitudeOf(audibleDbfs);
 /** Speech is louder than this, −40 dBFS. */
-const speechPeak = 330;
+export const speechPeak = 330;
 /** After this time without sound, or without loud enough sound, the microphone is missing or far away. */
 const patienceMs = 5_000;
 /** After each examined message, so many times its length are skipped, up to a bound: cheap, and enough for sums. */

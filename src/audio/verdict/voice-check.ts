@@ -11,7 +11,7 @@ import {
   patientMs,
 } from './judge-pace.ts';
 import { type LostTime, PaceCheck } from './pace-check.ts';
-import { PcmCheck } from './pcm-check.ts';
+import { PcmCheck, speechPeak } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
 import type { PaceMeasure, PaceReport } from './span.ts';
 import { findingText, isWrongFormat, type SpeakingSide, type VoiceFinding } from './voice-findings.ts';
@@ -51,8 +51,6 @@ const replyPauseMs = 500;
 /** Audio that is kept to measure the voice: enough for a second of speech at 48 kHz. */
 const keptBytes = bytesForMs(4_000);
 const leastKeptBytes = bytesForMs(2_000);
-/** Quieter messages than this, −40 dBFS, do not begin a voice. */
-const audiblePeak = 330;
 const lookedAtBytes = bytesForMs(20);
 
 /** Findings that leave the samples what they are. */
@@ -296,7 +294,6 @@ function keyOf(judged: JudgedPace): string {
 /** Looks at the first samples of a message. */
 function isAudible(message: Buffer): boolean {
   const length = Math.min(message.length, lookedAtBytes);
-  for (let at = 0; at + 1 < length; at += 2)
-    if (Math.abs(message.readInt16LE(at)) >= audiblePeak) return true;
+  for (let at = 0; at + 1 < length; at += 2) if (Math.abs(message.readInt16LE(at)) >= speechPeak) return true;
   return false;
 }

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { availableParallelism } from 'node:os';
 import { systemClock } from '../../kernel/clock.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
+import { roundMs } from '../../protocol/time-text.ts';
 import type { EmulatorEvent, EmulatorEventBody } from '../../service/events.ts';
 import type { TlsCertificate } from '../../wire/server/certificate.ts';
 import type {
@@ -39,7 +40,7 @@ export async function openProcesses(
     if (isOnce && told.has(event.type)) return;
     told.add(event.type);
     const { instance, ...once } = event;
-    const t = Math.round((systemClock.now() - startedAt) * 10) / 10;
+    const t = roundMs(systemClock.now() - startedAt);
     options.onEvent(isOnce ? { ...once, t } : { ...event, t });
   };
   const emit = (body: EmulatorEventBody) => show({ t: 0, level: 'warning', ...body });

@@ -1,6 +1,5 @@
-import type { Stop } from '../../conformance/stop.ts';
 import { writeWhole } from '../../files/write-whole.ts';
-import { VoicectlError } from '../../kernel/errors.ts';
+import type { VoicectlError } from '../../kernel/errors.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import type { TerminalDevice } from '../../kernel/terminal-device.ts';
 import type { RunReport } from '../../report/run-report.ts';
@@ -17,7 +16,7 @@ export type VerdictContext = CommandContext<'junit' | 'open' | 'ascii' | 'baseli
 /** What every run of verdicts results in. */
 interface VerdictResult {
   /** Why the run ended before its plan did. */
-  stopped: Stop | undefined;
+  stopped: VoicectlError | undefined;
   exitCode: number;
 }
 
@@ -248,7 +247,7 @@ async function exitCodeOf(
   { stopped, exitCode }: VerdictResult,
 ): Promise<number> {
   if (stopped === undefined) return exitCode;
-  if (stopped instanceof VoicectlError && stopped.exitCode === exitCode) throw stopped;
+  if (stopped.details.isTrouble !== true && stopped.exitCode === exitCode) throw stopped;
   // Plain lines have said it.
   if (json) await note(stopped.message);
   if (stopped.hint !== undefined) await note(stopped.hint);

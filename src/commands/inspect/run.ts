@@ -1,6 +1,7 @@
 import { writeText } from '../../files/write-text.ts';
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import type { Manifest, RecordedEvent } from '../../recording/format.ts';
 import { type Recording, readRecording } from '../../recording/read-recording.ts';
 import { readTimeline, type Timeline } from '../../recording/timeline.ts';
@@ -75,7 +76,7 @@ async function describe(
 
 /** What was recorded, as a line. */
 function recordingTitle(manifest: Manifest | undefined, durationMs: number, style: Style): string {
-  const length = `${(durationMs / 1000).toFixed(1)} s`;
+  const length = secondsText(durationMs, 1);
   if (manifest === undefined) return `${style.strong('an incomplete recording')}  ${length}`;
   const { source, device, wsUrl, startedAt, version } = manifest;
   const what = `${escapeText(source)} as ${escapeText(device)} to ${escapeText(wsUrl)}`;

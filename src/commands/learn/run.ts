@@ -6,7 +6,7 @@ import { differences } from '../../conformance/learn/learned-dialect.ts';
 import { planRun } from '../../conformance/plan.ts';
 import { readText } from '../../files/read-text.ts';
 import { writeText } from '../../files/write-text.ts';
-import { exitCodes, VoicectlError } from '../../kernel/errors.ts';
+import { exitCodes } from '../../kernel/errors.ts';
 import { jsonLine } from '../../kernel/escape.ts';
 import { type DialectInput, dialectSchema } from '../../protocol/dialect.ts';
 import { comparisonLines, differenceLines, headLines, learnObject } from '../../report/learn-lines.ts';
@@ -28,10 +28,10 @@ export async function run(context: LearnContext): Promise<number> {
   const known = await openDialect(context, settings.diff);
   const { learned, options } = await learn(context);
   const { stopped } = learned;
-  if (stopped !== undefined && !(stopped instanceof VoicectlError)) {
+  if (stopped?.details.isTrouble === true) {
     await note(stopped.message);
     if (stopped.hint !== undefined) await note(stopped.hint);
-    return exitCodes[stopped.code];
+    return stopped.exitCode;
   }
   const hasLearned = learned.settings.some((one) => 'value' in one.learned);
   if (known !== undefined) {

@@ -1,6 +1,6 @@
 import { escapeText, jsonLine } from '../../kernel/escape.ts';
 import { kindCountsText } from '../../kernel/failure-kind.ts';
-import { secondsText } from '../../report/event-words.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import { isWarning, sessionLines } from '../../report/session-lines.ts';
 import type { Style } from '../../report/style.ts';
 import { resultText } from '../../report/summary-lines.ts';

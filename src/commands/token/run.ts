@@ -2,6 +2,7 @@ import { defaultDevice, isLoopback } from '../../config/target.ts';
 import { escapeText, jsonLine, jsonLines } from '../../kernel/escape.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { serviceUrl, tokenPath } from '../../protocol/paths.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import { developmentKey } from '../../protocol/token-request.ts';
 import { curlCommand } from '../../report/curl.ts';
 import { tokenLines, tokenObject } from '../../report/token-report.ts';
@@ -39,8 +40,7 @@ export async function run(context: TokenContext): Promise<number> {
       clock: io.clock,
       signal,
       redactor,
-      onRetry: ({ delayMs, error }) =>
-        void note(`${error.message}; again in ${(delayMs / 1000).toFixed(1)} s`),
+      onRetry: ({ delayMs, error }) => void note(`${error.message}; again in ${secondsText(delayMs, 1)}`),
     });
     const isTold = !json && !quiet && (verbose || io.stdout.isTTY);
     // Loaded only when a token has to be read.

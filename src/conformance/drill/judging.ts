@@ -1,5 +1,5 @@
+import { secondsText } from '../../protocol/time-text.ts';
 import { deviceRules } from '../../rules/device/catalogue.ts';
-import { deviceSecondsText } from '../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../rules/rule.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
 import { confirmed, isOpen, sentMs, stuckOn } from './moments.ts';
@@ -38,7 +38,7 @@ export function judgeComeback(view: DrillView, found: Finding): Finding {
       view.seen.slice(-3),
     );
   const since = view.done.at(-1) ?? lastEnd(view) ?? now;
-  return fail(`it did not reconnect within ${deviceSecondsText(now - since)}`, view.seen.slice(-3));
+  return fail(`it did not reconnect within ${secondsText(now - since, 1)}`, view.seen.slice(-3));
 }
 
 function lastEnd({ seen }: DrillView): number | undefined {
@@ -54,7 +54,7 @@ export function judgeGoingOn(view: DrillView, what: string): Finding {
   if (end !== undefined) {
     const how = end.code === 1006 ? 'cut the connection' : `closed with ${end.code}`;
     return end.by === 'device'
-      ? fail(`it ${how} ${deviceSecondsText(end.at - at)} after ${what}`, stream)
+      ? fail(`it ${how} ${secondsText(end.at - at, 1)} after ${what}`, stream)
       : fail(`it broke the protocol after ${what}: closed with ${end.code}`, stream);
   }
   return judgeSending(view, stream, { from: at, what });

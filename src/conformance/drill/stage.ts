@@ -3,6 +3,7 @@ import type { EmulatorOptions } from '../../emulator/options.ts';
 import type { CreateReply, Voice } from '../../emulator/replies/reply.ts';
 import { makeTone } from '../../emulator/replies/tone.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { weighPart } from '../../kernel/part-bytes.ts';
 import type { Seen } from '../../rules/rule.ts';
 import { requestFields } from '../../rules/token-seen.ts';
 import type { EmulatorEvent } from '../../service/events.ts';
@@ -134,6 +135,8 @@ const maxMessages = 12_000;
 /** Most events and exchanges: a device in a storm must not fill the memory. */
 const maxEvents = 5_000;
 const maxExchanges = 2_000;
+/** Most bytes of messages of all streams together. */
+const maxKeptBytes = 64 * 1024 * 1024;
 
 interface WatchOptions {
   clock: Clock;
@@ -144,6 +147,7 @@ interface WatchOptions {
 
 function createWatch({ clock, device, onChange }: WatchOptions): Watch {
   const collectors: Collector[] = [];
+  let keptBytes = 0;
   const journal: Noted[] = [];
   let epoch: number | undefined;
 
@@ -159,7 +163,9 @@ function createWatch({ clock, device, onChange }: WatchOptions): Watch {
         ...collector.tap,
         message(message) {
           messages += 1;
-          if (messages <= maxMessages) collector.tap.message?.(message);
+          if (messages > maxMessages || keptBytes > maxKeptBytes) return;
+          keptBytes += weighPart(message.bytes);
+          collector.tap.message?.(message);
         },
       };
       const told: Tap = { token: onChange, opened: onChange, message: onChange, closed: onChange };
@@ -204,7 +210,7 @@ function deviceOf(id: string, exchange: TokenExchange): unknown {
 }
 
 /** A tap that keeps everything as exchanges. */
-export interface Collector {
+interface Collector {
   readonly tap: Tap;
   /** The token requests so far, one for each attempt. */
   readonly tokens: readonly TokenExchange[];
@@ -213,7 +219,7 @@ export interface Collector {
 }
 
 /** Keeps a whole conversation, audio included: only for short conversations. */
-export function createCollector(): Collector {
+function createCollector(): Collector {
   const tokens: TokenExchange[] = [];
   const messages: WireMessage[] = [];
   let upgrade: Upgrade | undefined;

@@ -1,4 +1,5 @@
 import { Document, isMap, isScalar, type Pair, Scalar, visit, type YAMLMap } from 'yaml';
+import { escapeText } from '../../kernel/escape.ts';
 import type { DialectInput } from '../../protocol/dialect.ts';
 import type { Lesson } from './infer.ts';
 import { learnedDialect } from './learned-dialect.ts';
@@ -31,25 +32,24 @@ export function dialectYaml(lesson: Lesson, { lines }: DialectHead, base: Dialec
   const foot = untold.length === 0 ? [] : ['', 'Not determined by the probes:', ...untold.map(bullet)];
   const body =
     root === undefined || root.items.length === 0 ? '{}\n' : document.toString({ lineWidth: width });
-  return [commentBlock([...lines, ...remarks]), escapeHidden(body), commentBlock(foot)]
+  return [
+    commentBlock([...lines, ...remarks]),
+    body.split('\n').map(escapeText).join('\n'),
+    commentBlock(foot),
+  ]
     .filter((text) => text !== '')
     .join('\n');
 }
 
-/** Characters that YAML lets stand as they are, and that people do not see: they change what is shown around them. */
-const hidden = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g;
-
-/** Quotes each text with such a character: only there an escape means the character. */
+/** Quotes each text that is escaped in part: only there an escape means the character. */
 function quoteHidden(document: Document): void {
   visit(document, {
     Scalar(_key, node) {
-      if (typeof node.value === 'string' && node.value.search(hidden) >= 0) node.type = Scalar.QUOTE_DOUBLE;
+      const { value } = node;
+      if (typeof value === 'string' && (escapeText(value) !== value || /:{2}|##/.test(value)))
+        node.type = Scalar.QUOTE_DOUBLE;
     },
   });
-}
-
-function escapeHidden(yaml: string): string {
-  return yaml.replace(hidden, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function bullet(text: string): string {
@@ -57,12 +57,7 @@ function bullet(text: string): string {
 }
 
 function commentBlock(lines: readonly string[]): string {
-  return lines.map((line) => (line === '' ? '#\n' : `# ${safe(line)}\n`)).join('');
-}
-
-/** Keeps a comment on one line, even with text from a service. */
-function safe(text: string): string {
-  return escapeHidden(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));
+  return lines.map((line) => (line === '' ? '#\n' : `# ${escapeText(line)}\n`)).join('');
 }
 
 /** Puts the evidence above the setting. */
@@ -76,6 +71,6 @@ function comment(map: YAMLMap, [name, ...rest]: readonly string[], learned: Lear
     return;
   }
   const key = isScalar(pair.key) ? pair.key : new Scalar(name);
-  key.commentBefore = ` ${safe('value' in learned ? learned.evidence : `kept: ${learned.unknown}`)}`;
+  key.commentBefore = ` ${escapeText('value' in learned ? learned.evidence : `kept: ${learned.unknown}`)}`;
   pair.key = key;
 }

@@ -1,7 +1,7 @@
+import type { VoicectlError } from '../../kernel/errors.ts';
 import type { Cost } from '../cost.ts';
 import { createHolding, type HoldOptions } from '../hold.ts';
 import { type PlanOptions, planRun } from '../plan.ts';
-import type { Stop } from '../stop.ts';
 import { inferDialect, type Lesson } from './infer.ts';
 
 export interface LearnOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'waitMs'> {
@@ -11,7 +11,7 @@ export interface LearnOptions extends Omit<HoldOptions, 'plan' | 'isAlone' | 'wa
 export interface LearnResult extends Lesson {
   spent: Cost;
   /** Why the run ended before its plan did. */
-  stopped: Stop | undefined;
+  stopped: VoicectlError | undefined;
 }
 
 /** Precision of the time of a close if time is moved. */

@@ -1,12 +1,11 @@
 import { bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
+import { replyFrameMsBounds } from '../../protocol/dialect/stream.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { known, type Learned, notProbed, type Range, type Setting, untold } from './setting.ts';
 import { confirmedAt, type LearnView, presentedAt, type ServiceEnd, serviceEnd, textsOf } from './view.ts';
-
-/** The longest that the dialect can say. */
-const longestFrameMs = 1_000;
 
 export const learnedStreamSettings: readonly Setting[] = [
   {
@@ -51,7 +50,7 @@ export const learnedStreamSettings: readonly Setting[] = [
         return untold(`more than ${Math.floor(watchedMs(stream) / 1000)} s: --wait waits longer`);
       // From the request on: the service may have begun to wait before its answer was here.
       const lasted = end.at - stream.exchange.upgrade.at;
-      const evidence = `S6 was closed after ${(lasted / 1000).toFixed(2)} s`;
+      const evidence = `S6 was closed after ${secondsText(lasted)}`;
       return known(roundDown(lasted), evidence, [lasted - deadlineSlackMs, lasted]);
     },
   },
@@ -89,10 +88,10 @@ export const learnedStreamSettings: readonly Setting[] = [
       if (2 * count < lengths.length)
         return untold(`messages have many lengths: ${count} of ${lengths.length} have ${usual} bytes`);
       const ms = msForBytes(usual);
-      if (!Number.isInteger(ms) || ms < 5 || ms > longestFrameMs)
+      if (!Number.isInteger(ms) || ms < replyFrameMsBounds.min || ms > replyFrameMsBounds.max)
         return untold(`messages of ${usual} bytes are not a whole number of milliseconds`);
       // A reply of one message may have ended before the message was full.
-      const range: Range | undefined = lengths.length === 1 ? [ms, longestFrameMs] : undefined;
+      const range: Range | undefined = lengths.length === 1 ? [ms, replyFrameMsBounds.max] : undefined;
       return known(ms, `${count} of ${lengths.length} messages have ${usual} bytes`, range);
     },
   },
@@ -206,10 +205,7 @@ function inferBinaryToken(view: LearnView): Learned | undefined {
   if (isLike(refused) && !isLike(late)) return known('refuse', `S8 was closed with ${end.close}, as S4`);
   if (isLike(late) && !isLike(refused)) return known('audio', `S8 was closed with ${end.close}, as S6`);
   const ms = end.at - presented;
-  return known(
-    ms < atOnceMs ? 'refuse' : 'audio',
-    `S8 was closed ${(ms / 1000).toFixed(1)} s after its message`,
-  );
+  return known(ms < atOnceMs ? 'refuse' : 'audio', `S8 was closed ${secondsText(ms, 1)} after its message`);
 }
 
 function inferConnectionLimit(view: LearnView): Learned | undefined {

@@ -1,3 +1,4 @@
+import { replyOverAt } from '../../audio/turn-taking.ts';
 import { bytesForMs, bytesPerMs, defaultFrameMs } from '../../protocol/audio-format.ts';
 import type { Asker } from '../asker.ts';
 import { noCost, oneConnection } from '../cost.ts';
@@ -70,17 +71,19 @@ async function speak(ask: Asker, line: ServiceLine): Promise<void> {
     // Passes that much time, unless the line ends.
     await line.until(() => false, dueAt - clock.now());
     if (frame === silence)
-      replyEndsAt = endOfReply(line.heard.audibleAt, startedAt + speech.length / bytesPerMs, ask);
+      replyEndsAt = listensUntil(line.heard.audibleAt, startedAt + speech.length / bytesPerMs, ask);
   }
 }
 
-/** When listening ends, of a reply to speech that ended at `spokeUntil`. */
-function endOfReply(audibleAt: number, spokeUntil: number, { waitMs }: Asker): number {
-  if (audibleAt === Number.NEGATIVE_INFINITY) return spokeUntil + waitMs;
-  const hasReplied = audibleAt > spokeUntil;
-  return hasReplied
-    ? Math.min(audibleAt + quietMs, spokeUntil + waitMs + replyMs)
-    : spokeUntil + Math.min(moreMs, waitMs);
+/** When listening to the reply ends, if the speech ended at `spokeUntil`. */
+function listensUntil(heardAt: number, spokeUntil: number, { waitMs }: Asker): number {
+  const begunAt = heardAt > spokeUntil ? heardAt : undefined;
+  const hasSpokenBefore = begunAt === undefined && heardAt > Number.NEGATIVE_INFINITY;
+  const overAt = replyOverAt(
+    { awaitedFrom: spokeUntil, begunAt, heardAt },
+    { waitMs: hasSpokenBefore ? Math.min(moreMs, waitMs) : waitMs, settleMs: quietMs },
+  );
+  return Math.min(overAt, spokeUntil + waitMs + replyMs);
 }
 
 /** Whichever of these was granted first has the token of the conversation. */

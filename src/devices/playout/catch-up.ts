@@ -23,8 +23,8 @@ const shortest = inSamples(5);
 const longest = inSamples(20);
 /** The seam: audio before and after the piece is alike for this long. */
 export const seamSamples = inSamples(10);
-/** Below −50 dBFS there is a pause. */
-const audibleLevel = 0.003;
+/** Of samples from −1 to 1. Below −50 dBFS there is a pause, above it speech has not ended. */
+export const audibleLevel = 0.003;
 /** Seams at which the sound is less alike are at least so far apart. */
 const alike = 0.7;
 const seamsApartMs = 40;

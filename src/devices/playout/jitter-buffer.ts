@@ -2,7 +2,7 @@ import { encodeS16le } from '../../audio/encode.ts';
 import { createStretcher } from '../../audio/stretch.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { createArrivals } from './arrivals.ts';
-import { createCatchUp, seamSamples as cutSamples } from './catch-up.ts';
+import { audibleLevel, createCatchUp, seamSamples as cutSamples } from './catch-up.ts';
 import { createConcealer } from './conceal.ts';
 import { createSampleQueue } from './sample-queue.ts';
 import { createWindow } from './window.ts';
@@ -361,8 +361,6 @@ interface HoleOptions {
   settleMs: number;
 }
 
-/** Above −50 dBFS speech has not ended. */
-const audibleLevel = 0.003;
 const recentMs = 60_000;
 
 function createHoleDetector({ patienceMs, settleMs }: HoleOptions): Holes {

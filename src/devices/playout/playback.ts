@@ -1,4 +1,4 @@
-import { measureLevel } from '../../audio/level.ts';
+import { audibleDbfs, measureLevel } from '../../audio/level.ts';
 import { atTurnEnd, type Clock } from '../../kernel/clock.ts';
 import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import { watchLateness } from '../../kernel/lateness.ts';
@@ -342,7 +342,6 @@ interface Hold {
 
 /** After a pause of this length the reply has ended, or the service has noticed the interruption. */
 const pauseMs = 500;
-const audibleDbfs = -60;
 
 export function createHold(): Hold {
   let heardAt: number | undefined;

@@ -1,6 +1,7 @@
 import { errors } from 'jose';
 import { messageOf } from '../../kernel/thrown.ts';
 import { findToken, type TokenProblem } from '../../protocol/first-message.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import { maxFieldLength } from '../../protocol/token-request.ts';
 import { readToken } from '../../wire/read-token.ts';
 
@@ -73,5 +74,5 @@ function claimProblem(
 
 /** A duration in seconds, with a useful number of digits. */
 export function seconds(value: number): string {
-  return value < 100 ? `${value.toFixed(1)} s` : `${Math.round(value)} s`;
+  return secondsText(value * 1000, value < 100 ? 1 : 0);
 }

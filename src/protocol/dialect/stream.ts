@@ -3,6 +3,9 @@ import { defaultFrameMs } from '../audio-format.ts';
 import { closesSchema } from './closes.ts';
 import { messageFields, messageList } from './fields.ts';
 
+/** How much audio one message of the service may hold, in milliseconds. */
+export const replyFrameMsBounds = { min: 5, max: 1_000 } as const;
+
 const furtherFields = messageFields
   .default({})
   .describe(
@@ -137,8 +140,8 @@ export const streamSchema = z
       .describe('Largest message; a longer one closes with 1009'),
     replyFrameMs: z
       .int()
-      .min(5)
-      .max(1_000)
+      .min(replyFrameMsBounds.min)
+      .max(replyFrameMsBounds.max)
       .default(defaultFrameMs)
       .describe('Audio in one message of the service, in milliseconds'),
     oddBytes: z

@@ -2,10 +2,11 @@ import { VoiceCheck, type VoiceVerdict } from '../../audio/verdict/voice-check.t
 import { isWrongFormat, type VoiceFinding, voiceFindings } from '../../audio/verdict/voice-findings.ts';
 import { bytesPerMs } from '../../protocol/audio-format.ts';
 import { connectedKind } from '../../protocol/messages.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import type { JudgedVoice } from '../reply-audio.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { audioOf, type SeenStream } from '../stream-seen.ts';
-import { confirmationOf, connections, deviceSecondsText } from './device-seen.ts';
+import { confirmationOf, connections } from './device-seen.ts';
 
 /** What a device sends after its token. */
 export const audioRules: readonly Rule[] = [
@@ -32,8 +33,8 @@ function judgeStart(stream: SeenStream): Finding | undefined {
     return confirmed === undefined ? undefined : pass('no audio before the confirmation', stream);
   if (confirmed === undefined) return fail('audio was sent, but the stream was never confirmed', stream);
   if (audio.at >= confirmed.at)
-    return pass(`audio began ${deviceSecondsText(audio.at - confirmed.at)} after the confirmation`, stream);
-  return fail(`audio came ${deviceSecondsText(confirmed.at - audio.at)} before the confirmation`, stream);
+    return pass(`audio began ${secondsText(audio.at - confirmed.at, 1)} after the confirmation`, stream);
+  return fail(`audio came ${secondsText(confirmed.at - audio.at, 1)} before the confirmation`, stream);
 }
 
 /**
@@ -75,7 +76,7 @@ export function judgeSentVoice(stream: Seen, { check, count, audioMs }: SentVoic
   const weak = verdict.findings.filter((finding) => voiceFindings[finding].about === 'room');
   if (weak.length > 0) return warn(weak.map(told).join('; '), stream);
   return pass(
-    `${deviceSecondsText(audioMs)} of audio fit the format, at ${verdict.pace.timesRealTime} × real time`,
+    `${secondsText(audioMs, 1)} of audio fit the format, at ${verdict.pace.timesRealTime} × real time`,
     stream,
   );
 }
@@ -94,14 +95,14 @@ function judgePace(
   const { timesRealTime, longestGapMs: gapMs, burstMessages } = verdict.pace;
   if (timesRealTime === null)
     return audioMs > 2 * leastMs
-      ? fail(`${deviceSecondsText(audioMs)} of audio came within ${leastMs / 1000} s`, stream)
-      : unknown(`only ${deviceSecondsText(audioMs)} of audio: too little to judge its pace`, stream);
+      ? fail(`${secondsText(audioMs, 1)} of audio came within ${leastMs / 1000} s`, stream)
+      : unknown(`only ${secondsText(audioMs, 1)} of audio: too little to judge its pace`, stream);
   const wrong = ofTheRate.find((finding) => verdict.findings.includes(finding));
   if (wrong !== undefined && (timesRealTime > fastest || timesRealTime < slowest))
     return fail(remarksOf(verdict)(wrong), stream);
   if (verdict.findings.includes('bursts'))
     return fail(`${burstMessages} of ${count} messages came in bursts: spread them over time`, stream);
   return gapMs > longestGapMs
-    ? warn(`a gap of ${deviceSecondsText(gapMs)} between messages`, stream)
+    ? warn(`a gap of ${secondsText(gapMs, 1)} between messages`, stream)
     : undefined;
 }

@@ -1,3 +1,5 @@
+import { secondsText } from '../../protocol/time-text.ts';
+
 /** How a device spreads its attempts while they fail. Times are milliseconds. */
 
 /** This many attempts within this time are a storm, whatever follows. */
@@ -35,7 +37,7 @@ export function waitsBetween(times: readonly number[]): number[] {
 /** The waits for people: `0.5 s, 1.1 s, 2.0 s`. */
 export function waitsText(times: readonly number[]): string {
   return waitsBetween(times)
-    .map((ms) => `${(ms / 1000).toFixed(1)} s`)
+    .map((ms) => secondsText(ms, 1))
     .join(', ');
 }
 

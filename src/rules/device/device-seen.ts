@@ -81,8 +81,3 @@ export function interruptions(seen: readonly Seen[]): (SeenStream & { exchange: 
       stream.exchange.end?.by === 'service' && confirmationOf(stream) !== undefined,
   );
 }
-
-/** A duration for people: `0.3 s`. */
-export function deviceSecondsText(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
-}

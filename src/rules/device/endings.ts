@@ -1,16 +1,11 @@
 import { closeCodes } from '../../protocol/close-codes.ts';
 import { connectionsPerDevice } from '../../protocol/rate-limit.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import type { Side, WireMessage } from '../../wire/exchange.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown, warn } from '../rule.ts';
 import { endText, type SeenStream } from '../stream-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
-import {
-  confirmationOf,
-  connections,
-  deviceRequests,
-  deviceSecondsText,
-  interruptions,
-} from './device-seen.ts';
+import { confirmationOf, connections, deviceRequests, interruptions } from './device-seen.ts';
 
 /** How a device ends its streams, and goes on when one is ended. */
 export const endingRules: readonly Rule[] = [
@@ -44,7 +39,7 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
   const storm = findStorm(asked.map(({ exchange }) => exchange.at));
   if (storm !== undefined)
     return fail(
-      `${storm.attempts} attempts in ${deviceSecondsText(storm.ms)}, after ${endText(first)}`,
+      `${storm.attempts} attempts in ${secondsText(storm.ms, 1)}, after ${endText(first)}`,
       evidence,
     );
   if (growsApart(times) === false)
@@ -54,7 +49,7 @@ function judgeReturn(seen: readonly Seen[]): Finding | undefined {
     );
   const [back] = returns;
   if (back === undefined) return unknown(`${endText(first)}; it did not reconnect`, first);
-  return pass(`${endText(first)}; it reconnected after ${deviceSecondsText(back.afterMs)}`, evidence);
+  return pass(`${endText(first)}; it reconnected after ${secondsText(back.afterMs, 1)}`, evidence);
 }
 
 function judgeNumber(seen: readonly Seen[]): Finding | undefined {

@@ -5,13 +5,14 @@ import {
   readRateLimitHeaders,
   retryAfterHeaderName,
 } from '../../protocol/rate-limit.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import { jsonMediaType } from '../../protocol/token-request.ts';
 import { headerValue } from '../../wire/headers.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, show, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
 import { mediaTypeOf, requestFields, type SeenToken } from '../token-seen.ts';
 import { findStorm, growsApart, waitsText } from './backoff.ts';
-import { answeredAt, connections, deviceRequests, deviceSecondsText, isGranted } from './device-seen.ts';
+import { answeredAt, connections, deviceRequests, isGranted } from './device-seen.ts';
 
 const section = `POST ${tokenPath()}`;
 
@@ -79,9 +80,9 @@ function judgeWait(one: SeenToken, next: SeenToken | undefined): Finding {
   const told = toldWait(one);
   if (next === undefined) return unknown(`it did not ask again after ${rateLimited}`, one);
   const waitedMs = next.exchange.at - answeredAt(one);
-  const waited = `after ${rateLimited} it asked again in ${deviceSecondsText(waitedMs)}`;
+  const waited = `after ${rateLimited} it asked again in ${secondsText(waitedMs, 1)}`;
   if (told === undefined) return pass(waited, [one, next]);
-  const text = `${waited}; ${told.name} said ${deviceSecondsText(told.ms)}`;
+  const text = `${waited}; ${told.name} said ${secondsText(told.ms, 1)}`;
   return waitedMs < told.ms - earlyMs ? fail(text, [one, next]) : pass(text, [one, next]);
 }
 
@@ -103,7 +104,7 @@ function judgeSpread(limited: readonly SeenToken[], times: readonly number[]): F
   const storm = findStorm(times);
   if (storm !== undefined)
     return fail(
-      `${storm.attempts} requests in ${deviceSecondsText(storm.ms)}, while it was rate limited`,
+      `${storm.attempts} requests in ${secondsText(storm.ms, 1)}, while it was rate limited`,
       limited,
     );
   if (limited.some((one) => toldWait(one) !== undefined)) return undefined;
@@ -123,11 +124,11 @@ function judgeRefused(seen: readonly Seen[]): Finding | undefined {
   if (connected !== undefined) return connected;
   const storm = findStorm(refused.map(({ exchange }) => exchange.at));
   if (storm !== undefined)
-    return fail(`${storm.attempts} requests in ${deviceSecondsText(storm.ms)}, all of them refused`, refused);
+    return fail(`${storm.attempts} requests in ${secondsText(storm.ms, 1)}, all of them refused`, refused);
   const next = asked[asked.indexOf(first) + 1];
   const after = `after ${answerText(first)} it`;
   if (next === undefined) return pass(`${after} did not connect`, refused);
-  return pass(`${after} asked again in ${deviceSecondsText(next.exchange.at - answeredAt(first))}`, refused);
+  return pass(`${after} asked again in ${secondsText(next.exchange.at - answeredAt(first), 1)}`, refused);
 }
 
 /** A connection that follows a refusal, with no token to present. */

@@ -1,4 +1,5 @@
 import { absenceProblem, firstBinaryProblem, type TokenProblem } from '../../protocol/first-message.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import { type Finding, fail, gravest, pass, type Rule, type Seen, unknown } from '../rule.ts';
 import type { SeenStream } from '../stream-seen.ts';
 import { grants } from '../token-seen.ts';
@@ -7,7 +8,6 @@ import {
   connections,
   deviceMessages,
   deviceRequests,
-  deviceSecondsText,
   isGranted,
   type ShownToken,
   shownTokens,
@@ -92,7 +92,7 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
   });
   const old = ages.find(({ ms }) => ms > longestAgeMs);
   if (old !== undefined)
-    return fail(`a token was presented ${deviceSecondsText(old.ms)} after it was issued`, [
+    return fail(`a token was presented ${secondsText(old.ms, 1)} after it was issued`, [
       old.grant,
       old.stream,
     ]);
@@ -100,7 +100,7 @@ function judgeUse(seen: readonly Seen[]): Finding | undefined {
     shown.length === 1 ? 'one connection, one token' : `${shown.length} connections, each with its own token`;
   const slowest = Math.max(0, ...ages.map(({ ms }) => ms));
   return pass(
-    `${count}, used within ${deviceSecondsText(slowest)}`,
+    `${count}, used within ${secondsText(slowest, 1)}`,
     shown.map(({ stream }) => stream),
   );
 }
@@ -128,7 +128,7 @@ function judgeRefusal(seen: readonly Seen[]): Finding | undefined {
       const endedAt = stream.exchange.end?.at ?? stream.exchange.upgrade.at;
       const next = deviceRequests(seen).find(({ exchange }) => exchange.at >= endedAt);
       if (next === undefined) return [unknown('it did not reconnect after its token was refused', stream)];
-      const after = deviceSecondsText(next.exchange.at - endedAt);
+      const after = secondsText(next.exchange.at - endedAt, 1);
       return [
         pass(`it asked for a new token after ${after}${isGranted(next) ? '' : ', which was not granted'}`, [
           stream,

@@ -2,14 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import {
-  atTurnEnd,
-  type Clock,
-  type ClockTimer,
-  repeat,
-  systemClock,
-  waitUntil,
-} from '../../kernel/clock.ts';
+import { atTurnEnd, type Clock, type ClockTimer, systemClock, waitUntil } from '../../kernel/clock.ts';
 import { createRedactor } from '../../kernel/redact.ts';
 import { serviceUrl, streamPath } from '../../protocol/paths.ts';
 import { createFastDialer } from '../../wire/client/fast-stream.ts';
@@ -53,8 +46,6 @@ const slotsPerFrame = 10;
 const secondMs = 1_000;
 /** Between the end of the warm-up and the first arrival. */
 const restMs = 50;
-/** How often a generator looks whether it stood still. */
-const lookEveryMs = 20;
 
 /** Runs a part of a plan, and resolves when its last session has ended. An aborted signal ends it; it does not throw. */
 export async function generate(job: LoadJob, reporting: LoadReporting): Promise<void> {
@@ -63,8 +54,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
   setMaxListeners(0, signal);
   const plan = planLoad(job.order);
   const startedAt = clock.now() + job.startAt - clock.wall();
-  const pauses = clock === systemClock ? new Pauses(() => clock.now()) : undefined;
-  const looking = pauses && repeat(clock, lookEveryMs, () => pauses.look());
+  const pauses = clock === systemClock ? new Pauses(clock) : undefined;
   const tally = new Tally(pauses);
   const context: LoadContext = {
     clock,
@@ -96,7 +86,7 @@ export async function generate(job: LoadJob, reporting: LoadReporting): Promise<
     await Promise.all(sessions);
   } finally {
     context.pulse.close();
-    looking?.cancel();
+    pauses?.stop();
     reports.end();
   }
 }

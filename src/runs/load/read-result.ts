@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { loadTaskNames } from '../../config/load-tasks.ts';
 import { loadMetricNames } from '../../config/threshold.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
-import { cutText, escapeText, jsonText } from '../../kernel/escape.ts';
+import { cutText, jsonText } from '../../kernel/escape.ts';
 import { failureKinds } from '../../kernel/failure-kind.ts';
 import { isRecord } from '../../protocol/error-body.ts';
 import { describeIssue, readOnce } from '../../protocol/schema-problem.ts';
@@ -22,7 +22,7 @@ const lastMs = 8.64e15;
 
 const count = z.int().nonnegative();
 const number = z.number().nonnegative();
-const text = (most: number) => z.string().max(most).transform(escapeText);
+const text = (most: number) => z.string().max(most);
 
 /** A list whose length is looked at before its entries: each wrong entry would be a problem of its own. */
 const listOf = <Entry extends z.ZodType>(entry: Entry, most: number) =>
@@ -107,7 +107,8 @@ const resultSchema = z.object({
 
 const secondSchema = z.object({
   second: count,
-  counts,
+  // A session that this machine could not start is taken back, maybe in the next second.
+  counts: counts.extend({ arrived: z.int() }),
   open: count,
   times: someOf(loadMetricNames, pairs),
   late: pairs,

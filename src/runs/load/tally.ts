@@ -1,5 +1,7 @@
 import type { LoadMetric } from '../../config/threshold.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import type { FailureKind } from '../../kernel/failure-kind.ts';
+import { type Lateness, watchLateness } from '../../kernel/lateness.ts';
 import { toMicroseconds } from './histogram.ts';
 import { type LoadCounts, type LoadTick, noCounts } from './tick.ts';
 
@@ -10,30 +12,29 @@ const classes = 10_000;
 /** A shorter stand-still is lateness, which is measured by itself. */
 const shortestPauseMs = 100;
 
-/**
- * Sees for how long its own process stood still: it was stopped, or the machine was busy with others. It is looked at often,
- * and a long time between two looks is a pause. Times are monotonic milliseconds.
- */
+/** Knows for how long its own process stood still: it was stopped, or the machine was busy. Times are monotonic milliseconds. */
 export class Pauses {
-  readonly #now: () => number;
-  #lookedAt: number;
+  readonly #clock: Clock;
+  readonly #lateness: Lateness;
   #endedAt = Number.NEGATIVE_INFINITY;
   #longestMs = 0;
 
-  constructor(now: () => number) {
-    this.#now = now;
-    this.#lookedAt = now();
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#lateness = watchLateness(clock, (_lateMs, stoodMs) => {
+      if (stoodMs < shortestPauseMs) return;
+      this.#endedAt = clock.now();
+      this.#longestMs = Math.max(this.#longestMs, stoodMs);
+    });
   }
 
   look(): number {
-    const now = this.#now();
-    const pauseMs = now - this.#lookedAt;
-    this.#lookedAt = now;
-    if (pauseMs >= shortestPauseMs) {
-      this.#endedAt = now;
-      this.#longestMs = Math.max(this.#longestMs, pauseMs);
-    }
-    return now;
+    this.#lateness.look();
+    return this.#clock.now();
+  }
+
+  stop(): void {
+    this.#lateness.stop();
   }
 
   /** Whether any of the time from `since` to now was a pause. */

@@ -4,6 +4,7 @@ import { version } from '../../kernel/version.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
 import { closeCodes } from '../../protocol/close-codes.ts';
 import type { EmulatorState } from '../../protocol/control.ts';
+import { secondsText } from '../../protocol/time-text.ts';
 import type { EmulatorEvents } from '../events.ts';
 import type { Faults } from '../faults/faults.ts';
 import { type Eventually, whenKnown } from '../state/eventual.ts';
@@ -76,7 +77,7 @@ export function createControl(options: ControlOptions): AnyControl {
     send: streams.send,
     speak: (selector, pcm) =>
       whenKnown(streams.speak(selector, pcm), (reached) => {
-        log(`${(msForBytes(pcm.length) / 1000).toFixed(2)} s of speech`, reached);
+        log(`${secondsText(msForBytes(pcm.length))} of speech`, reached);
         return reached;
       }),
     event: (selector, name) =>

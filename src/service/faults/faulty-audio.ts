@@ -1,4 +1,5 @@
 import type { Clock, ClockTimer } from '../../kernel/clock.ts';
+import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesPerSample, msForBytes, sampleRate } from '../../protocol/audio-format.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import type { FaultSubject, Faults } from './faults.ts';
@@ -44,7 +45,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   };
   const takeOldest = (): Buffer | undefined => {
     const oldest = held.shift();
-    heldBytes -= oldest?.pcm.length ?? 0;
+    if (oldest !== undefined) heldBytes -= weighPart(oldest.pcm.length);
     return oldest?.pcm;
   };
   const arm = () => {
@@ -53,7 +54,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
   };
   const hold = (pcm: Buffer, dueAt: number) => {
     held.push({ pcm, dueAt });
-    heldBytes += pcm.length;
+    heldBytes += weighPart(pcm.length);
     while (heldBytes > maxHeldBytes) takeOldest();
     arm();
   };
@@ -79,6 +80,7 @@ export function createFaultyAudio({ faults, subject, clock, out }: FaultyAudioOp
     close() {
       timer?.cancel();
       held.length = 0;
+      heldBytes = 0;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { ServiceMessage } from '../../protocol/messages.ts';
+import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
-import { roundMs } from '../metrics.ts';
 import type { EventMatch, Following } from './conversation-plan.ts';
 import { findMismatch, matchesText } from './field-match.ts';
 import type { TurnAudio } from './turn-audio.ts';

@@ -4,8 +4,8 @@ import { wireFormat } from '../../audio/source-format.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
+import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
-import { roundMs } from '../metrics.ts';
 import type { ConversationPlan, TurnCue, TurnPlan } from './conversation-plan.ts';
 import { createTurn, type Turn } from './turn.ts';
 

@@ -1,9 +1,12 @@
 import type { Level } from '../../audio/level.ts';
+import { audibleDbfs } from '../../audio/level.ts';
 import { createSentSpeech } from '../../audio/sent-speech.ts';
+import { replyOverAt } from '../../audio/turn-taking.ts';
 import type { AudioLimits } from '../../kernel/audio-limits.ts';
 import { msForBytes } from '../../protocol/audio-format.ts';
+import { roundMs } from '../../protocol/time-text.ts';
 import { type ExpectationVerdict, judgeExpectedAudio } from '../expectations.ts';
-import { audibleDbfs, createMetrics, type Metrics, roundMs } from '../metrics.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
 
 /** The progress of the reply to a turn. */
 export type TurnReplyState = 'awaited' | 'none' | 'begun' | 'ended';
@@ -135,11 +138,16 @@ export function createTurnAudio(options: TurnAudioOptions): TurnAudio {
     replyState(now) {
       const endedAt = speechEndedAt();
       if (endedAt === undefined) return 'awaited';
-      if (replyBegunAt === undefined) {
-        return now - Math.max(endedAt, clipEndedAt ?? 0, pausedUntil()) >= waitMs ? 'none' : 'awaited';
-      }
-      const heardAt = Math.max(replyBegunAt, reply.lastAudibleAt ?? 0, pausedUntil());
-      return now >= heardAt + settleMs ? 'ended' : 'begun';
+      const overAt = replyOverAt(
+        {
+          begunAt: replyBegunAt,
+          awaitedFrom: Math.max(endedAt, clipEndedAt ?? 0, pausedUntil()),
+          heardAt: Math.max(reply.lastAudibleAt ?? 0, pausedUntil()),
+        },
+        { waitMs, settleMs },
+      );
+      if (replyBegunAt === undefined) return now >= overAt ? 'none' : 'awaited';
+      return now >= overAt ? 'ended' : 'begun';
     },
     judge(expectations) {
       const endedAt = speechEndedAt();

@@ -1,4 +1,5 @@
 import type { Level } from '../../audio/level.ts';
+import { weighPart } from '../../kernel/part-bytes.ts';
 import { bytesForMs } from '../../protocol/audio-format.ts';
 import type { ServiceMessage } from '../../protocol/messages.ts';
 import { type ExpectationVerdict, verdict } from '../expectations.ts';
@@ -60,7 +61,7 @@ export function createTurn(plan: TurnPlan, options: TurnOptions): Turn {
       audio.received(pcm, level, now);
       if (plan.judge === undefined || replyBytes >= maxJudgedBytes) return;
       reply.push(pcm);
-      replyBytes += pcm.length;
+      replyBytes += weighPart(pcm.length);
     },
     message(message, now) {
       awaited.message(message, now);

@@ -1,4 +1,5 @@
 import { Box, Text } from 'ink';
+import { audibleDbfs } from '../../audio/level.ts';
 import type { StreamModel, TimelineMark } from '../stream-model.ts';
 import { type Colour, colours, useGlyphs } from '../theme.ts';
 import { columnOf, readVoice, type TimelineAxis, timelineSpanMs } from '../timeline.ts';
@@ -13,8 +14,6 @@ interface TimelineProps {
 }
 
 const labelWidth = 4;
-/** Quieter than this is silence. */
-const audibleDbfs = -60;
 /** The usual range of speech, so that the height of a column shows its shape. */
 const [lowDbfs, highDbfs] = [-42, -9];
 

@@ -1,7 +1,10 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { loadPlanLines, loadSummaryLines } from '../../../src/report/load-lines.ts';
+import { createStyle } from '../../../src/report/style.ts';
 import { readResult } from '../../../src/runs/load/read-result.ts';
 import { createTotals, encodeResult, type LoadResult, mergeResults } from '../../../src/runs/load/result.ts';
+import { judgeResult } from '../../../src/runs/load/summary.ts';
 import { tickOf } from './ticks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a forged file has any shape
@@ -180,17 +183,29 @@ describe('a forged result with', () => {
   });
 });
 
-test('texts of a result are shown without control characters', () => {
+test('a second in which a session was taken back is read, a result with fewer than none is not', () => {
+  const result = written();
+  result.series[1].counts.arrived = -1;
+  expect(read(result).series[1]?.counts.arrived).toBe(-1);
+  result.series[1].counts.done = -1;
+  expect(() => read(result)).toThrow('series.1.counts.done: -1, expected number to be >=0');
+});
+
+test('texts of a result are read as they are, and shown once without control characters', () => {
   const result = written();
   result.stopped = `Interrupted${esc}[2J`;
   result.facts.arrival = 'burst:1\u202e';
   result.generators[0].lost = 'gone\r\n::error::';
-  const { stopped, facts, generators } = read(result);
-  expect([stopped, facts.arrival, generators[0]?.lost]).toEqual([
-    'Interrupted\\u001b[2J',
-    'burst:1\\u202e',
-    'gone\\u000d\\n::error::',
-  ]);
+  result.facts.target = 'http://a\\b';
+  const known = read(result);
+  expect(known.stopped).toBe(`Interrupted${esc}[2J`);
+  const { summary } = judgeResult(mergeResults([known]), []);
+  const plain = createStyle(false);
+  const shown = [...loadPlanLines(summary.facts, plain), ...loadSummaryLines(summary, plain)].join('\n');
+  expect(shown).toContain('Interrupted\\u001b[2J');
+  expect(shown).toContain('http://a\\b');
+  expect(shown).toContain('burst:1\\u202e');
+  expect(shown).not.toContain(esc);
 });
 
 test('a result of a version that did not measure its own pauses merges with one that did', () => {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { Clock } from '../../../src/kernel/clock.ts';
 import { Pauses, Tally } from '../../../src/runs/load/tally.ts';
 
 /** A tally whose process is looked at every 20 ms, but while it stands still. */
 function measure() {
   let now = 1_000;
-  const pauses = new Pauses(() => now);
+  const clock: Clock = { now: () => now, wall: () => now, after: () => ({ cancel() {} }) };
+  const pauses = new Pauses(clock);
   return {
     tally: new Tally(pauses),
     pass(ms: number) {

@@ -1,8 +1,8 @@
-import { measureLevel } from '../../../audio/level.ts';
+import { dbfsText, measureLevel, silentDbfs } from '../../../audio/level.ts';
 import { escapeText, jsonLine } from '../../../kernel/escape.ts';
 import { msForBytes } from '../../../protocol/audio-format.ts';
+import { roundMs } from '../../../protocol/time-text.ts';
 import { originSigns, timeText } from '../../../report/event-words.ts';
-import { silentDbfs } from '../../../report/session-lines.ts';
 import type { Style } from '../../../report/style.ts';
 import type { WireMessage } from '../../../wire/exchange.ts';
 import type { Tap } from '../../../wire/tap.ts';
@@ -125,7 +125,7 @@ function frameJson(message: WireMessage, t: number): Record<string, unknown> {
   const { from, opcode, bytes } = message;
   return {
     type: 'frame',
-    t: Math.round(t * 10) / 10,
+    t: roundMs(t),
     from,
     opcode,
     bytes,
@@ -148,5 +148,5 @@ function contentText(message: WireMessage): string {
 
 function levelText(data: Buffer): string {
   const { rmsDbfs } = measureLevel(data);
-  return rmsDbfs <= silentDbfs ? 'of silence' : `at ${rmsDbfs.toFixed(0)} dBFS`;
+  return rmsDbfs <= silentDbfs ? 'of silence' : `at ${dbfsText(rmsDbfs, 0)}`;
 }

@@ -1,13 +1,8 @@
 import { closeCodes } from '../../../protocol/close-codes.ts';
 import type { FaultInput } from '../../../protocol/faults.ts';
+import { secondsText } from '../../../protocol/time-text.ts';
 import { growsApart, waitsText } from '../../../rules/device/backoff.ts';
-import {
-  connections,
-  deviceSecondsText,
-  interruptions,
-  shownTokens,
-  tokenName,
-} from '../../../rules/device/device-seen.ts';
+import { connections, interruptions, shownTokens, tokenName } from '../../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown } from '../../../rules/rule.ts';
 import { judgeBy, judgeComeback } from '../judging.ts';
 import {
@@ -189,13 +184,13 @@ function judgeHalfOpen(view: DrillView): Finding {
   if (end === undefined)
     return second === undefined
       ? fail(
-          `nothing arrived and no ping was answered for ${deviceSecondsText(view.now - at)}, but it did not notice`,
+          `nothing arrived and no ping was answered for ${secondsText(view.now - at, 1)}, but it did not notice`,
           first,
         )
       : fail('it opened a new connection and left the dead one open', [first, second]);
-  const noticed = `it noticed after ${deviceSecondsText(end.at - at)}`;
+  const noticed = `it noticed after ${secondsText(end.at - at, 1)}`;
   if (end.at - at > view.deviceTimeoutMs)
-    return fail(`${noticed}, the limit is ${deviceSecondsText(view.deviceTimeoutMs)}`, first);
+    return fail(`${noticed}, the limit is ${secondsText(view.deviceTimeoutMs, 1)}`, first);
   return judgeComeback(
     view,
     second === undefined ? unknown(noticed, first) : pass(`${noticed} and reconnected`, [first, second]),
@@ -237,11 +232,11 @@ function judgePings(view: DrillView): Finding {
       ({ from, opcode, at }) => from === 'device' && opcode === 'pong' && at >= ping.at,
     );
     if (pong !== undefined)
-      return pass(`it answered a ping after ${deviceSecondsText(pong.at - ping.at)}`, stream);
+      return pass(`it answered a ping after ${secondsText(pong.at - ping.at, 1)}`, stream);
     // A cut stream is told by the service's next ping, which comes as soon.
     if (end?.by === 'service' || view.now - ping.at > answerMs)
       return fail(
-        `a ping was not answered within ${deviceSecondsText(answerMs)}: a service considers such a stream lost`,
+        `a ping was not answered within ${secondsText(answerMs, 1)}: a service considers such a stream lost`,
         stream,
       );
   }
@@ -254,12 +249,12 @@ function judgeAnswer(view: DrillView): Finding {
   if (stream === undefined || at === undefined) return unknown('no stream was open', view.seen);
   const { end } = stream.exchange;
   const lateMs = sentMs(stream, at + inFlightMs);
-  if (lateMs > 0) return fail(`it sent ${deviceSecondsText(lateMs)} of audio after the close`, stream);
+  if (lateMs > 0) return fail(`it sent ${secondsText(lateMs, 1)} of audio after the close`, stream);
   if (end === undefined)
-    return fail(`it did not answer the close within ${deviceSecondsText(view.now - at)}`, stream);
+    return fail(`it did not answer the close within ${secondsText(view.now - at, 1)}`, stream);
   if (end.code === closeCodes.abnormal)
     return fail('it cut the connection and did not answer the close', stream);
-  return pass(`it answered the close after ${deviceSecondsText(end.at - at)}`, stream);
+  return pass(`it answered the close after ${secondsText(end.at - at, 1)}`, stream);
 }
 
 /** How a device ends: D13. */
@@ -312,11 +307,11 @@ function judgeOrphans(view: DrillView): Finding {
   if (first === undefined) return unknown('no stream was left unconfirmed', view.seen);
   if (back === undefined && isOpen(first))
     return unknown(
-      `it waited ${deviceSecondsText(view.now - first.exchange.upgrade.at)} and longer for the confirmation`,
+      `it waited ${secondsText(view.now - first.exchange.upgrade.at, 1)} and longer for the confirmation`,
       first,
     );
   if (back !== undefined && orphans.length > 0)
     return fail('it connected again and left the old connection open', [...orphans, back]);
-  const waited = deviceSecondsText((first.exchange.end?.at ?? view.now) - first.exchange.upgrade.at);
+  const waited = secondsText((first.exchange.end?.at ?? view.now) - first.exchange.upgrade.at, 1);
   return pass(`it gave up after ${waited} and closed the connection`, first);
 }

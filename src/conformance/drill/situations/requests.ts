@@ -1,6 +1,7 @@
 import { tokenPath } from '../../../protocol/paths.ts';
+import { secondsText } from '../../../protocol/time-text.ts';
 import { findStorm } from '../../../rules/device/backoff.ts';
-import { deviceRequests, deviceSecondsText } from '../../../rules/device/device-seen.ts';
+import { deviceRequests } from '../../../rules/device/device-seen.ts';
 import { type Finding, fail, pass, unknown, warn } from '../../../rules/rule.ts';
 import { streams } from '../../../rules/stream-seen.ts';
 import { deviceEndText, judgeBy } from '../judging.ts';
@@ -69,7 +70,7 @@ function judgeLimited(view: DrillView): Finding {
   const [first] = deviceRequests(view.seen);
   if (first === undefined) return found;
   if (view.device.ended !== undefined) return pass(`it gave up: ${deviceEndText(view)}`, first);
-  return warn(`it did not ask again within ${deviceSecondsText(view.now - first.exchange.at)}`, first);
+  return warn(`it did not ask again within ${secondsText(view.now - first.exchange.at, 1)}`, first);
 }
 
 function refusing(name: string, title: string, service: Service): Situation {

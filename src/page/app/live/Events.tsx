@@ -4,6 +4,7 @@ import { jsonLines } from '../../../kernel/escape.ts';
 import { originSigns, whoText } from '../../../report/event-words.ts';
 import { heldCount, type Row } from '../../../ui/event-list.ts';
 import { filterExample } from '../../../ui/keys.ts';
+import { tones } from '../../view-data.ts';
 import { paintSoon } from '../picture/painting.ts';
 import {
   copyJson,
@@ -15,7 +16,6 @@ import {
   pressList,
   setEventFilter,
 } from './event-keys.ts';
-import { tones } from './session.ts';
 import { list } from './store.ts';
 
 const rowPx = 24;

@@ -1,4 +1,5 @@
 import { pageData } from '../../../protocol/control-paths.ts';
+import { secondsText } from '../../../protocol/time-text.ts';
 import type { RecordingState } from '../../messages.ts';
 import { askJson } from './api.ts';
 import { reportOutcome } from './notice.ts';
@@ -17,9 +18,7 @@ export function startRecording(stream: number): Promise<void> {
 }
 
 export function stopRecording(id: number): Promise<void> {
-  return reportOutcome(
-    post('stop', { id }).then((state) => `Recorded ${(state.durationMs / 1000).toFixed(1)} s`),
-  );
+  return reportOutcome(post('stop', { id }).then((state) => `Recorded ${secondsText(state.durationMs, 1)}`));
 }
 
 /** Records a stream, from now on. */
@@ -35,7 +34,7 @@ export function RecordButton({ stream }: { stream: number }) {
       <span class={running === undefined ? 'bad' : ''} aria-hidden="true">
         ●
       </span>{' '}
-      {running === undefined ? 'Record' : `Stop, ${(running.durationMs / 1000).toFixed(0)} s`}
+      {running === undefined ? 'Record' : `Stop, ${secondsText(running.durationMs, 0)}`}
     </button>
   );
 }

@@ -4,6 +4,7 @@ import { pageData } from '../../../protocol/control-paths.ts';
 import { verdictText } from '../../../report/emulator-lines.ts';
 import { countText } from '../../../report/event-words.ts';
 import { peakMs } from '../../messages.ts';
+import { tones } from '../../view-data.ts';
 import { peaksOfBytes } from '../picture/peaks.ts';
 import { placeTimeText } from '../picture/places.ts';
 import { createScroller, type Scroller } from '../picture/scroller.ts';
@@ -12,7 +13,7 @@ import { Actions } from './Actions.tsx';
 import { askEmulator } from './api.ts';
 import { reportOutcome } from './notice.ts';
 import { RecordButton } from './RecordButton.tsx';
-import { axisOf, type Session, tones } from './session.ts';
+import { axisOf, type Session } from './session.ts';
 import { elapsedMs, emulatorState, hello } from './store.ts';
 import { useBeat } from './use-beat.ts';
 

@@ -6,7 +6,7 @@ import type { EventWords } from '../../../report/event-words.ts';
 import type { EmulatorEvent, Judgement } from '../../../service/events.ts';
 import { createTranscript } from '../../../session/transcript.ts';
 import { type HeardStream, type HeardVoice, peakMs } from '../../messages.ts';
-import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
+import { type Axis, type Mark, type PictureSpan, tones } from '../../view-data.ts';
 
 /** Most marks of a session; the oldest are dropped. */
 const maxMarks = 1_000;
@@ -106,9 +106,6 @@ export function addEventToSession(
 function isJudgement(event: StreamEvent): event is StreamEvent & Judgement {
   return event.type === 'violation' || event.type === 'remark';
 }
-
-/** How an event is coloured. */
-export const tones = { info: 'ink', warning: 'note', error: 'bad' } as const;
 
 function markOf(event: StreamEvent, t: number, { subject, text, level }: EventWords): Mark | undefined {
   const name = nameOfMark(event, subject) ?? (level === 'info' ? undefined : subject);

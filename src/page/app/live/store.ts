@@ -2,7 +2,7 @@ import { batch, computed, signal } from '@preact/signals';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { EmulatorState } from '../../../protocol/control.ts';
 import { describeEmulatorEvent } from '../../../report/emulator-lines.ts';
-import { countText, sayWarning } from '../../../report/event-words.ts';
+import { countText, say } from '../../../report/event-words.ts';
 import { countEvent, noCounters } from '../../../report/serve-counters.ts';
 import type { EmulatorEvent } from '../../../service/events.ts';
 import { addRows, createList, type NewRow } from '../../../ui/event-list.ts';
@@ -140,7 +140,8 @@ function movedBy(event: EmulatorEvent): number | undefined {
 function lost(count: number, t: number): NewRow {
   return {
     t,
-    ...sayWarning('self', 'gap', `missed ${countText(count, 'event')}`),
+    ...say('self', 'gap', `missed ${countText(count, 'event')}`),
+    level: 'warning',
     event: { type: 'gap', count },
   };
 }

@@ -1,3 +1,4 @@
+import { secondsText } from '../../../protocol/time-text.ts';
 import type { Axis, Mark, PictureSpan } from '../../view-data.ts';
 import { gravity, marksInView, spansInView } from './in-view.ts';
 import { gutter, middle, pictureHeight, placeTimeText, rows } from './places.ts';
@@ -118,7 +119,7 @@ function drawTurns({ pen, colors, axis, x }: Drawing, voice: Voice): void {
     pen.box(left - 3, top, right - left + 6, height, color, 0.11);
     pen.fill(left, strip.top + 1, right - left, 2, color);
     if (turn.isOpen) continue;
-    const length = `${((turn.endMs - turn.startMs) / 1000).toFixed(2)} s`;
+    const length = secondsText(turn.endMs - turn.startMs);
     const room = x(turns[index + 1]?.startMs ?? Number.POSITIVE_INFINITY) - left - 8;
     const texts = turn.bargeIn ? [`${length}, talks over the AI`, length] : [length];
     const text = texts.find((one) => pen.widthOf(one) < room);

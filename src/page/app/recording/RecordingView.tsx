@@ -1,6 +1,7 @@
 import { type Signal, useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
+import { secondsText } from '../../../protocol/time-text.ts';
 import type { RecordingView as Data } from '../../view-data.ts';
 import { PlayerPanel } from './PlayerPanel.tsx';
 import { createPlayer } from './player.ts';
@@ -122,7 +123,7 @@ function TurnsTable({ data: { turns, gaps }, onSeek }: TableProps) {
                 <Seek t={t} onSeek={onSeek} />
               </td>
               {who}
-              <td>{(length / 1000).toFixed(2)} s</td>
+              <td>{secondsText(length)}</td>
               <td>{note}</td>
             </tr>
           ))}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { openStage } from '../../../src/conformance/drill/stage.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { tokenPath } from '../../../src/protocol/paths.ts';
+import { openStream } from '../../helpers/stream-client.ts';
+
+const mebibyte = 1024 * 1024;
+
+test('what is kept of a device that floods the service is bounded by its bytes', async () => {
+  const stage = await openStage({
+    situation: {
+      id: 'D1',
+      title: 'a flood',
+      service: { reply: 'silence' },
+      until: () => false,
+      longest: { ms: 1 },
+      judge: () => ({ verdict: 'pass', message: '', evidence: [] }),
+    },
+    access: {},
+    clock: systemClock,
+    device: undefined,
+    onChange: () => {},
+  });
+  try {
+    const answer = await fetch(`${stage.address.baseUrl}${tokenPath()}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ apiKey: 'key', deviceId: 'device-1' }),
+    });
+    const { token } = (await answer.json()) as { token: string };
+    const client = openStream(stage.address.wsUrl);
+    await client.opened;
+    await client.send(token);
+    await client.connected;
+    const audio = Buffer.alloc(mebibyte);
+    for (let count = 0; count < 80; count += 1) await client.send(audio);
+    client.socket.close(1000);
+    await client.closed;
+    const kept = stage.watch
+      .seen()
+      .flatMap(({ exchange }) => ('messages' in exchange ? exchange.messages : []));
+    const bytes = kept.reduce((sum, message) => sum + message.bytes, 0);
+    expect(bytes).toBeGreaterThan(60 * mebibyte);
+    expect(bytes).toBeLessThan(66 * mebibyte);
+  } finally {
+    await stage.close();
+  }
+});
