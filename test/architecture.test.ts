@@ -40,7 +40,8 @@ const typesOnly: readonly (readonly [from: string, to: string, ...except: string
   ['recording', 'session', 'session/ledger.ts', 'session/metrics.ts', 'session/session-tap.ts'],
   ['report', 'session'],
   ['report', 'runs'],
-  ['report', 'service'],
+  // How serious an event is.
+  ['report', 'service', 'service/events.ts'],
   ['report', 'recording'],
   ['ui', 'session', 'session/fold-audio.ts', 'session/metrics.ts'],
   ['ui', 'service'],

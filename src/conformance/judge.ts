@@ -15,7 +15,7 @@ export interface Judged {
 }
 
 /** What was asked at first, and what could have been. */
-export interface Asked {
+interface AskedSteps {
   plan: Plan;
   /** Every step that there is. */
   all: readonly Step[];
@@ -24,7 +24,7 @@ export interface Asked {
 }
 
 /** The verdict of the first try on a rule. */
-export function judgeFirst(rule: Rule, first: Try, { plan, all, levels, isStopped }: Asked): Finding {
+export function judgeFirst(rule: Rule, first: Try, { plan, all, levels, isStopped }: AskedSteps): Finding {
   const finding = rule.judge(first.seen);
   if (finding !== undefined) return finding;
   const steps = stepsFor(rule.id);

@@ -6,7 +6,7 @@ import { closeCodes } from '../protocol/close-codes.ts';
 import { readServiceBody } from '../protocol/read-message.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { type EmulatorEvent, type Judgement, levelOfEvent } from '../service/events.ts';
-import { countText, type EventWords, entryText, type Said, say, timeText } from './event-words.ts';
+import { countText, type EventWords, entryText, type SaidWords, say, timeText } from './event-words.ts';
 import type { Style } from './style.ts';
 
 /** The lines that plain output prints for an event of an emulator or a proxy. */
@@ -33,7 +33,7 @@ export function describeEmulatorEvent(event: EmulatorEvent): EventWords {
   };
 }
 
-function describe(event: EmulatorEvent): Said {
+function describe(event: EmulatorEvent): SaidWords {
   switch (event.type) {
     case 'listening':
       return say('self', 'listening', escapeText(event.baseUrl));
@@ -107,7 +107,7 @@ function describe(event: EmulatorEvent): Said {
 }
 
 /** An event of a later version, from its journal. */
-function describeUnknown(event: never): Said {
+function describeUnknown(event: never): SaidWords {
   return say('self', escapeText(String(Object(event).type)), '');
 }
 

@@ -25,9 +25,9 @@ export interface EventWords {
 export type EventOrigin = Side | 'self';
 
 /** What an event says, but for its level, which is decided where the event is declared. */
-export type Said = Pick<EventWords, 'from' | 'subject' | 'text'>;
+export type SaidWords = Pick<EventWords, 'from' | 'subject' | 'text'>;
 
-export function say(from: EventOrigin, subject: string, text: string): Said {
+export function say(from: EventOrigin, subject: string, text: string): SaidWords {
   return { from, subject, text };
 }
 

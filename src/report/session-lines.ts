@@ -4,7 +4,7 @@ import type { ServiceMessage } from '../protocol/messages.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import { readTranscript, type Spoken, spokenText } from '../protocol/transcript.ts';
 import type { SessionEvent } from '../session/events.ts';
-import { countText, type EventWords, eventLine, type Said, say } from './event-words.ts';
+import { countText, type EventWords, eventLine, type SaidWords, say } from './event-words.ts';
 import { createStyle, type Style } from './style.ts';
 import { expectationText, resultText, spreadText, summaryLines, summaryMsText } from './summary-lines.ts';
 
@@ -62,7 +62,7 @@ export function describeExpectations({ t, verdicts }: SessionEvent & { type: 'su
   }));
 }
 
-function describe(event: SessionEvent): Said {
+function describe(event: SessionEvent): SaidWords {
   switch (event.type) {
     case 'session': {
       const { source, format, device, wsUrl, version } = event;
@@ -108,7 +108,7 @@ function describe(event: SessionEvent): Said {
   }
 }
 
-function messageWords(event: SessionEvent & { type: 'message' }): Said {
+function messageWords(event: SessionEvent & { type: 'message' }): SaidWords {
   const spoken = transcriptOf(event);
   if (spoken !== undefined) return say('service', 'transcript', escapeText(spokenText(spoken)));
   const { category, kind, body } = event;
