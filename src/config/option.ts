@@ -65,6 +65,7 @@ export const groups = {
   pace: 'Pace and time limits:',
   loadDevices: 'Devices:',
   processes: 'Processes and machines:',
+  metrics: 'Metrics:',
   files: 'Files to write:',
   screen: 'Screen and page:',
   general: 'General:',

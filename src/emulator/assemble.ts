@@ -101,7 +101,8 @@ export function assemble(parts: ServiceParts): AssembledService {
     async open(control) {
       const opened = await openService({
         ...{ host, port, tls, events, faults, random, clock, baseClock },
-        ...{ page: options.page, observe: voice.observe },
+        ...{ page: options.page, observe: voice.observe, metrics: options.metrics, command: 'serve' },
+        open: () => voice.streams().map(({ connection }) => connection.totals),
         ...control,
         createServer: (made) =>
           createHttpServer({

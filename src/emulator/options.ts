@@ -3,6 +3,7 @@ import type { DialectInput } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import type { CreatePage } from '../service/control/page-handler.ts';
 import type { EmulatorListener } from '../service/events.ts';
+import type { ScrapeOptions } from '../service/metrics/service-metrics.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import type { Tap } from '../wire/tap.ts';
 import type { CreateReply } from './replies/reply.ts';
@@ -58,6 +59,8 @@ export interface EmulatorOptions {
   keepAudio?: boolean;
   /** Makes the page that a browser shows under the control API. Default: none. */
   page?: CreatePage | undefined;
+  /** Who may scrape its metrics, and whether they name devices. Default: this machine, and no. */
+  metrics?: ScrapeOptions | undefined;
   /** Faults from the start: `NAME:key=value,…` or objects. */
   faults?: readonly (FaultInput | string)[];
   /** Scenario for each stream: a file, the name of a shipped one, its content, or a loaded one. `reply` speaks for devices without steps. */

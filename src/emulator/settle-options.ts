@@ -94,6 +94,7 @@ const schemas: { [Name in keyof Required<EmulatorOptions>]: z.ZodType } = {
   tap: call,
   keepAudio: z.boolean(),
   page: call,
+  metrics: anything,
   faults: z.array(z.union([z.string(), anything])).readonly(),
   scenario: z.union([z.string(), anything]),
 };

@@ -6,6 +6,8 @@ export const controlPrefix = '/__voicectl';
 
 /** Where a browser finds the page of the emulator. */
 export const pagePath = `${controlPrefix}/`;
+/** Where Prometheus finds the metrics. */
+export const metricsPath = `${controlPrefix}/metrics`;
 /** Below the prefix: the files of the page, and what it asks for with the token of this start. */
 export const pageAssets = '/assets/';
 export const pageData = '/page/';

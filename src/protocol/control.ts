@@ -245,6 +245,11 @@ export const controlOperations = {
     body: eventSchema,
     response: reachedSchema,
   },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Metrics for Prometheus: text format 0.0.4, or OpenMetrics where Accept asks for it',
+  },
   openapi: { method: 'GET', path: '/openapi.json', summary: 'The HTTP side of the emulator, as OpenAPI' },
   asyncapi: { method: 'GET', path: '/asyncapi.json', summary: 'The voice stream, as AsyncAPI' },
   close: {

@@ -3,6 +3,7 @@ import type { DialectInput } from '../protocol/dialect.ts';
 import type { FaultInput } from '../protocol/faults.ts';
 import type { CreatePage } from '../service/control/page-handler.ts';
 import type { EmulatorListener } from '../service/events.ts';
+import type { ScrapeOptions } from '../service/metrics/service-metrics.ts';
 import type { TlsCertificate } from '../wire/server/certificate.ts';
 import type { Tap } from '../wire/tap.ts';
 
@@ -37,6 +38,8 @@ export interface ProxyOptions {
   record?: string | undefined;
   /** Makes the page that a browser shows under the control API. Default: none. */
   page?: CreatePage | undefined;
+  /** Who may scrape its metrics, and whether they name devices. Default: this machine, and no. */
+  metrics?: ScrapeOptions | undefined;
   /** Time of the proxy, for tests. */
   clock?: Clock;
   /** Called for each event, from the first. */

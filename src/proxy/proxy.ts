@@ -106,7 +106,8 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
   });
   const opened = await openService({
     ...{ host, port, tls, events, faults, random, clock, baseClock, control },
-    ...{ page: options.page, observe: streams.observe },
+    ...{ page: options.page, observe: streams.observe, metrics: options.metrics, command: 'proxy' },
+    open: () => streams.streams().map(({ connection }) => connection.totals),
     secret: options.controlSecret,
     trustsThisMachine: isLoopbackHost(host),
     createServer: (made) =>

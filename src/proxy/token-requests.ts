@@ -137,7 +137,8 @@ function rememberToken(
       const { rateLimit } = readRateLimit(answer, clock.wall());
       const { jti, exp } = issuedClaims(granted, named);
       const { remaining = 0, resetAtMs = 0 } = rateLimit;
-      events.of.service.emit({ type: 'token-issued', device: named, jti, exp, remaining, resetAtMs });
+      const ms = Math.round(seen.device.totalMs * 1000) / 1000;
+      events.of.service.emit({ type: 'token-issued', device: named, jti, exp, remaining, resetAtMs, ms });
     } else if (answer !== undefined && seen.device === seen.service)
       events.of.service.emit(refusedByTarget(answer, about));
   }

@@ -23,6 +23,8 @@ export type EmulatorEventBody =
       exp: number;
       remaining: number;
       resetAtMs: number;
+      /** From the request to the answer, in milliseconds. */
+      ms?: number;
       sent?: SentHeaders;
     }
   | {

@@ -12,6 +12,8 @@ import type { EmulatorEvents } from './events.ts';
 import type { Faults } from './faults/faults.ts';
 import { createNetworkFaults } from './faults/network-faults.ts';
 import { createUpgradeFaults, type UpgradeFaults } from './faults/upgrade-faults.ts';
+import { createServiceMetrics, type MetricsEndpoint, type ScrapeOptions } from './metrics/service-metrics.ts';
+import type { OpenTotals } from './metrics/service-tally.ts';
 import type { Random } from './random.ts';
 
 /** A service that listens. */
@@ -30,7 +32,7 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
   host: string;
   port: number;
   tls: TlsCertificate | undefined;
-  events: Pick<EmulatorEvents, 'emit'>;
+  events: EmulatorEvents;
   /** Of these, the server applies the faults of upgrades and of the network. */
   faults: Faults;
   random: Random;
@@ -44,7 +46,17 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
   /** The name of this emulator, where several are one service. */
   instance?: () => string;
   observe: (createTap: ObserveStream) => () => void;
-  createServer(parts: { control: ControlApi; faults: UpgradeFaults; hasPage: boolean }): Server;
+  metrics: ScrapeOptions | undefined;
+  /** What it is, for its metrics: `serve`. */
+  command: string;
+  /** The streams of this process that are open. */
+  open(): readonly OpenTotals[];
+  createServer(
+    parts: { control: ControlApi; faults: UpgradeFaults; hasPage: boolean } & Pick<
+      MetricsEndpoint,
+      'isScraper'
+    >,
+  ): Server;
   /** Ends all streams; requests are still answered. */
   endStreams(): Promise<void>;
   /** Called when no connection is open any more. */
@@ -57,19 +69,32 @@ export interface OpenServiceOptions extends Pick<ControlApiOptions, 'control' | 
  */
 export async function openService(options: OpenServiceOptions): Promise<OpenService> {
   const { events, faults, clock, baseClock, random, tls } = options;
+  const metrics = createServiceMetrics(options.metrics ?? {}, {
+    ...{ events, clock: baseClock, command: options.command, open: options.open },
+    instance: options.instance,
+  });
   const page = openPage(options);
   const upgradeFaults = createUpgradeFaults(faults, clock);
   const network = createNetworkFaults(faults, { clock: baseClock, random });
   const { secret = randomBytes(24).toString('base64url'), control, trustsThisMachine } = options;
   const server = options.createServer({
-    control: loadControlApi({ control, secret, page, trustsThisMachine, isSecure: tls !== undefined }),
+    control: loadControlApi({
+      control,
+      secret,
+      page,
+      metrics,
+      trustsThisMachine,
+      isSecure: tls !== undefined,
+    }),
     faults: upgradeFaults,
     hasPage: page !== undefined,
+    isScraper: metrics.isScraper,
   });
   network.attach(server);
   const endStreams = async () => {
     await options.endStreams();
     await page?.close();
+    metrics.close();
     upgradeFaults.close();
   };
   try {

@@ -13,7 +13,7 @@ import { type CrewJob, createOwnCrew, type LoadCrew } from '../../runs/load/crew
 import { type LoadOrder, planLoad } from '../../runs/load/plan.ts';
 import { createProcessCrew } from '../../runs/load/process-crew.ts';
 import type { LoadFacts } from '../../runs/load/result.ts';
-import { runLoad } from '../../runs/load/run-load.ts';
+import { type LoadProgress, runLoad } from '../../runs/load/run-load.ts';
 import { judgeResult } from '../../runs/load/summary.ts';
 import { loadWorker } from '../../runs/load/worker-file.ts';
 import { openBaseline } from '../compare/baseline.ts';
@@ -55,6 +55,7 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
   requireConfirmed(target, settings);
   const judge = await openBaseline(context);
   const crew = await openCrew(context, { order, target, pcm, startAt });
+  const metrics = await openMetrics(context);
   const view = await openView(context, facts);
   try {
     const thresholds = [...settings.threshold, ...settings.abortOn];
@@ -66,7 +67,10 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
       signal: view.signal,
       abortOn: settings.abortOn,
       crew: endsSoon(crew, view.signal),
-      onProgress: view.progress,
+      onProgress(progress) {
+        metrics?.passed(progress);
+        view.progress(progress);
+      },
       onNotice: view.notice,
     });
     const ended = view.signal.aborted ? toVoicectlError(view.signal.reason) : undefined;
@@ -76,8 +80,31 @@ async function load(context: LoadCommandContext, report: (make: MakeReport) => v
     return await finishLoad(context, judged, { report, ended, judge });
   } finally {
     crew.close();
+    await metrics?.close();
     await view.close();
   }
+}
+
+/** Serves the metrics of the run, if that is asked for. */
+async function openMetrics({ settings, io, note }: LoadCommandContext) {
+  const { metricsPort, metricsAllow } = settings;
+  if (metricsPort === undefined) return undefined;
+  const { createMetricsEndpoint } = await import('../../service/metrics/service-metrics.ts');
+  const { openMetricsServer } = await import('../../runs/load/metrics-server.ts');
+  const { loadFamilies } = await import('../../runs/load/load-families.ts');
+  let latest: LoadProgress | undefined;
+  const metrics = createMetricsEndpoint({
+    ...{ allow: metricsAllow, clock: io.clock, command: 'load' },
+    families: () => loadFamilies(latest),
+  });
+  const server = await openMetricsServer(metrics, { port: metricsPort, isOpen: metricsAllow.length > 0 });
+  await note(`Metrics: ${server.url}`);
+  return {
+    passed(progress: LoadProgress) {
+      latest = progress;
+    },
+    close: server.close,
+  };
 }
 
 /** After a request to end, sessions have this long to close. */

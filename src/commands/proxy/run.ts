@@ -90,6 +90,7 @@ async function proxyOptions(context: ProxyContext): Promise<ProxyOptions> {
     tls: await tlsSettings(settings, { stdin: io.stdin, signal }),
     allowHosts: settings.allowHost,
     allowOrigins: settings.allowOrigin,
+    metrics: { allow: settings.metricsAllow, devices: settings.metricsDevices },
   };
 }
 

@@ -30,7 +30,11 @@ export async function run(context: ServeRunContext): Promise<number> {
     await runEmulatorProcess({
       signal,
       open: async (start) =>
-        openEmulator(settings, { ...(await readEmulatorSettings(context)), ...start, host, port }),
+        openEmulator(settings, {
+          ...(await readEmulatorSettings(context)),
+          ...{ ...start, host, port },
+          metrics: { refused: onePort },
+        }),
     });
     return 0;
   }
@@ -65,6 +69,7 @@ export async function run(context: ServeRunContext): Promise<number> {
             port: settings.port,
             controlSecret: given,
             page: page?.create,
+            metrics: { allow: settings.metricsAllow, devices: settings.metricsDevices },
           })
         : await openSeveral(settings, { processes, tls, controlSecret: given, onEvent });
     try {
@@ -92,6 +97,9 @@ export async function run(context: ServeRunContext): Promise<number> {
   }
   return 0;
 }
+
+const onePort =
+  'Several processes answer on this port, and each knows its own numbers alone: run them one by one, with --shared';
 
 /** One certificate for all processes: each would make its own. */
 async function openSeveral(

@@ -31,7 +31,7 @@ import type { TokenEndpoint } from '../tokens/token-endpoint.ts';
 export interface HttpServerOptions
   extends Pick<
     ServiceServerOptions,
-    'dialect' | 'events' | 'tls' | 'admission' | 'control' | 'controlHosts' | 'faults'
+    'dialect' | 'events' | 'tls' | 'admission' | 'control' | 'controlHosts' | 'faults' | 'isScraper'
   > {
   token: TokenEndpoint;
   voice: VoiceEndpoint;

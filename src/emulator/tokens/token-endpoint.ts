@@ -38,7 +38,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   const unreached = (asker: TokenAsker, { unreached: detail }: Unreached) =>
     refuseRequest('unavailable', { dialect, events, ...asker, detail });
 
-  const grant = async (asker: TokenAsker, wrong?: WrongToken): Promise<OutgoingAnswer> => {
+  const grant = async (asker: TokenAsker, askedAt: number, wrong?: WrongToken): Promise<OutgoingAnswer> => {
     const { device, sent } = asker;
     const counted = state.countRequest(device);
     const rate = counted instanceof Promise ? await reached(counted) : counted;
@@ -50,7 +50,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     if (noted instanceof Promise) await noted;
     const { remaining, resetAtMs } = rate;
     const { jti, exp } = claims;
-    events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs, ...(sent && { sent }) });
+    const ms = Math.round((clock.now() - askedAt) * 1000) / 1000;
+    events.emit({ type: 'token-issued', device, jti, exp, remaining, resetAtMs, ms, ...(sent && { sent }) });
     return { status: 200, body: { token }, headers: limitHeaders(rate) };
   };
 
@@ -70,6 +71,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
 
   return async (body, remote, sent) => {
     const from = { remote, ...(sent && { sent }) };
+    const askedAt = clock.now();
     const parsed = parseTokenRequest(body);
     if (!parsed.ok) {
       const { problem } = parsed;
@@ -82,9 +84,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     const refuse = (cause: RefusalCause) => refuseRequest(cause, { dialect, events, ...asker });
     if (!accepts(apiKey)) return refuseWrong(asker, () => refuse('unauthorized'));
     const struck = faults.strike('token', asker);
-    if (struck.length === 0) return grant(asker);
+    if (struck.length === 0) return grant(asker, askedAt);
     const answers = {
-      normal: (wrong?: WrongToken) => grant(asker, wrong),
+      normal: (wrong?: WrongToken) => grant(asker, askedAt, wrong),
       refuse,
       limited(resetInMs: number) {
         const resetAtMs = Math.ceil(clock.wall() + resetInMs);

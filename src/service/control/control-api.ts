@@ -29,6 +29,7 @@ import { parseJson } from '../../protocol/parse-json.ts';
 import { cacheControl } from '../../protocol/token-response.ts';
 import { readRequestBody } from '../../wire/server/http-body.ts';
 import { readTarget } from '../../wire/server/request-target.ts';
+import type { MetricsEndpoint } from '../metrics/service-metrics.ts';
 import type { JournalEntry } from '../state/journal.ts';
 import { isUnavailable } from '../state/unavailable.ts';
 import { isPageAllowed, needsPageToken } from './browser-request.ts';
@@ -66,6 +67,7 @@ export interface ControlApiOptions {
   isSecure: boolean;
   /** Undefined: there is no page. */
   page?: PageHandler | undefined;
+  metrics: MetricsEndpoint;
 }
 
 /** Answers requests under `controlPrefix`. Their Host and Origin are already checked. */
@@ -77,10 +79,11 @@ export function createControlApi(options: ControlApiOptions): ControlApi {
       const { path = '', query: asked = '' } = readTarget(request.url ?? '') ?? {};
       const below = path.slice(controlPrefix.length);
       const query = Object.fromEntries(new URLSearchParams(asked));
-      const isTrusted = trust(request, below, options);
+      const isScrape = isScrapeBy(request, below, options);
+      const isTrusted = trust(request, below, options) || isScrape;
       if (await options.page?.answer({ request, response, path: below, query, isTrusted })) return;
       if (!isTrusted) requireSecret(request, options.secret);
-      await answer(below, { request, query, control: options.control }, response);
+      await answer(below, { request, query, control: options.control }, response, options.metrics);
     } catch (thrown) {
       if (response.headersSent || !isRefusal(thrown)) throw thrown;
       const { status, code, message, headers } = toRefusal(thrown);
@@ -119,15 +122,30 @@ function trust(
   return hasToken || (trustsThisMachine && isFromThisMachine(request));
 }
 
+/** Whether this is a scrape by somebody who may. */
+function isScrapeBy(request: IncomingMessage, path: string, { metrics }: ControlApiOptions): boolean {
+  return request.method === 'GET' && path === controlOperations.metrics.path && metrics.isScraper(request);
+}
+
 function requireSecret({ headers }: IncomingMessage, secret: string): void {
   if (isSameSecret(headers.authorization ?? '', `Bearer ${secret}`)) return;
   const challenge = { 'WWW-Authenticate': 'Bearer' };
   throw new ControlRefusal(401, 'UNAUTHORIZED', 'The control secret is missing or wrong', challenge);
 }
 
-async function answer(path: string, call: Call, response: ServerResponse): Promise<void> {
+async function answer(
+  path: string,
+  call: Call,
+  response: ServerResponse,
+  metrics: MetricsEndpoint,
+): Promise<void> {
   const { request, query, control } = call;
   const operation = findOperation(request.method ?? '', path);
+  if (operation === 'metrics') {
+    if (metrics.refused !== undefined) throw new ControlRefusal(501, 'NOT_IMPLEMENTED', metrics.refused);
+    await metrics.answer(request, response);
+    return;
+  }
   if (operation === 'live') {
     await sendLive(request, response, control, check(journalQuerySchema, query));
     return;
@@ -151,7 +169,10 @@ interface Call {
   control: AnyControl;
 }
 
-async function perform(operation: Exclude<ControlOperation, 'live'>, { request, query, control }: Call) {
+async function perform(
+  operation: Exclude<ControlOperation, 'live' | 'metrics'>,
+  { request, query, control }: Call,
+) {
   switch (operation) {
     case 'health':
       return { status: 'ok', version };

@@ -2,7 +2,7 @@ import { createServer, IncomingMessage, type Server, type ServerResponse } from 
 import type { Duplex } from 'node:stream';
 import { atTurnEnd } from '../../kernel/clock.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
-import { controlPrefix } from '../../protocol/control-paths.ts';
+import { controlPrefix, metricsPath } from '../../protocol/control-paths.ts';
 import type { Dialect, RefusalCause } from '../../protocol/dialect.ts';
 import { errorBody } from '../../protocol/error-body.ts';
 import { type Admission, type AdmissionOptions, admit, maxHeaders } from '../../wire/server/admission.ts';
@@ -48,6 +48,8 @@ export interface ServiceServerOptions {
   tls: TlsCertificate | undefined;
   admission: AdmissionOptions;
   control: ControlApi;
+  /** Whether a client may scrape the metrics under any name of this service. */
+  isScraper(request: IncomingMessage): boolean;
   /** Host names besides loopback under which the control API answers. */
   controlHosts?: readonly string[];
   faults: UpgradeFaults;
@@ -146,7 +148,8 @@ async function answer(
   const { dialect, events, controlHosts = [] } = options;
   const target = readTarget(request.url ?? '');
   const isControl = target?.path.startsWith(underControl) === true;
-  const rules = isControl ? { ...loopbackOnly, allowHosts: controlHosts } : options.admission;
+  const isScrape = target?.path === metricsPath && options.isScraper(request);
+  const rules = isControl && !isScrape ? { ...loopbackOnly, allowHosts: controlHosts } : options.admission;
   const admission = admit(request, target, rules);
   const { path } = admission;
   const about = { dialect, events, path, remote: addressOf(request) };

@@ -1,0 +1,62 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { metricsPath } from '../../protocol/control-paths.ts';
+import { errorBody } from '../../protocol/error-body.ts';
+import { isLoopbackHost } from '../../protocol/loopback.ts';
+import { createBareServer, loopbackOnly } from '../../service/http/service-server.ts';
+import type { MetricsEndpoint } from '../../service/metrics/service-metrics.ts';
+import { listen } from '../../service/open-service.ts';
+import { admit } from '../../wire/server/admission.ts';
+import { sendAnswer } from '../../wire/server/http-answer.ts';
+import { readTarget } from '../../wire/server/request-target.ts';
+
+/** A server that answers scrapes and nothing else. */
+export interface MetricsServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves metrics on a port of their own, to this machine, and to those that may scrape: then it listens on all interfaces. Pages of
+ * browsers are refused, as by the control API. Throws `port-in-use`.
+ */
+export async function openMetricsServer(
+  metrics: MetricsEndpoint,
+  { port, isOpen }: { port: number; isOpen: boolean },
+): Promise<MetricsServer> {
+  const server = createBareServer(undefined, { onOpened() {}, onFailure() {} });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, metrics).catch(() => response.destroy());
+  });
+  server.on('clientError', (_error, socket) => void socket.destroy());
+  const address = await listen(server, isOpen ? '0.0.0.0' : '127.0.0.1', port);
+  return {
+    url: `http://127.0.0.1:${address.port}${metricsPath}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      metrics.close();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  metrics: MetricsEndpoint,
+): Promise<void> {
+  const target = readTarget(request.url ?? '');
+  const isScraper = metrics.isScraper(request);
+  const admission = admit(request, target, { ...loopbackOnly, boundAddresses: isScraper });
+  const peer = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  const refuse = (status: number, code: string, message: string) =>
+    sendAnswer(response, { status, body: errorBody(code, message), hangUp: true });
+  if (!admission.ok) return refuse(403, 'FORBIDDEN', admission.why);
+  if (!isScraper && !isLoopbackHost(peer))
+    return refuse(403, 'FORBIDDEN', 'This address may not scrape: --metrics-allow ADDRESS allows it');
+  if (request.headers.origin !== undefined || (request.headers['sec-fetch-site'] ?? 'none') !== 'none')
+    return refuse(403, 'FORBIDDEN', 'A page may not read the metrics');
+  if (target?.path !== metricsPath) return refuse(404, 'NOT_FOUND', `The metrics are at ${metricsPath}`);
+  if (request.method !== 'GET') return refuse(405, 'METHOD_NOT_ALLOWED', 'Use GET');
+  await metrics.answer(request, response);
+}

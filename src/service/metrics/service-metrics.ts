@@ -1,0 +1,116 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import type { Clock } from '../../kernel/clock.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { cacheControl } from '../../protocol/token-response.ts';
+import type { EmulatorEvents } from '../events.ts';
+import type { MetricFamily } from './family.ts';
+import type { OwnMetrics } from './own-families.ts';
+import { createServiceTally, type OpenTotals } from './service-tally.ts';
+
+/** Who may scrape, and what it gets. */
+export interface ScrapeOptions {
+  /** Addresses, or networks such as 10.0.0.0/8, that may scrape without the control secret. Default: none but this machine. */
+  allow?: readonly string[] | undefined;
+  /** Whether devices are named. Default false. */
+  devices?: boolean | undefined;
+  /** Why this process alone cannot answer a scrape. */
+  refused?: string | undefined;
+}
+
+/** The metrics of a service, or of a run of load. */
+export interface MetricsEndpoint {
+  /** Whether this client may scrape though it is not of this machine. */
+  isScraper(request: IncomingMessage): boolean;
+  /** Answers a scrape. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Why no scrape is answered. */
+  readonly refused: string | undefined;
+  close(): void;
+}
+
+interface ServiceMetricsOptions {
+  events: Pick<EmulatorEvents, 'subscribe'>;
+  clock: Clock;
+  /** What runs: `serve`. */
+  command: string;
+  /** The name of this emulator, where several are one service. */
+  instance: (() => string) | undefined;
+  /** The streams of this process that are open. */
+  open(): readonly OpenTotals[];
+}
+
+/** The metrics of an emulator or a proxy. Throws `usage` for an address that is none. */
+export function createServiceMetrics(
+  { allow = [], devices = false, refused }: ScrapeOptions,
+  { events, clock, command, instance, open }: ServiceMetricsOptions,
+): MetricsEndpoint {
+  const tally = createServiceTally(events, { byDevice: devices });
+  return createMetricsEndpoint({
+    allow,
+    refused,
+    clock,
+    command,
+    instance,
+    families: () => tally.families(open()),
+  });
+}
+
+interface AnyMetricsOptions extends Pick<ServiceMetricsOptions, 'clock' | 'command'> {
+  allow: readonly string[];
+  refused?: string | undefined;
+  instance?: (() => string) | undefined;
+  families(): readonly MetricFamily[];
+}
+
+/** Metrics of anything. What writes them is loaded for the first scrape. Throws `usage` for an address that is none. */
+export function createMetricsEndpoint(options: AnyMetricsOptions): MetricsEndpoint {
+  const { allow, refused, clock, command, instance, families } = options;
+  const allowed = allow.length === 0 ? undefined : listOf(allow);
+  let own: OwnMetrics | undefined;
+  return {
+    refused,
+    isScraper({ socket }) {
+      const address = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+      return allowed?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') === true;
+    },
+    async answer(request, response) {
+      const [{ watchSelf }, { writeMetrics }] = await Promise.all([
+        import('./own-families.ts'),
+        import('./write-metrics.ts'),
+      ]);
+      own ??= watchSelf(clock, command, instance);
+      const all = [...own.families(), ...families()];
+      const { contentType, text } = await writeMetrics(all, request.headers.accept ?? '');
+      response.writeHead(200, {
+        'Content-Type': contentType,
+        'Cache-Control': cacheControl,
+        'X-Content-Type-Options': 'nosniff',
+        'Content-Length': Buffer.byteLength(text),
+      });
+      response.end(text);
+    },
+    close: () => own?.close(),
+  };
+}
+
+function listOf(allow: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of allow) {
+    const [address = '', bits, ...more] = text.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    const most = family === 'ipv6' ? 128 : 32;
+    const isBits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    if (isIP(address) === 0 || !isBits || more.length > 0)
+      throw new VoicectlError(
+        'usage',
+        `--metrics-allow: ${JSON.stringify(text)} is no address and no network`,
+        {
+          hint: 'Such as 192.168.1.7 or 192.168.1.0/24.',
+        },
+      );
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
