@@ -1,3 +1,4 @@
+import type { ListenerBudget } from '../audio/verdict/listener.ts';
 import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redact.ts';
@@ -42,6 +43,8 @@ export interface SharedByStreams {
   faults: Faults;
   pulse: Pulse;
   judge: ProxyJudge;
+  /** Limits how many voices are listened to at once. */
+  listeners: ListenerBudget;
   matches: TokenMatches;
   evidence: EvidenceBudget;
   unfinished: UnfinishedMessages;
@@ -97,6 +100,7 @@ export class ProxiedStream implements ControlledStream {
     this.facts = new StreamFacts(options);
     this.lanes = createLanes({
       clock: baseClock,
+      listeners: options.listeners,
       events,
       at: () => ({ stream: id, device: this.facts.named }),
       onFinding: (side, { finding, remark }) => judge.heard(side, this.subject, finding, remark),

@@ -1,4 +1,5 @@
 import { createSpeechGate, type GateEvent } from '../audio/speech-gate.ts';
+import type { ListenerBudget } from '../audio/verdict/listener.ts';
 import { type FoundInVoice, VoiceCheck } from '../audio/verdict/voice-check.ts';
 import { type BlockJoiner, createBlockJoiner } from '../audio/whole-samples.ts';
 import type { Clock, ClockTimer } from '../kernel/clock.ts';
@@ -33,10 +34,10 @@ export class VoiceLane {
   private lastAt = 0;
   private timer: ClockTimer | undefined;
 
-  constructor(from: Side, clock: Clock, listener: LaneListener) {
+  constructor(from: Side, listener: LaneListener, { clock, listeners }: Pick<LanesOptions, 'clock' | 'listeners'>) {
     this.clock = clock;
     this.listener = listener;
-    this.check = new VoiceCheck({ from, clock });
+    this.check = new VoiceCheck({ from, clock, budget: listeners });
   }
 
   take(message: Buffer): void {
@@ -88,6 +89,8 @@ export class VoiceLane {
 
 export interface LanesOptions {
   clock: Clock;
+  /** Limits how many voices are listened to at once. Default: all are. */
+  listeners?: ListenerBudget | undefined;
   events: ProxyEvents;
   /** The stream and its device. */
   at(): { stream: number; device: string };
@@ -105,10 +108,16 @@ export interface Lanes extends Readonly<Record<Side, VoiceLane>> {
 
 /** Listens to both sides, and emits what is heard as events of the side that speaks. */
 export function createLanes(options: LanesOptions): Lanes {
-  const device = createLane('device', options, () => false);
-  // A service that echoes its device is not to blame for what comes back.
-  const isEcho = ({ finding }: FoundInVoice) => device.check.verdict().findings.includes(finding);
-  const service = createLane('service', options, isEcho);
+  const device = createLane('device', options, {
+    isEcho: () => false,
+    // A reply that the user interrupts may end anywhere.
+    onTurn: () => service.check.stopped(),
+  });
+  const service: VoiceLane = createLane('service', options, {
+    // A service that echoes its device is not to blame for what comes back.
+    isEcho: ({ finding }) => device.check.verdict().findings.includes(finding),
+    onTurn: () => {},
+  });
   return {
     ...{ device, service },
     count(totals) {
@@ -128,24 +137,24 @@ export function createLanes(options: LanesOptions): Lanes {
 
 function createLane(
   side: Side,
-  { clock, events, at, onFinding, onPace }: LanesOptions,
-  isEcho: (found: FoundInVoice) => boolean,
+  { clock, listeners, events, at, onFinding, onPace }: LanesOptions,
+  { isEcho, onTurn }: { isEcho: (found: FoundInVoice) => boolean; onTurn: () => void },
 ): VoiceLane {
   let turnStartMs = 0;
-  const lane = new VoiceLane(side, clock, {
+  const listener: LaneListener = {
     speech({ type, atMs }) {
       const isStart = type === 'speech-start';
       if (side === 'service' && isStart) events.of.service.emit({ type: 'reply-started', ...at() });
       else if (side === 'service') events.of.service.emit({ type: 'reply-ended', ...at(), bargeIn: false });
       else if (isStart) {
         turnStartMs = atMs;
+        onTurn();
         events.of.device.emit({ type: 'turn-started', ...at(), atMs });
       } else events.of.device.emit({ type: 'turn-ended', ...at(), atMs, turnMs: atMs - turnStartMs });
     },
     finding(found) {
       if (isEcho(found)) return;
-      const { finding, remark } = found;
-      events.of[side].emit({ type: `${side}-finding`, ...at(), finding, remark });
+      events.of[side].emit({ type: `${side}-finding`, ...at(), ...found });
       onFinding(side, found);
     },
     pace() {
@@ -154,6 +163,7 @@ function createLane(
       events.of[side].emit({ type: `${side}-verdict`, ...at(), ...verdict });
       onPace(side);
     },
-  });
+  };
+  const lane = new VoiceLane(side, listener, { clock, listeners });
   return lane;
 }

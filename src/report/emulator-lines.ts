@@ -75,7 +75,7 @@ function describe(event: EmulatorEvent): SaidWords {
       return say('service', 'fault', escapeText(event.fault));
     case 'device-finding':
     case 'service-finding':
-      return say('device', 'finding', escapeText(event.remark));
+      return say('device', event.isDoubtful ? 'remark' : 'finding', escapeText(event.remark));
     case 'device-verdict':
     case 'service-verdict':
       return say('device', 'pace', escapeText(verdictText(event)));

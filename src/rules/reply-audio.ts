@@ -1,5 +1,5 @@
 import { VoiceCheck } from '../audio/verdict/voice-check.ts';
-import { isWrongFormat } from '../audio/verdict/voice-findings.ts';
+import { isWrongFormat, voiceFindings } from '../audio/verdict/voice-findings.ts';
 import { bytesPerMs, bytesPerSample } from '../protocol/audio-format.ts';
 import { type Finding, fail, pass, type Seen, unknown, warn } from './rule.ts';
 import { audioOf, type SeenStream } from './stream-seen.ts';
@@ -43,7 +43,9 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: Jud
   if (!check.hasSound) return unknown('too short or too quiet to determine its format', stream);
   const rate = found.find(({ finding }) => finding === 'wrong-rate');
   if (rate !== undefined) return (check.isRateDoubtful ? warn : fail)(rate.remark, stream);
+  const heard = found.filter(({ finding }) => voiceFindings[finding].about === 'sound');
+  if (heard.length > 0) return warn(heard.map(({ remark }) => remark).join('; '), stream);
   const { unjudged } = check;
-  const rateText = unjudged === undefined ? '' : `; its rate is not judged by the voice: ${unjudged}`;
+  const rateText = unjudged === undefined ? '' : `; the voice is not judged: ${unjudged}`;
   return pass(`${Math.round(audioMs)} ms of audio fit the format${rateText}`, stream);
 }

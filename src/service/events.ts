@@ -1,5 +1,4 @@
-import type { VoiceVerdict } from '../audio/verdict/voice-check.ts';
-import type { VoiceFinding } from '../audio/verdict/voice-findings.ts';
+import type { FoundInVoice, VoiceVerdict } from '../audio/verdict/voice-check.ts';
 import { closeCodes } from '../protocol/close-codes.ts';
 import type { CloseCause, RefusalCause } from '../protocol/dialect.ts';
 import type { FaultName } from '../protocol/faults.ts';
@@ -79,7 +78,7 @@ export type EmulatorEventBody =
       sent?: SentHeaders;
     }
   /** Something wrong with the audio of a side; in a proxy also with that of the service. */
-  | { type: VoiceEvent<'finding'>; stream: number; device: string; finding: VoiceFinding; remark: string }
+  | ({ type: VoiceEvent<'finding'>; stream: number; device: string } & FoundInVoice)
   /** How a side sends: after two seconds of audio, and at each change. */
   | ({ type: VoiceEvent<'verdict'>; stream: number; device: string } & VoiceVerdict)
   /** `remarks`: advice for the developer of the device. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { bytesForMs } from '../../protocol/audio-format.ts';
+import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { LatestLevel } from '../latest-level.ts';
 import {
   type JudgedPace,
@@ -10,11 +10,21 @@ import {
   type PaceFinding,
   patientMs,
 } from './judge-pace.ts';
+import type { Heard } from './heard.ts';
+import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
 import { type LostTime, PaceCheck } from './pace-check.ts';
 import { PcmCheck, speechPeak } from './pcm-check.ts';
 import { formatSizes } from './recognise-format.ts';
 import type { PaceMeasure, PaceReport } from './span.ts';
-import { findingText, isWrongFormat, type SpeakingSide, type VoiceFinding } from './voice-findings.ts';
+import {
+  explains,
+  findingAdvice,
+  findingText,
+  isWrongFormat,
+  type SpeakingSide,
+  type VoiceFinding,
+  voiceFindings,
+} from './voice-findings.ts';
 import { measureScale } from './voice-scale.ts';
 
 /** What was found in a voice. */
@@ -22,11 +32,31 @@ export interface FoundInVoice {
   finding: VoiceFinding;
   /** In words. */
   remark: string;
-  /** Set if there is another explanation, which the words name: worth a look, and no proof. */
+  /** Set if there is another explanation: worth a look, and no proof. */
   isDoubtful?: true;
+  /** Where it is in the audio of this side, and how long. Missing if it is about all of it. */
+  atMs?: number;
+  lengthMs?: number;
+  figure?: { value: number; unit: string };
 }
 
-/** All that was found in a voice so far. */
+/** What was found, as it is published. */
+export interface Judgement {
+  kind: VoiceFinding;
+  side: SpeakingSide;
+  /** `remark`: worth a look, and no proof. */
+  is: 'finding' | 'remark';
+  text: string;
+  /** First place and its length, in the audio of this side; null if it is about all of it. */
+  atMs: number | null;
+  lengthMs: number | null;
+  figure: { value: number; unit: string } | null;
+  advice: string | null;
+  /** How often it was found. */
+  times: number;
+}
+
+/** What is certain of a voice so far, and its pace. */
 export interface VoiceVerdict {
   pace: PaceReport;
   findings: VoiceFinding[];
@@ -42,16 +72,22 @@ export interface VoiceCheckOptions {
   own?: LostTime;
   /** Measures the voice itself in any case, and not only where the pace gives a reason: it takes some 20 ms of processor time. */
   isThorough?: boolean;
+  /** What limits how many voices are listened to. Default: this one is in any case. */
+  budget?: ListenerBudget | undefined;
 }
 
 /** Interval at which the pace is judged. */
 const judgeEveryMs = 2_000;
 /** A pause this long ends a reply. */
 const replyPauseMs = 500;
+/** After a shorter pause the same words may go on: their end is not judged. */
+const finalPauseMs = 1_500;
 /** Audio that is kept to measure the voice: enough for a second of speech at 48 kHz. */
 const keptBytes = bytesForMs(4_000);
 const leastKeptBytes = bytesForMs(2_000);
 const lookedAtBytes = bytesForMs(20);
+
+const samplesPerMs = bytesForMs(1) / bytesPerSample;
 
 /** Findings that leave the samples what they are. */
 const ofRightSamples: ReadonlySet<VoiceFinding> = new Set(['riff-header', 'odd-sizes']);
@@ -71,6 +107,14 @@ export class VoiceCheck {
   private readonly pace: PaceCheck;
   private readonly pcm: PcmCheck;
   private readonly found = new Set<Found>();
+  /** What was found, by its kind: the first one of the highest certainty, and how many there are. */
+  private readonly judged = new Map<VoiceFinding, { one: FoundInVoice; times: number }>();
+  /** Hears how the voice sounds; null if too many others are listened to, undefined before its first message. */
+  private listener: Listener | null | undefined;
+  /** Bytes so far. */
+  private passed = 0;
+  /** Whether the present reply was interrupted. */
+  private isStopped = false;
   /** The rate of a service; that of a device changes with its pace. */
   private rate: JudgedPaceFinding | undefined;
   /** Whole milliseconds; −1 before the first message. */
@@ -103,20 +147,24 @@ export class VoiceCheck {
     const now = this.options.clock.now();
     const ms = Math.round(now);
     const ofPause =
-      this.isService && this.lastAt >= 0 && ms - this.lastAt >= replyPauseMs ? this.endReply() : nothing;
+      this.isService && this.lastAt >= 0 && ms - this.lastAt >= replyPauseMs
+        ? this.endReply(ms - this.lastAt >= finalPauseMs)
+        : nothing;
     this.lastAt = ms;
     this.level.note(message);
     this.pace.push(message.length, now);
     if (this.nextJudgeAt < 0) this.nextJudgeAt = ms + judgeEveryMs;
     else if (ms >= this.nextJudgeAt) this.isDue = true;
     if (this.kept !== undefined && this.keptLength < keptBytes) this.keep(this.kept, message);
+    const ofSound = this.hear(message);
     const ofSamples = this.pcm.push(message, ms);
+    this.passed += message.length;
     const isOdd = message.length % 2 === 1;
     if (isOdd) this.isOdd = !this.isOdd;
     const isNewOdd = isOdd && !this.isService && !this.found.has('odd-sizes');
-    if (ofSamples.length === 0 && !isNewOdd) return ofPause;
+    if (ofSamples.length === 0 && !isNewOdd && ofSound.length === 0) return ofPause;
     const findings: Found[] = [...ofSamples, ...(isNewOdd ? ['odd-sizes' as const] : [])];
-    return [...ofPause, ...findings.flatMap((finding) => this.note(finding))];
+    return [...ofPause, ...findings.flatMap((finding) => this.note(finding)), ...ofSound];
   }
 
   /** Records a finding from outside binary messages; returns it if it is new. */
@@ -124,7 +172,36 @@ export class VoiceCheck {
     const remark = findingText(finding, this.options.from);
     if (remark === undefined || this.found.has(finding)) return nothing;
     this.found.add(finding);
-    return [{ finding, remark }];
+    return this.enter({ finding, remark, atMs: Math.round(msForBytes(this.passed)) });
+  }
+
+  /** The reply that is arriving, if there is one, is interrupted: its end is nobody's mistake. */
+  stopped(): void {
+    const isArriving = this.lastAt >= 0 && this.options.clock.now() - this.lastAt < replyPauseMs;
+    if (isArriving) this.isStopped = true;
+  }
+
+  /** All that was found so far, without what something else explains. Published order: cause before symptom. */
+  judgements(): Judgement[] {
+    const { from } = this.options;
+    return [...this.judged.values()]
+      .filter(({ one }) => !this.isExplained(one.finding) && !this.isMisread(one.finding))
+      .map(({ one, times }) => ({
+        kind: one.finding,
+        side: from,
+        is: one.isDoubtful ? 'remark' : 'finding',
+        text: one.remark,
+        atMs: one.atMs ?? null,
+        lengthMs: one.lengthMs ?? null,
+        figure: one.figure ?? null,
+        advice: findingAdvice(one.finding) ?? null,
+        times,
+      }));
+  }
+
+  /** Levels and bandwidth of the voice. */
+  measures(): VoiceMeasures {
+    return this.listener?.measures() ?? { activeDbov: null, floorDbov: null, bandwidthHz: null };
   }
 
   /**
@@ -153,9 +230,11 @@ export class VoiceCheck {
   end(): readonly FoundInVoice[] {
     const now = Math.round(this.options.clock.now());
     const ofSamples = this.isService ? this.pcm.end(now).flatMap((finding) => this.note(finding)) : nothing;
-    const ofReply = this.isService ? this.endReply() : nothing;
+    const isOver = now - this.lastAt >= replyPauseMs;
+    const ofReply = this.isService ? this.endReply(isOver) : this.endListening(false);
+    if (this.listener) this.options.budget?.release();
     // A service may stop within a sample where it is interrupted.
-    const hasEnded = this.isService && this.isOdd && now - this.lastAt >= replyPauseMs;
+    const hasEnded = this.isService && this.isOdd && isOver;
     const found = [...ofSamples, ...(hasEnded ? this.note('odd-sizes') : nothing), ...ofReply];
     if (!this.options.isThorough || this.isOtherFormat()) return found;
     const scale = this.listen();
@@ -167,9 +246,12 @@ export class VoiceCheck {
     return this.pcm.hasSound;
   }
 
-  /** Why the voice itself does not tell its sample rate; undefined if it does, or was not asked. */
+  /** Why the voice was not judged; undefined if it was, or nobody listened. */
   get unjudged(): string | undefined {
-    return this.scale === undefined ? 'less than a second of speech' : undefined;
+    const isUnheard = this.scale === undefined ? 'less than a second of speech' : undefined;
+    if (this.isOtherFormat()) return undefined;
+    if (this.listener === null) return 'too many voices at once';
+    return this.listener?.unjudged ?? isUnheard;
   }
 
   /** Whether the rate that was found in the audio of a service has another explanation. */
@@ -179,9 +261,9 @@ export class VoiceCheck {
 
   verdict(): VoiceVerdict {
     const report = this.pace.report();
-    if (this.isService)
-      return this.verdictOf(report, this.rate === undefined ? [] : [this.rate], [...this.found]);
-    return this.verdictOf(report, judgePace(report, this.facts()).judged, [...this.found]);
+    const pace = this.isService ? this.ownRate() : judgePace(report, this.facts()).judged;
+    const certain = this.judgements().filter(({ is, kind }) => is === 'finding' && kind !== 'wrong-rate');
+    return this.verdictOf(report, pace, certain);
   }
 
   private keep(kept: Buffer[], message: Buffer): void {
@@ -215,9 +297,67 @@ export class VoiceCheck {
     return this.scale;
   }
 
+  /** Listens to a message. */
+  private hear(message: Buffer): readonly FoundInVoice[] {
+    if (this.listener === undefined) this.beginToListen();
+    this.listener?.push(message);
+    return this.takeHeard();
+  }
+
+  private beginToListen(): void {
+    const { budget } = this.options;
+    this.listener = budget === undefined ? new Listener() : (budget.take() ?? null);
+  }
+
+  /** What was heard and is not told. */
+  private takeHeard(): readonly FoundInVoice[] {
+    const heard = this.listener?.take() ?? nothing;
+    return heard.length === 0 ? nothing : heard.flatMap((one) => this.noteHeard(one));
+  }
+
+  private noteHeard({ kind, isCertain, at, length, figure }: Heard): readonly FoundInVoice[] {
+    if (this.isMisread(kind) || this.isExplained(kind)) return nothing;
+    const text = findingText(kind, this.options.from);
+    if (text === undefined) return nothing;
+    const atMs = Math.round(at / samplesPerMs);
+    const remark = `${text} (${(atMs / 1_000).toFixed(2)} s: ${Math.round(figure.value * 10) / 10} ${figure.unit})`;
+    return this.enter({
+      ...{ finding: kind, remark, atMs, figure },
+      lengthMs: Math.round(length / samplesPerMs),
+      ...(isCertain ? {} : { isDoubtful: true }),
+    });
+  }
+
+  /** Whether it was heard in samples that are something else. */
+  private isMisread(finding: VoiceFinding): boolean {
+    return voiceFindings[finding].about === 'sound' && this.isOtherFormat();
+  }
+
+  private isExplained(effect: VoiceFinding): boolean {
+    for (const [cause] of this.judged) if (explains(cause, effect)) return true;
+    return false;
+  }
+
+  /** Counts what was found; returns it if it is the first of its kind, or the first that is certain. */
+  private enter(one: FoundInVoice): readonly FoundInVoice[] {
+    const known = this.judged.get(one.finding);
+    if (known !== undefined) known.times += 1;
+    const isNews = known === undefined || (known.one.isDoubtful && !one.isDoubtful);
+    if (!isNews) return nothing;
+    this.judged.set(one.finding, { one, times: known?.times ?? 1 });
+    return [one];
+  }
+
+  private endListening(byItself: boolean): readonly FoundInVoice[] {
+    this.listener?.end({ byItself: byItself && !this.isStopped });
+    this.isStopped = false;
+    return this.takeHeard();
+  }
+
   /** A reply has ended, or the stream has: its rate is known now or never. */
-  private endReply(): readonly FoundInVoice[] {
-    const found = this.judgeReply(this.pace.latestReport());
+  private endReply(byItself: boolean): readonly FoundInVoice[] {
+    const ofRate = this.judgeReply(this.pace.latestReport());
+    const found = [...ofRate, ...this.endListening(byItself)];
     this.pace.restart();
     this.nextJudgeAt = -1;
     this.isDue = false;
@@ -237,16 +377,22 @@ export class VoiceCheck {
     const isNew = this.told === undefined || this.rate !== before;
     if (report.timesRealTime === null || !isNew) return undefined;
     this.told = '';
-    return this.verdictOf(report, this.rate === undefined ? [] : [this.rate], []);
+    return this.verdictOf(report, this.ownRate(), []);
+  }
+
+  /** The rate of a service, if it is not the right one. */
+  private ownRate(): JudgedPace {
+    return this.rate === undefined || this.isExplained('wrong-rate') ? [] : [this.rate];
   }
 
   /** What is certain replaces a doubt. */
   private noteRate(rate: JudgedPaceFinding | undefined): readonly FoundInVoice[] {
     if (rate === undefined || (this.rate !== undefined && (rate.isDoubtful || !this.rate.isDoubtful)))
       return nothing;
+    if (this.isExplained('wrong-rate')) return nothing;
     this.rate = rate;
     const { finding, remark, isDoubtful } = rate;
-    return [{ finding, remark, ...(isDoubtful ? { isDoubtful } : {}) }];
+    return this.enter({ finding, remark, ...(isDoubtful ? { isDoubtful } : {}) });
   }
 
   /** Whether the samples are something else, so that there is no voice to measure. */
@@ -269,13 +415,12 @@ export class VoiceCheck {
   }
 
   /** Cause before symptom: the format of the samples, then their timing. */
-  private verdictOf(measure: PaceMeasure, judged: JudgedPace, found: Found[]): VoiceVerdict {
+  private verdictOf(measure: PaceMeasure, judged: JudgedPace, found: readonly Judgement[]): VoiceVerdict {
     const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = measure;
-    const texts = found.map((finding) => findingText(finding, this.options.from) ?? finding);
     return {
       pace: { timesRealTime, meanJitterMs, longestGapMs, burstMessages },
-      findings: [...found, ...judged.map(({ finding }) => finding)],
-      remarks: [...texts, ...judged.map(({ remark }) => remark)],
+      findings: [...found.map(({ kind }) => kind), ...judged.map(({ finding }) => finding)],
+      remarks: [...found.map(({ text }) => text), ...judged.map(({ remark }) => remark)],
     };
   }
 }

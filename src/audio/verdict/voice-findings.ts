@@ -5,12 +5,19 @@ export type VoiceFinding = keyof typeof voiceFindings;
 export type SpeakingSide = 'device' | 'service';
 
 interface FindingFacts {
-  /** `room`: the microphone or the loudness, whatever the format. `pace`: its words have figures and are made with them. */
-  about: 'format' | 'room' | 'pace';
+  /**
+   * `room`: the microphone or the loudness, whatever the format. `sound`: what a listener hears. `pace`: its words have
+   * figures and are made with them.
+   */
+  about: 'format' | 'room' | 'sound' | 'pace';
   /** About what a device sends, with advice for its developer. */
   device?: string;
   /** The same about the audio of a service, which begins the sentence. Missing where it is nothing wrong for a service. */
   service?: string;
+  /** What to do, for either side. Default: what the words for a device advise. */
+  advice?: string;
+  /** What is heard beside it, and only because of it. */
+  explains?: readonly string[];
 }
 
 /** Every check of a voice. A new one is a row here, and something that finds it. */
@@ -68,9 +75,15 @@ export const voiceFindings = {
     service: 'is shifted by one byte: an odd number of bytes precedes the samples',
   },
   stereo: looksLike('stereo', 'send one channel'),
-  clipping: { about: 'room', device: 'the audio clips: lower the gain', service: 'clips' },
+  clipping: {
+    about: 'room',
+    device: 'the audio clips: lower the gain',
+    service: 'clips',
+    explains: ['loud-voice', 'noise', 'click', 'level-jump'],
+  },
   'dc-offset': {
     about: 'room',
+    explains: ['loud-voice', 'noise', 'cut-on', 'cut-off'],
     device: 'the samples are not centred on zero: remove the DC offset',
     service: 'is not centred on zero',
   },
@@ -78,18 +91,42 @@ export const voiceFindings = {
   quiet: {
     about: 'room',
     device: 'nothing louder than -40 dBFS for 5 s: raise the gain of the microphone',
+    explains: ['quiet-voice'],
   },
   'odd-sizes': {
     about: 'format',
     device: 'messages end within a sample: send whole samples',
     service: 'ends within a sample: it has an odd number of bytes',
   },
+  dropout: sounds('drops out', 'look for lost or late audio that was replaced by silence', ['click']),
+  repeat: sounds('is sent twice', 'look for messages that are sent again', ['click', 'wrong-rate', 'too-fast']),
+  click: sounds('clicks', 'look at the seams of messages, and send whole samples'),
+  'cut-off': sounds('ends in the middle of a sound', 'send the audio to its end'),
+  'cut-on': sounds('begins in the middle of a sound', 'send the audio from its start'),
+  'user-echo': sounds(
+    'has the words of the user in it, while they are spoken',
+    'cancel the echo, or do not mix in what is received',
+    ['noise', 'click', 'narrow-band', 'quiet-voice', 'level-jump', 'cut-on', 'cut-off', 'dropout'],
+  ),
+  noise: sounds('is noisy', 'look for hum or noise in the pauses'),
+  'narrow-band': sounds('is narrow-band, like a telephone', 'use a source of 16 kHz'),
+  'quiet-voice': sounds('is quiet', 'raise its level to about -26 dBov', ['level-jump']),
+  'loud-voice': sounds('is loud', 'lower its level to about -26 dBov', ['level-jump']),
+  'level-jump': sounds('changes its level from one reply to the next', 'keep the level of replies alike'),
   'too-fast': { about: 'pace' },
   'too-slow': { about: 'pace' },
   bursts: { about: 'pace' },
   gaps: { about: 'pace' },
-  'wrong-rate': { about: 'pace' },
+  'wrong-rate': {
+    about: 'pace',
+    advice: 'send 16 kHz mono in real time',
+    explains: ['narrow-band', 'click', 'quiet-voice', 'loud-voice', 'level-jump', 'noise'],
+  },
 } as const satisfies Record<string, FindingFacts>;
+
+function sounds(says: string, advice: string, explains: readonly string[] = []) {
+  return { about: 'sound', device: `the audio ${says}: ${advice}`, service: says, advice, explains } as const;
+}
 
 function looksLike(format: string, advice: string) {
   return {
@@ -104,6 +141,18 @@ export function findingText(finding: VoiceFinding, from: SpeakingSide): string |
   const facts: FindingFacts = voiceFindings[finding];
   if (from === 'device') return facts.device;
   return facts.service === undefined ? undefined : `the service’s audio ${facts.service}`;
+}
+
+/** What to do about it; undefined where its words say it. */
+export function findingAdvice(finding: VoiceFinding): string | undefined {
+  const { advice, device }: FindingFacts = voiceFindings[finding];
+  return advice ?? device?.split(': ')[1];
+}
+
+/** Whether one finding is heard only because of the other one. */
+export function explains(cause: VoiceFinding, effect: VoiceFinding): boolean {
+  const { explains: explained = [] }: FindingFacts = voiceFindings[cause];
+  return explained.includes(effect);
 }
 
 /** Whether audio with this finding is not raw s16le mono. The rate is a question of the pace. */

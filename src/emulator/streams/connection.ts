@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
+import type { ListenerBudget } from '../../audio/verdict/listener.ts';
 import type { LostTime } from '../../audio/verdict/pace-check.ts';
 import { VoiceCheck } from '../../audio/verdict/voice-check.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -55,6 +56,8 @@ export interface ConnectionOptions {
   baseClock: Clock;
   /** Time in which the emulator did not run. */
   own: LostTime;
+  /** Limits how many devices are listened to at once. Default: all are. */
+  listeners?: ListenerBudget | undefined;
   dialect: Dialect;
   events: EmulatorEvents;
   onThrown: (thrown: unknown) => void;
@@ -67,7 +70,8 @@ export function createConnection(options: ConnectionOptions): StreamConnection {
     options;
   const startedAt = baseClock.now();
   const durationMs = () => Math.round(baseClock.now() - startedAt);
-  const device = new VoiceCheck({ from: 'device', clock: baseClock, own: options.own });
+  const { own, listeners } = options;
+  const device = new VoiceCheck({ from: 'device', clock: baseClock, own, budget: listeners });
   const batched = new BatchedSocket(transport);
   const totals = emptyTotals(id);
   const watchers = createWatchers(() => totals.cause !== undefined, options.watch);

@@ -58,6 +58,7 @@ export function startLiveStream(options: LiveStreamOptions): LiveStream {
     const expiry = clock.after(claims.exp * 1000 - clock.wall(), () => connection.close('sessionExpired'));
     connection.onEnding(() => expiry.cancel());
   }
+  connection.onEnding(() => incoming.end());
   connection.onEnding(() => reply.close?.());
   injectLiveFaults(options, subject);
 
@@ -252,6 +253,11 @@ class IncomingAudio {
     if (whole.length > 0) this.reply.hear(whole);
   }
 
+  /** The stream ends: judges what could not be judged before. */
+  end(): void {
+    for (const found of this.check.end()) this.tell(found);
+  }
+
   /** Takes a text message; true if it is audio sent as text. Reports this once. */
   takeText(text: string): boolean {
     const kind = recogniseText(text);
@@ -267,8 +273,8 @@ class IncomingAudio {
       events.emit({ type: 'device-verdict', stream: connection.id, device, ...verdict });
   }
 
-  private tell({ finding, remark }: FoundInVoice): void {
+  private tell(found: FoundInVoice): void {
     const { connection, device, events } = this.options;
-    events.emit({ type: 'device-finding', stream: connection.id, device, finding, remark });
+    events.emit({ type: 'device-finding', stream: connection.id, device, ...found });
   }
 }

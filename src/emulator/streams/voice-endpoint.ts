@@ -94,6 +94,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
   const { pingEveryMs = defaultPingEveryMs } = options;
   const heartbeat = startHeartbeat(connections, baseClock, pingEveryMs);
   const own = createOwnLateness(baseClock);
+  const listeners = new ListenerBudget();
   const observers = createObservers(() => [...connections].map((one) => observed(one, baseClock)));
   const capacity = createCapacity({ connections, settings: dialect.stream, maxConnections });
   const parts = {
@@ -127,7 +128,7 @@ export function createVoiceEndpoint(options: VoiceEndpointOptions): VoiceEndpoin
           const upgraded = { request, answerLines };
           const { clock, baseClock, onThrown } = guards;
           const connection = createConnection({
-            ...{ id, remote, random, headerOf, clock, baseClock, own, dialect, events, onThrown },
+            ...{ id, remote, random, headerOf, clock, baseClock, own, listeners, dialect, events, onThrown },
             socket: webSocket,
             tokenElsewhere: tokenPlace(request.url ?? '', request.headers),
             transport: request.socket,

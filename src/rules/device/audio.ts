@@ -73,7 +73,7 @@ export function judgeSentVoice(stream: Seen, { check, count, audioMs }: SentVoic
   if (wrong.length > 0) return fail(wrong.map(told).join('; '), stream);
   const pace = judgePace(stream, verdict, { count, audioMs });
   if (pace !== undefined) return pace;
-  const weak = verdict.findings.filter((finding) => voiceFindings[finding].about === 'room');
+  const weak = verdict.findings.filter((finding) => isHeard.has(voiceFindings[finding].about));
   if (weak.length > 0) return warn(weak.map(told).join('; '), stream);
   return pass(
     `${secondsText(audioMs, 1)} of audio fit the format, at ${verdict.pace.timesRealTime} × real time`,
@@ -81,6 +81,8 @@ export function judgeSentVoice(stream: Seen, { check, count, audioMs }: SentVoic
   );
 }
 
+/** What leaves the format right, and is worth a look. */
+const isHeard: ReadonlySet<string> = new Set(['room', 'sound']);
 const ofTheRate: readonly VoiceFinding[] = ['wrong-rate', 'too-fast', 'too-slow'];
 /** Findings and remarks stand in the same order. */
 function remarksOf({ findings, remarks }: VoiceVerdict) {

@@ -286,12 +286,12 @@ describe('the voice of a service', () => {
   test('may be cut within a sample by a message, and not by its end', () => {
     const pcm = speechAt(16_000);
     const even = pcm.subarray(0, 641 * 100);
-    expect(hear(even, { frameBytes: 641 }).found).toEqual([]);
+    const ofSizes = (cut: Buffer, restMs = 1_000) =>
+      hear(cut, { frameBytes: 641, restMs }).found.filter(({ finding }) => finding === 'odd-sizes');
+    expect(ofSizes(even)).toEqual([]);
     const odd = 'the service’s audio ends within a sample: it has an odd number of bytes';
-    expect(hear(pcm.subarray(0, 641 * 101), { frameBytes: 641 }).found).toEqual([
-      { finding: 'odd-sizes', remark: odd },
-    ]);
-    expect(hear(pcm.subarray(0, 641 * 101), { frameBytes: 641, restMs: 0 }).found).toEqual([]);
+    expect(ofSizes(pcm.subarray(0, 641 * 101))).toMatchObject([{ remark: odd }]);
+    expect(ofSizes(pcm.subarray(0, 641 * 101), 0)).toEqual([]);
   });
 
   test.each([
@@ -318,7 +318,7 @@ describe('the voice of a service', () => {
   });
 
   test('is not judged where it is a tone, and says so', () => {
-    expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'less than a second of speech' });
+    expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'it is no speech' });
   });
 
   test('may be silent or quiet', () => {

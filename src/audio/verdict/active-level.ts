@@ -1,0 +1,80 @@
+import { bytesForMs, bytesPerSample } from '../../protocol/audio-format.ts';
+
+/** Samples of one step of the envelope: 1 ms. */
+const stepSamples = bytesForMs(1) / bytesPerSample;
+/** The envelope is smoothed twice with this time constant; speech lasts this long after it; the margin below its level. */
+const smoothing = Math.exp(-1 / 30);
+const hangoverMs = 200;
+const marginDb = 15.9;
+const thresholds = 15;
+const fullScale = 0x8000;
+
+/**
+ * The level of speech without its pauses, by the method of ITU-T P.56: the envelope is compared with thresholds at steps of
+ * 6 dB, and the one that is 15.9 dB below the level of what is over it counts. In dBov: a sine at full scale is −3.
+ */
+export class ActiveLevel {
+  /** The envelope and its first smoothing, and the sum of the squares. In an array: fractions in fields are allocated. */
+  private readonly sums = new Float64Array(3);
+  /** Milliseconds over each threshold, with the hang-over, and since it was last crossed. */
+  private readonly over = new Uint32Array(thresholds);
+  private readonly since = new Uint32Array(thresholds).fill(hangoverMs);
+
+  /** Takes whole milliseconds of samples. */
+  push(samples: Int16Array, from: number, to: number): void {
+    for (let at = from; at < to; at += stepSamples) this.step(samples, at);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.sums.fill(0);
+    this.over.fill(0);
+    this.since.fill(hangoverMs);
+  }
+
+  /** The active level, and how long speech was active; undefined if there was only silence. */
+  read(): { dbov: number; activeMs: number } | undefined {
+    const squares = this.sums[2] as number;
+    let before: { level: number; above: number } | undefined;
+    for (let index = 0; index < thresholds; index += 1) {
+      const activeMs = this.over[index] as number;
+      if (activeMs === 0) break;
+      const level = decibels(squares / (activeMs * stepSamples));
+      const above = level - decibels(4 ** index);
+      if (above <= marginDb) {
+        if (before === undefined) return { dbov: level, activeMs };
+        const share = (before.above - marginDb) / (before.above - above);
+        return { dbov: before.level + share * (level - before.level), activeMs };
+      }
+      before = { level, above };
+    }
+    return undefined;
+  }
+
+  private step(samples: Int16Array, from: number): void {
+    const { sums, over, since } = this;
+    let sizes = 0;
+    let squares = 0;
+    for (let at = from; at < from + stepSamples; at += 1) {
+      const sample = samples[at] as number;
+      sizes += Math.abs(sample);
+      squares += sample * sample;
+    }
+    const first = smoothing * (sums[0] as number) + ((1 - smoothing) * sizes) / stepSamples;
+    const envelope = smoothing * (sums[1] as number) + (1 - smoothing) * first;
+    sums[0] = first;
+    sums[1] = envelope;
+    sums[2] = (sums[2] as number) + squares;
+    for (let index = 0; index < thresholds; index += 1) {
+      const isOver = envelope >= 2 ** index;
+      if (!isOver && (since[index] as number) >= hangoverMs) continue;
+      since[index] = isOver ? 0 : (since[index] as number) + 1;
+      over[index] = (over[index] as number) + 1;
+    }
+  }
+}
+
+/** Mean square of samples in dBov. */
+export function decibels(meanSquare: number): number {
+  return 10 * Math.log10(meanSquare / fullScale ** 2 + 1e-12);
+}

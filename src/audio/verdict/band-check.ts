@@ -1,0 +1,77 @@
+import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { createFft } from '../spectrum.ts';
+
+const size = 512;
+const binHz = sampleRate / size;
+/** Bands of the summary, this wide; one that is so far below the loudest is empty. */
+const bandHz = 250;
+const bandBins = bandHz / binHz;
+const bands = sampleRate / 2 / bandHz;
+const emptyDb = 50;
+/** Whole: 300 to 3,400 Hz. Its upper end, and what a telephone does not pass. Indexes of the spectrum. */
+const whole = [10, 109] as const;
+const edge = [83, 109] as const;
+const above = [141, 218] as const;
+/**
+ * Mean levels of what is above, against the edge (density) and against the whole. In 570 recordings of wide band the lowest
+ * are −34 and −50 dB, in 155 of telephones the highest are −39 and −51 dB.
+ */
+const cliffDb = -37;
+const shareDb = -48;
+/** A second of speech, one frame in 40 ms. */
+const fewestFrames = 20;
+
+const fft = createFft(size);
+
+/** Measures the bandwidth of speech. */
+export class BandCheck {
+  private frames = 0;
+  private readonly powers = new Float64Array(bands);
+  private readonly sums = new Float64Array(3);
+
+  /** Takes 512 samples of speech from this place. */
+  push(samples: Int16Array, from: number): void {
+    fft.load((at) => samples[from + at] as number);
+    this.frames += 1;
+    for (let band = 0; band < bands; band += 1)
+      this.powers[band] =
+        (this.powers[band] as number) + fft.power(Math.max(1, band * bandBins), (band + 1) * bandBins);
+    this.add(0, whole);
+    this.add(1, edge);
+    this.add(2, above);
+  }
+
+  clear(): void {
+    this.frames = 0;
+    this.powers.fill(0);
+    this.sums.fill(0);
+  }
+
+  /** The frequency in Hz up to which there is sound; undefined if it is not known. */
+  read(): number | undefined {
+    if (this.frames < fewestFrames) return undefined;
+    const loudest = this.powers.reduce((most, power) => Math.max(most, power), 0);
+    const highest = this.powers.findLastIndex((power) => power > loudest * 10 ** (-emptyDb / 10));
+    return (highest + 1) * bandHz;
+  }
+
+  get isNarrow(): boolean {
+    if (this.frames < fewestFrames) return false;
+    const [all, upper, missing] = this.sums as unknown as [number, number, number];
+    return toDb(missing, upper) < cliffDb && toDb(missing, all) < shareDb - widthDb;
+  }
+
+  private add(index: number, [from, to]: readonly [number, number]): void {
+    this.sums[index] = (this.sums[index] as number) + fft.power(from, to);
+  }
+}
+
+/** What is above is narrower than the whole: means against sums. */
+const widthDb = 10 * Math.log10((above[1] - above[0]) / (whole[1] - whole[0]));
+/** Samples of one frame. */
+export const bandSamples = size;
+export const bandBytes = size * bytesPerSample;
+
+function toDb(power: number, against: number): number {
+  return 10 * Math.log10((power + 1e-9) / (against + 1e-9));
+}

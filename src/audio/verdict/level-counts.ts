@@ -1,0 +1,50 @@
+/** Levels of 1 dB from −100 dBov on, after the blocks of one value. */
+const bins = 101;
+/** A floor: the quietest twentieth of the blocks, if the next one is hardly louder. */
+const quietest = 0.05;
+const nextQuietest = 0.1;
+const steadyDb = 3;
+/** A voice has a floor of its own in its pauses if it has this many quiet blocks, and few of one value. */
+const pauseRangeDb = 30;
+const fewestPauses = 10;
+const perSilent = 4;
+
+/** Counts blocks by their level. */
+export class LevelCounts {
+  private readonly counts = new Uint32Array(bins);
+  private total = 0;
+
+  add(isConstant: boolean, dbov: number): void {
+    const bin = isConstant ? 0 : Math.max(1, Math.min(bins - 1, Math.round(dbov) + bins - 1));
+    this.counts[bin] = (this.counts[bin] as number) + 1;
+    this.total += 1;
+  }
+
+  clear(): void {
+    this.counts.fill(0);
+    this.total = 0;
+  }
+
+  /** The level of the pauses in whole dBov; undefined if they are digital silence, or if there are too few. */
+  get floor(): number | undefined {
+    const floor = this.quantile(quietest);
+    return floor > 0 && this.quantile(nextQuietest) - floor <= steadyDb ? floor - bins + 1 : undefined;
+  }
+
+  /** Whether the pauses are not digital silence. */
+  get hasFloor(): boolean {
+    const loudest = this.counts.findLastIndex((count) => count > 0);
+    let quiet = 0;
+    for (let bin = 1; bin < loudest - pauseRangeDb; bin += 1) quiet += this.counts[bin] as number;
+    return quiet >= fewestPauses && quiet >= perSilent * (this.counts[0] as number);
+  }
+
+  private quantile(share: number): number {
+    let seen = 0;
+    for (let bin = 0; bin < bins; bin += 1) {
+      seen += this.counts[bin] as number;
+      if (seen > share * this.total) return bin;
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,319 @@
+import { ActiveLevel, decibels } from './active-level.ts';
+import { BandCheck, bandSamples } from './band-check.ts';
+import { ClickCheck } from './click-check.ts';
+import { DropoutCheck, shortestDropout } from './dropout-check.ts';
+import { FlatTops } from './flat-tops.ts';
+import type { Heard, SoundKind } from './heard.ts';
+import { LevelCounts } from './level-counts.ts';
+import { predict, predictionMargin } from './prediction.ts';
+import { RecentAudio } from './recent-audio.ts';
+import { type Repeat, RepeatCheck } from './repeat-check.ts';
+import { endSamples, isCutOff, isCutOn } from './speech-end.ts';
+
+/** What was measured of a voice. Null: not known, because it is too short, has no pauses, or is no speech. */
+export interface VoiceMeasures {
+  /** Levels of speech and of the pauses, in dBov: a sine at full scale is −3. */
+  activeDbov: number | null;
+  floorDbov: number | null;
+  /** Up to where there is sound. */
+  bandwidthHz: number | null;
+}
+
+/** Samples of a block, and what must be known after it: it is judged 20 ms and a little late. */
+const block = 320;
+const blockMs = 20;
+const ahead = predictionMargin;
+/** Clicks wait so long, because a repeat explains them. */
+const clickDelay = 9_600;
+/** Speech lasts this long, and its sounds differ. */
+const leastSpeechMs = 1_000;
+const leastSpread = 0.1;
+const mostAlike = 0.9999;
+const activeRangeDb = 20;
+/** No voice is fainter: headsets record at −56. */
+const faintestDbov = -60;
+/** A voice without replies is judged at this interval. */
+const sectionBlocks = 500;
+/** Bounds of the level of a voice, of a change between replies, and of speech above the floor. */
+const quietDbov = -36;
+const loudDbov = -12;
+const jumpDb = 10;
+const noisyDb = 20;
+const veryNoisyDb = 10;
+const nothing: readonly Heard[] = [];
+
+/**
+ * Listens to a voice in blocks of 20 ms, and judges how it sounds. A class with whole numbers in it, because every frame
+ * passes it: see ARCHITECTURE.md.
+ */
+export class Listener {
+  private readonly audio = new RecentAudio();
+  /** Index in the kept samples: where the next block begins, and the run of one value. */
+  private next = 0;
+  private runFrom = 0;
+  /** The first byte of a sample that is cut; −1 without. */
+  private half = -1;
+  private readonly section = new ActiveLevel();
+  private readonly whole = new ActiveLevel();
+  private readonly bands = new BandCheck();
+  private readonly tops = new FlatTops();
+  private readonly repeats = new RepeatCheck();
+  private readonly repeated: Repeat[] = [];
+  private readonly clicks: ClickCheck;
+  private readonly dropouts: DropoutCheck;
+  private readonly sectionLevels = new LevelCounts();
+  private readonly levels = new LevelCounts();
+  /** Likeness of neighbouring samples in active blocks: how many, mean and sum of squares. */
+  private readonly spread = new Float64Array(3);
+  private activeBlocks = 0;
+  private blocks = 0;
+  /** The level of the voice, in whole dBov. */
+  private loud = faintestDbov;
+  /** Places where the reply and the section began; the level of the reply before, in dBov. */
+  private replyAt = 0;
+  private sectionAt = 0;
+  private before: number | undefined;
+  private isSpeech = false;
+  private bandwidthHz: number | undefined;
+  private heard: Heard[] = [];
+
+  constructor() {
+    const report = (heard: Heard) => this.heard.push(heard);
+    this.clicks = new ClickCheck(this.audio, report);
+    this.dropouts = new DropoutCheck(this.audio, report);
+  }
+
+  /** Takes a message of 16-bit samples; it may begin and end within one. */
+  push(message: Buffer): void {
+    this.audio.noteSeam(0);
+    let at = 0;
+    if (this.half >= 0 && message.length > 0) {
+      this.add((((message[0] as number) << 24) >> 16) | this.half);
+      this.half = -1;
+      at = 1;
+    }
+    for (; at + 1 < message.length; at += 2)
+      this.add((((message[at + 1] as number) << 24) >> 16) | (message[at] as number));
+    if (at < message.length) this.half = message[at] as number;
+  }
+
+  /** What was heard since the last call, once it is known to be speech. */
+  take(): readonly Heard[] {
+    if (!this.isSpeech || this.heard.length === 0) return nothing;
+    const heard = this.heard;
+    this.heard = [];
+    return heard;
+  }
+
+  /** A reply, or the audio, has ended. `byItself`: nobody stopped it, so that its end is judged. */
+  end({ byItself }: { byItself: boolean }): void {
+    const { base, count } = this.audio;
+    this.dropouts.look();
+    this.judgeSection(true);
+    this.clicks.judge(base + count, this.loud);
+    if (byItself && this.isSpeech && count >= endSamples) this.judgeEnd();
+    this.replyAt = base + count;
+    this.sectionAt = this.replyAt;
+  }
+
+  measures(): VoiceMeasures {
+    const level = this.isSpeech ? this.whole.read() : undefined;
+    return {
+      activeDbov: level === undefined ? null : Math.round(level.dbov * 10) / 10,
+      floorDbov: level === undefined ? null : (this.levels.floor ?? null),
+      bandwidthHz: (this.isSpeech ? (this.bands.read() ?? this.bandwidthHz) : undefined) ?? null,
+    };
+  }
+
+  /** Why the voice was not judged; undefined if it was. */
+  get unjudged(): string | undefined {
+    if (this.isSpeech) return undefined;
+    return this.activeBlocks * blockMs >= leastSpeechMs ? 'it is no speech' : 'less than a second of speech';
+  }
+
+  private add(sample: number): void {
+    const { audio } = this;
+    const dropped = audio.makeRoom();
+    this.next -= dropped;
+    this.runFrom = Math.max(0, this.runFrom - dropped);
+    const at = audio.count;
+    audio.add(sample);
+    if (at > 0 && sample !== audio.samples[at - 1]) {
+      if (at - this.runFrom >= 3) this.noteRun(this.runFrom, at);
+      this.runFrom = at;
+    }
+    if (at + 1 >= this.next + block + ahead) this.judgeBlock();
+  }
+
+  /** Samples of one value: silence, or the top of a wave. */
+  private noteRun(from: number, to: number): void {
+    if (to - from >= shortestDropout) {
+      this.dropouts.note(from, to);
+      return;
+    }
+    const { samples, base } = this.audio;
+    const value = samples[from] as number;
+    const isTop = value > 0 ? Math.max : Math.min;
+    const beside = isTop(samples[Math.max(0, from - 1)] as number, samples[to] as number);
+    if (value !== beside && isTop(value, beside) === value) this.tops.top(value, base + from);
+  }
+
+  private judgeBlock(): void {
+    const { samples, base } = this.audio;
+    const from = this.next;
+    const to = from + block;
+    let squares = 0;
+    let highest = samples[from] as number;
+    let lowest = highest;
+    for (let at = from; at < to; at += 1) {
+      const sample = samples[at] as number;
+      squares += sample * sample;
+      if (sample > highest) highest = sample;
+      else if (sample < lowest) lowest = sample;
+    }
+    this.next = to;
+    this.blocks += 1;
+    this.tops.peak(highest, lowest);
+    this.section.push(samples, from, to);
+    this.whole.push(samples, from, to);
+    const dbov = decibels(squares / block);
+    const isConstant = highest === lowest;
+    this.sectionLevels.add(isConstant, dbov);
+    this.levels.add(isConstant, dbov);
+    if (this.blocks % 16 === 1) {
+      this.loud = Math.max(faintestDbov, Math.round(this.whole.read()?.dbov ?? dbov));
+      this.judgeRepeats();
+    }
+    this.dropouts.look();
+    if (!isConstant && dbov >= this.loud - activeRangeDb) this.judgeActive(from);
+    if (this.isSpeech) this.clicks.judge(base + to - clickDelay, this.loud);
+    if (this.blocks % sectionBlocks === 0) this.judgeSection(false);
+  }
+
+  private judgeActive(from: number): void {
+    const { audio } = this;
+    this.activeBlocks += 1;
+    if (from >= predictionMargin) {
+      const predicted = predict(audio.samples, from);
+      this.noteLikeness(predicted.likeness);
+      this.clicks.note(predicted);
+    }
+    if (this.activeBlocks % 2 === 0 && from + bandSamples <= audio.count)
+      this.bands.push(audio.samples, from);
+    for (let part = from; part < from + block; part += block / 2) this.judgeRepeat(part);
+  }
+
+  private judgeRepeat(from: number): void {
+    const { samples, base, count } = this.audio;
+    const repeat = this.repeats.push(samples, { from, to: from + block / 2, end: count, base });
+    if (repeat === undefined) return;
+    this.clicks.explain(repeat.at, repeat.at + repeat.length);
+    this.repeated.push(repeat);
+  }
+
+  /** Tells of repeats in speech: editors copy the silence between two words. */
+  private judgeRepeats(): void {
+    if (!this.isSpeech || this.repeated.length === 0) return;
+    for (const { at, length, dbov } of this.repeated.splice(0))
+      if (dbov >= this.loud - activeRangeDb)
+        this.tell('repeat', { at, length, isCertain: true, value: length / 16, unit: 'ms' });
+  }
+
+  /** Speech is told by the change of its sounds. */
+  private noteLikeness(likeness: number): void {
+    const { spread } = this;
+    const count = (spread[0] as number) + 1;
+    // Telephone audio is alike from sample to sample: what differs from 1 counts.
+    const closeness = Math.atanh(Math.min(mostAlike, likeness));
+    const off = closeness - (spread[1] as number);
+    spread[0] = count;
+    spread[1] = (spread[1] as number) + off / count;
+    spread[2] = (spread[2] as number) + off * (closeness - (spread[1] as number));
+    if (!this.isSpeech && this.activeBlocks * blockMs >= leastSpeechMs)
+      this.isSpeech = Math.sqrt((spread[2] as number) / count) >= leastSpread;
+  }
+
+  /** Judges a reply, or ten seconds of a voice, as a whole. Less than a second of speech waits for more. */
+  private judgeSection(isReply: boolean): void {
+    this.judgeRepeats();
+    this.dropouts.judge(this.loud, this.levels.hasFloor);
+    const level = this.section.read();
+    if (!this.isSpeech || level === undefined || level.activeMs < leastSpeechMs) return;
+    this.judgeTops();
+    this.judgeLevel(level.dbov, isReply);
+    this.judgeBand();
+    this.section.clear();
+    this.sectionLevels.clear();
+    this.sectionAt = this.audio.base + this.audio.count;
+  }
+
+  private judgeTops(): void {
+    const count = this.tops.read();
+    const { firstAt } = this.tops;
+    if (count > 0)
+      this.tell('clipping', { isCertain: true, at: firstAt, length: 1, value: count, unit: 'flat tops' });
+    this.tops.clear();
+  }
+
+  private judgeLevel(dbov: number, isReply: boolean): void {
+    const at = this.sectionAt;
+    const length = this.audio.base + this.audio.count - at;
+    const stretch = { at, length, isCertain: false };
+    if (dbov < quietDbov) this.tell('quiet-voice', { ...stretch, value: dbov, unit: 'dBov' });
+    if (dbov > loudDbov) this.tell('loud-voice', { ...stretch, value: dbov, unit: 'dBov' });
+    const above = dbov - (this.sectionLevels.floor ?? -100);
+    if (above < noisyDb)
+      this.tell('noise', { ...stretch, isCertain: above < veryNoisyDb, value: above, unit: 'dB' });
+    if (!isReply) return;
+    const change = this.before === undefined ? 0 : dbov - this.before;
+    if (Math.abs(change) >= jumpDb) this.tell('level-jump', { ...stretch, value: change, unit: 'dB' });
+    this.before = dbov;
+  }
+
+  private judgeBand(): void {
+    this.bandwidthHz = this.bands.read();
+    if (this.bandwidthHz === undefined) return;
+    const at = this.sectionAt;
+    const length = this.audio.base + this.audio.count - at;
+    if (this.bands.isNarrow)
+      this.tell('narrow-band', { isCertain: false, at, length, value: this.bandwidthHz, unit: 'Hz' });
+    this.bands.clear();
+  }
+
+  private judgeEnd(): void {
+    const { samples, base, count } = this.audio;
+    const levels = { loud: this.loud, floor: this.levels.floor ?? -100 };
+    const at = this.replyAt - base;
+    if (at >= 0 && at + endSamples <= count && isCutOn(samples, at, levels))
+      this.tell('cut-on', { isCertain: false, at: this.replyAt, length: 160, value: 10, unit: 'ms' });
+    if (isCutOff(samples, count, levels))
+      this.tell('cut-off', { isCertain: true, at: base + count - block, length: block, value: 20, unit: 'ms' });
+  }
+
+  private tell(kind: SoundKind, told: Told): void {
+    const { isCertain, at, length, value, unit } = told;
+    this.heard.push({ kind, isCertain, at, length, figure: { value: Math.round(value * 10) / 10, unit } });
+  }
+}
+
+type Told = Pick<Heard, 'isCertain' | 'at' | 'length'> & Heard['figure'];
+
+/** Voices that one process listens to at the same time: each takes up to half a percent of a core, and 100 kB. */
+const mostListeners = 16;
+
+/** Limits how many voices are listened to at once, where there may be thousands of streams. */
+export class ListenerBudget {
+  private left = mostListeners;
+
+  /** A listener for a voice that begins; undefined if there are too many. */
+  take(): Listener | undefined {
+    if (this.left === 0) return undefined;
+    this.left -= 1;
+    return new Listener();
+  }
+
+  /** A voice that was listened to has ended. */
+  release(): void {
+    this.left += 1;
+  }
+}

@@ -1,0 +1,48 @@
+/** Samples that are kept, and those that remain when room is made: what the longest repeat and the longest click need. */
+const capacity = 48_000;
+const remaining = 16_000;
+const mostSeams = 256;
+/** Messages shorter than 10 ms: any place is near the beginning of one. */
+const shortestMessage = 160;
+
+/** The newest samples of a voice, and where its messages begin. Places count from the first sample of the voice. */
+export class RecentAudio {
+  readonly samples = new Int16Array(capacity);
+  /** Place of `samples[0]`, and how many are there. */
+  base = 0;
+  count = 0;
+  private readonly seams = new Float64Array(mostSeams);
+  private seamCount = 0;
+
+  add(sample: number): void {
+    this.samples[this.count] = sample;
+    this.count += 1;
+  }
+
+  /** How many of the oldest samples were dropped to make room; 0 while there is room. */
+  makeRoom(): number {
+    if (this.count < capacity) return 0;
+    const dropped = capacity - remaining;
+    this.samples.copyWithin(0, dropped);
+    this.base += dropped;
+    this.count = remaining;
+    return dropped;
+  }
+
+  /** A message begins at this many samples from now. */
+  noteSeam(ahead: number): void {
+    this.seams[this.seamCount % mostSeams] = this.base + this.count + ahead;
+    this.seamCount += 1;
+  }
+
+  /** Whether a message begins at this place, after another one. */
+  isSeam(place: number): boolean {
+    const oldest = Math.max(1, this.seamCount - mostSeams + 1);
+    for (let index = this.seamCount - 1; index >= oldest; index -= 1) {
+      const seam = this.seams[index % mostSeams] as number;
+      if (seam < place) return false;
+      if (seam === place) return seam - (this.seams[(index - 1) % mostSeams] as number) >= shortestMessage;
+    }
+    return false;
+  }
+}

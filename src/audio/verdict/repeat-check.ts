@@ -1,0 +1,115 @@
+import { decibels } from './active-level.ts';
+
+/** Samples: 20 ms; the longest repeat is half a second. */
+const shortest = 320;
+const longest = 8_000;
+/** A peak is the largest sample within this distance. */
+const peakRange = 80;
+const compared = 8;
+const slots = 1_024;
+const mostPending = 8;
+
+export interface Repeat {
+  /** Where the second one begins, and its length. */
+  at: number;
+  length: number;
+  /** Its level. */
+  dbov: number;
+}
+
+/**
+ * Finds speech that is sent twice in a row, sample for sample. Peaks are remembered by the samples around them, so that the
+ * distance of a repeat need not be known.
+ */
+export class RepeatCheck {
+  /** Place of the newest peak with each hash, plus 1. */
+  private readonly places = new Float64Array(slots);
+  /** Second peaks and their distances, until enough audio has followed. */
+  private readonly pending = new Float64Array(2 * mostPending);
+  private count = 0;
+  private reportedUntil = 0;
+
+  /**
+   * Looks for a peak in `[from, to)`; `base` is the place of the sample `samples[0]`, and `end` the end of what is known.
+   * Returns a repeat that is complete.
+   */
+  push(samples: Int16Array, { from, to, end, base }: Stretch): Repeat | undefined {
+    this.remember(samples, from, to, base);
+    for (let index = 0; index < this.count; index += 1) {
+      const second = (this.pending[2 * index] as number) - base;
+      const lag = this.pending[2 * index + 1] as number;
+      if (second + lag > end) continue;
+      this.count -= 1;
+      this.pending[2 * index] = this.pending[2 * this.count] as number;
+      this.pending[2 * index + 1] = this.pending[2 * this.count + 1] as number;
+      return this.verify(samples, { second, lag, end, base });
+    }
+    return undefined;
+  }
+
+  private remember(samples: Int16Array, from: number, to: number, base: number): void {
+    let peak = from;
+    for (let at = from + 1; at < to; at += 1)
+      if (Math.abs(samples[at] as number) > Math.abs(samples[peak] as number)) peak = at;
+    const height = Math.abs(samples[peak] as number);
+    for (let at = peak - peakRange; at <= peak + peakRange; at += 1)
+      if (at !== peak && Math.abs(samples[at] as number) >= height) return;
+    let hash = 0;
+    for (let at = peak - compared / 2; at < peak + compared / 2; at += 1)
+      hash = Math.imul(hash ^ (samples[at] as number), 0x01000193) >>> 0;
+    const slot = (hash ^ (hash >>> 15)) % slots;
+    const lag = base + peak + 1 - (this.places[slot] as number);
+    this.places[slot] = base + peak + 1;
+    if (lag < shortest || lag > longest || peak - lag < 0 || this.count === mostPending) return;
+    for (let at = peak - compared / 2; at < peak + compared / 2; at += 1)
+      if (samples[at] !== samples[at - lag]) return;
+    this.pending[2 * this.count] = base + peak;
+    this.pending[2 * this.count + 1] = lag;
+    this.count += 1;
+  }
+
+  private verify(
+    samples: Int16Array,
+    { second, lag, end, base }: { second: number; lag: number; end: number; base: number },
+  ): Repeat | undefined {
+    let from = second;
+    while (from - 1 - lag >= 0 && samples[from - 1] === samples[from - 1 - lag]) from -= 1;
+    let to = second;
+    while (to < end && samples[to] === samples[to - lag]) to += 1;
+    if (base + from < this.reportedUntil || to - from < lag || isPeriodic(samples, from - lag, lag))
+      return undefined;
+    this.reportedUntil = base + to;
+    let squares = 0;
+    for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
+    return { at: base + from, length: to - from, dbov: decibels(squares / (to - from)) };
+  }
+}
+
+export interface Stretch {
+  from: number;
+  to: number;
+  end: number;
+  base: number;
+}
+
+/** A tone is this like itself at a distance of its period, which need not be a whole number of samples. */
+const toneLikeness = 0.99;
+const shortestPeriod = 16;
+
+/** Whether samples are much the same at a shorter distance too, like a tone. */
+function isPeriodic(samples: Int16Array, from: number, length: number): boolean {
+  for (let lag = shortestPeriod; lag <= length / 2; lag += 1) {
+    let product = 0;
+    let ofFirst = 0;
+    let ofSecond = 0;
+    for (let at = from; at + lag < from + length; at += 1) {
+      const first = samples[at] as number;
+      const second = samples[at + lag] as number;
+      product += first * second;
+      ofFirst += first * first;
+      ofSecond += second * second;
+    }
+    if (product >= toneLikeness * Math.sqrt(ofFirst * ofSecond)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,76 @@
+import { decibels } from './active-level.ts';
+
+/** Samples at an end that are looked at: 40 ms. */
+export const endSamples = 640;
+/** A cut end is within this range of the level of the voice, this far above its pauses, and does not fall by so much. */
+const nearDb = 15;
+const stillNearDb = 20;
+const aboveFloorDb = 12;
+const fallDb = 6;
+const least = 0.5;
+/** A cut beginning is loud from the first samples on. */
+const suddenDb = 10;
+/** Lags of the pitch, 500 to 60 Hz. */
+const shortestLag = 32;
+const longestLag = 267;
+
+interface VoiceLevels {
+  /** Levels of the voice and of its pauses, in dBov. */
+  loud: number;
+  floor: number;
+}
+
+/**
+ * Whether speech that ends at this place was cut: it is voiced, loud to its last sample, and does not fall. Of 880 recordings
+ * three end so, and they are cut; of those that are cut while somebody speaks five of six.
+ */
+export function isCutOff(samples: Int16Array, end: number, { loud, floor }: VoiceLevels): boolean {
+  const last = levelOf(samples, end - 320, end);
+  return (
+    last >= loud - nearDb &&
+    last >= floor + aboveFloorDb &&
+    levelOf(samples, end - 80, end) >= loud - stillNearDb &&
+    levelOf(samples, end - 640, end - 320) - last < fallDb &&
+    levelOf(samples, end - 320, end - 160) - levelOf(samples, end - 160, end) < fallDb &&
+    periodicity(samples, end - 640) >= least
+  );
+}
+
+/** The same of its beginning. Of 880 recordings ten begin so. */
+export function isCutOn(samples: Int16Array, from: number, { loud, floor }: VoiceLevels): boolean {
+  const first = levelOf(samples, from, from + 160);
+  const height = Math.max(...[0, 1, 2].map((at) => Math.abs(samples[from + at] as number)));
+  return (
+    first >= loud - nearDb &&
+    first >= floor + aboveFloorDb &&
+    levelOf(samples, from, from + 32) >= loud - suddenDb &&
+    decibels(height ** 2) >= loud - suddenDb &&
+    levelOf(samples, from + 160, from + 480) - first < fallDb &&
+    periodicity(samples, from) >= least
+  );
+}
+
+function levelOf(samples: Int16Array, from: number, to: number): number {
+  let squares = 0;
+  for (let at = from; at < to; at += 1) squares += (samples[at] as number) ** 2;
+  return decibels(squares / (to - from));
+}
+
+/** How like 40 ms are to themselves one period later, at best. */
+function periodicity(samples: Int16Array, from: number): number {
+  let best = 0;
+  for (let lag = shortestLag; lag <= longestLag; lag += 1) {
+    let product = 0;
+    let ofFirst = 1;
+    let ofSecond = 1;
+    for (let at = from; at + lag < from + endSamples; at += 1) {
+      const first = samples[at] as number;
+      const second = samples[at + lag] as number;
+      product += first * second;
+      ofFirst += first * first;
+      ofSecond += second * second;
+    }
+    best = Math.max(best, product / Math.sqrt(ofFirst * ofSecond));
+  }
+  return best;
+}
