@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { ListenerBudget } from '../audio/verdict/listener.ts';
 import { createMovableClock, systemClock } from '../kernel/clock.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { concealUrl } from '../kernel/secret-fields.ts';
@@ -93,6 +94,7 @@ export async function createProxy(options: ProxyOptions): Promise<ServiceProxy> 
     leaseSlot: state.leaseSlot,
     ...shared,
     evidence: { usedBytes: 0 },
+    listeners: new ListenerBudget(),
     unfinished: new UnfinishedMessages(),
     waiting: new WaitingBytes(),
     tap: recordings === undefined ? tap : (stream) => joinTaps(recordings.tap(stream), tap?.(stream)),

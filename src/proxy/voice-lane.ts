@@ -34,7 +34,11 @@ export class VoiceLane {
   private lastAt = 0;
   private timer: ClockTimer | undefined;
 
-  constructor(from: Side, listener: LaneListener, { clock, listeners }: Pick<LanesOptions, 'clock' | 'listeners'>) {
+  constructor(
+    from: Side,
+    listener: LaneListener,
+    { clock, listeners }: Pick<LanesOptions, 'clock' | 'listeners'>,
+  ) {
     this.clock = clock;
     this.listener = listener;
     this.check = new VoiceCheck({ from, clock, budget: listeners });

@@ -128,6 +128,37 @@ const totals = z.object({ frames: count, bytes: count, audioMs: ms });
 const spread = z.object({ p50: ms, p95: ms, max: ms }).nullable();
 const close = z.object({ code: count, reason: z.string(), name: z.string() });
 
+/** A recording of an earlier version has less of it. */
+const voice = z
+  .looseObject({
+    findings: z.array(z.string()).describe('Kinds of what was found in the AI’s audio'),
+    remarks: z.array(z.string()).describe('The same in words'),
+    judgements: z
+      .array(
+        z.looseObject({
+          kind: z.string(),
+          side: z.enum(['device', 'service']),
+          is: z.enum(['finding', 'remark']).describe('A finding is certain; a remark is worth a look'),
+          text: z.string(),
+          atMs: ms.nullable().describe('First place in the audio of this side; null: all of it'),
+          lengthMs: ms.nullable(),
+          figure: z.object({ value: z.number(), unit: z.string() }).nullable(),
+          advice: z.string().nullable(),
+          times: count,
+        }),
+      )
+      .optional(),
+    activeDbov: z.number().nullable().optional().describe('Level of the speech (ITU-T P.56)'),
+    floorDbov: z
+      .number()
+      .nullable()
+      .optional()
+      .describe('Level of the pauses; null: digital silence, or none'),
+    bandwidthHz: z.number().nullable().optional().describe('Up to where there is sound'),
+    unjudged: z.string().nullable().describe('Why the voice was not judged'),
+  })
+  .describe('What was found in the AI’s audio');
+
 /** summary.json; other fields of later versions are kept. */
 export const summarySchema = z
   .looseObject({
@@ -148,6 +179,7 @@ export const summarySchema = z
     events: z.record(z.string(), count),
     rateLimit: rateLimit.nullable(),
     close: close.nullable(),
+    voice: voice.optional(),
     failure: z
       .object({ kind: z.string(), code: z.string(), exitCode: count, message: z.string() })
       .nullable(),

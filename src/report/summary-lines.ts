@@ -1,6 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import { secondsText } from '../protocol/time-text.ts';
 import type { AudioTotals, Spread } from '../session/metrics.ts';
+import type { VoiceSummary } from '../session/service-voice.ts';
 import type { SessionSummary } from '../session/summary.ts';
 import { countText } from './event-words.ts';
 import type { Style } from './style.ts';
@@ -65,8 +66,22 @@ export function resultText(
 
 function voiceRows({ voice }: SessionSummary): [string, string][] {
   if (voice === undefined) return [];
-  const texts = voice.unjudged === null ? voice.remarks : [...voice.remarks, `not judged: ${voice.unjudged}`];
+  const texts = [
+    ...measuresText(voice),
+    ...voice.judgements.map(({ is, text, times }) => `${is}: ${text}${times > 1 ? `, ${times} times` : ''}`),
+    ...(voice.unjudged === null ? [] : [`not judged: ${voice.unjudged}`]),
+  ];
   return texts.map((text, index) => [index === 0 ? 'voice' : '', escapeText(text)]);
+}
+
+/** `speech -24.1 dBov, pauses -72 dBov, up to 7.5 kHz` */
+function measuresText({ activeDbov, floorDbov, bandwidthHz }: VoiceSummary): string[] {
+  const texts = [
+    ...(activeDbov === null ? [] : [`speech ${activeDbov} dBov`]),
+    ...(floorDbov === null ? [] : [`pauses ${floorDbov} dBov`]),
+    ...(bandwidthHz === null ? [] : [`up to ${bandwidthHz / 1_000} kHz`]),
+  ];
+  return texts.length === 0 ? [] : [texts.join(', ')];
 }
 
 function totalsText({ frames, bytes, audioMs }: AudioTotals): string {

@@ -46,6 +46,6 @@ export function judgeReplyVoice(stream: Seen, { check, audioMs, isOddEcho }: Jud
   const heard = found.filter(({ finding }) => voiceFindings[finding].about === 'sound');
   if (heard.length > 0) return warn(heard.map(({ remark }) => remark).join('; '), stream);
   const { unjudged } = check;
-  const rateText = unjudged === undefined ? '' : `; the voice is not judged: ${unjudged}`;
+  const rateText = unjudged === undefined ? '' : `; its rate is not judged by the voice: ${unjudged}`;
   return pass(`${Math.round(audioMs)} ms of audio fit the format${rateText}`, stream);
 }

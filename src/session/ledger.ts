@@ -123,6 +123,7 @@ export function createLedger(
       else {
         const bargeIn = metrics.wasHeardAt(leftAt) ? { bargeIn: true as const } : {};
         emit({ type: 'speech', state: 'start', audioMs: atMs, ...bargeIn }, at);
+        voice?.interrupted();
       }
     }
   };
@@ -142,7 +143,10 @@ export function createLedger(
     },
     message(message, at) {
       const { category, kind, body } = message;
-      if (isInterruption(message)) metrics.interrupted(at);
+      if (isInterruption(message)) {
+        metrics.interrupted(at);
+        voice?.interrupted();
+      }
       conversation?.message(message);
       countKind(kind ?? '(none)');
       emit({ type: 'message', category, kind, body }, at);

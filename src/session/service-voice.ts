@@ -1,12 +1,15 @@
 import type { Level } from '../audio/level.ts';
-import { type FoundInVoice, VoiceCheck } from '../audio/verdict/voice-check.ts';
+import type { VoiceMeasures } from '../audio/verdict/listener.ts';
+import { type FoundInVoice, VoiceCheck, type VoiceJudgement } from '../audio/verdict/voice-check.ts';
 
 /** What was found in the AI's audio. */
-export interface VoiceSummary {
+export interface VoiceSummary extends VoiceMeasures {
   /** Kinds, as `serve` and `proxy` name them for a device. */
   findings: string[];
   /** The same in words. */
   remarks: string[];
+  /** The same with moments, figures and advice; `is` tells what is certain. */
+  judgements: VoiceJudgement[];
   /** Why the voice was not judged, or not wholly; null if it was. */
   unjudged: string | null;
 }
@@ -15,6 +18,8 @@ export interface VoiceSummary {
 export interface ServiceVoice {
   sent(pcm: Buffer, level: Level): void;
   received(pcm: Buffer, level: Level, at: number): void;
+  /** The reply was interrupted: it may end anywhere. */
+  interrupted(): void;
   /** The stream has ended. */
   end(at: number): void;
   summary(): VoiceSummary;
@@ -31,16 +36,17 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
   let now = 0;
   const check = new VoiceCheck({ from: 'service', clock: { now: () => now }, isThorough: true });
   const remembered = new Set<string>();
-  const found = new Map<string, string>();
+  const told = new Map<string, boolean>();
   let audible = 0;
   let echoed = 0;
   const isEcho = () => echoed > audible / 2;
   const nameOf = (pcm: Buffer) => pcm.toString('latin1', 0, comparedBytes);
   const report = (news: readonly FoundInVoice[]) => {
     for (const one of news) {
-      if (isEcho()) continue;
-      if (!found.has(one.finding)) onFound(one, now);
-      found.set(one.finding, one.remark);
+      const isCertain = one.isDoubtful !== true;
+      if (isEcho() || (told.has(one.finding) && (!isCertain || told.get(one.finding)))) continue;
+      told.set(one.finding, isCertain);
+      onFound(one, now);
     }
   };
   return {
@@ -60,16 +66,27 @@ export function createServiceVoice(onFound: (found: FoundInVoice, at: number) =>
       if (!check.isDue) return;
       const verdict = check.judgePace();
       const remark = verdict?.remarks[verdict.findings.indexOf('wrong-rate')];
-      if (remark !== undefined) report([{ finding: 'wrong-rate', remark }]);
+      const isDoubtful = check.isRateDoubtful ? { isDoubtful: true as const } : {};
+      if (remark !== undefined) report([{ finding: 'wrong-rate', remark, ...isDoubtful }]);
+    },
+    interrupted() {
+      check.stopped();
     },
     end(at) {
       now = at;
       report(check.end());
     },
-    summary: () => ({
-      findings: [...found.keys()],
-      remarks: [...found.values()],
-      unjudged: isEcho() ? 'the service echoes what it hears' : (check.unjudged ?? null),
-    }),
+    summary() {
+      const judgements = isEcho() ? [] : check.judgements();
+      return {
+        findings: judgements.map(({ kind }) => kind),
+        remarks: judgements.map(({ text }) => text),
+        judgements,
+        ...(isEcho() ? unmeasured : check.measures()),
+        unjudged: isEcho() ? 'the service echoes what it hears' : (check.unjudged ?? null),
+      };
+    },
   };
 }
+
+const unmeasured: VoiceMeasures = { activeDbov: null, floorDbov: null, bandwidthHz: null };

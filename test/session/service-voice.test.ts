@@ -20,7 +20,7 @@ function hear(reply: Buffer, said: Buffer = Buffer.alloc(0)) {
 }
 
 test('a good voice is judged, and nothing is found', () => {
-  expect(hear(speechPcm)).toEqual({ warnings: [], findings: [], remarks: [], unjudged: null });
+  expect(hear(speechPcm)).toMatchObject({ warnings: [], findings: [], remarks: [], unjudged: null });
 });
 
 test('a kind of finding is one warning, and is in the summary', () => {
@@ -35,7 +35,8 @@ test('a kind of finding is one warning, and is in the summary', () => {
 test('a service that echoes what it hears is not judged, and says so', () => {
   const swapped = encodings.swapped();
   expect(hear(swapped, swapped)).toEqual({
-    ...{ warnings: [], findings: [], remarks: [] },
+    ...{ warnings: [], findings: [], remarks: [], judgements: [] },
+    ...{ activeDbov: null, floorDbov: null, bandwidthHz: null },
     unjudged: 'the service echoes what it hears',
   });
 });

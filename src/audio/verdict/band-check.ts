@@ -1,4 +1,4 @@
-import { bytesPerSample, sampleRate } from '../../protocol/audio-format.ts';
+import { sampleRate } from '../../protocol/audio-format.ts';
 import { createFft } from '../spectrum.ts';
 
 const size = 512;
@@ -70,7 +70,6 @@ export class BandCheck {
 const widthDb = 10 * Math.log10((above[1] - above[0]) / (whole[1] - whole[0]));
 /** Samples of one frame. */
 export const bandSamples = size;
-export const bandBytes = size * bytesPerSample;
 
 function toDb(power: number, against: number): number {
   return 10 * Math.log10((power + 1e-9) / (against + 1e-9));

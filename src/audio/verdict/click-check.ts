@@ -1,5 +1,5 @@
 import { decibels } from './active-level.ts';
-import type { ReportHeard } from './heard.ts';
+import type { ReportSound } from './heard.ts';
 import { type Predicted, unexplained } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
 
@@ -22,7 +22,7 @@ const afterSilence = 320;
 /** Decides which of the steps that prediction does not explain are clicks. */
 export class ClickCheck {
   private readonly audio: RecentAudio;
-  private readonly report: ReportHeard;
+  private readonly report: ReportSound;
   /**
    * Place and size of each, the loudest voice in which it is heard, and whether it is at a seam (1) of messages. The first
    * ones are judged.
@@ -34,7 +34,7 @@ export class ClickCheck {
   private count = 0;
   private judged = 0;
 
-  constructor(audio: RecentAudio, report: ReportHeard) {
+  constructor(audio: RecentAudio, report: ReportSound) {
     this.audio = audio;
     this.report = report;
   }
@@ -109,7 +109,8 @@ export class ClickCheck {
       const spacing = end - (this.places[middle] as number);
       if (spacing < shortestSpacing) continue;
       for (let first = middle - 1; first >= 0 && last - first <= othersBetween + 2; first -= 1)
-        if (Math.abs((this.places[middle] as number) - (this.places[first] as number) - spacing) <= 1) return true;
+        if (Math.abs((this.places[middle] as number) - (this.places[first] as number) - spacing) <= 1)
+          return true;
     }
     return false;
   }

@@ -1,6 +1,6 @@
 import { sampleRate } from '../../protocol/audio-format.ts';
 import { decibels } from './active-level.ts';
-import type { ReportHeard } from './heard.ts';
+import type { ReportSound } from './heard.ts';
 import { jumpSamples, measureJump } from './prediction.ts';
 import type { RecentAudio } from './recent-audio.ts';
 
@@ -20,7 +20,7 @@ const most = 64;
 /** Finds audio that is missing within speech. */
 export class DropoutCheck {
   private readonly audio: RecentAudio;
-  private readonly report: ReportHeard;
+  private readonly report: ReportSound;
   /** Place and length of runs that wait for what follows them. */
   private readonly waiting = new Float64Array(2 * mostWaiting);
   private waitingCount = 0;
@@ -29,7 +29,7 @@ export class DropoutCheck {
   private count = 0;
   private reported = 0;
 
-  constructor(audio: RecentAudio, report: ReportHeard) {
+  constructor(audio: RecentAudio, report: ReportSound) {
     this.audio = audio;
     this.report = report;
   }

@@ -13,7 +13,7 @@ export type SoundKind =
   | 'level-jump';
 
 /** Something that was heard. Places are samples since the voice began. */
-export interface Heard {
+export interface HeardSound {
   kind: SoundKind;
   /** Whether there is no other explanation. */
   isCertain: boolean;
@@ -23,4 +23,4 @@ export interface Heard {
 }
 
 /** Called with what was heard. */
-export type ReportHeard = (heard: Heard) => void;
+export type ReportSound = (heard: HeardSound) => void;

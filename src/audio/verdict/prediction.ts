@@ -44,7 +44,7 @@ export const predictionMargin = margin + order;
  */
 export function predict(samples: Int16Array, from: number): Predicted {
   const start = from - margin;
-  fit(samples, start);
+  fitPredictor(samples, start);
   for (let at = 0; at < spanSamples; at += 1) {
     let sum = 0;
     for (let back = 0; back <= order; back += 1)
@@ -71,7 +71,7 @@ export function predict(samples: Int16Array, from: number): Predicted {
 }
 
 /** Fits the prediction by the method of autocorrelation. */
-function fit(samples: Int16Array, start: number): void {
+function fitPredictor(samples: Int16Array, start: number): void {
   for (let at = 0; at < spanSamples; at += 1)
     tapered[at] = (samples[start + at] as number) * (taper[at] as number);
   for (let lag = 0; lag <= order; lag += 1) {
@@ -80,7 +80,7 @@ function fit(samples: Int16Array, start: number): void {
       sum += (tapered[at] as number) * (tapered[at - lag] as number);
     correlation[lag] = sum;
   }
-  // White noise at −40 dB keeps the equations solvable in silence and for tones.
+  // A little white noise keeps the equations solvable in silence and for tones.
   correlation[0] = (correlation[0] as number) * 1.0001 + 1;
   predictor.fill(0);
   predictor[0] = 1;
@@ -108,7 +108,7 @@ export function measureJump(samples: Int16Array, at: number, step: 1 | -1): numb
   for (let index = 0; index < order; index += 1)
     mirrored[index] = samples[at - step * (spanSamples + order - index)] as number;
   mirrored[order + spanSamples] = samples[at] as number;
-  fit(mirrored, order);
+  fitPredictor(mirrored, order);
   let other = 1;
   for (let place = order + spanSamples - margin; place < order + spanSamples; place += 1)
     other = Math.max(other, Math.abs(predictedError(mirrored, place)));

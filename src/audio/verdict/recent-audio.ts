@@ -1,6 +1,6 @@
 /** Samples that are kept, and those that remain when room is made: what the longest repeat and the longest click need. */
 const capacity = 48_000;
-const remaining = 16_000;
+const remaining = capacity / 3;
 const mostSeams = 256;
 /** Messages shorter than 10 ms: any place is near the beginning of one. */
 const shortestMessage = 160;

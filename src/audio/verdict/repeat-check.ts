@@ -3,8 +3,8 @@ import { decibels } from './active-level.ts';
 /** Samples: 20 ms; the longest repeat is half a second. */
 const shortest = 320;
 const longest = 8_000;
-/** A peak is the largest sample within this distance. */
-const peakRange = 80;
+/** A peak is the highest sample within this distance. */
+const peakRange = 24;
 const compared = 8;
 const slots = 1_024;
 const mostPending = 8;
@@ -48,24 +48,28 @@ export class RepeatCheck {
   }
 
   private remember(samples: Int16Array, from: number, to: number, base: number): void {
-    let peak = from;
-    for (let at = from + 1; at < to; at += 1)
-      if (Math.abs(samples[at] as number) > Math.abs(samples[peak] as number)) peak = at;
-    const height = Math.abs(samples[peak] as number);
-    for (let at = peak - peakRange; at <= peak + peakRange; at += 1)
-      if (at !== peak && Math.abs(samples[at] as number) >= height) return;
+    for (let at = from; at < to; at += 1) if (isPeak(samples, at)) this.rememberPeak(samples, at, base);
+  }
+
+  private rememberPeak(samples: Int16Array, peak: number, base: number): void {
     let hash = 0;
     for (let at = peak - compared / 2; at < peak + compared / 2; at += 1)
       hash = Math.imul(hash ^ (samples[at] as number), 0x01000193) >>> 0;
     const slot = (hash ^ (hash >>> 15)) % slots;
     const lag = base + peak + 1 - (this.places[slot] as number);
     this.places[slot] = base + peak + 1;
-    if (lag < shortest || lag > longest || peak - lag < 0 || this.count === mostPending) return;
+    if (lag < shortest || lag > longest || peak - lag < compared || this.isPending(lag)) return;
     for (let at = peak - compared / 2; at < peak + compared / 2; at += 1)
       if (samples[at] !== samples[at - lag]) return;
     this.pending[2 * this.count] = base + peak;
     this.pending[2 * this.count + 1] = lag;
     this.count += 1;
+  }
+
+  /** Whether this distance is being looked at; the same as too many others. */
+  private isPending(lag: number): boolean {
+    for (let index = 0; index < this.count; index += 1) if (this.pending[2 * index + 1] === lag) return true;
+    return this.count === mostPending;
   }
 
   private verify(
@@ -90,6 +94,14 @@ export interface Stretch {
   to: number;
   end: number;
   base: number;
+}
+
+function isPeak(samples: Int16Array, at: number): boolean {
+  const height = samples[at] as number;
+  if (height <= (samples[at - 1] as number) || height < (samples[at + 1] as number)) return false;
+  for (let near = 2; near <= peakRange; near += 1)
+    if ((samples[at - near] as number) >= height || (samples[at + near] as number) > height) return false;
+  return true;
 }
 
 /** A tone is this like itself at a distance of its period, which need not be a whole number of samples. */

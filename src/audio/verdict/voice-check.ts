@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { bytesForMs, bytesPerSample, msForBytes } from '../../protocol/audio-format.ts';
 import { LatestLevel } from '../latest-level.ts';
+import type { HeardSound } from './heard.ts';
 import {
   type JudgedPace,
   type JudgedPaceFinding,
@@ -10,7 +11,6 @@ import {
   type PaceFinding,
   patientMs,
 } from './judge-pace.ts';
-import type { Heard } from './heard.ts';
 import { Listener, type ListenerBudget, type VoiceMeasures } from './listener.ts';
 import { type LostTime, PaceCheck } from './pace-check.ts';
 import { PcmCheck, speechPeak } from './pcm-check.ts';
@@ -41,7 +41,7 @@ export interface FoundInVoice {
 }
 
 /** What was found, as it is published. */
-export interface Judgement {
+export interface VoiceJudgement {
   kind: VoiceFinding;
   side: SpeakingSide;
   /** `remark`: worth a look, and no proof. */
@@ -182,7 +182,7 @@ export class VoiceCheck {
   }
 
   /** All that was found so far, without what something else explains. Published order: cause before symptom. */
-  judgements(): Judgement[] {
+  judgements(): VoiceJudgement[] {
     const { from } = this.options;
     return [...this.judged.values()]
       .filter(({ one }) => !this.isExplained(one.finding) && !this.isMisread(one.finding))
@@ -315,7 +315,7 @@ export class VoiceCheck {
     return heard.length === 0 ? nothing : heard.flatMap((one) => this.noteHeard(one));
   }
 
-  private noteHeard({ kind, isCertain, at, length, figure }: Heard): readonly FoundInVoice[] {
+  private noteHeard({ kind, isCertain, at, length, figure }: HeardSound): readonly FoundInVoice[] {
     if (this.isMisread(kind) || this.isExplained(kind)) return nothing;
     const text = findingText(kind, this.options.from);
     if (text === undefined) return nothing;
@@ -415,7 +415,11 @@ export class VoiceCheck {
   }
 
   /** Cause before symptom: the format of the samples, then their timing. */
-  private verdictOf(measure: PaceMeasure, judged: JudgedPace, found: readonly Judgement[]): VoiceVerdict {
+  private verdictOf(
+    measure: PaceMeasure,
+    judged: JudgedPace,
+    found: readonly VoiceJudgement[],
+  ): VoiceVerdict {
     const { timesRealTime, meanJitterMs, longestGapMs, burstMessages } = measure;
     return {
       pace: { timesRealTime, meanJitterMs, longestGapMs, burstMessages },

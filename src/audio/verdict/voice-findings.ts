@@ -99,7 +99,11 @@ export const voiceFindings = {
     service: 'ends within a sample: it has an odd number of bytes',
   },
   dropout: sounds('drops out', 'look for lost or late audio that was replaced by silence', ['click']),
-  repeat: sounds('is sent twice', 'look for messages that are sent again', ['click', 'wrong-rate', 'too-fast']),
+  repeat: sounds('is sent twice', 'look for messages that are sent again', [
+    'click',
+    'wrong-rate',
+    'too-fast',
+  ]),
   click: sounds('clicks', 'look at the seams of messages, and send whole samples'),
   'cut-off': sounds('ends in the middle of a sound', 'send the audio to its end'),
   'cut-on': sounds('begins in the middle of a sound', 'send the audio from its start'),

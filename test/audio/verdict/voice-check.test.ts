@@ -318,7 +318,7 @@ describe('the voice of a service', () => {
   });
 
   test('is not judged where it is a tone, and says so', () => {
-    expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'it is no speech' });
+    expect(hear(tone(440, 10_000, 3))).toEqual({ found: [], unjudged: 'less than a second of speech' });
   });
 
   test('may be silent or quiet', () => {
