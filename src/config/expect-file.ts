@@ -18,6 +18,19 @@ const fieldMatch = z.union([
     matches: regularExpression.optional().describe('A regular expression, somewhere in the text'),
     'one-of': z.array(scalar).min(1).optional().describe('One of these values'),
   }),
+  z.strictObject({
+    like: z
+      .string()
+      .max(2_000)
+      .regex(/[\p{L}\p{N}]/u, 'expected at least one word')
+      .describe('These words; case and punctuation do not count'),
+    wer: z
+      .number()
+      .min(0)
+      .max(0.99)
+      .optional()
+      .describe('Largest word error rate, such as 0.2 (the default): one word in five'),
+  }),
 ]);
 
 const event = z.string().min(1).describe('Kind of a service message');
@@ -64,6 +77,19 @@ const command = z
     'A program and its arguments. `{wav}` stands for the path of the WAV; without it the WAV is on standard input',
   );
 
+/** Text that a command speaks, cached by its content. */
+const spoken = z.strictObject({
+  text: z.string().min(1).max(10_000).describe('What the user says'),
+  by: z
+    .array(z.string().min(1))
+    .min(1)
+    .refine((words) => words.some((word) => word.includes('{wav}')), 'expected {wav} in an argument')
+    .meta({ contains: { type: 'string', pattern: '\\{wav\\}' } })
+    .describe(
+      'A program that speaks it, and its arguments. `{wav}` stands for the WAV to write, `{text}` for the text; without `{text}` the text is on standard input',
+    ),
+});
+
 const judge = z
   .union([
     command,
@@ -73,7 +99,12 @@ const judge = z
 
 const turn = z.strictObject({
   name: z.string().min(1).optional().describe('Shown in the verdicts'),
-  say: z.string().min(1).optional().describe('WAV, relative to this file; without it the turn is silent'),
+  say: z
+    .union([z.string().min(1), spoken])
+    .optional()
+    .describe(
+      'WAV, relative to this file, or text and the command that speaks it; without it the turn is silent',
+    ),
   when: cue.optional(),
   ...limits,
   expect: z.array(following).default([]).describe('What must follow the turn'),

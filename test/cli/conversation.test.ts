@@ -107,6 +107,28 @@ describe('--expect-file', () => {
     expect(code).toBe(0);
   });
 
+  test('may say a text by a command, and expect words that are like another text', async () => {
+    sandbox.write('speak.sh', '#!/bin/sh\ncp hi.wav "$1"\n');
+    const path = write(`turns:
+  - say: { text: "what time is it", by: [sh, ./speak.sh, "{wav}", "{text}"] }
+    expect:
+      - { event: transcript, where: { text: { like: "It is half past nine!", wer: 0.2 } } }
+      - { event: transcript, where: { text: { like: "it is half past ten", wer: 0.1 } } }
+`);
+    const scenario = sandbox.write(
+      's.yaml',
+      'steps:\n  - when: speech-end\n    do:\n      - send: { type: transcript, text: it is half past nine }\n',
+    );
+    const env = { XDG_CACHE_HOME: sandbox.path('cache'), PATH: process.env.PATH ?? '' };
+    const flags = ['--local', '--scenario', scenario, '--expect-file', path, '--wait', '1s', '--json'];
+    const clock = createManualClock(Date.now());
+    const { code, stdout } = await runInProcess(['stream', ...flags], { env, clock });
+    expect({ code, failed: verdicts(stdout).filter(({ ok }) => !ok) }).toMatchObject({
+      code: 1,
+      failed: [{ kind: 'wrong-field', measured: expect.stringContaining('(word error rate 0.20)') }],
+    });
+  });
+
   test('can be held several times', async () => {
     const path = write('turns: [{ say: hi.wav, expect-audio: 0 }]\n');
     const { code, stdout } = await converse(['--expect-file', path, '--reply', 'echo', '--repeat', '2']);
@@ -120,6 +142,11 @@ describe('--expect-file', () => {
   test.each([
     ['a clip that is not there', 'turns:\n  - say: no.wav\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
     ['a clip that is no WAV', 'turns:\n  - say: c.yaml\n', 'c.yaml:2:10: turns.0.say: Cannot read'],
+    [
+      'a command that cannot speak',
+      'turns:\n  - say: { text: hi, by: [./mute, "{wav}"] }\n',
+      'c.yaml:2:10: turns.0.say: The command that speaks failed: it cannot run',
+    ],
     ['an unknown key', 'turns:\n  - sya: hi.wav\n', 'c.yaml:2:5: turns.0.sya: no such setting'],
     [
       'a bad duration',

@@ -23,12 +23,12 @@ turns:
     max-jitter: 100ms
     expect:
       - { audio: 0, within: 3s }
-      - { event: status, where: { status: speaking, n: { min: 1, max: 2 }, s: { matches: ^a, one-of: [a, 1, null] } } }
+      - { event: status, where: { status: speaking, n: { min: 1, max: 2 }, s: { matches: ^a, one-of: [a, 1, null] }, t: { like: half past nine, wer: 0.2 } } }
       - { silence: 400ms }
     absent: [audio, { event: error, where: { error.code: QUOTA } }]
   - { when: { during-reply: 600ms } }
   - { when: { after: 2s } }
-  - { when: after-reply }
+  - { when: after-reply, say: { text: good morning, by: [espeak-ng, -w, '{wav}', '{text}'] } }
 max-gap: 1s
 expect-event: [status]
 forbid-event: [error]
@@ -56,6 +56,9 @@ describe('a conversation file', () => {
     ['an unknown key', 'turns: [{ x: 1 }]'],
     ['no turns', '{}'],
     ['an empty list of turns', 'turns: []'],
+    ['a command without a place for its WAV', 'turns: [{ say: { text: a, by: [espeak-ng] } }]'],
+    ['an error rate without words', 'turns: [{ expect: [{ event: a, where: { b: { wer: 0.2 } } }] }]'],
+    ['words of punctuation only', "turns: [{ expect: [{ event: a, where: { b: { like: '...' } } }] }]"],
     ['two moments at once', 'turns: [{ when: { after: 1s, during-reply: 1s } }]'],
     ['two things to expect in one', 'turns: [{ expect: [{ audio: 1s, silence: 1s }] }]'],
     ['a duration that is a list', 'turns: [{ max-gap: [1] }]'],

@@ -1,15 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { wireFormat } from '../../audio/source-format.ts';
 import { makeWavHeader } from '../../audio/wav/wav-header.ts';
-import { abortable } from '../../kernel/abortable.ts';
-import { systemClock } from '../../kernel/clock.ts';
-import { startCommand } from '../../kernel/command-process.ts';
-import { escapeText } from '../../kernel/escape.ts';
 import { shortText } from '../../kernel/short-text.ts';
 import type { Judge } from '../../session/conversation/conversation-plan.ts';
+import { runFileCommand } from './file-command.ts';
 
 export interface JudgeOptions {
   /** The folder of the conversation file: the command runs there, and a program named with a path is found from there. */
@@ -20,10 +16,6 @@ export interface JudgeOptions {
 }
 
 const defaultWithinMs = 30_000;
-/** Most of what a command says that is shown. */
-const maxSaid = 500;
-/** A command that has ended has written its output. */
-const lastOutputMs = 100;
 const placeholder = '{wav}';
 
 /**
@@ -42,7 +34,13 @@ export function createJudge(command: readonly string[], options: JudgeOptions): 
         const file = place && join(place, 'reply.wav');
         if (file !== undefined) await writeFile(file, wav, { mode: 0o600 });
         const words = command.map((word) => (file === undefined ? word : word.replaceAll(placeholder, file)));
-        return await listen(words, { folder, env, withinMs, signal, input: needsFile ? undefined : wav });
+        return await runFileCommand(words, {
+          folder,
+          env,
+          withinMs,
+          signal,
+          input: needsFile ? undefined : wav,
+        });
       } catch (thrown) {
         return { ok: false, says: `the reply could not be written for it: ${(thrown as Error).message}` };
       } finally {
@@ -50,68 +48,4 @@ export function createJudge(command: readonly string[], options: JudgeOptions): 
       }
     },
   };
-}
-
-interface ListenOptions extends JudgeOptions {
-  withinMs: number;
-  signal: AbortSignal;
-  input: Buffer | undefined;
-}
-
-async function listen(
-  [program = '', ...args]: readonly string[],
-  { folder, env, withinMs, signal, input }: ListenOptions,
-): Promise<{ ok: boolean; says: string }> {
-  const isPath = /[\\/]/.test(program);
-  const running = startCommand(isPath ? resolve(folder, program) : program, args, {
-    cwd: folder,
-    env: withoutOurs(env),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  const { stdin, stdout, stderr } = running.child;
-  let said = '';
-  for (const stream of [stdout, stderr]) {
-    stream?.on('data', (text: Buffer) => {
-      if (said.length < maxSaid) said += text.toString();
-    });
-  }
-  const closed = once(running.child, 'close').catch(() => {});
-  // A command may not read all of it.
-  stdin?.end(input);
-  const limit = new AbortController();
-  const timer = systemClock.after(withinMs, () => limit.abort());
-  const isOver = AbortSignal.any([signal, limit.signal]);
-  try {
-    await abortable(running.started, isOver);
-    const { code, signal: by } = await abortable(running.ended, isOver);
-    // Not longer: what it has started may have its output as well.
-    const settled = systemClock.after(lastOutputMs, () => void running.end({ graceMs: 0 }));
-    await closed;
-    settled.cancel();
-    return {
-      ok: code === 0,
-      says: saidText(said, code === null ? `it was ended by ${by}` : `it exited with ${code}`),
-    };
-  } catch (thrown) {
-    const how = signal.aborted
-      ? 'it was interrupted'
-      : limit.signal.aborted
-        ? `it did not end within ${withinMs} ms`
-        : `it cannot run: ${(thrown as Error).message}`;
-    return { ok: false, says: saidText(said, how) };
-  } finally {
-    timer.cancel();
-    await running.end({ graceMs: 0 });
-  }
-}
-
-/** What the command said, on one line, and how it ended unless that was well. */
-function saidText(said: string, how: string): string {
-  const text = escapeText(said.slice(0, maxSaid).trim().replace(/\s+/g, ' '));
-  if (text === '') return how;
-  return how === 'it exited with 0' ? text : `${how}: ${text}`;
-}
-
-function withoutOurs(env: JudgeOptions['env']): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('VOICECTL_')));
 }

@@ -16,6 +16,7 @@ import type {
 import type { FieldMatches } from '../../session/conversation/field-match.ts';
 import type { Expectations } from '../../session/expectations.ts';
 import { createJudge, type JudgeOptions } from './judge-command.ts';
+import { speakText } from './speak-text.ts';
 
 export interface ConversationFile {
   plan: ConversationPlan;
@@ -25,7 +26,7 @@ export interface ConversationFile {
 
 interface OpenOptions extends Stdin {
   strictFormat: boolean | undefined;
-  /** For the commands that judge. */
+  /** For the commands that speak and judge. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -44,8 +45,11 @@ export async function openConversation(
     const { say } = turn;
     try {
       const options = { strictFormat, signal: input.signal };
-      const source =
-        say === undefined ? undefined : await openWavFile(await findShippedSound(say, folder), options);
+      const clip =
+        typeof say === 'object'
+          ? await speakText(say, { folder, env, signal: input.signal })
+          : say && (await findShippedSound(say, folder));
+      const source = clip === undefined ? undefined : await openWavFile(clip, options);
       turns.push({ ...planTurn(turn, index), say: source, judge: planJudge(turn, { folder, env }) });
     } catch (thrown) {
       input.signal.throwIfAborted();
@@ -98,7 +102,7 @@ function planAbsence(absence: ExpectFileTurn['absent'][number]): Absence {
 
 function planEvent({ event, where }: Exclude<ExpectFileTurn['absent'][number], 'audio'>) {
   const fields = Object.entries(where).map(([path, match]) => {
-    if (typeof match !== 'object' || match === null) return [path, match];
+    if (typeof match !== 'object' || match === null || 'like' in match) return [path, match];
     const { min, max, matches, 'one-of': oneOf } = match;
     return [path, { min, max, matches, oneOf }];
   });

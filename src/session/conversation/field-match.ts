@@ -1,3 +1,4 @@
+import leven from 'leven';
 import { isRecord } from '../../protocol/error-body.ts';
 
 type Scalar = string | number | boolean | null;
@@ -11,7 +12,16 @@ export type FieldMatch =
       /** A regular expression that matches anywhere in the text. */
       matches?: string | undefined;
       oneOf?: readonly Scalar[] | undefined;
+    }
+  | {
+      /** These words, in this order; case and punctuation do not count. */
+      like: string;
+      /** Largest word error rate of `like`, 0 to 1. */
+      wer?: number | undefined;
     };
+
+/** Without `wer`: one word in five. */
+const usualErrorRate = 0.2;
 
 /** Keyed by the path of the field, such as `error.code` or `words.0`. */
 export type FieldMatches = Readonly<Record<string, FieldMatch>>;
@@ -20,9 +30,10 @@ export type FieldMatches = Readonly<Record<string, FieldMatch>>;
 export function findMismatch(matches: FieldMatches, body: unknown): string | undefined {
   const wrong = Object.entries(matches).flatMap(([path, match]) => {
     const value = valueAt(path, body);
-    return isMatch(match, value)
-      ? []
-      : [`${path} is ${value === undefined ? 'missing' : JSON.stringify(value)}`];
+    if (isMatch(match, value)) return [];
+    return [
+      `${path} is ${value === undefined ? 'missing' : JSON.stringify(value)}${errorRateText(match, value)}`,
+    ];
   });
   return wrong.length === 0 ? undefined : wrong.join(', ');
 }
@@ -36,6 +47,8 @@ export function matchesText(matches: FieldMatches): string {
 
 function isMatch(match: FieldMatch, value: unknown): boolean {
   if (!isRecord(match)) return value === match;
+  if ('like' in match)
+    return typeof value === 'string' && wordErrorRate(match.like, value) <= (match.wer ?? usualErrorRate);
   const { min, max, matches, oneOf } = match;
   const isNumber = typeof value === 'number';
   return (
@@ -46,8 +59,40 @@ function isMatch(match: FieldMatch, value: unknown): boolean {
   );
 }
 
+/**
+ * The share of the words of `expected` that have to be changed, left out or added to make `heard`; 1 for all of them and
+ * more. Letters and digits count, in any case.
+ */
+function wordErrorRate(expected: string, heard: string): number {
+  const words = wordsOf(expected);
+  const others = wordsOf(heard);
+  // Each word more is an error: a long text is not compared.
+  if (others.length >= 2 * words.length) return 1;
+  const signs = new Map([...words, ...others].map((word) => [word, '']));
+  for (const [index, word] of [...signs.keys()].entries()) signs.set(word, String.fromCharCode(index));
+  const signsOf = (all: readonly string[]) => all.map((word) => signs.get(word)).join('');
+  return Math.min(1, leven(signsOf(words), signsOf(others)) / words.length);
+}
+
+function wordsOf(text: string): string[] {
+  return (
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .replaceAll(/['’]/g, '')
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  );
+}
+
+function errorRateText(match: FieldMatch, value: unknown): string {
+  if (!isRecord(match) || !('like' in match) || typeof value !== 'string') return '';
+  return ` (word error rate ${wordErrorRate(match.like, value).toFixed(2)})`;
+}
+
 function matchText(match: FieldMatch): string {
   if (!isRecord(match)) return `is ${JSON.stringify(match)}`;
+  if ('like' in match)
+    return `like ${JSON.stringify(match.like)} (word error rate at most ${match.wer ?? usualErrorRate})`;
   const { min, max, matches, oneOf } = match;
   return [
     min === undefined ? '' : `at least ${min}`,

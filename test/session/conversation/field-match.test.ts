@@ -10,6 +10,7 @@ const body = {
   words: ['hello', 'there'],
   error: { code: 'QUOTA', retry: null },
   confidence: 0.8,
+  text: "Half past NINE: I'd say.",
   final: true,
 };
 
@@ -23,6 +24,9 @@ describe('the fields of a message', () => {
     { confidence: { min: 0.8, max: 0.8 } },
     { status: { matches: '^speak' } },
     { 'error.code': { oneOf: ['QUOTA', 7] } },
+    { text: { like: 'half past nine, I’d say', wer: 0 } },
+    { text: { like: "It's half past ten I'd say", wer: 0.34 } },
+    { status: { like: 'Speaking!' } },
   ])('are as %j says', (matches) => {
     expect(findMismatch(matches, body)).toBeUndefined();
   });
@@ -37,6 +41,13 @@ describe('the fields of a message', () => {
     [{ confidence: { max: 0.79 } }, 'confidence is 0.8'],
     [{ status: { min: 0 } }, 'status is "speaking"'],
     [{ confidence: { matches: '8' } }, 'confidence is 0.8'],
+    [
+      { text: { like: 'half past ten I would say', wer: 0.49 } },
+      `text is "Half past NINE: I'd say." (word error rate 0.50)`,
+    ],
+    [{ status: { like: 'not speaking at all' } }, 'status is "speaking" (word error rate 0.75)'],
+    [{ status: { like: '...a', wer: 0.99 } }, 'status is "speaking" (word error rate 1.00)'],
+    [{ confidence: { like: '0.8' } }, 'confidence is 0.8'],
     [{ status: { oneOf: ['a'] }, final: false }, 'status is "speaking", final is true'],
   ])('are not as %j says: %s', (matches, text) => {
     expect(findMismatch(matches, body)).toBe(text);
@@ -52,4 +63,9 @@ describe('the fields of a message', () => {
       'status is "speaking", n at least 1, at most 2, s matches /a/, one of "a", 1',
     );
   });
+});
+
+test('a text of a million words is compared in no time', () => {
+  const heard = 'word '.repeat(1_000_000);
+  expect(findMismatch({ text: { like: 'a word', wer: 0.5 } }, { text: heard })).toMatch(/rate 1\.00\)$/);
 });
