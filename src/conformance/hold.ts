@@ -7,6 +7,7 @@ import { isRecord } from '../protocol/error-body.ts';
 import { isLoopbackHost } from '../protocol/loopback.ts';
 import { parseJson } from '../protocol/parse-json.ts';
 import { serviceUrl } from '../protocol/paths.ts';
+import { developmentKey } from '../protocol/token-request.ts';
 import type { Seen } from '../rules/rule.ts';
 import { callControl } from '../wire/client/control.ts';
 import { type Asker, type Conduct, createAsker, type Subject } from './asker.ts';
@@ -76,7 +77,7 @@ export interface Holding {
  */
 export function createHolding(options: HoldOptions): Holding {
   const { clock, signal, plan, maxRequests, onSpent } = options;
-  const stop = createStopWatch();
+  const stop = createStopWatch({ isKeyMadeUp: options.subject.apiKey === developmentKey });
   const devices = createDevices(options.devices, options.isAlone);
   const budget = createBudget(addCosts([plan.cost, plan.confirmCost]), { maxRequests, onSpent });
   const pace = createPace(clock, options.requestsPerSecond);

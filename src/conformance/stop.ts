@@ -10,6 +10,7 @@ import {
   type SeenToken,
   tokenRequests,
 } from '../rules/token-seen.ts';
+import { madeUpKeyHint } from '../wire/client/token.ts';
 import type { HttpAnswer } from '../wire/exchange.ts';
 import { headerValue } from '../wire/headers.ts';
 
@@ -51,7 +52,13 @@ const stops: Record<Trouble, (what: string) => VoicectlError> = {
   unreachable: (what) => trouble('connect-failed', what),
 };
 
-export function createStopWatch(): StopWatch {
+function madeUpKeyRefused(what: string): VoicectlError {
+  const message = `No API key was set, and the service refuses the made-up one: ${what}, twice`;
+  return trouble('auth-refused', message, madeUpKeyHint);
+}
+
+/** `isKeyMadeUp`: nobody has set a key. */
+export function createStopWatch({ isKeyMadeUp }: { isKeyMadeUp: boolean }): StopWatch {
   let stopped: VoicectlError | undefined;
   const counts: Record<Trouble, number> = { auth: 0, server: 0, tls: 0, timeout: 0, unreachable: 0 };
   let answers = 0;
@@ -61,9 +68,10 @@ export function createStopWatch(): StopWatch {
     stopped ??= reason;
     return undefined;
   };
-  const count = (trouble: Trouble, what: string): 'again' | undefined => {
-    counts[trouble] += 1;
-    if (counts[trouble] >= limit) return stop(stops[trouble](what));
+  const count = (kind: Trouble, what: string): 'again' | undefined => {
+    counts[kind] += 1;
+    if (counts[kind] >= limit)
+      return stop(kind === 'auth' && isKeyMadeUp ? madeUpKeyRefused(what) : stops[kind](what));
     return 'again';
   };
   const lookAtAnswer = (answer: HttpAnswer, where: string): 'again' | undefined => {

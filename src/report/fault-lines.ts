@@ -1,7 +1,7 @@
 import { escapeText } from '../kernel/escape.ts';
 import type { EmulatorState } from '../protocol/control.ts';
 import type { describeCatalogue } from '../protocol/describe-faults.ts';
-import { faultPoints } from '../protocol/faults.ts';
+import { type FaultName, faultPoints } from '../protocol/faults.ts';
 
 type Catalogue = ReturnType<typeof describeCatalogue>;
 
@@ -27,6 +27,34 @@ export function catalogueLines(catalogue: Catalogue): string[] {
       'All faults except connection and upgrade faults accept device=ID. Faults of a live stream accept stream=N.',
       'Write NAME or NAME:key=value,key=value.',
     ]);
+}
+
+/** What people make go wrong most, and how it is written. */
+const usualFaults: readonly (readonly [name: FaultName, example: string])[] = [
+  ['rate-limited', 'rate-limited:times=2'],
+  ['token-unauthorized', 'token-unauthorized'],
+  ['token-slow', 'token-slow:delay=5s'],
+  ['token-expired', 'token-expired:times=1'],
+  ['upgrade-refused', 'upgrade-refused:status=503,times=1'],
+  ['close', 'close:code=1012,after=2s'],
+  ['abnormal-close', 'abnormal-close:after=2s'],
+  ['half-open', 'half-open:after=5s'],
+  ['drop', 'drop:probability=0.05'],
+  ['network', 'network:profile=slow-3g'],
+];
+
+/** The faults that most people want, each with an example, and where the others are. */
+export function usualFaultLines(catalogue: Catalogue): string[] {
+  const width = Math.max(...usualFaults.map(([, example]) => example.length));
+  return [
+    'The most used faults, for `emulator fault add FAULT` and `serve --fault FAULT`:',
+    ...usualFaults.map(([name, example]) => {
+      const { summary = '' } = catalogue.find((one) => one.name === name) ?? {};
+      return `  ${example.padEnd(width)}  ${summary}`;
+    }),
+    '',
+    `${catalogue.length - usualFaults.length} more, and the parameters of all: voicectl emulator fault list --all`,
+  ];
 }
 
 /** An active fault as a line. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { faultNames } from '../../src/protocol/faults.ts';
+import { readFault } from '../../src/protocol/read-fault.ts';
 import { setUpServices } from '../helpers/services.ts';
 import { startTokenStub } from '../helpers/token-stub.ts';
 import { fixture, jsonLines, setUpSandbox } from '../helpers/voicectl.ts';
@@ -191,14 +192,26 @@ test('emulator fault adds a fault that strikes as often as asked, shows it and c
 });
 
 test('emulator fault list needs no emulator, and tells each fault with its parameters', async () => {
-  const listed = await sandbox.runHere(['emulator', 'fault', 'list']);
+  const listed = await sandbox.runHere(['emulator', 'fault', 'list', '--all']);
   expect(listed.code).toBe(0);
   for (const name of faultNames) expect(listed.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
   const [catalogue] = jsonLines((await sandbox.runHere(['emulator', 'fault', 'list', '--json'])).stdout);
   expect(catalogue).toHaveLength(faultNames.length);
 });
 
+test('emulator fault list opens with ten faults as they are written, and says where the others are', async () => {
+  const { stdout } = await sandbox.runHere(['emulator', 'fault', 'list']);
+  const examples = [...stdout.matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, example = '']) => example);
+  expect(examples).toHaveLength(10);
+  for (const example of examples) expect(() => readFault(example)).not.toThrow();
+  expect(stdout).toContain(
+    `${faultNames.length - 10} more, and the parameters of all: voicectl emulator fault list --all`,
+  );
+  expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThan(140);
+});
+
 test.each([
+  [['emulator', 'fault', 'clear', '--all'], /fault clear takes no --all/],
   [['serve', '--fault', 'nope'], /"nope"/],
   [['emulator', 'fault', 'add', 'close:code=1005'], /expected a close code/],
   [['emulator', 'fault', 'add'], /Wrong fault/],

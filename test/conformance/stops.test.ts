@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { developmentKey } from '../../src/protocol/token-request.ts';
 import { check } from '../helpers/checks.ts';
 import { lawful, type MiniBehaviour, type MiniService, startMiniService } from '../helpers/mini-service.ts';
 
@@ -135,4 +136,17 @@ test('only a run that was stopped says so, and a limit that one device cannot re
   expect(messages.filter((message) => message.includes('stopped'))).toEqual([]);
   const about = (id: string) => result.rules.find(({ rule }) => rule.id === id)?.finding.message;
   expect(about('R30')).toBe('not possible with these options');
+});
+
+test('a refused key that was made up is named first, and a key of one’s own is not', async () => {
+  const json = lawful.headers({} as never);
+  const intercept: MiniBehaviour['intercept'] = (_request, response) => {
+    response.writeHead(401, json).end('{"error":{"code":"INVALID_API_KEY","message":"no"}}');
+    return true;
+  };
+  await using service = await startMiniService({ intercept });
+  const { stopped } = await check({ ...service, apiKey: developmentKey });
+  expect(stopped?.message).toMatch(/^No API key was set, and the service refuses the made-up one/);
+  expect(stopped?.hint).toContain('VOICECTL_API_KEY');
+  expect((await check(service)).stopped?.message).toMatch(/^The service does not accept the key/);
 });

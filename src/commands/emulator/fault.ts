@@ -1,7 +1,7 @@
 import { flagOf } from '../../config/options.ts';
 import { VoicectlError } from '../../kernel/errors.ts';
 import { describeCatalogue } from '../../protocol/describe-faults.ts';
-import { catalogueLines, faultLine } from '../../report/fault-lines.ts';
+import { catalogueLines, faultLine, usualFaultLines } from '../../report/fault-lines.ts';
 import { checkFault } from '../../service/faults/faults.ts';
 import type { ContextOf } from '../command.ts';
 import { call, print } from './control-call.ts';
@@ -29,16 +29,18 @@ function isAction(name: string): name is Action {
 
 /** Names a flag or argument that the action does not take. Ignoring it would be dangerous: clearing a device's faults would clear all. */
 function needlessOf(action: Action, { args, settings }: FaultContext): string | undefined {
-  if (action === 'add') return undefined;
+  if (action === 'add') return settings.allFaults === undefined ? undefined : flagOf('allFaults');
   if (action !== 'clear' && args[1] !== undefined) return `argument: ${args[1]}`;
-  const given = scopeNames.find((name) => settings[name] !== undefined);
+  const needless = action === 'list' ? scopeNames : ([...scopeNames, 'allFaults'] as const);
+  const given = needless.find((name) => settings[name] !== undefined);
   return given === undefined ? undefined : flagOf(given);
 }
 
 const actions = {
   async list(context: FaultContext) {
     const catalogue = describeCatalogue();
-    return print(context, catalogue, catalogueLines(catalogue));
+    const lines = context.settings.allFaults ? catalogueLines(catalogue) : usualFaultLines(catalogue);
+    return print(context, catalogue, lines);
   },
   async add(context: FaultContext, written = '') {
     const body = { ...checkFault(written), ...scopeOf(context) };

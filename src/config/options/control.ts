@@ -106,6 +106,15 @@ export const controlSettings = {
     flagOnly: true,
     help: 'probability that the fault strikes at each opportunity',
   }),
+  allFaults: define({
+    key: 'all',
+    commands: ['emulator fault'],
+    group: 'print',
+    flag: '--all',
+    parse: parseFlag,
+    flagOnly: true,
+    help: 'list every fault with its parameters, not only the most used ones',
+  }),
   status: define({
     commands: ['emulator send'],
     group: 'message',

@@ -165,7 +165,7 @@ function refusal(
   if (apiKey === developmentKey && (status === 401 || status === 403)) {
     const text = `No API key was set, and the service refuses the made-up one (status ${status}): ${said}`;
     return new VoicectlError('auth-refused', text, {
-      hint: 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).',
+      hint: madeUpKeyHint,
       details,
     });
   }
@@ -175,6 +175,9 @@ function refusal(
     details,
   });
 }
+
+/** What to do about a key that was made up because none was set. */
+export const madeUpKeyHint = 'Set VOICECTL_API_KEY, or use --api-key-file FILE (- is standard input).';
 
 function hintFor(status: number): string {
   if (status === 404) return 'Check --base-url, and --api-version for the versioned path.';
