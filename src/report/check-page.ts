@@ -1,20 +1,17 @@
 import type { CheckResult } from '../conformance/check.ts';
 import type { Judged } from '../conformance/judge.ts';
-import { version } from '../kernel/version.ts';
 import { secondsText } from '../protocol/time-text.ts';
+import type { Verdict } from '../rules/rule.ts';
 import { evidenceJson } from './check-evidence.ts';
 import { costText } from './check-lines.ts';
-import { reportDocument } from './document.ts';
-import { type Html, html, trusted } from './html.ts';
-
-/** Inlined, so that the page needs nothing else. */
-const style = `
-td, th { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0 }
-td:first-child { white-space: nowrap; font-weight: 600 }
-.verdict { white-space: nowrap; font-weight: 600 } .skipped { opacity: .65 }
-.says { opacity: .75 } body { overflow-wrap: anywhere }
-pre { overflow: auto; max-height: 24rem; font-size: .8rem } summary { cursor: pointer }
-`;
+import {
+  itemSections,
+  linesBlock,
+  namesText,
+  type ReportItem,
+  type ReportTone,
+  reportPage,
+} from './report-page.ts';
 
 export interface CheckPage {
   /** Where the service is, for people. */
@@ -26,40 +23,67 @@ export interface CheckPage {
 /** The verdicts and their evidence as one page that needs nothing else: no network and no script. */
 export function checkPage({ subject, startedAt, result }: CheckPage): string {
   const { rules, verdicts, spent, stopped, elapsedMs } = result;
-  const counts = Object.entries(verdicts).filter(([, count]) => count > 0);
-  const bad = rules.filter(({ finding }) => finding.verdict === 'fail' || finding.verdict === 'warn');
-  const body = html`<h1>Does ${subject} keep the specification?</h1>
-<p>${counts.map(([verdict, count]) => html`<strong class="${verdict}">${count} ${verdict}</strong> `)}</p>
-${stopped === undefined ? '' : html`<p class="fail">Stopped: ${stopped.message}</p>`}
-${bad.length === 0 ? '' : html`<ul>${bad.map(badLine)}</ul>`}
-<p>${costText(spent)} in ${secondsText(elapsedMs, 1)}, from ${new Date(startedAt).toISOString()} on.</p>
-<table>
-<thead><tr><th>Rule</th><th>Verdict</th><th>What the specification says, and what was seen</th></tr></thead>
-<tbody>
-${rules.map(ruleRow)}
-</tbody>
-</table>
-<footer><p><small>Made by voicectl ${version}. Keys and tokens are not in this page.</small></p></footer>`;
-  return reportDocument({ title: `voicectl check ${subject}`, style, body });
+  return reportPage({
+    title: `voicectl check ${subject}`,
+    heading: `Does ${subject} keep the specification?`,
+    verdict: verdictOf({ verdicts, stopped }, 'rule'),
+    facts: [
+      ['asked', costText(spent)],
+      ['took', secondsText(elapsedMs, 1)],
+      ['began', new Date(startedAt).toISOString()],
+    ],
+    body: itemSections(rules.map(itemOf), 'rule'),
+  });
 }
 
-function badLine({ rule, finding }: Judged): Html {
-  return html`<li class="${finding.verdict}"><a href="#${rule.id}">${rule.id}</a> ${rule.title}: ${finding.message}</li>\n`;
+/** What a run of verdicts comes to. */
+export function verdictOf(
+  { verdicts, stopped }: { verdicts: Record<Verdict, number>; stopped: { message: string } | undefined },
+  noun: string,
+) {
+  const counts = Object.entries(verdicts)
+    .filter(([, count]) => count > 0)
+    .map(([verdict, count]) => `${count} ${verdict}`)
+    .join(', ');
+  if (verdicts.fail > 0) {
+    const what = `${verdicts.fail} ${noun}${verdicts.fail === 1 ? '' : 's'} broken`;
+    const early = stopped === undefined ? '' : ` Stopped: ${stopped.message}.`;
+    return { tone: 'bad' as const, word: 'No', text: `${what}: ${counts}.${early}` };
+  }
+  if (stopped !== undefined)
+    return { tone: 'note' as const, word: 'Unknown', text: `Stopped: ${stopped.message}. ${counts}.` };
+  const isOpen = verdicts.warn + verdicts.unknown > 0;
+  return isOpen
+    ? {
+        tone: 'note' as const,
+        word: 'Yes, but',
+        text: `No ${noun} is broken, and not all is clear: ${counts}.`,
+      }
+    : { tone: 'good' as const, word: 'Yes', text: `No ${noun} is broken: ${counts}.` };
 }
 
-function ruleRow({ rule, finding, evidence, expected }: Judged): Html {
-  const details = evidenceJson(evidence);
-  return html`<tr id="${rule.id}"><td>${rule.id}</td><td class="verdict ${finding.verdict}">${finding.verdict}</td><td>
-<strong>${rule.title}</strong> <small>${rule.section}</small>
-<div class="says">${rule.says}</div>
-<div>${finding.message}${expected === undefined ? '' : html` <em>(expected: ${expected})</em>`}</div>
-${details.length === 0 ? '' : html`<details><summary>${finding.evidence.join(' ')}</summary>${details.map(exchangeBlock)}</details>`}
-</td></tr>
-`;
-}
+/** How a verdict is coloured. */
+export const verdictTones: Readonly<Record<Verdict, ReportTone>> = {
+  pass: 'good',
+  fail: 'bad',
+  warn: 'note',
+  observed: 'muted',
+  unknown: 'note',
+  skipped: 'muted',
+};
 
-function exchangeBlock(exchange: object): Html {
-  // Lines of the page's own making; each is escaped as text.
-  const lines = JSON.stringify(exchange, undefined, 1).split('\n');
-  return html`<pre>${lines.map((line) => html`${line}${trusted('\n')}`)}</pre>`;
+function itemOf({ rule, finding, evidence, expected }: Judged): ReportItem {
+  const { id, title, says, section } = rule;
+  const { verdict, message } = finding;
+  return {
+    ...{ id, name: id, title, says, section, verdict },
+    tone: expected !== undefined && verdict === 'fail' ? 'note' : verdictTones[verdict],
+    message: expected === undefined ? message : `${message} (expected: ${expected})`,
+    evidence: {
+      names: namesText(finding.evidence),
+      details: evidenceJson(evidence).map((one) =>
+        linesBlock(JSON.stringify(one, undefined, 1).split('\n'), `Exchange ${one.id} of ${id}`),
+      ),
+    },
+  };
 }

@@ -1,4 +1,3 @@
-import { version } from '../kernel/version.ts';
 import type {
   HistogramBar,
   LoadSummary,
@@ -6,49 +5,103 @@ import type {
   SecondSummary,
   SecondTimes,
 } from '../runs/load/summary.ts';
-import { reportDocument } from './document.ts';
-import { type Html, html, trusted } from './html.ts';
+import { type Html, html } from './html.ts';
 import { loadPlanLines, measuredText, msText, percentText } from './load-lines.ts';
+import {
+  itemSections,
+  linesBlock,
+  type ReportItem,
+  type ReportPage,
+  reportPage,
+  wideTable,
+} from './report-page.ts';
 import { createStyle } from './style.ts';
 
 /** Inlined, so that the page needs nothing else. */
 const style = `
-td, th { text-align: right; padding: .3rem .75rem .3rem 0; font-variant-numeric: tabular-nums }
-td:first-child, th:first-child, .verdicts td { text-align: left }
-.main { color: #1f6fb2 } @media (prefers-color-scheme: dark) { .main { color: #6db3f2 } }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem 2rem } .charts > div { min-width: 0 }
 svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor }
-.axis { stroke: currentColor; opacity: .4 } .bar { fill: #1f6fb2 } .open { fill: #c21f2b }
-.line { fill: none; stroke: currentColor; stroke-width: 1.5 } .legend { margin: 0 }
+.axis { stroke: currentColor; opacity: .4 } .bar { fill: var(--blue) } .open { fill: var(--bad) }
+.line { fill: none; stroke: currentColor; stroke-width: 1.5 } .line.good { color: var(--good) } .line.bad { color: var(--bad) } .line.note { color: var(--note) }
+.legend { margin: 0 } .legend .good { color: var(--good) } .legend .bad { color: var(--bad) } .legend .note { color: var(--note) }
 `;
 
 /** A result as one page that needs nothing else: no network and no script. */
 export function loadPage(summary: LoadSummary): string {
-  const { facts, metrics, thresholds, invalid, stopped, seconds } = summary;
-  const body = html`<h1>${facts.target} under load</h1>
-<pre>${loadPlanLines(facts, createStyle(false)).map((line) => html`${line}${trusted('\n')}`)}</pre>
-${
-  invalid.length === 0
-    ? html`<p class="pass">The measurement is valid: this machine was not the limit.</p>`
-    : invalid.map((why) => html`<p class="fail"><strong>Not valid:</strong> ${why}</p>`)
-}
-${stopped === null ? '' : html`<p class="note">Ended early: ${stopped}</p>`}
-${thresholds.length === 0 ? '' : thresholdTable(summary)}
+  const { facts, metrics, seconds, counts } = summary;
+  return reportPage({
+    title: `voicectl load ${facts.target}`,
+    heading: `${facts.target} under load`,
+    verdict: verdictOfLoad(summary),
+    facts: [
+      ['task', facts.task],
+      ['arrival', facts.arrival],
+      ['sessions', String(facts.cost.sessions)],
+      ['arrived', String(counts.arrived)],
+      ['failed', String(counts.failed + counts.dropped)],
+      ['began', new Date(facts.startAt).toISOString()],
+    ],
+    body: html`${itemSections(itemsOf(summary), 'threshold')}
 <h2>Times</h2>
 ${timesTable(metrics)}
-${countsTable(summary)}
 <h2>Over time</h2>
-${seriesChart('Sessions', seconds, { lines: sessionLines, format: (value) => String(Math.round(value)) })}
+<div class="charts">${seriesChart('Sessions', seconds, { lines: sessionLines, format: (value) => String(Math.round(value)) })}
 ${metrics.filter(({ count }) => count > 1).map(({ metric }) => timeSeries(metric, seconds, ({ times }) => times[metric]))}
-${timeSeries('Sent late', seconds, ({ late }) => late ?? undefined)}
+${timeSeries('Sent late', seconds, ({ late }) => late ?? undefined)}</div>
 <h2>Distributions</h2>
-${metrics.map(({ metric, bars }) => html`<h3>${metric}</h3>${distributionChart(metric, bars)}`)}
-<footer><p><small>Made by voicectl ${version} on ${new Date(facts.startAt).toISOString()}. Keys and tokens are not in this page. Red parts of a bar did not finish: their age is a lower bound.</small></p></footer>`;
-  return reportDocument({ title: `voicectl load ${facts.target}`, style, body });
+<div class="charts">${metrics.map(({ metric, bars }) => html`<div><h3>${metric}</h3>${distributionChart(metric, bars)}</div>`)}</div>
+${countsTable(summary)}
+<details class="fold"><summary><h2>The plan</h2></summary>${linesBlock(loadPlanLines(facts, createStyle(false)), 'The plan')}</details>`,
+    remark: 'Red parts of a bar did not finish: their age is a lower bound.',
+    style,
+  });
+}
+
+function verdictOfLoad({ invalid, stopped, thresholds }: LoadSummary): ReportPage['verdict'] {
+  const crossed = thresholds.filter(({ holds }) => !holds);
+  const early = stopped === null ? '' : ` Ended early: ${stopped}.`;
+  if (invalid.length > 0) {
+    const text = `Nothing can be said about the service: ${invalid.join('; ')}.${early}`;
+    return { tone: 'bad', word: 'Not valid', text };
+  }
+  if (crossed.length > 0)
+    return {
+      tone: 'bad',
+      word: 'Failed',
+      text: `${crossed.length} of ${thresholds.length} thresholds crossed: ${crossed.map(({ text }) => text).join('; ')}.${early}`,
+    };
+  const valid = 'The measurement is valid: this machine was not the limit.';
+  if (stopped !== null) return { tone: 'note', word: 'Ended early', text: `${stopped}. ${valid}` };
+  return thresholds.length === 0
+    ? { tone: 'muted', word: 'Measured', text: `${valid} No threshold was set.` }
+    : { tone: 'good', word: 'Passed', text: `All ${thresholds.length} thresholds hold. ${valid}` };
+}
+
+function itemsOf({ thresholds, invalid }: LoadSummary): ReportItem[] {
+  return [
+    ...invalid.map(
+      (message, index): ReportItem => ({
+        id: `invalid-${index + 1}`,
+        title: 'the measurement is not valid',
+        tone: 'bad',
+        verdict: 'not valid',
+        message,
+      }),
+    ),
+    ...thresholds.map((threshold, index): ReportItem => {
+      const verdict = threshold.holds ? 'pass' : 'fail';
+      return {
+        ...{ id: `threshold-${index + 1}`, title: threshold.text, verdict },
+        tone: threshold.holds ? 'good' : 'bad',
+        message: `measured ${measuredText(threshold)}`,
+      };
+    }),
+  ];
 }
 
 const sessionLines = [
   { name: 'open', class: 'main', value: ({ open }: SecondSummary) => open },
-  { name: 'arrived', class: 'good', value: ({ counts }: SecondSummary) => counts.arrived },
+  { name: 'arrived', class: 'good', value: ({ counts }: SecondSummary) => Math.max(0, counts.arrived) },
   { name: 'failed', class: 'bad', value: ({ counts }: SecondSummary) => counts.failed + counts.dropped },
 ];
 
@@ -66,27 +119,19 @@ function timeSeries(
   return seriesChart(title, seconds, { lines, format: msText });
 }
 
-function thresholdTable({ thresholds }: LoadSummary): Html {
-  return html`<h2>Thresholds</h2>
-<table class="verdicts"><thead><tr><th>Threshold</th><th>Measured</th><th></th></tr></thead><tbody>
-${thresholds.map(
-  (threshold) =>
-    html`<tr><td>${threshold.text}</td><td>${measuredText(threshold)}</td><td class="${threshold.holds ? 'pass' : 'fail'}">${threshold.holds ? 'pass' : 'fail'}</td></tr>`,
-)}
-</tbody></table>`;
-}
-
 function timesTable(metrics: readonly MetricSummary[]): Html {
   const names = Object.keys(metrics[0]?.statistics ?? {}) as (keyof MetricSummary['statistics'])[];
-  return html`<table><thead><tr><th>Metric</th><th>Count</th>${names.map((name) => html`<th>${name}</th>`)}<th>Unfinished</th></tr></thead><tbody>
-${metrics.map(
-  ({ metric, count, unfinished, statistics }) =>
-    html`<tr><td>${metric}</td><td>${count}</td>${names.map((name) => {
-      const { ms, isLowerBound } = statistics[name];
-      return html`<td>${isLowerBound ? '≥ ' : ''}${msText(ms)}</td>`;
-    })}<td>${unfinished}</td></tr>`,
-)}
-</tbody></table>`;
+  return wideTable(
+    'Times',
+    ['metric', 'count', ...names, 'unfinished'],
+    metrics.map(({ metric, count, unfinished, statistics }) => [
+      metric,
+      count,
+      ...names.map((name) => `${statistics[name].isLowerBound ? '≥ ' : ''}${msText(statistics[name].ms)}`),
+      unfinished,
+    ]),
+    'figures',
+  );
 }
 
 function countsTable({ counts, failures, lateMs, generators }: LoadSummary): Html {
@@ -100,9 +145,7 @@ function countsTable({ counts, failures, lateMs, generators }: LoadSummary): Htm
     ['sent late, p99', msText(lateMs.p99)],
     ['core of the generators', cores.join('; ')],
   ];
-  return html`<details><summary>Counts</summary><table><tbody>
-${rows.map(([name, value]) => html`<tr><td>${name}</td><td>${value}</td></tr>`)}
-</tbody></table></details>`;
+  return html`<details class="fold"><summary><h2>Counts</h2></summary>${wideTable('Counts', [], rows)}</details>`;
 }
 
 const width = 720;
@@ -167,7 +210,7 @@ function seriesChart(
   const most = Math.max(1e-9, ...values.flat().filter((value) => value !== undefined));
   const x = (index: number) => round(left + (index / Math.max(1, seconds.length - 1)) * (width - left - 4));
   const y = (value: number) => round(height - (value / most) * (height - top));
-  return html`<h3>${title}</h3>
+  return html`<div><h3>${title}</h3>
 <p class="legend">${lines.map(({ name, class: kind }) => html`<span class="${kind}">■</span> ${name} `)}</p>
 ${frame(title, [
   ...lines.map(({ class: kind }, line) => {
@@ -188,7 +231,7 @@ ${frame(title, [
   html`<text x="${left - 6}" y="${height}" text-anchor="end">0</text>`,
   tick(left, '0 s'),
   tick(width - 24, `${seconds.length} s`),
-])}`;
+])}</div>`;
 }
 
 function frame(title: string, parts: readonly Html[]): Html {

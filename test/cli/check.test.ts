@@ -250,9 +250,9 @@ describe('reports', () => {
     expect(junit).toMatch(/tests="45" failures="1"/);
     expect(junit).toContain('<failure type="fail" message="exp is 61 s after iat"');
     const page = sandbox.read('check.html');
-    expect(page.match(/<tr id="R\d+">/g)).toHaveLength(45);
-    expect(page).toContain('answered');
-    expect(page).toContain('<a href="#R12">R12</a> exp is 60 s after iat: exp is 61 s after iat');
+    expect(page.match(/<article class="item \w+" id="R\d+">/g)).toHaveLength(45);
+    expect(page).toContain('<p class="word">No</p>');
+    expect(page).toMatch(/<article class="item bad" id="R12">[\s\S]*?<p>exp is 61 s after iat<\/p>/);
     expect(stderr).toMatch(
       /^::error title=voicectl check http.*%3A R12 exp is 60 s after iat::exp is 61 s after iat$/m,
     );

@@ -55,7 +55,7 @@ describe('compare', () => {
       tolerance: 'first-audio:p95<10%',
     });
     expect(sandbox.read('c.xml')).toMatch(/<testcase name="first-audio:p95"[\s\S]*<failure type="worse"/);
-    expect(sandbox.read('c.html')).toContain('<strong>WORSE</strong>: 1 figure got worse');
+    expect(sandbox.read('c.html')).toMatch(/<p class="word">WORSE<\/p>[\s\S]*1 figure got worse/);
     expect(sandbox.read('summary.md')).toMatch(
       /### ❌ voicectl compare[\s\S]*\| \*\*WORSE\*\* \| first-audio:p95 \|/,
     );

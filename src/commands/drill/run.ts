@@ -58,6 +58,16 @@ export async function run(context: DrillContext): Promise<number> {
         const { drillReport } = await import('../../report/verdict-report.ts');
         return drillReport({ subject, device: args, startedAt, result });
       },
+      html:
+        settings.html === undefined
+          ? undefined
+          : {
+              path: settings.html,
+              async make(result, startedAt) {
+                const { drillPage } = await import('../../report/drill-page.ts');
+                return drillPage({ subject, device: args, startedAt, result });
+              },
+            },
     };
   });
 }

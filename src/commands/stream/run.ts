@@ -1,5 +1,7 @@
 import { basename } from 'node:path';
+import { toVoicectlError, type VoicectlError } from '../../kernel/errors.ts';
 import type { RunReport } from '../../report/run-report.ts';
+import type { SessionReport } from '../../report/session-report.ts';
 import type { ResultLine } from '../../runs/compare/lines-run.ts';
 import type { RepeatEvent, RepeatSummary, RunResult } from '../../runs/repeat.ts';
 import type { BaselineVerdict } from '../compare/baseline.ts';
@@ -18,6 +20,7 @@ export async function run(context: StreamContext): Promise<number> {
   const subject = subjectOf(context);
   const runs: RunResult[] = [];
   let total: RepeatSummary | undefined;
+  let failure: VoicectlError | undefined;
   const reports: RunReports = {
     ran: (result: RunResult) => void runs.push(result),
     total(summary: RepeatSummary) {
@@ -37,13 +40,31 @@ export async function run(context: StreamContext): Promise<number> {
     try {
       const { runSessions } = await import('./run-sessions.ts');
       await runSessions({ ...context, note: view.note }, view, reports);
+    } catch (thrown) {
+      failure = toVoicectlError(thrown);
+      throw thrown;
     } finally {
       await view.close();
       await compared?.print();
+      await writePage(context, { name: `stream ${subject}`, runs, total }, failure?.message);
     }
     if (compared?.error !== undefined) throw compared.error;
   });
   return 0;
+}
+
+/** Writes the page of `--html`, also of sessions that failed. */
+async function writePage(
+  { settings: { html }, io, note }: StreamContext,
+  found: SessionReport,
+  failure: string | undefined,
+): Promise<void> {
+  if (html === undefined) return;
+  const { sessionPage } = await import('../../report/session-page.ts');
+  const { writeWhole } = await import('../../files/write-whole.ts');
+  const startedAt = io.clock.wall();
+  await writeWhole(html, sessionPage(found, { startedAt, failure }), { giveUp: io.giveUp });
+  await note(`Wrote ${html}`);
 }
 
 /** Compares what a session, or several, come to with the baseline. Undefined without `--baseline`. */

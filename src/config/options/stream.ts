@@ -260,7 +260,7 @@ export const streamSettings = {
 /** `inspect`. */
 export const inspectSettings = {
   html: define({
-    commands: ['inspect', 'check', 'compare', ...results],
+    commands: ['inspect', 'stream', 'check', 'drill', 'compare', ...results],
     group: 'files',
     flag: '--html <FILE>',
     parse: parseText,

@@ -145,7 +145,7 @@ describe('a run', () => {
       /<testcase name="first-audio:p95&lt;5s" classname="voicectl.load"/,
     );
     const page = sandbox.read('load.html');
-    expect(page).toContain('<td>first-audio:p95&lt;5s</td>');
+    expect(page).toContain('<span>first-audio:p95&lt;5s</span>');
     expect(page).toContain('aria-label="Distribution of first-audio"');
     expect(page).not.toMatch(/<script|src=|voicectl-development-key/);
   });

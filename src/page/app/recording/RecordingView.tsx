@@ -46,11 +46,11 @@ export function RecordingPicture({ data, voices, isPart }: RecordingProps) {
         </dl>
       </Head>
       <Main class="recording-main">
+        <Expectations data={data} />
         <PlayerPanel data={data} voices={voices} player={player} />
         <TurnsTable data={data} onSeek={player.seek} />
         <TranscriptTable data={data} onSeek={player.seek} />
         <EventsTable data={data} position={player.position} onSeek={player.seek} />
-        <VerdictsTable data={data} />
       </Main>
       <Foot class="recording-footer">
         {data.made} This page needs no network. It contains the voices, but no keys and no tokens.
@@ -179,22 +179,42 @@ function EventsTable({ data: { events }, position, onSeek }: TableProps & { posi
   );
 }
 
-function VerdictsTable({ data: { verdicts } }: Pick<TableProps, 'data'>) {
-  if (verdicts.length === 0) return null;
+/** What failed stands before everything else; what passed is folded. */
+function Expectations({ data: { verdicts } }: Pick<TableProps, 'data'>) {
+  const failed = verdicts.filter(({ ok }) => !ok);
+  const passed = verdicts.filter(({ ok }) => ok);
   return (
     <>
-      <h2 id="verdicts-title">Expectations</h2>
-      <Table title="verdicts-title" heads={['verdict', 'expectation', 'expected', 'measured']}>
-        {verdicts.map(({ name, ok, expected, measured }) => (
-          <tr key={name}>
-            <td class={ok ? 'good' : 'bad'}>{ok ? 'pass' : 'FAIL'}</td>
-            <td>{name}</td>
-            <td>{expected}</td>
-            <td>{measured}</td>
-          </tr>
-        ))}
-      </Table>
+      {failed.length > 0 && (
+        <>
+          <h2 id="verdicts-title">Expectations that failed</h2>
+          <VerdictsTable title="verdicts-title" verdicts={failed} />
+        </>
+      )}
+      {passed.length > 0 && (
+        <details class="passed">
+          <summary id="passed-title">
+            {passed.length} expectation{passed.length === 1 ? '' : 's'} passed
+          </summary>
+          <VerdictsTable title="passed-title" verdicts={passed} />
+        </details>
+      )}
     </>
+  );
+}
+
+function VerdictsTable({ title, verdicts }: { title: string; verdicts: Data['verdicts'] }) {
+  return (
+    <Table title={title} heads={['verdict', 'expectation', 'expected', 'measured']}>
+      {verdicts.map(({ name, ok, expected, measured }) => (
+        <tr key={name}>
+          <td class={ok ? 'good' : 'bad'}>{ok ? 'pass' : 'FAIL'}</td>
+          <td>{name}</td>
+          <td>{expected}</td>
+          <td>{measured}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

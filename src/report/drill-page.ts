@@ -1,0 +1,50 @@
+import type { DrillResult } from '../conformance/drill/drill.ts';
+import type { Drilled } from '../conformance/drill/run-situation.ts';
+import { secondsText } from '../protocol/time-text.ts';
+import { verdictOf, verdictTones } from './check-page.ts';
+import { againLine, evidenceLines } from './drill-lines.ts';
+import { itemSections, linesBlock, namesText, type ReportItem, reportPage } from './report-page.ts';
+
+export interface DrillPage {
+  /** The device, for people. */
+  subject: string;
+  /** The command that is the device; empty if it connects by itself. */
+  device: readonly string[];
+  startedAt: number;
+  result: DrillResult;
+}
+
+const mostLines = 20;
+
+/** What a device did in each situation, as one page that needs nothing else. */
+export function drillPage({ subject, device, startedAt, result }: DrillPage): string {
+  const { drilled, elapsedMs } = result;
+  return reportPage({
+    title: `voicectl drill ${subject}`,
+    heading: `Does ${subject} hold up?`,
+    verdict: verdictOf(result, 'situation'),
+    facts: [
+      ['situations', String(drilled.length)],
+      ['took', secondsText(elapsedMs, 1)],
+      ['began', new Date(startedAt).toISOString()],
+    ],
+    body: itemSections(
+      drilled.map((one) => itemOf(one, device)),
+      'situation',
+    ),
+  });
+}
+
+function itemOf(drilled: Drilled, device: readonly string[]): ReportItem {
+  const { id, title, rule, finding } = drilled;
+  const { verdict, message } = finding;
+  const lines = [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`];
+  return {
+    ...{ id, name: id, title, verdict, message, says: rule.says, section: rule.section },
+    tone: verdictTones[verdict],
+    evidence: {
+      names: namesText(finding.evidence) || 'what was seen',
+      details: [linesBlock(lines, `What was seen in ${id}`)],
+    },
+  };
+}
