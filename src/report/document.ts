@@ -48,7 +48,7 @@ body { margin: 0; padding: clamp(.75rem, 3vw, 2rem); color: var(--ink); backgrou
 main { max-width: 110rem; margin: 0 auto }
 h1 { font-size: 1.25rem; line-height: 1.3; margin: 0 } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem } h3 { font-size: 1rem; margin: 0 }
 p { margin: .35rem 0 }
-.verdict { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; align-items: center; padding: 1rem; border: 1px solid var(--line); border-left: .5rem solid var(--muted); background: var(--card) }
+.verdict { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; align-items: flex-start; padding: 1rem; border: 1px solid var(--line); border-left: .5rem solid var(--muted); background: var(--card) }
 .verdict > div { flex: 1 1 16rem; min-width: 0 } .verdict .word { font-size: 1.6rem; font-weight: 700; margin: 0; line-height: 1.2; color: var(--muted) }
 .verdict.good { border-left-color: var(--good) } .verdict.good .word { color: var(--good) }
 .verdict.bad { border-left-color: var(--bad) } .verdict.bad .word { color: var(--bad) }
