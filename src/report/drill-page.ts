@@ -36,15 +36,17 @@ export function drillPage({ subject, device, startedAt, result }: DrillPage): st
 }
 
 function itemOf(drilled: Drilled, device: readonly string[]): ReportItem {
-  const { id, title, rule, finding } = drilled;
+  const { id, situation, title, rule, finding } = drilled;
+  // A rule may be broken beside several situations.
+  const place = id === situation ? id : `${situation}-${id}`;
   const { verdict, message } = finding;
   const lines = [...evidenceLines(drilled, mostLines), `again: ${againLine(drilled, device)}`];
   return {
-    ...{ id, name: id, title, verdict, message, says: rule.says, section: rule.section },
+    ...{ id: place, name: id, title, verdict, message, says: rule.says, section: rule.section },
     tone: verdictTones[verdict],
     evidence: {
       names: namesText(finding.evidence) || 'what was seen',
-      details: [linesBlock(lines, `What was seen in ${id}`)],
+      details: [linesBlock(lines, `What was seen in ${place}`)],
     },
   };
 }
