@@ -6,6 +6,7 @@ import type { PlacedValue } from '../files/yaml.ts';
 import { VoicectlError } from '../kernel/errors.ts';
 import { isError } from '../kernel/thrown.ts';
 import { isRecord } from '../protocol/error-body.ts';
+import { ownValue } from '../protocol/parse-json.ts';
 
 /** The settings of a config file, or of a profile, as written. They are valid. */
 export interface ConfigLayer {
@@ -86,7 +87,7 @@ async function checkConfig({ path, ...file }: FoundConfig): Promise<Record<strin
 
 function chooseProfile(profiles: Profiles, name: string, path: string): Record<string, unknown> {
   const names = Object.keys(profiles ?? {});
-  if (names.includes(name)) return profiles?.[name] ?? {};
+  if (names.includes(name)) return ownValue(profiles ?? {}, name) ?? {};
   throw new VoicectlError('bad-config', `${path} has no profile ${name}`, {
     hint: names.length === 0 ? 'Write it under profiles.' : `Its profiles: ${names.join(', ')}.`,
   });

@@ -1,3 +1,11 @@
+/** A field of an object that was read, or of a table; undefined for a name that it has not itself, as `constructor` may be. */
+export function ownValue<Value>(
+  fields: Readonly<Record<string, Value>> | undefined,
+  name: string,
+): Value | undefined {
+  return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
 /** A text as JSON; undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -220,10 +220,10 @@ function sum(totals: readonly AudioTotals[]): AudioTotals {
 }
 
 function sumCounts(all: readonly Record<string, number>[]): Record<string, number> {
-  const counts: Record<string, number> = Object.create(null);
+  const counts = new Map<string, number>();
   for (const one of all)
-    for (const [kind, count] of Object.entries(one)) counts[kind] = (counts[kind] ?? 0) + count;
-  return counts;
+    for (const [kind, count] of Object.entries(one)) counts.set(kind, (counts.get(kind) ?? 0) + count);
+  return Object.fromEntries(counts);
 }
 
 /** Every run has the same expectations, in the same order. */

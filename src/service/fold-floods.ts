@@ -98,7 +98,8 @@ function fold(before: Flood['folded'], body: FloodBody): FloodBody & { count: nu
   const { device, path, remote, why, sent: _, ...rest } = body;
   const known = { device, path, remote, why };
   const shared = Object.entries(known).filter(
-    ([name, value]) => value !== undefined && name in before && before[name as keyof typeof before] === value,
+    ([name, value]) =>
+      value !== undefined && Object.hasOwn(before, name) && before[name as keyof typeof before] === value,
   );
   return { ...rest, ...Object.fromEntries(shared), count };
 }

@@ -5,6 +5,7 @@ import {
   type MeasuredAudio,
 } from '../kernel/audio-limits.ts';
 import type { FailureKind } from '../kernel/failure-kind.ts';
+import { ownValue } from '../protocol/parse-json.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 
 /** What a run must show to pass. */
@@ -39,7 +40,7 @@ export interface Observed
 /** Compares the observations with the expectations, in the order of the flags. */
 export function judge(expectations: Expectations, observed: Observed): ExpectationVerdict[] {
   const { closeCode, events = [], forbiddenEvents = [] } = expectations;
-  const counted = (kind: string) => observed.events[kind] ?? 0;
+  const counted = (kind: string) => ownValue(observed.events, kind) ?? 0;
   return [
     ...judgeExpectedAudio(expectations, observed),
     ...events.map((kind) =>

@@ -84,8 +84,7 @@ export function createLedger(
       )
     : undefined;
   const metrics = createMetrics({ settleMs, onGap: (ms, at) => emit({ type: 'gap', ms }, at) });
-  // Without a prototype: a service may call a kind `constructor`.
-  const events: Record<string, number> = Object.create(null);
+  const counts = new Map<string, number>();
   const transcript = createTranscript();
   const expectedKinds = new Set([...(expectations.events ?? []), ...(expectations.forbiddenEvents ?? [])]);
   const facts: Pick<SessionSummary, 'tokenMs' | 'connectMs' | 'authoriseMs' | 'rateLimit' | 'close'> = {
@@ -113,9 +112,9 @@ export function createLedger(
 
   const countKind = (named: string) => {
     const kind = expectedKinds.has(named) ? named : shortText(named);
-    const isApart = kind in events || expectedKinds.has(kind) || Object.keys(events).length < maxKinds;
+    const isApart = counts.has(kind) || expectedKinds.has(kind) || counts.size < maxKinds;
     const name = isApart ? kind : otherKinds;
-    events[name] = (events[name] ?? 0) + 1;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
   };
   const emitSpeech = (found: SpeechMoment[], at: number) => {
     for (const { type, atMs, leftAt } of found) {
@@ -174,7 +173,7 @@ export function createLedger(
     },
     observed: () => ({
       ...metrics.snapshot(),
-      events,
+      events: Object.fromEntries(counts),
       isConfirmed: facts.authoriseMs !== null,
       closeCode: facts.close?.code ?? null,
     }),
@@ -186,7 +185,7 @@ export function createLedger(
       ...metrics.snapshot(),
       underruns,
       ...(voice === undefined ? {} : { voice: voice.summary() }),
-      events,
+      events: Object.fromEntries(counts),
       ...(transcript.lines.length === 0 ? {} : { transcript: [...transcript.lines] }),
       verdicts,
       failure: failure === undefined ? null : describeFailure(failure),

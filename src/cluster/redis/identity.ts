@@ -3,6 +3,7 @@ import { VoicectlError } from '../../kernel/errors.ts';
 import { version } from '../../kernel/version.ts';
 import { type Dialect, isSymmetric } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
+import { ownValue } from '../../protocol/parse-json.ts';
 
 /** What must be the same in all emulators that are one service. */
 export interface Identity {
@@ -110,7 +111,7 @@ function differences(theirs: unknown, mine: unknown, path: string): string[] {
   if (isRecord(theirs) && isRecord(mine)) {
     const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
     return [...names].flatMap((name) =>
-      differences(theirs[name], mine[name], path === '' ? name : `${path}.${name}`),
+      differences(ownValue(theirs, name), ownValue(mine, name), path === '' ? name : `${path}.${name}`),
     );
   }
   if (isSecret.test(path)) return [`${path} differs`];

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { tokenLifetimeSeconds as usual } from '../../protocol/claims.ts';
 import type { Dialect, DialectInput } from '../../protocol/dialect.ts';
 import { isRecord } from '../../protocol/error-body.ts';
+import { ownValue } from '../../protocol/parse-json.ts';
 import type { Lesson } from './infer.ts';
 import type { Told } from './setting.ts';
 
@@ -50,7 +51,7 @@ function shows({ value, range }: Told, expected: unknown): boolean {
 
 function read(value: unknown, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined) return value;
-  return isRecord(value) ? read(value[name], rest) : undefined;
+  return isRecord(value) ? read(ownValue(value, name), rest) : undefined;
 }
 
 /** Undefined removes the setting. */

@@ -1,5 +1,6 @@
 import { isRecord } from '../../protocol/error-body.ts';
 import { connectedKind } from '../../protocol/messages.ts';
+import { ownValue } from '../../protocol/parse-json.ts';
 import { audioOf, type SeenStream } from '../../rules/stream-seen.ts';
 import { known, type Learned, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
 import { type Sample, samplesOf, toTemplate } from './template.ts';
@@ -83,7 +84,9 @@ export const messageSettings: readonly Setting[] = [
       );
     },
   },
-  stateSetting('kind', 'kind of the message after the reply', ({ listening }, field) => listening?.[field]),
+  stateSetting('kind', 'kind of the message after the reply', ({ listening }, field) =>
+    ownValue(listening, field),
+  ),
   {
     path: 'stream.status.kinds.listening',
     steps: conversation,
@@ -95,7 +98,7 @@ export const messageSettings: readonly Setting[] = [
     'kinds.speaking',
     'kind of the message before the reply, if it is a different one',
     ({ listening, speaking }, field) =>
-      speaking?.[field] === listening?.[field] ? undefined : speaking?.[field],
+      ownValue(speaking, field) === ownValue(listening, field) ? undefined : ownValue(speaking, field),
   ),
   stateSetting(
     'stateField',
@@ -130,7 +133,8 @@ export const messageSettings: readonly Setting[] = [
     how: 'the kind of the message before a close',
     infer(view) {
       const [error, field] = [errorsOf(view)[0], kindFieldOf(view)];
-      const kind = field !== undefined && isRecord(error?.said.body) ? error.said.body[field] : undefined;
+      const kind =
+        field !== undefined && isRecord(error?.said.body) ? ownValue(error.said.body, field) : undefined;
       return typeof kind === 'string' && kind !== ''
         ? known(kind, `the error of ${error?.stream.id}`)
         : undefined;
@@ -208,7 +212,9 @@ export const messageRemarks: readonly Remark[] = [
 export function kindFieldOf(view: LearnView): string | undefined {
   for (const stream of confirmed(view)) {
     const body = textsOf(stream).find(isConnected)?.body;
-    const field = isRecord(body) ? Object.keys(body).find((name) => body[name] === connectedKind) : undefined;
+    const field = isRecord(body)
+      ? Object.keys(body).find((name) => ownValue(body, name) === connectedKind)
+      : undefined;
     if (field !== undefined) return field;
   }
   return undefined;
@@ -299,7 +305,7 @@ function isStatus(view: LearnView, said: Said): boolean {
   if (states === undefined || field === undefined || !isRecord(said.body)) return said.category === 'status';
   const { body } = said;
   return [states.listening, states.speaking].some(
-    (state) => state !== undefined && state[field] === body[field],
+    (state) => state !== undefined && ownValue(state, field) === ownValue(body, field),
   );
 }
 
@@ -310,7 +316,7 @@ function stateFieldOf(
 ): string | undefined {
   if (speaking === undefined || listening === undefined) return undefined;
   return Object.keys(listening).find((name) => {
-    const [here, there] = [listening[name], speaking[name]];
+    const [here, there] = [ownValue(listening, name), ownValue(speaking, name)];
     const areTexts = typeof here === 'string' && typeof there === 'string';
     return (
       name !== kindField && areTexts && here !== there && !/^[0-9a-f-]{36}$|^\d{4}-\d\d-\d\dT/i.test(here)
@@ -325,7 +331,7 @@ function textOf(
   kindField: string,
 ): unknown {
   const field = stateFieldOf(states, kindField);
-  return field === undefined ? null : states[state]?.[field];
+  return field === undefined ? null : ownValue(states[state], field);
 }
 
 function stateSetting(

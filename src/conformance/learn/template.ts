@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../protocol/error-body.ts';
+import { ownValue } from '../../protocol/parse-json.ts';
 import type { SeenStream } from '../../rules/stream-seen.ts';
 import { type LearnView, type Said, textsOf } from './view.ts';
 
@@ -69,7 +70,7 @@ function templateOf(seats: readonly Seat[], path: readonly string[], varying: st
     const fields = names.map((name) => {
       const inner = seats.map(({ sample, value }) => ({
         sample,
-        value: (value as Record<string, unknown>)[name],
+        value: ownValue(value as Record<string, unknown>, name),
       }));
       return [name, templateOf(inner, [...path, name], varying)] as const;
     });
@@ -136,7 +137,9 @@ function counterNames(bodies: readonly unknown[]): Set<string> {
   const names = new Set(records.flatMap((record) => Object.keys(record)));
   return new Set(
     [...names].filter((name) => {
-      const values = records.flatMap((record) => (name in record ? [record[name]] : []));
+      const values = records.flatMap((record) =>
+        Object.hasOwn(record, name) ? [ownValue(record, name)] : [],
+      );
       return values.length > 1 && values.every((value, index) => value === index + 1);
     }),
   );

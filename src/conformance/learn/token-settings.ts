@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { reservedClaims, tokenLifetimeSeconds } from '../../protocol/claims.ts';
 import { isSigningAlgorithm } from '../../protocol/dialect.ts';
+import { ownValue } from '../../protocol/parse-json.ts';
 import type { SeenGrant } from '../../rules/token-seen.ts';
 import { known, notProbed, quote, type Remark, type Setting, untold } from './setting.ts';
 import { confirmedAt, type LearnView, serviceEnd } from './view.ts';
@@ -165,7 +166,7 @@ function extraClaims(grant: SeenGrant): Record<string, unknown> {
 }
 
 function constantOf(grants: readonly SeenGrant[], name: string) {
-  const values = grants.map((grant) => claimsOf(grant)?.[name]);
+  const values = grants.map((grant) => ownValue(claimsOf(grant), name));
   const [first] = values;
   if (typeof first !== 'string' || first === '') return undefined;
   return values.every((value) => value === first)
@@ -177,7 +178,7 @@ function constantOf(grants: readonly SeenGrant[], name: string) {
 function constants(all: readonly Record<string, unknown>[]): Record<string, unknown> {
   const [first = {}, ...others] = all;
   const same = Object.entries(first).filter(([name, value]) =>
-    others.every((other) => isDeepStrictEqual(other[name], value)),
+    others.every((other) => isDeepStrictEqual(ownValue(other, name), value)),
   );
   return Object.fromEntries(same);
 }
@@ -185,7 +186,7 @@ function constants(all: readonly Record<string, unknown>[]): Record<string, unkn
 function varyingNames(all: readonly Record<string, unknown>[]): string[] {
   const constant = constants(all);
   const names = new Set(all.flatMap((one) => Object.keys(one)));
-  return [...names].filter((name) => !(name in constant));
+  return [...names].filter((name) => !Object.hasOwn(constant, name));
 }
 
 function idsOf(grants: readonly SeenGrant[]): string {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isRecord } from '../error-body.ts';
+import { ownValue } from '../parse-json.ts';
 
 /** What differs from message to message. Pure data: the sender knows the values. */
 export interface TemplateValues {
@@ -55,9 +56,9 @@ function templateName(value: unknown): string | undefined {
 /** The value with each template in it filled in. */
 export function fillTemplates(value: unknown, values: TemplateValues): unknown {
   const name = templateName(value);
-  const template = name === undefined ? undefined : templates[name];
+  const template = name === undefined ? undefined : ownValue(templates, name);
   if (template !== undefined && name !== undefined && isRecord(value))
-    return template.fill(values, value[name]);
+    return template.fill(values, ownValue(value, name));
   if (Array.isArray(value)) return value.map((item) => fillTemplates(item, values));
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fillTemplates(inner, values)]));
@@ -67,9 +68,11 @@ export function fillTemplates(value: unknown, values: TemplateValues): unknown {
 export function templateProblem(value: unknown): string | undefined {
   const name = templateName(value);
   if (name !== undefined && isRecord(value)) {
-    const template = Object.hasOwn(templates, name) ? templates[name] : undefined;
+    const template = ownValue(templates, name);
     if (template === undefined) return `one of the templates ${Object.keys(templates).join(', ')}`;
-    return template.argument.safeParse(value[name]).success ? undefined : `${name}: ${template.expected}`;
+    return template.argument.safeParse(ownValue(value, name)).success
+      ? undefined
+      : `${name}: ${template.expected}`;
   }
   const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
   return inner.map(templateProblem).find((problem) => problem !== undefined);

@@ -1,5 +1,6 @@
 import leven from 'leven';
 import { isRecord } from '../../protocol/error-body.ts';
+import { ownValue } from '../../protocol/parse-json.ts';
 
 type Scalar = string | number | boolean | null;
 
@@ -108,9 +109,8 @@ function matchText(match: FieldMatch): string {
 function valueAt(path: string, body: unknown): unknown {
   let value = body;
   for (const key of path.split('.')) {
-    const holder: unknown = value;
-    if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) return undefined;
-    value = (holder as Record<string, unknown>)[key];
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = ownValue(value as Record<string, unknown>, key);
   }
   return value;
 }

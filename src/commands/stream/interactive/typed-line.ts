@@ -1,4 +1,5 @@
 import { closeCodes, isSendableCloseCode } from '../../../protocol/close-codes.ts';
+import { ownValue } from '../../../protocol/parse-json.ts';
 import { lacksUnit, readDuration } from '../../../protocol/read-duration.ts';
 
 /** What a line that somebody typed asks for. */
@@ -74,8 +75,9 @@ export function readTyped(line: string): Typed {
   if (!line.startsWith(':')) return { type: 'text', text: line };
   const [, name = '', rest = ''] = /^:(\S*)\s*(.*)$/s.exec(line) ?? [];
   const alias = name === 'quit' || name === 'q' ? 'close' : name;
-  if (!Object.hasOwn(commands, alias)) return wrong(`there is no command :${name}; :help lists them`);
-  return commands[alias]?.read(alias === 'text' ? rest : rest.trim()) ?? { type: 'nothing' };
+  const command = ownValue(commands, alias);
+  if (command === undefined) return wrong(`there is no command :${name}; :help lists them`);
+  return command.read(alias === 'text' ? rest : rest.trim());
 }
 
 function readHex(text: string): Typed {
