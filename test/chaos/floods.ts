@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type Subject, startCommand, startEmulator, startProxy } from '../../bench/measure/subject.js';
-import { systemClock, waitUntil } from '../../src/kernel/clock.ts';
+import { repeat, systemClock, waitUntil } from '../../src/kernel/clock.ts';
 import { streamPath, tokenPath } from '../../src/protocol/paths.ts';
 
 export const floodedPlaces = ['proxy, from the device', 'proxy, from the service', 'serve'] as const;
@@ -22,6 +22,8 @@ export interface Flood {
   fault?: object | undefined;
   /** How long the flood lasts, if it has no end of its own. */
   ms?: number;
+  /** How long what is under way may take afterwards. */
+  restMs?: number;
 }
 
 /** In megabytes, without garbage; `resident` with it: the most over that before. */
@@ -32,6 +34,8 @@ export interface FloodReport {
   atMost: number;
   after: number;
   resident: number;
+  /** How long after the flood `after` was measured. */
+  restMs: number;
   /** How the streams ended, and how many so. */
   ends: Record<string, number>;
 }
@@ -40,6 +44,8 @@ export interface FloodReport {
 const quietMs = 500;
 /** How often memory is measured. */
 const measureEveryMs = 500;
+/** So much may be left of a flood. */
+export const givenBackBytes = 10e6;
 
 /** Sends a flood to a process of its own, and tells the memory of that process. */
 export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<FloodReport> {
@@ -69,7 +75,12 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
     isOver = true;
     await measuring;
     const highest = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${subject.pid}/status`, 'utf8'))?.[1]);
-    const after = await subject.memory();
+    const endedAt = systemClock.now();
+    let after = await subject.memory();
+    while (after.held - before.held > givenBackBytes && systemClock.now() - endedAt < (flood.restMs ?? 0)) {
+      await pause(measureEveryMs);
+      after = await subject.memory();
+    }
     return {
       place,
       flood: flood.name,
@@ -77,6 +88,7 @@ export async function sendFlood(place: FloodedPlace, flood: Flood): Promise<Floo
       atMost: (atMost - before.held) / 1e6,
       after: (after.held - before.held) / 1e6,
       resident: (highest * 1024 - before.rss) / 1e6,
+      restMs: systemClock.now() - endedAt,
       ends,
     };
   } finally {
@@ -143,6 +155,7 @@ export async function sendClientFlood(flood: ClientFlood): Promise<FloodReport> 
       atMost: (atMost - before.held) / 1e6,
       after: (after - before.held) / 1e6,
       resident: (highest * 1024 - before.rss) / 1e6,
+      restMs: 0,
       ends: { [String(await client.ended)]: 1 },
     };
   } finally {
@@ -164,6 +177,9 @@ interface Sink {
   onRequest: (response: ServerResponse) => void;
   stop(): void;
 }
+
+/** A proxy learns by them that a device has gone. */
+const pingEveryMs = 5_000;
 
 async function startSink(): Promise<Sink> {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -189,6 +205,8 @@ async function startSink(): Promise<Sink> {
   };
   streams.on('connection', (stream) => {
     stream.on('error', () => {});
+    const pings = repeat(systemClock, pingEveryMs, () => stream.ping());
+    stream.once('close', pings.cancel);
     stream.once('message', () => {
       stream.send('{"type":"service_voice_connected"}');
       sink.onStream(stream);

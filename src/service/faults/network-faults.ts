@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
 import type { FaultAt } from '../../protocol/faults.ts';
 import { type NetworkQuality, networkProfiles, networkQuality } from '../../protocol/network.ts';
-import { Line } from '../../wire/server/network/line.ts';
+import { type Air, Line } from '../../wire/server/network/line.ts';
 import type { Random } from '../random.ts';
 import type { Faults } from './faults.ts';
 
@@ -21,7 +21,7 @@ export function createNetworkFaults(
   { clock, random }: { clock: Clock; random: Random },
 ): NetworkFaults {
   const open = new Map<Line, FaultAt<'connection'>[]>();
-  const air = { bytes: 0 };
+  const air: Air = { bytes: 0, ended: new Set() };
   let connections = 0;
 
   /** Of several, the newest one that is still active. */

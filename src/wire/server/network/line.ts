@@ -12,9 +12,18 @@ export interface LineOptions {
   chances: { upload: () => number; download: () => number };
   /** Round trips that a client needs before it can send a first byte: one for TCP, and one for TLS if there is TLS. */
   roundTrips: number;
-  /** What is under way on all lines together. */
-  air: { bytes: number };
+  air: Air;
 }
+
+/** What is under way on all lines together. */
+export interface Air {
+  bytes: number;
+  /** Lines of which one end has closed while something was under way. */
+  readonly ended: Set<{ readonly bytes: number }>;
+}
+
+/** What such lines may have under way together. Beyond it the newest one is cut off, and what it has is dropped. */
+const maxEndedBytes = 2 * 1024 * 1024;
 
 type Done = (error?: Error | null) => void;
 
@@ -31,11 +40,13 @@ export class Line extends Duplex {
   private readonly inner: Socket;
   private readonly upload: OneWay;
   private readonly download: OneWay;
+  private readonly air: Air;
   private written: Done | undefined;
 
   constructor(inner: Socket, { clock, quality, chances, roundTrips, air }: LineOptions) {
     super({ allowHalfOpen: true });
     this.inner = inner;
+    this.air = air;
     this.remoteAddress = inner.remoteAddress;
     this.remotePort = inner.remotePort;
     this.localAddress = inner.localAddress;
@@ -69,21 +80,41 @@ export class Line extends Duplex {
 
   private listen(): void {
     const { inner, upload } = this;
-    let failure: Error | undefined;
     inner.on('data', (bytes: Buffer) => {
       if (this.destroyed) return;
       upload.send(bytes);
       if (upload.isFull) inner.pause();
     });
-    inner.on('end', () => upload.after(() => this.push(null)));
-    inner.on('error', (error) => {
-      failure = error;
+    inner.on('end', () => {
+      upload.after(() => this.push(null));
+      this.limitRest();
     });
+    // A reset: what is under way is void.
+    inner.on('error', (error) => this.destroy(error));
     inner.on('close', () => {
       this.download.close();
-      upload.after(() => this.destroy(failure));
+      this.tellWritten();
+      upload.after(() => this.destroy());
+      this.limitRest();
     });
     inner.on('timeout', () => this.emit('timeout'));
+  }
+
+  /** Bytes that wait or are under way, in both directions. */
+  get bytes(): number {
+    return this.upload.bytes + this.download.bytes + (this.destroyed ? 0 : this.writableLength);
+  }
+
+  /** One end has closed: what is under way arrives, if it is not too much. */
+  private limitRest(): void {
+    const { ended } = this.air;
+    ended.add(this);
+    let bytes = 0;
+    for (const line of ended) {
+      if (line.bytes === 0) ended.delete(line);
+      bytes += line.bytes;
+    }
+    if (bytes > maxEndedBytes) this.cut();
   }
 
   /** Call it when the quality has changed. */
@@ -94,6 +125,8 @@ export class Line extends Duplex {
 
   /** Ends the connection now, whatever is under way. */
   cut(): void {
+    this.air.ended.delete(this);
+    this.download.close();
     this.inner.destroy();
     this.destroy();
   }
@@ -130,6 +163,7 @@ export class Line extends Duplex {
     // What was sent before is on its way.
     this.download.allow(true);
     this.download.after(() => this.inner.destroySoon());
+    if (!this.inner.destroyed) this.limitRest();
     done(error);
   }
 

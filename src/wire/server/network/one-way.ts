@@ -13,6 +13,8 @@ export interface DirectionQuality {
 export interface OneWay {
   /** Whether so much waits or is under way that the sender should wait for `onRoom`. */
   readonly isFull: boolean;
+  /** Bytes that wait or are under way. */
+  readonly bytes: number;
   send(bytes: Buffer): void;
   /** Calls when everything sent so far has arrived. */
   after(call: () => void): void;
@@ -24,7 +26,7 @@ export interface OneWay {
   changed(): void;
   /** Drops what is not under way yet. */
   drop(): void;
-  /** Drops everything. */
+  /** Drops everything, also what is sent later. */
   close(): void;
 }
 
@@ -76,6 +78,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: O
   let timer: ClockTimer | undefined;
   /** Whether a packet waits because too many are under way. */
   let isHeld = false;
+  let isClosed = false;
   const isSkyFull = () =>
     flyingBytes > maxFlyingBytes || (air.bytes > maxAirBytes && flyingBytes > shareBytes);
   const isFull = () => waitingBytes > maxWaitingBytes || isSkyFull();
@@ -125,6 +128,7 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: O
     if (next < Number.POSITIVE_INFINITY) timer ??= clock.after(next - clock.now(), run, { background: true });
   };
   const add = (bytes: Buffer | undefined, call?: () => void) => {
+    if (isClosed && bytes !== undefined) return;
     waiting.push({ bytes, call, at: clock.now() });
     waitingBytes += bytes?.length ?? 0;
   };
@@ -132,6 +136,9 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: O
   return {
     get isFull() {
       return isFull();
+    },
+    get bytes() {
+      return waitingBytes + flyingBytes;
     },
     send(bytes) {
       for (let at = 0; at < bytes.length; at += packetBytes) add(bytes.subarray(at, at + packetBytes));
@@ -159,7 +166,9 @@ export function createOneWay({ clock, quality, chance, deliver, onRoom, air }: O
       isHeld = false;
     },
     close() {
+      isClosed = true;
       timer?.cancel();
+      timer = undefined;
       waiting = [];
       flying = [];
       waitingBytes = 0;

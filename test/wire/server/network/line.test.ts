@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { NetworkQuality } from '../../../../src/protocol/network.ts';
+import { networkProfiles } from '../../../../src/protocol/network.ts';
+import { type Air, Line } from '../../../../src/wire/server/network/line.ts';
+import { createManualClock } from '../../../helpers/manual-clock.ts';
+
+const MiB = 1024 * 1024;
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** Connections of devices over lines of one network. */
+async function network(quality: Partial<NetworkQuality>) {
+  const clock = createManualClock();
+  const air: Air = { bytes: 0, ended: new Set() };
+  const server = createServer({ allowHalfOpen: true });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  closing.push(() => server.close());
+  const { port } = server.address() as { port: number };
+  return {
+    clock,
+    air,
+    async open(): Promise<{ device: Socket; line: Line; read: () => number; closed: Promise<unknown> }> {
+      const device = connect(port, '127.0.0.1');
+      device.on('error', () => {});
+      const [inner] = (await once(server, 'connection')) as [Socket];
+      closing.push(
+        () => device.destroy(),
+        () => inner.destroy(),
+      );
+      const line = new Line(inner, {
+        ...{ clock, air, roundTrips: 0 },
+        quality: () => ({ ...networkProfiles.none, ...quality }),
+        chances: { upload: () => 0.5, download: () => 0.5 },
+      });
+      line.on('error', () => {});
+      let bytes = 0;
+      line.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+      });
+      return {
+        device,
+        line,
+        read: () => bytes,
+        closed: new Promise((resolve) => line.once('close', resolve)),
+      };
+    },
+  };
+}
+
+test('what a device sent before it hung up arrives in its time', async () => {
+  const { clock, air, open } = await network({ latency: 2_000 });
+  const { device, line, read } = await open();
+  device.end(Buffer.alloc(100_000));
+  await expect.poll(() => air.ended.size).toBe(1);
+  expect(read()).toBe(0);
+  const ended = once(line, 'end');
+  await clock.run(2_000);
+  await ended;
+  expect(read()).toBe(100_000);
+});
+
+test('of the lines that have ended, the newest is cut off where together they have more than 2 MiB under way', async () => {
+  const { clock, air, open } = await network({ latency: 60_000 });
+  const lines = [];
+  for (let at = 0; at < 6; at += 1) {
+    const one = await open();
+    one.device.write(Buffer.alloc(900_000));
+    // With what each packet costs.
+    await expect.poll(() => one.line.bytes).toBeGreaterThan(MiB * 0.95);
+    lines.push(one);
+  }
+  expect(air.bytes).toBeGreaterThan(5.7 * MiB);
+  for (const { device, line } of lines) {
+    device.end();
+    await expect.poll(() => air.ended.has(line) || line.destroyed).toBe(true);
+  }
+  expect(lines.map(({ line }) => line.destroyed)).toEqual([false, false, true, true, true, true]);
+  expect(air.bytes).toBeLessThan(2 * MiB);
+  await clock.run(60_000, 1_000);
+  for (const { line } of lines) line.end();
+  await clock.run(60_000, 1_000);
+  await Promise.all(lines.map(({ closed }) => closed));
+  expect(lines.map(({ read }) => read())).toEqual([900_000, 900_000, 0, 0, 0, 0]);
+  expect(air.bytes).toBeLessThan(1_000);
+});
+
+test('what is under way in a connection that is reset is dropped with it', async () => {
+  const { air, open } = await network({ latency: 60_000 });
+  const { device, read, closed } = await open();
+  device.write(Buffer.alloc(100_000));
+  await expect.poll(() => air.bytes).toBeGreaterThan(100_000);
+  device.resetAndDestroy();
+  await closed;
+  expect(read()).toBe(0);
+  expect(air.bytes).toBeLessThan(1_000);
+});
+
+test('what is sent to a device that has gone is not kept', async () => {
+  const { air, open } = await network({ latency: 60_000 });
+  const { device, line } = await open();
+  for (let at = 0; at < 4; at += 1) line.write(Buffer.alloc(MiB));
+  expect(line.bytes).toBeGreaterThan(3.9 * MiB);
+  device.resetAndDestroy();
+  // What is left is the end itself.
+  await expect.poll(() => line.bytes).toBeLessThan(1_000);
+  for (let at = 0; at < 4; at += 1) line.write(Buffer.alloc(MiB));
+  await expect.poll(() => Math.max(line.bytes, air.bytes)).toBeLessThan(1_000);
+});
