@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { wavHeaderBytes } from '../audio/wav/wav-header.ts';
@@ -133,8 +133,12 @@ async function readWav({ folder, problems }: Read, name: string): Promise<Buffer
 /** Undefined if the file does not exist. */
 async function readWhole(folder: string, name: string): Promise<Buffer | undefined> {
   const path = join(folder, name);
-  return readFile(path).catch((thrown) => {
+  try {
+    // To read a pipe that nobody writes would hold this process up for ever, its end too.
+    if (!(await stat(path)).isFile()) throw refusal(path, 'it is not a file');
+    return await readFile(path);
+  } catch (thrown) {
     if (systemCode(thrown) === 'ENOENT') return undefined;
     throw readFailure(path, thrown);
-  });
+  }
 }

@@ -13,11 +13,11 @@ const key = Array.from({ length: 240 }, (_, at) =>
 ).join('');
 const quick = ['--file', fixture('barge-in.wav'), '--pace', 'max', '--tail', '0', '--settle', '200ms'];
 
-/** A service with tokens of 10.9 KB that writes key and token in every way, between backslashes. */
-async function startEcho(sandbox: Sandbox): Promise<MiniService & { tokens: string[] }> {
+/** A service with long tokens (with `key` 10.9 KB) that writes key and token in every way, between backslashes. */
+async function startEcho(sandbox: Sandbox, key: string): Promise<MiniService & { tokens: string[] }> {
   const tokens: string[] = [];
   const service = await startMiniService({
-    claims: (claims) => ({ ...claims, pad: 'Q'.repeat(7_900), key }),
+    claims: (claims) => ({ ...claims, pad: 'Q'.repeat(7_900), ...(key.length > 10_320 ? {} : { key }) }),
     token(token) {
       tokens.push(token);
       return token;
@@ -41,10 +41,10 @@ function filesOf(dir: string): string {
 }
 
 /** Which secrets, in which spelling, are in what a run has printed and left in its folder. */
-function secretsLeft(sandbox: Sandbox, tokens: readonly string[], printed: string): string[] {
+function secretsLeft(sandbox: Sandbox, tokens: readonly string[], printed: string, given = key): string[] {
   const text = `${printed}${filesOf(sandbox.dir)}`;
   const signatures = tokens.map((token) => token.split('.')[2] ?? '');
-  return [key, ...signatures].flatMap((secret, at) =>
+  return [given, ...signatures].flatMap((secret, at) =>
     spellingsIn(text, secret).map((name) => `${at} ${name}`),
   );
 }
@@ -61,7 +61,7 @@ describe.concurrent('a key of 10 KB and a token with it, written in every way, a
     ['load', '--sessions', '2', '--file', fixture('barge-in.wav'), '--wait', '1s', '--json'],
   ])('%j', { timeout: 120_000 }, async (args, context) => {
     const sandbox = sandboxFor(context);
-    const { baseUrl, tokens } = await startEcho(sandbox);
+    const { baseUrl, tokens } = await startEcho(sandbox, key);
     const ended = await sandbox.run([...args, '--base-url', baseUrl], { env });
     // It came to its own end. The emulator of `learn` takes no such token: 2.
     context.expect([0, 1, 2, 9], ended.stderr.slice(0, 2_000)).toContain(ended.code);
@@ -71,7 +71,7 @@ describe.concurrent('a key of 10 KB and a token with it, written in every way, a
 
   test('proxy, nor of its recordings and their HAR', { timeout: 120_000 }, async (context) => {
     const sandbox = sandboxFor(context);
-    const { baseUrl } = await startEcho(sandbox);
+    const { baseUrl } = await startEcho(sandbox, key);
     const args = ['proxy', '--target', baseUrl, '--port', '0', '--record', 'kept', '-v', '--json'];
     const proxy = sandbox.start(args);
     const { baseUrl: front, wsUrl } = JSON.parse(await proxy.line(/"type":"listening"/));
@@ -96,6 +96,49 @@ describe.concurrent('a key of 10 KB and a token with it, written in every way, a
     context.expect(sandbox.read('out.har')).toContain('?token=[redacted]&apiKey=[redacted]');
     context.expect(secretsLeft(sandbox, [token], ended.stdout + ended.stderr)).toEqual([]);
   });
+});
+
+describe('a key of any size, written in every way between backslashes, is in no output of', () => {
+  const sandbox = setUpSandbox();
+  const commands = [
+    ['token', '-v', '--debug'],
+    ['token', '--curl'],
+    ['stream', ...quick, '--record', 'kept', '--junit', 'j.xml', '--json'],
+    ['check', '--rule', 'R1', '--rule', 'R34', '--json', '--junit', 'j.xml', '--wait', '1s'],
+    ['learn', '--max-requests', '8', '--out', 'dialect.yaml', '--wait', '1s'],
+    [
+      'load',
+      '--sessions',
+      '1',
+      '--processes',
+      'none',
+      '--file',
+      fixture('barge-in.wav'),
+      '--wait',
+      '1s',
+      '--json',
+    ],
+    ['doctor', '--json'],
+  ];
+  test.each([6, 65_536].flatMap((size) => commands.map((args) => [size, args] as const)))(
+    '%i bytes: %j',
+    { timeout: 120_000 },
+    async (size, args) => {
+      const text = Array.from({ length: Math.ceil(size / 43) }, (_, at) =>
+        createHash('sha256').update(`${size} ${at}`).digest('base64url'),
+      );
+      const given = text.join('').replaceAll(/[-_]/g, 'x').slice(0, size);
+      const { baseUrl, tokens } = await startEcho(sandbox, given);
+      const ended = await sandbox.runHere([...args, '--base-url', baseUrl], {
+        env: { VOICECTL_API_KEY: given },
+      });
+      expect([0, 1, 2, 3, 9], ended.stderr.slice(0, 2_000)).toContain(ended.code);
+      // What `token` prints is the token, in which this service has written the key.
+      const printed = args[0] === 'token' ? ended.stderr : ended.stdout + ended.stderr;
+      const signatures = args[0] === 'token' ? [] : tokens;
+      expect(secretsLeft(sandbox, signatures, printed, given)).toEqual([]);
+    },
+  );
 });
 
 describe('the size of a secret', () => {

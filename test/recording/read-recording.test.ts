@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -91,6 +92,19 @@ describe('what is no recording is refused', () => {
     await expect(readRecording(path('ai.wav'))).rejects.toMatchObject({ code: 'bad-input' });
     await expect(readRecording(path('missing'))).rejects.toMatchObject({ code: 'bad-input' });
   });
+
+  test.skipIf(process.platform === 'win32')(
+    'one with a pipe among its files, which nobody writes',
+    async () => {
+      const { folder, path } = await example();
+      rmSync(path('events.jsonl'));
+      execFileSync('mkfifo', [path('events.jsonl')]);
+      await expect(readRecording(folder)).rejects.toMatchObject({
+        code: 'bad-input',
+        message: expect.stringContaining('it is not a file'),
+      });
+    },
+  );
 
   test('one of a later format, with what to do', async () => {
     const { folder, path } = await example();

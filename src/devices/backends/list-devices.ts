@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
 import { type Clock, waitUntil } from '../../kernel/clock.ts';
 import { toVoicectlError } from '../../kernel/errors.ts';
 import type { Backend } from '../backend.ts';
-import { cannotStart, deviceError } from '../device-error.ts';
+import { deviceError } from '../device-error.ts';
 import { type DeviceSearch, findBackends } from '../find-backends.ts';
 import { type DeviceFacts, readHostMessages } from '../host/host-protocol.ts';
 import { startHost } from '../process/open-process.ts';
+import { runToEnd } from '../process/run-to-end.ts';
 import { noDevice, type Refusal } from './no-device.ts';
 
 const listMs = 5_000;
@@ -25,7 +25,7 @@ export async function listDevices(
   backend: Backend,
   options: ListOptions,
 ): Promise<DeviceFacts[] | undefined> {
-  const run = (command: string, ...args: string[]) => runToEnd(command, args, options);
+  const run = (command: string, ...args: string[]) => textOf(command, args, options);
   if (backend.kind === 'native') return listNative(backend.library, options);
   // With PulseAudio, sox and ffmpeg take PulseAudio's names.
   if (backend.name === 'sox' || backend.name === 'ffmpeg') {
@@ -99,28 +99,16 @@ async function listNative(
   }
 }
 
-function runToEnd(
+/** What a program says. Throws `audio-device` where it fails. */
+async function textOf(
   command: string,
   args: readonly string[],
   { surroundings: { env }, signal }: ListOptions,
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    // The English output is parsed.
-    const limits = {
-      timeout: listMs,
-      maxBuffer: 16 * 1024 * 1024,
-      ...(signal === undefined ? {} : { signal }),
-    };
-    try {
-      execFile(command, args, { env: { ...env, LC_ALL: 'C' }, ...limits }, (thrown, stdout, stderr) => {
-        if (thrown === null) resolve(stdout);
-        else if (signal?.aborted) reject(signal.reason);
-        else reject(deviceError(stderr.trim().split('\n').at(-1) || thrown.message));
-      });
-    } catch (thrown) {
-      reject(cannotStart(thrown));
-    }
-  });
+  // The English output is parsed.
+  const said = await runToEnd(command, args, { env: { ...env, LC_ALL: 'C' }, limitMs: listMs, signal });
+  if (said.isGood) return said.stdout;
+  throw deviceError(said.stderr.trim().split('\n').at(-1) || `${command} failed`);
 }
 
 type Side = DeviceFacts['role'];

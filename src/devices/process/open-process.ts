@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Backend, Role } from '../backend.ts';
-import { cannotStart, deviceError } from '../device-error.ts';
+import { deviceError } from '../device-error.ts';
 import type { DeviceSearch } from '../find-backends.ts';
 import type { HostTask } from '../host/host-protocol.ts';
 import { type DeviceProcess, startDeviceProcess } from './device-process.ts';
+import { runToEnd } from './run-to-end.ts';
+
+const helpMs = 2_000;
 
 /** What is needed to open a device. */
 export interface DeviceOptions {
@@ -65,20 +67,11 @@ export function startHost(
   return startDeviceProcess({ command: process.execPath, args, env, pcm: 'descriptor' }, clock);
 }
 
-function readHelp(
+/** Some print it on standard error, some end with 1: the text counts. */
+async function readHelp(
   program: string,
   { env, signal }: { env: DeviceSearch['env']; signal: AbortSignal | undefined },
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const options = { env, timeout: 2_000, ...(signal === undefined ? {} : { signal }) };
-    try {
-      // Some print it on standard error, some end with 1: the text counts.
-      execFile(program, ['--help'], options, (_, out, err) => {
-        if (signal?.aborted) reject(signal.reason);
-        else resolve(out + err);
-      });
-    } catch (thrown) {
-      reject(cannotStart(thrown));
-    }
-  });
+  const { stdout, stderr } = await runToEnd(program, ['--help'], { env, signal, limitMs: helpMs });
+  return stdout + stderr;
 }
