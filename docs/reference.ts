@@ -1,15 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import type { CommandSpec } from '../src/commands/command.ts';
-import { allCommands } from '../src/commands/commands.ts';
-import { generalOptions, type OptionName, optionSpec, underHeadings } from '../src/config/options.ts';
+import { describeProgram, type HelpObject } from '../src/commands/help/describe-program.ts';
 import { ruleOf, situations } from '../src/conformance/drill/catalogue.ts';
 import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
 import { stepsFor } from '../src/conformance/needed.ts';
 import { backends } from '../src/devices/backend.ts';
 import { audioLimitNames, audioLimits } from '../src/kernel/audio-limits.ts';
-import { exitCodesOf, type FailureKind, failureKinds } from '../src/kernel/failure-kind.ts';
 import { controlOperations, controlPrefix } from '../src/protocol/control.ts';
 import { describeCatalogue } from '../src/protocol/describe-faults.ts';
 import { dialectSchema } from '../src/protocol/dialect.ts';
@@ -18,21 +15,37 @@ import { type NetworkQuality, networkProfiles } from '../src/protocol/network.ts
 import { serviceRules } from '../src/rules/catalogue.ts';
 import { bindings } from '../src/ui/keys.ts';
 
+const described: HelpObject = await describeProgram({ cwd: import.meta.dirname, env: {} });
+
+const allFlags = Object.values(described.flags);
+
+/** Flags that several commands take: the title of their table, and its groups. */
+const sharedGroups: readonly (readonly [title: string, ...groups: string[]])[] = [
+  ['Source', 'source', 'pace'],
+  ['Service', 'service'],
+  ['Proxy', 'target'],
+  ['Questions', 'asked', 'print'],
+  ['Limits', 'verdicts'],
+  ['Emulator', 'emulator'],
+  ['Streams', 'streams'],
+  ['Access', 'access'],
+  ['Listening', 'listen'],
+  ['TLS', 'tls'],
+  ['Cluster', 'shared'],
+  ['Sound', 'sound'],
+  ['Metrics', 'metrics'],
+  ['Reports', 'files', 'screen'],
+];
+
 /** The parts of the pages that are generated from the code, by the name of their marker. */
 export const references: Record<string, string> = {
-  commands: allCommands
-    .map(
-      ({ spec: { name, args = [], summary, ...spec } }) =>
-        `### \`${['voicectl', name, ...args.map(([arg]) => arg)].join(' ')}\`\n\n${sentence(summary)}\n\n${optionTables(spec)}`,
-    )
+  commands: commandSections(),
+  shared: sharedGroups
+    .map(([title, ...groups]) => `### ${title}\n\n${flagTable(sharedFlags(groups))}`)
     .join('\n\n'),
   failures: table(
     ['kind', 'exit code', 'meaning'],
-    Object.entries(failureKinds).map(([kind, meaning]) => [
-      `\`${kind}\``,
-      exitCodesOf(kind as FailureKind).join(', '),
-      meaning,
-    ]),
+    described.failures.map(({ kind, exitCodes, meaning }) => [code(kind), exitCodes.join(', '), meaning]),
   ),
   limits: table(
     ['flag, and key of a conversation file', 'fails as', 'meaning'],
@@ -42,7 +55,7 @@ export const references: Record<string, string> = {
       return [`\`--${name} ${duration}\``, `\`${kind}\``, help];
     }),
   ),
-  general: optionTable(generalOptions),
+  general: flagTable(allFlags.filter(({ commands }) => commands === 'every')),
   keys: table(
     ['key', 'screens', 'what it does'],
     bindings.flatMap(({ keys, shown = keys.join(' '), help }) => {
@@ -159,25 +172,86 @@ function shippedScenarios(): string[][] {
   });
 }
 
-/** The options of a command, a table for each heading of its help. */
-function optionTables({ options, headings }: Pick<CommandSpec, 'options' | 'headings'>): string {
-  return underHeadings(options, headings)
-    .map(([heading, names]) => `${heading}\n\n${optionTable(names)}`)
-    .join('\n\n');
+type Flag = HelpObject['flags'][string];
+
+/** Those that several commands take: they have a table of their own, before the commands. */
+function sharedFlags(groups: readonly string[]): Flag[] {
+  return allFlags.filter((flag) => isShared(flag) && groups.includes(flag.group));
 }
 
-function optionTable(names: readonly OptionName[]): string {
-  const rows = names.map((name) => {
-    const { flag, help, env, default: fallback, defaultText, flagOnly, negatable } = optionSpec(name);
-    const origins = [env === undefined ? '' : `\`${env}\``, flagOnly ? '' : `\`${name}\``];
+function isShared({ commands }: Flag): boolean {
+  return commands !== 'every' && commands.length > 1;
+}
+
+type CommandHelp = HelpObject['commands'][number];
+
+function flagsOf({ flags }: CommandHelp): Flag[] {
+  return flags.flatMap((key) => described.flags[key] ?? []);
+}
+
+/** The commands of a group, below what all of them take; or one command. */
+function commandSections(): string {
+  const inner = described.commands.filter(({ name }) => name.startsWith('emulator '));
+  const common = allFlags.filter((flag) => inner.every((command) => flagsOf(command).includes(flag)));
+  const sections = described.commands.map((command) => {
+    const isInner = inner.includes(command);
+    const before = command === inner[0] ? [`All \`emulator\` commands: ${sharedText(common)}.`] : [];
+    const taken = flagsOf(command).filter((flag) => !isInner || !common.includes(flag));
+    return [...before, commandSection(command, taken)].join('\n\n');
+  });
+  return sections.join('\n\n');
+}
+
+/** A command: its own flags as a table, and which it shares with others. */
+function commandSection({ name, arguments: args, summary }: CommandHelp, taken: readonly Flag[]): string {
+  const own = taken.filter((flag) => !isShared(flag));
+  const shared = sharedText(taken);
+  return [
+    `### \`${['voicectl', name, ...args.map((arg) => arg.name)].join(' ')}\``,
+    sentence(summary),
+    ...(own.length === 0 ? [] : [flagTable(own)]),
+    ...(shared === '' ? [] : [`Shared: ${shared}.`]),
+  ].join('\n\n');
+}
+
+/** For each group: all its flags, all but some, or these. */
+function sharedText(taken: readonly Flag[]): string {
+  const texts = sharedGroups.flatMap(([title, ...groups]) => {
+    const all = sharedFlags(groups);
+    const codes = (isIn: boolean) =>
+      all.filter((flag) => taken.includes(flag) === isIn).map((flag) => code(flag.flag));
+    const [has, lacks] = [codes(true), codes(false)];
+    const link = `[${title}](#${title.toLowerCase()})`;
+    if (has.length === 0) return [];
+    if (lacks.length === 0) return [link];
+    return [lacks.length < has.length ? `${link} without ${lacks.join(' ')}` : `${has.join(' ')} of ${link}`];
+  });
+  return texts.join(', ');
+}
+
+/** A flag without a config key has a mark; a key that is not the flag in camel case is named. */
+function flagTable(flags: readonly Flag[]): string {
+  const rows = flags.map((flag) => {
+    const { default: fallback, defaultText, environment, configKey, help } = flag;
+    const origins = [environment && code(environment), fallback === undefined ? defaultText : code(fallback)];
+    const isOtherKey = configKey !== undefined && configKey !== camelCase(flag.flag);
     return [
-      negatable ? `\`${flag}\`, \`${flag.replace('--', '--no-')}\`` : `\`${flag}\``,
-      fallback === undefined ? (defaultText ?? '') : `\`${fallback}\``,
-      ...origins,
-      help,
+      `${flagText(flag)}${configKey === undefined ? '¹' : ''}`,
+      origins.filter((text) => text !== undefined).join(', else '),
+      isOtherKey ? `${help} (key ${code(configKey)})` : help,
     ];
   });
-  return table(['flag', 'default', 'environment', 'config key', 'meaning'], rows);
+  return table(['flag', 'default', 'meaning'], rows);
+}
+
+function flagText({ flag, short, argument, argumentIsOptional, opposite }: Flag): string {
+  const word = argument === undefined ? '' : argumentIsOptional ? ` [${argument}]` : ` <${argument}>`;
+  const names = [...(short === undefined ? [] : [short]), `${flag}${word}`, ...(opposite ? [opposite] : [])];
+  return names.map(code).join(', ');
+}
+
+function camelCase(flag: string): string {
+  return flag.slice(2).replace(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
 }
 
 interface Schema {
@@ -244,6 +318,10 @@ function table(head: readonly string[], rows: readonly string[][]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
 }
 
 function sentence(text: string): string {

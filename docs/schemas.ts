@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { helpSchema } from '../src/commands/help/describe-program.ts';
 import { expectFileSchema } from '../src/config/expect-file.ts';
 import { scenarioSchema } from '../src/emulator/scenario/scenario-schema.ts';
 import { durationMark } from '../src/protocol/schema-places.ts';
@@ -17,6 +18,7 @@ export const schemas: Record<string, object> = {
   'expect-file.schema.json': writtenByUsers(expectFileSchema),
   'scenario.schema.json': writtenByUsers(scenarioSchema),
   'recording.schema.json': recordingSchema(),
+  'help.schema.json': z.toJSONSchema(helpSchema),
 };
 
 /** The format of recordings, with a definition for each kind of file. */

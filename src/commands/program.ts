@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { flagOf, generalOptions, type OptionName, optionSpec, underHeadings } from '../config/options.ts';
 import type { Flags } from '../config/settings.ts';
 import { VoicectlError } from '../kernel/errors.ts';
+import { jsonLine } from '../kernel/escape.ts';
 import type { Io } from '../kernel/io.ts';
 import { version } from '../kernel/version.ts';
 import type { Command as CommandEntry, CommandGroup, CommandSpec } from './command.ts';
@@ -196,6 +197,7 @@ All commands: voicectl --help. Flags of one: voicectl COMMAND --help (the most u
 /** Parses the command line and runs the command. Throws `usage` if it is invalid. */
 export async function runProgram(typed: readonly string[], io: Io, run: RunCommand): Promise<number> {
   const at = typed[0] === 'help' ? 1 : 0;
+  if (at === 1 && typed.includes('--json')) return printHelpObject(typed, io);
   const entry = allCommands.find(({ spec }) => spec.old !== undefined && spec.old === typed[at])?.spec;
   const argv = entry === undefined ? typed : typed.with(at, entry.name);
   const renamed = entry && `${entry.old} is now called ${entry.name}`;
@@ -216,6 +218,16 @@ export async function runProgram(typed: readonly string[], io: Io, run: RunComma
   }
   if (help !== '') await io.stdout.write(help);
   return exitCodes.get(program) ?? 0;
+}
+
+/** `help --json`, and `help COMMAND --json`. */
+async function printHelpObject([, ...words]: readonly string[], io: Io): Promise<number> {
+  const { describeProgram } = await import('./help/describe-program.ts');
+  const name = words.filter((word) => word !== '--json').join(' ');
+  const described = await describeProgram(io, name === '' ? undefined : name);
+  if (described.commands.length === 0) throw await unknownHelp(name);
+  await io.stdout.write(jsonLine(described));
+  return 0;
 }
 
 function missingCommand(group: string, names: readonly string[]): VoicectlError {

@@ -5,7 +5,7 @@ import { parseChoice, parseDuration, parseFlag, parseInteger, parseText } from '
 export const checkSettings = {
   devices: define({
     commands: askers,
-    group: 'service',
+    group: 'asked',
     flag: '--device <ID>',
     env: 'VOICECTL_DEVICE',
     key: 'device',
@@ -52,7 +52,7 @@ export const checkSettings = {
   }),
   oneDevice: define({
     commands: askers,
-    group: 'service',
+    group: 'asked',
     flag: '--one-device',
     parse: parseFlag,
     help: 'use only the first device',

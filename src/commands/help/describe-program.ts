@@ -1,0 +1,227 @@
+import * as z from 'zod';
+import { type OptionSpec, type Values, valuesOf } from '../../config/option.ts';
+import {
+  flagOf,
+  generalOptions,
+  type OptionName,
+  optionNames,
+  optionSpec,
+  options,
+} from '../../config/options.ts';
+import { exitCodes } from '../../kernel/errors.ts';
+import { exitCodesOf, type FailureKind, failureKinds } from '../../kernel/failure-kind.ts';
+import { version } from '../../kernel/version.ts';
+import { jsonStreams } from '../../report/json-events.ts';
+import type { CommandSpec } from '../command.ts';
+import { allCommands } from '../commands.ts';
+import { listValues, type Surroundings } from '../completion/value-lists.ts';
+
+const names = z.array(z.string());
+const lists = {
+  values: names.optional().describe('Every value, if they are a list of the product'),
+  valuesFrom: z
+    .enum(['files', 'folders', 'profiles'])
+    .optional()
+    .describe('Where else the values are: on the machine of the user'),
+};
+const fields = z.record(z.string(), z.string()).describe('`type: meaning` by name; `?`: it may be missing');
+
+/** What `voicectl help --json` prints. */
+export const helpSchema = z
+  .object({
+    version: z.string(),
+    commands: z.array(
+      z.object({
+        name: z.string(),
+        oldName: z.string().optional().describe('An earlier name, which goes on working'),
+        usage: z.string(),
+        summary: z.string(),
+        arguments: z.array(z.object({ name: z.string(), help: z.string(), ...lists })),
+        flags: names.describe('Keys in `flags`, in the order of the help; those with commands `every` aside'),
+        mostUsed: names.optional().describe('Those that --help shows without --all'),
+        examples: names,
+      }),
+    ),
+    flags: z.record(
+      z.string(),
+      z.object({
+        flag: z.string(),
+        short: z.string().optional(),
+        oldFlag: z.string().optional().describe('An earlier name, which goes on working'),
+        argument: z.string().optional().describe('Missing: it is a switch'),
+        argumentIsOptional: z.literal(true).optional(),
+        opposite: z.string().optional().describe('The flag that turns it off'),
+        commands: z.union([z.literal('every'), names]),
+        group: z.string().describe('What it is about'),
+        help: z.string(),
+        default: z.string().optional().describe('As it would be written on the command line'),
+        defaultText: z.string().optional().describe('The default in words, if it is not one value'),
+        environment: z.string().optional(),
+        configKey: z.string().optional().describe('Missing: only on the command line'),
+        ...lists,
+        repeatable: z.literal(true).optional(),
+        secret: z.literal(true).optional().describe('Its value is never shown'),
+        needs: names.optional().describe('Flags that it makes no sense without'),
+        excludes: names.optional().describe('Flags that it cannot be combined with'),
+        examples: names,
+      }),
+    ),
+    exitCodes: z.array(z.object({ code: z.int(), meaning: z.string(), errors: names })),
+    failures: z.array(z.object({ kind: z.string(), exitCodes: z.array(z.int()), meaning: z.string() })),
+    output: z
+      .array(
+        z.object({
+          commands: names,
+          common: fields,
+          events: z.array(z.object({ type: z.string(), says: z.string(), fields })),
+        }),
+      )
+      .describe('The lines of --json'),
+  })
+  .describe('The command line of voicectl, as `voicectl help --json` prints it');
+
+export type HelpObject = z.output<typeof helpSchema>;
+
+/** What each exit code means. */
+export const exitCodeMeanings: Readonly<Record<number, string>> = {
+  0: 'done, and every expectation held',
+  1: 'an expectation failed',
+  2: 'usage: a bad flag, config, input file or refused setting; port taken',
+  3: 'authentication refused by the token endpoint or the stream',
+  4: 'could not connect: DNS, refused, TLS, handshake',
+  5: 'rate limited after the retries, or too many connections for the device',
+  6: 'the stream broke: abnormal close, protocol violation, a redirect, a service error that ends the session',
+  7: 'timed out',
+  8: 'local input or output: no audio device, disk full, closed pipe',
+  9: 'the measurement is not valid: the machine that measured was the limit, or a part of the run was lost',
+  70: 'a bug in voicectl',
+  129: 'hung up',
+  130: 'interrupted',
+  131: 'quit (SIGQUIT)',
+  143: 'terminated',
+};
+
+/** The command line as one object. With the name of a command, only that one, or that group, and its flags. */
+export async function describeProgram(
+  surroundings: Omit<Surroundings, 'config'>,
+  only?: string,
+): Promise<HelpObject> {
+  const specs = allCommands
+    .map(({ spec }) => spec)
+    .filter(({ name }) => only === undefined || name === only || name.startsWith(`${only} `));
+  const used = optionNames.filter(
+    (name) => generalOptions.some((one) => one === name) || specs.some((spec) => spec.options.includes(name)),
+  );
+  const flags = await Promise.all(
+    used.map(async (name) => [name, await describeFlag(name, surroundings)] as const),
+  );
+  return {
+    version,
+    commands: await Promise.all(specs.map((spec) => describeCommand(spec, surroundings))),
+    flags: Object.fromEntries(flags),
+    exitCodes: Object.entries(exitCodeMeanings).map(([code, meaning]) => ({
+      code: Number(code),
+      meaning,
+      errors: Object.entries(exitCodes).flatMap(([error, exit]) => (exit === Number(code) ? [error] : [])),
+    })),
+    failures: Object.entries(failureKinds).map(([kind, meaning]) => ({
+      kind,
+      exitCodes: exitCodesOf(kind as FailureKind),
+      meaning,
+    })),
+    output: jsonStreams.map(({ commands, common, events }) => ({
+      commands: [...commands],
+      common: { ...common },
+      events: events.map((event) => ({ ...event, fields: { ...event.fields } })),
+    })),
+  };
+}
+
+async function describeCommand(spec: CommandSpec, surroundings: Surroundings) {
+  const { name, old, summary, args = [], mostUsed, examples } = spec;
+  return {
+    name,
+    ...(old === undefined ? {} : { oldName: old }),
+    usage: ['voicectl', name, '[flags]', ...args.map(([arg]) => arg)].join(' '),
+    summary,
+    arguments: await Promise.all(
+      args.map(async ([arg, help, values]) => ({
+        name: arg,
+        help,
+        ...(await describeValues(values, surroundings)),
+      })),
+    ),
+    flags: [...spec.options],
+    ...(mostUsed === undefined ? {} : { mostUsed: [...mostUsed] }),
+    examples: [...examples],
+  };
+}
+
+async function describeFlag(name: OptionName, surroundings: Surroundings) {
+  const spec = optionSpec(name);
+  const {
+    commands,
+    help,
+    default: fallback,
+    defaultText,
+    env,
+    flagOnly,
+    repeatable,
+    secret,
+    negatable,
+  } = spec;
+  const flag = flagOf(name);
+  const [, argument] = /[<[]([^>\]]+)/.exec(spec.flag) ?? [];
+  const [short] = /^-\w/.exec(spec.flag) ?? [];
+  const isOfCommand = (other: OptionName) => otherFlag(spec, other);
+  const [needs, excludes] = [spec.needs, spec.without].map((record) =>
+    Object.keys(record ?? {}).flatMap((other) => isOfCommand(other as OptionName)),
+  );
+  return {
+    flag,
+    ...(short === undefined ? {} : { short }),
+    ...(spec.old === undefined ? {} : { oldFlag: `--${spec.old}` }),
+    ...(argument === undefined ? {} : { argument }),
+    ...(spec.flag.includes('[') ? { argumentIsOptional: true as const } : {}),
+    ...(negatable ? { opposite: flag.replace('--', '--no-') } : {}),
+    commands: commands === 'every' ? commands : [...commands],
+    group: spec.group,
+    help,
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(defaultText === undefined ? {} : { defaultText }),
+    ...(env === undefined ? {} : { environment: env }),
+    ...(flagOnly ? {} : { configKey: name }),
+    ...(await describeValues(valuesOf(spec), surroundings)),
+    ...(repeatable ? { repeatable } : {}),
+    ...(secret ? { secret } : {}),
+    ...(needs?.length ? { needs } : {}),
+    ...(excludes?.length ? { excludes } : {}),
+    examples: examplesOf(flag, commands),
+  };
+}
+
+/** The flag of another setting, where some command takes both. */
+function otherFlag({ commands }: OptionSpec<unknown>, other: OptionName): string[] {
+  const takers = optionSpec(other).commands;
+  const hasBoth = commands === 'every' || takers === 'every' || commands.some((one) => takers.includes(one));
+  return other in options && hasBoth ? [flagOf(other)] : [];
+}
+
+/** At most two command lines with the flag. */
+function examplesOf(flag: string, commands: OptionSpec<unknown>['commands']): string[] {
+  const lines = allCommands
+    .filter(({ spec }) => commands === 'every' || commands.includes(spec.name))
+    .flatMap(({ spec }) => spec.examples);
+  return lines.filter((line) => line.split(/[ =]/).includes(flag)).slice(0, 2);
+}
+
+async function describeValues(values: Values | undefined, surroundings: Surroundings) {
+  if (values === undefined) return {};
+  if (values === 'files' || values === 'folders' || values === 'profiles') return { valuesFrom: values };
+  const listed = await listValues(values, surroundings);
+  const isOwnToo = values === 'sounds' || values === 'scenarios';
+  return {
+    values: listed.map(({ value }) => value),
+    ...(isOwnToo ? { valuesFrom: 'files' as const } : {}),
+  };
+}
