@@ -30,6 +30,16 @@ const leaveOut = {
   },
 };
 
+/** The protocol of coding agents: we ask a client for nothing, so that no answer of one is checked against a schema. */
+const mcpWithoutValidator = {
+  name: 'mcp-without-validator',
+  setup({ onLoad }) {
+    onLoad({ filter: /modelcontextprotocol\/sdk\/dist\/esm\/validation\/ajv-provider\.js$/ }, () => ({
+      contents: 'export class AjvJsonSchemaValidator {}',
+    }));
+  },
+};
+
 /** The layout of screens loads nothing: asking for `fetch` would load Node's undici into each thread that draws. */
 const layoutWithoutFetch = {
   name: 'layout-without-fetch',
@@ -85,7 +95,7 @@ const { metafile } = await build({
   // Packages that are CommonJS ask with require for Node's own modules, and for nothing else.
   banner: { js: 'const require=process.getBuiltinModule;' },
   metafile: true,
-  plugins: [leaveOut, layoutWithoutFetch],
+  plugins: [leaveOut, layoutWithoutFetch, mcpWithoutValidator],
 });
 // The library for require(): Node 20 and Jest cannot load an ES module from CommonJS.
 await build({

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { describeProgram, type HelpObject } from '../src/commands/help/describe-program.ts';
+import { describeTools } from '../src/commands/mcp/tools.ts';
 import { ruleOf, situations } from '../src/conformance/drill/catalogue.ts';
 import { settings as learnSettings } from '../src/conformance/learn/infer.ts';
 import { stepsFor } from '../src/conformance/needed.ts';
@@ -46,6 +47,10 @@ export const references: Record<string, string> = {
   failures: table(
     ['kind', 'exit code', 'meaning'],
     described.failures.map(({ kind, exitCodes, meaning }) => [code(kind), exitCodes.join(', '), meaning]),
+  ),
+  mcp: table(
+    ['tool', 'what it does'],
+    describeTools().map(({ name, description }) => [code(name), description]),
   ),
   limits: table(
     ['flag, and key of a conversation file', 'fails as', 'meaning'],

@@ -76,6 +76,7 @@ const documented = [
     readExamples(read(page))
       .filter(({ language }) => language === 'sh')
       .flatMap(({ code }) => voicectlCalls(code))
+      .filter(([command]) => command !== 'help')
       .map((args) => [page, args.join(' '), args] as const),
   ),
   ...allCommands.flatMap(({ spec: { name, examples } }) =>

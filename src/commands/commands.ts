@@ -9,6 +9,7 @@ import { execSpec } from './exec/spec.ts';
 import { inspectSpec } from './inspect/spec.ts';
 import { learnSpec } from './learn/spec.ts';
 import { loadMergeSpec, loadSpec } from './load/spec.ts';
+import { mcpSpec } from './mcp/spec.ts';
 import { proxySpec } from './proxy/spec.ts';
 import { replaySpec } from './replay/spec.ts';
 import { serveSpec } from './serve/spec.ts';
@@ -54,6 +55,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
   defineCommand(compareSpec, async () => (await import('./compare/run.ts')).run),
   defineCommand(inspectSpec, async () => (await import('./inspect/run.ts')).run),
   defineCommand(replaySpec, async () => (await import('./replay/run.ts')).run),
+  defineCommand(mcpSpec, async () => (await import('./mcp/run.ts')).run),
   defineCommand(audioSpec, async () => (await import('./audio/run.ts')).run),
   defineCommand(doctorSpec, async () => (await import('./doctor/run.ts')).run),
   emulatorGroup,
@@ -63,7 +65,7 @@ const headings: readonly (readonly [heading: string, names: readonly string[]])[
   ['An emulator of the service:', ['serve', 'exec', 'emulator', 'replay']],
   ['A client of the service:', ['token', 'stream', 'inspect']],
   ['Verdicts and measurements:', ['check', 'learn', 'proxy', 'drill', 'load', 'compare']],
-  ['This machine and this program:', ['audio', 'doctor', 'completion', 'help']],
+  ['This machine and this program:', ['mcp', 'audio', 'doctor', 'completion', 'help']],
 ];
 
 /** The heading of the help below which a command is listed. */

@@ -16,6 +16,7 @@ export type CommandName =
   | 'load merge'
   | 'compare'
   | 'audio'
+  | 'mcp'
   | 'doctor'
   | `emulator ${'state' | 'journal' | 'reset' | 'clock' | 'fault' | 'event' | 'send' | 'speak' | 'close'}`;
 
@@ -66,6 +67,7 @@ export const groups = {
   loadDevices: 'Devices:',
   processes: 'Processes and machines:',
   metrics: 'Metrics:',
+  reach: 'What the client may:',
   files: 'Files to write:',
   screen: 'Screen and page:',
   general: 'General:',
@@ -86,7 +88,6 @@ export type ValueList =
   | 'sounds'
   | 'journal'
   | 'profiles'
-  | 'commands'
   | 'files'
   | 'folders';
 

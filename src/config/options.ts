@@ -5,6 +5,7 @@ import { controlSettings } from './options/control.ts';
 import { emulatorSettings } from './options/emulator.ts';
 import { expectationSettings } from './options/expectation.ts';
 import { loadSettings } from './options/load.ts';
+import { mcpSettings } from './options/mcp.ts';
 import { proxySettings } from './options/proxy.ts';
 import { inspectSettings, streamSettings } from './options/stream.ts';
 import { checkSettings, drillSettings, learnSettings } from './options/verdicts.ts';
@@ -27,6 +28,7 @@ export const options = {
   ...loadSettings,
   ...compareSettings,
   ...controlSettings,
+  ...mcpSettings,
   ...inspectSettings,
   ...outputSettings,
 };

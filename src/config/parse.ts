@@ -75,6 +75,12 @@ export function parseUrl(...protocols: string[]): Parse<string> {
   };
 }
 
+/** `voice.example`, `voice.example:8443` or `[::1]`. */
+export const parseHost: Parse<string> = (text) => {
+  const isHost = /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(text);
+  return isHost ? text.toLowerCase() : expected('a host, such as voice.example or voice.example:8443');
+};
+
 /** `realtime`, `max`, or a factor. */
 export const parsePace: Parse<number | 'max'> = (text) => {
   if (text === 'max') return 'max';

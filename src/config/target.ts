@@ -108,7 +108,8 @@ function strength(origin: Origin | undefined): number {
   return origin === undefined ? origins.length : origins.indexOf(origin);
 }
 
-async function readKeyFile(path: string, input: Stdin): Promise<string> {
+/** The key in a file. Throws `bad-input` without one. */
+export async function readKeyFile(path: string, input: Stdin): Promise<string> {
   const key = (await readText(path, input)).trim();
   if (key === '')
     throw new VoicectlError('bad-input', `There is no API key in ${path === '-' ? 'standard input' : path}`);

@@ -2,7 +2,7 @@ import { type OptionSpec, type Values, valuesOf } from '../../config/option.ts';
 import { flagOf, generalOptions, type OptionName, optionSpec } from '../../config/options.ts';
 import type { CommandSpec } from '../command.ts';
 import { allCommands, commands } from '../commands.ts';
-import { type ListedValue, listValues, type Surroundings } from './value-lists.ts';
+import { type ListedValue, listValues, type Surroundings } from '../value-lists.ts';
 
 /** What fits: values, and whether the shell adds its files or folders. */
 export interface Answer {
@@ -59,7 +59,8 @@ async function offerFor(line: Line, current: string, surroundings: Surroundings)
   const offer = (values: Values | undefined) => offerValues(values, { ...surroundings, config });
   if (setting !== undefined) return offer(valuesOf(setting));
   if (current.startsWith('-') && !isForeign) return { values: listFlags(spec), paths: 'none' };
-  if (line.plain.length === 0) return offer('commands');
+  const isName = line.plain.length === 0 || (line.plain.length === 1 && line.plain[0] === 'help');
+  if (isName) return { values: listCommands(), paths: 'none' };
   const subcommands = namesBelow(line.plain);
   if (subcommands.length > 0) return { values: subcommands, paths: 'none' };
   return offer(argumentAt(line));
@@ -76,7 +77,6 @@ async function offerValues(values: Values | undefined, surroundings: Surrounding
 /** The values of the positional argument that comes next. */
 function argumentAt({ plain, spec, isForeign }: Line): Values | undefined {
   if (plain[0] === 'completion') return plain.length === 1 ? ['bash', 'zsh', 'fish'] : undefined;
-  if (plain[0] === 'help') return plain.length === 1 ? 'commands' : undefined;
   if (spec?.args === undefined) return isForeign ? 'files' : undefined;
   const last = spec.args.at(-1);
   const isEndless = last?.[0].includes('...') === true;
@@ -89,6 +89,15 @@ const nameLength = ({ name }: CommandSpec) => name.split(' ').length;
 function specOf(plain: readonly string[]): CommandSpec | undefined {
   const name = plain.join(' ');
   return allCommands.find(({ spec }) => spec.name === name || spec.old === name)?.spec;
+}
+
+function listCommands(): ListedValue[] {
+  const own = commands.map((one) => {
+    const { name, summary } = 'spec' in one ? one.spec : one;
+    return { value: name, help: summary };
+  });
+  const others = { completion: 'print a completion script', help: 'show the help of a command' };
+  return [...own, ...Object.entries(others).map(([value, help]) => ({ value, help }))];
 }
 
 /** The commands below these words. */

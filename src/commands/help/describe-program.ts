@@ -11,10 +11,10 @@ import {
 import { exitCodes } from '../../kernel/errors.ts';
 import { exitCodesOf, type FailureKind, failureKinds } from '../../kernel/failure-kind.ts';
 import { version } from '../../kernel/version.ts';
-import { jsonStreams } from '../../report/json-events.ts';
+import { type JsonStream, jsonStreams } from '../../report/json-events.ts';
 import type { CommandSpec } from '../command.ts';
 import { allCommands } from '../commands.ts';
-import { listValues, type Surroundings } from '../completion/value-lists.ts';
+import { listValues, type Surroundings } from '../value-lists.ts';
 
 const names = z.array(z.string());
 const lists = {
@@ -129,12 +129,20 @@ export async function describeProgram(
       exitCodes: exitCodesOf(kind as FailureKind),
       meaning,
     })),
-    output: jsonStreams.map(({ commands, common, events }) => ({
+    output: jsonStreams.filter(isPrinted(specs)).map(({ commands, common, events }) => ({
       commands: [...commands],
       common: { ...common },
       events: events.map((event) => ({ ...event, fields: { ...event.fields } })),
     })),
   };
+}
+
+/** Whether one of the commands prints these lines. */
+function isPrinted(specs: readonly CommandSpec[]) {
+  return ({ commands }: JsonStream) =>
+    commands.some(
+      (name) => name === 'every command' || specs.some((spec) => name.split(' --')[0] === spec.name),
+    );
 }
 
 async function describeCommand(spec: CommandSpec, surroundings: Surroundings) {

@@ -49,7 +49,7 @@ export const connectionSettings = {
     help: 'device identifier sent for the token',
   }),
   apiKeyFile: define({
-    commands: [...callers, ...askers, 'load'],
+    commands: [...callers, ...askers, 'load', 'mcp'],
     group: 'service',
     flag: '--api-key-file <FILE>',
     parse: parseText,
@@ -88,7 +88,7 @@ export const connectionSettings = {
     help: 'use the versioned token path, such as v1',
   }),
   ca: define({
-    commands: [...callers, ...askers, 'load', 'doctor', 'proxy', 'exec', ...controllers],
+    commands: [...callers, ...askers, 'load', 'doctor', 'proxy', 'exec', 'mcp', ...controllers],
     group: 'service',
     flag: '--ca <FILE>',
     env: 'VOICECTL_CA',

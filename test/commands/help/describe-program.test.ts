@@ -69,6 +69,10 @@ describe('help --json', () => {
     expect(Object.keys(flags)).toContain('decode');
     expect(Object.keys(flags)).toContain('json');
     expect(Object.keys(flags)).not.toContain('mic');
+    const printed = async (name: string) => (await help(name)).output.flatMap(({ commands: by }) => by);
+    expect(await printed('token')).toEqual(['every command']);
+    expect(await printed('stream')).toContain('stream --repeat');
+    expect(await printed('stream')).not.toContain('serve');
     expect((await help('emulator')).commands.length).toBeGreaterThan(5);
     expect((await help('load', 'merge')).commands.map(({ name }) => name)).toEqual(['load merge']);
     const { code, stderr } = await runInProcess(['help', 'strem', '--json']);

@@ -1,6 +1,5 @@
-import type { ValueList, Values } from '../../config/option.ts';
-import type { Io } from '../../kernel/io.ts';
-import { commands } from '../commands.ts';
+import type { ValueList, Values } from '../config/option.ts';
+import type { Io } from '../kernel/io.ts';
 
 /** A value, and what it is. */
 export interface ListedValue {
@@ -21,45 +20,37 @@ export async function listValues(values: Values, surroundings: Surroundings): Pr
 /** Each list loads what it needs. */
 const lists: Record<ValueList, (surroundings: Surroundings) => Promise<ListedValue[]>> = {
   async faults() {
-    const { faultCatalogue, faultNames } = await import('../../protocol/faults.ts');
+    const { faultCatalogue, faultNames } = await import('../protocol/faults.ts');
     return faultNames.map((name) => ({ value: name, help: faultCatalogue[name].summary }));
   },
   async networks() {
-    const { networkProfileNames } = await import('../../protocol/network.ts');
+    const { networkProfileNames } = await import('../protocol/network.ts');
     return networkProfileNames.map(bare);
   },
   async rules() {
-    const { serviceRules } = await import('../../rules/catalogue.ts');
+    const { serviceRules } = await import('../rules/catalogue.ts');
     return serviceRules.map(titled);
   },
   async situations() {
-    const { drillRules, situations } = await import('../../conformance/drill/catalogue.ts');
+    const { drillRules, situations } = await import('../conformance/drill/catalogue.ts');
     return [...drillRules, ...situations].map(titled);
   },
   async scenarios() {
-    const { shippedScenarios } = await import('../../emulator/scenario/read-scenario.ts');
+    const { shippedScenarios } = await import('../emulator/scenario/read-scenario.ts');
     return (await shippedScenarios()).map(bare);
   },
   async sounds() {
-    const { shippedSounds } = await import('../../files/shipped-file.ts');
+    const { shippedSounds } = await import('../files/shipped-file.ts');
     return (await shippedSounds()).map(bare);
   },
   async journal() {
-    const { emulatorEventTypes } = await import('../../service/events.ts');
+    const { emulatorEventTypes } = await import('../service/events.ts');
     return emulatorEventTypes.map(bare);
   },
   async profiles({ cwd, env, config }) {
-    const { profileNames } = await import('../../config/settings.ts');
+    const { profileNames } = await import('../config/settings.ts');
     return (await profileNames({ cwd, env, path: config ?? env.VOICECTL_CONFIG })).map(bare);
   },
-  commands: async () => [
-    ...commands.map((one) => {
-      const { name, summary } = 'spec' in one ? one.spec : one;
-      return { value: name, help: summary };
-    }),
-    { value: 'completion', help: 'print a completion script' },
-    { value: 'help', help: 'show the help of a command' },
-  ],
   files: async () => [],
   folders: async () => [],
 };

@@ -1,0 +1,74 @@
+import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { shippedFolder } from '../../files/shipped-file.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+import { isLoopbackHost } from '../../protocol/loopback.ts';
+
+/** What a client of `mcp` may reach. */
+export interface Boundary {
+  /** Throws `usage` unless the address is of this machine, or its host is allowed. Says whether the key may go there. */
+  checkTarget(url: string): { hasKey: boolean };
+  /** A file or folder to read: below the working folder, the folder for output, or shipped. Throws `usage`. */
+  readable(path: string): Promise<string>;
+  /** A new file or folder in the folder for output. Throws `usage`. */
+  writable(name: string): Promise<string>;
+}
+
+export interface BoundaryOptions {
+  cwd: string;
+  /** Hosts, or hosts with a port, beside this machine. */
+  allowTargets: readonly string[];
+  /** The only folder that is written to; undefined: none. */
+  folder: string | undefined;
+}
+
+export function createBoundary({ cwd, allowTargets, folder }: BoundaryOptions): Boundary {
+  const output = folder === undefined ? undefined : resolve(cwd, folder);
+  const shipped = ['fixtures', 'examples'].map(shippedFolder);
+  const allowed = new Set(allowTargets.map((host) => host.toLowerCase()));
+  return {
+    checkTarget(url) {
+      const { hostname, host } = new URL(url);
+      const hasKey = allowed.has(hostname) || allowed.has(host);
+      if (hasKey || isLoopbackHost(hostname)) return { hasKey };
+      throw new VoicectlError('usage', `${hostname} is not allowed: it is not this machine`, {
+        hint: `The user allows it with voicectl mcp --allow-target ${hostname}`,
+      });
+    },
+    async readable(path) {
+      const real = await realpath(resolve(cwd, path)).catch(() => undefined);
+      const roots = [cwd, ...(output === undefined ? [] : [output]), ...shipped];
+      // One that does not exist is refused by who reads it.
+      if (real === undefined && isBelow(resolve(cwd, path), cwd)) return resolve(cwd, path);
+      for (const root of roots) {
+        const realRoot = await realpath(root).catch(() => undefined);
+        if (real !== undefined && realRoot !== undefined && isBelow(real, realRoot)) return real;
+      }
+      throw new VoicectlError('usage', `${path} is not below the working folder`, {
+        hint: 'Files are read below the working folder of voicectl mcp and the folder of --folder.',
+      });
+    },
+    async writable(name) {
+      if (output === undefined)
+        throw new VoicectlError('usage', 'Nothing is written without a folder for it', {
+          hint: 'The user names one with voicectl mcp --folder DIR',
+        });
+      const path = resolve(output, name);
+      await mkdir(output, { recursive: true });
+      const parent = await realpath(dirname(path)).catch(() => undefined);
+      const real = parent === undefined ? undefined : join(parent, basename(path));
+      const found = real === undefined ? undefined : await lstat(real).catch(() => undefined);
+      const root = await realpath(output);
+      if (real === undefined || !isBelow(real, root) || real === root || found?.isSymbolicLink())
+        throw new VoicectlError('usage', `${name} is not a name in the folder of --folder`, {
+          hint: 'Give a name without folders, such as session-1.',
+        });
+      return real;
+    },
+  };
+}
+
+function isBelow(path: string, root: string): boolean {
+  const way = relative(root, path);
+  return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way);
+}

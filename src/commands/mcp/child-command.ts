@@ -1,0 +1,103 @@
+import { devNull } from 'node:os';
+import { createInterface } from 'node:readline';
+import { systemClock } from '../../kernel/clock.ts';
+import { type CommandProcess, startCommand } from '../../kernel/command-process.ts';
+import { VoicectlError } from '../../kernel/errors.ts';
+
+/** A line of JSON that a command has printed. */
+export type PrintedLine = Record<string, unknown> & { type?: string };
+
+export interface ChildOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Called for each line, as it comes. */
+  onLine(line: PrintedLine): void;
+}
+
+/** A command of voicectl in a process of its own. */
+export interface ChildCommand {
+  /** Its exit code, when it has ended by itself or by `end`. */
+  readonly ended: Promise<number>;
+  /** The last of what it said on standard error. */
+  errors(): string;
+  /** Ends it and all that it started: it has a moment to write what it found. */
+  end(): Promise<void>;
+}
+
+/** A command ends within 2 s of a signal; a busy machine may need longer. */
+const graceMs = 5_000;
+const keptErrors = 4_000;
+
+/**
+ * Starts `voicectl NAME --json ARGS…`. It does not see the settings of this process: no config file, and of the environment
+ * nothing of ours but the key that `env` has.
+ */
+export function startChild(
+  name: string,
+  args: readonly string[],
+  { env, cwd, onLine }: ChildOptions,
+): ChildCommand {
+  const words = [...name.split(' '), '--json', '--config', devNull, ...args];
+  const running = startProgram(words, env, cwd);
+  let errors = '';
+  running.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors = `${errors}${text}`.slice(-keptErrors);
+  });
+  const { stdout } = running.child;
+  const read = new Promise<void>((resolve) => {
+    if (stdout === null) return resolve();
+    const lines = createInterface({ input: stdout });
+    lines.on('line', (line) => {
+      const parsed = parseLine(line);
+      if (parsed !== undefined) onLine(parsed);
+    });
+    lines.on('close', resolve);
+  });
+  const failed = new Promise<never>((_, reject) => {
+    running.started.catch((cause) =>
+      reject(new VoicectlError('input-output', `Cannot start voicectl ${name}`, { cause })),
+    );
+  });
+  const ended = Promise.race([Promise.all([running.ended, read]), failed]).then(async ([{ code }]) => {
+    // What it has left behind ends too.
+    await running.end({ graceMs: 0 });
+    return code ?? 143;
+  });
+  ended.catch(() => {});
+  return {
+    ended,
+    errors: () => errors.trim(),
+    async end() {
+      running.signal('SIGTERM');
+      await Promise.race([ended, new Promise<void>((resolve) => systemClock.after(graceMs, resolve))]).catch(
+        () => {},
+      );
+      await running.end({ graceMs: 0 });
+    },
+  };
+}
+
+function startProgram(words: readonly string[], env: ChildOptions['env'], cwd: string): CommandProcess {
+  const program = process.argv[1] ?? '';
+  return startCommand(process.execPath, [program, ...words], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+function parseLine(line: string): PrintedLine | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as PrintedLine)
+      : { value };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The environment of a command without our settings and without what makes it report to a pipeline. */
+export function plainEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(VOICECTL_|GITHUB_|CI$|BUILD_)/.test(name)),
+  );
+}

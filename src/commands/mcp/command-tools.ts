@@ -1,0 +1,266 @@
+import * as z from 'zod';
+import { limitSetting } from '../../config/options/expectation.ts';
+import { audioLimitNames, audioLimits } from '../../kernel/audio-limits.ts';
+import { type PrintedLine, plainEnvironment, startChild } from './child-command.ts';
+import {
+  anyDialect,
+  anyDuration,
+  anyFaults,
+  anyService,
+  anyText,
+  anyTexts,
+  defineTool,
+  emulatorFlags,
+  flag,
+  reach,
+  soundFile,
+  type ToolAnswer,
+  type ToolCall,
+  type ToolSurroundings,
+} from './tool.ts';
+
+/** The limits on AI audio, by the names of the settings. */
+const audioExpectations = Object.fromEntries(
+  audioLimitNames.map((name) => [
+    limitSetting(name),
+    anyDuration().describe(audioLimits[name].help).optional(),
+  ]),
+);
+
+/** Commands that run to their end. */
+export const commandTools = {
+  stream: defineTool({
+    says: 'Ask for a token, connect, stream a WAV file at real time, and receive the reply: a smoke test. Without service it starts an emulator for this call. exitCode 0: all expectations held; failure says why not.',
+    input: z.strictObject({
+      file: anyText().default('hello.wav').describe('WAV file, or a shipped one (list sounds)'),
+      service: anyService().optional(),
+      device: anyText().optional(),
+      expect: z
+        .strictObject({
+          ...audioExpectations,
+          events: anyTexts().optional().describe('Kinds of service messages that must arrive'),
+          forbid: anyTexts().optional().describe('Kinds that must not'),
+          close: z.int().min(1000).max(4999).optional().describe('Close code'),
+        })
+        .optional(),
+      pace: anyText().optional().describe('realtime, max, or a factor'),
+      wait: anyDuration().optional().describe('Time to wait for a reply to start; default 10s'),
+      repeat: z.int().min(1).max(1_000).optional().describe('Number of sessions'),
+      record: anyText().optional().describe('Record the session into a new folder of this name'),
+      out: anyText().optional().describe('Write the AI audio as a WAV of this name'),
+      timeout: anyDuration().default('2m').describe('Limit of the whole call'),
+      faults: anyFaults().optional().describe('Faults of the emulator of this call'),
+      reply: anyText()
+        .regex(/^(parrot|echo|tone|silence|file:.+)$/)
+        .optional()
+        .describe('What the emulator of this call says'),
+      dialect: anyDialect().optional(),
+      scenario: anyText().optional(),
+    }),
+    async act(args, surroundings, call) {
+      const { boundary } = surroundings;
+      const { events = [], forbid = [], close, ...limits } = args.expect ?? {};
+      const { env, words } = connection(args.service, surroundings);
+      const counts = new Map<string, number>();
+      const shown: PrintedLine[] = [];
+      const { exitCode, last, errors } = await runChild('stream', surroundings, call, {
+        env,
+        words: [
+          ...words,
+          ...flag('file', await soundFile(args.file, surroundings)),
+          ...flag('device', args.device),
+          ...Object.entries(limits as Record<string, string | undefined>).flatMap(([name, value]) =>
+            flag(dashed(name), value),
+          ),
+          ...events.flatMap((kind) => flag('expect-event', kind)),
+          ...forbid.flatMap((kind) => flag('forbid-event', kind)),
+          ...flag('expect-close', close),
+          ...flag('pace', args.pace),
+          ...flag('wait', args.wait),
+          ...flag('repeat', args.repeat),
+          ...flag('timeout', args.timeout),
+          ...flag('record', args.record === undefined ? undefined : await boundary.writable(args.record)),
+          ...flag('out', args.out === undefined ? undefined : await boundary.writable(args.out)),
+          ...(await emulatorFlags(args, surroundings)),
+        ],
+        onLine(line) {
+          const { type = 'other' } = line;
+          counts.set(type, (counts.get(type) ?? 0) + 1);
+          if (type === 'summary' || type === 'error') return;
+          if (type === 'audio' || type === 'figures' || type === 'state') return;
+          if (shown.length < maxKeptLines) shown.push(line);
+          call.progress(progressText(line));
+        },
+      });
+      return { exitCode, ...last, counts: Object.fromEntries(counts), events: shown, ...errors };
+    },
+  }),
+
+  check: defineTool({
+    says: 'Check, rule by rule, whether a service follows the specification, with evidence. Without service it checks an emulator (with the dialect). Returns rules that did not pass in full.',
+    input: z.strictObject({
+      service: anyService().optional(),
+      level: z
+        .enum(['quick', 'standard', 'full'])
+        .default('quick')
+        .describe('standard takes minutes; full also reaches the rate limit'),
+      rules: anyTexts().optional().describe('Only these, such as R12'),
+      device: anyText().optional(),
+      dialect: anyDialect().optional(),
+      maxRequests: z.int().min(1).optional(),
+      planOnly: z.boolean().default(false).describe('Return the plan and its cost; send nothing'),
+      timeout: anyDuration().default('10m'),
+    }),
+    async act(args, surroundings, call) {
+      const { env, words } = connection(args.service, surroundings);
+      const verdicts = new Map<string, unknown[]>();
+      const { exitCode, last, errors } = await runChild('check', surroundings, call, {
+        env,
+        words: [
+          ...words,
+          ...flag('level', args.level),
+          ...(args.rules ?? []).flatMap((id) => flag('rule', id)),
+          ...flag('device', args.device),
+          ...flag('max-requests', args.maxRequests),
+          ...flag('timeout', args.timeout),
+          ...(args.planOnly ? ['--dry-run'] : []),
+          ...(await emulatorFlags(args, surroundings)),
+        ],
+        onLine: (line) => sortVerdict(line, 'rule', verdicts, call),
+      });
+      return { exitCode, ...last, rules: Object.fromEntries(verdicts), ...errors };
+    },
+  }),
+
+  drill: defineTool({
+    says: 'Run a device (a command) against an emulator in one situation after the other (closes, faults, rate limits …), and judge what it does. The command finds the service in VOICECTL_BASE_URL, VOICECTL_WS_URL, VOICECTL_API_KEY and VOICECTL_DEVICE.',
+    input: z.strictObject({
+      command: anyTexts().min(1).describe('Program and arguments; no shell'),
+      situations: anyTexts().optional().describe('Only these, such as D9-1012 or D9; default: all'),
+      deviceTimeout: anyDuration().optional().describe('For the device to connect; default 60s'),
+      parallel: z.int().min(1).max(16).optional().describe('Situations at a time'),
+      device: anyText().optional().describe('Device identifier'),
+    }),
+    async act({ command, situations = [], deviceTimeout, parallel, device }, surroundings, call) {
+      const verdicts = new Map<string, unknown[]>();
+      const { exitCode, last, errors } = await runChild('drill', surroundings, call, {
+        env: plainEnvironment(surroundings.io.env),
+        words: [
+          '--port=0',
+          ...situations.flatMap((id) => flag('situation', id)),
+          ...flag('device-timeout', deviceTimeout),
+          ...flag('parallel', parallel),
+          ...flag('device', device),
+          '--',
+          ...command,
+        ],
+        onLine: (line) => sortVerdict(line, 'drill', verdicts, call),
+      });
+      return { exitCode, ...last, situations: Object.fromEntries(verdicts), ...errors };
+    },
+  }),
+
+  inspect: defineTool({
+    says: 'Show a recording (of stream or a proxy): who spoke when, events, summary.',
+    readOnly: true,
+    input: z.strictObject({ recording: anyText().describe('Folder of the recording') }),
+    async act({ recording }, surroundings, call) {
+      const { boundary, io } = surroundings;
+      const { exitCode, last, errors } = await runChild('inspect', surroundings, call, {
+        env: plainEnvironment(io.env),
+        words: ['--', await boundary.readable(recording)],
+        onLine: () => {},
+      });
+      return { exitCode, ...last, ...errors };
+    },
+  }),
+} as const;
+
+/** Long runs print more lines than an answer has room for. */
+const maxKeptLines = 500;
+
+/** `maxFirstAudio` as `max-first-audio`. */
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** How a command reaches a service: its flags, and an environment with the key if that may go there. */
+function connection(name: string | undefined, surroundings: ToolSurroundings) {
+  const env = plainEnvironment(surroundings.io.env);
+  if (name === undefined) return { env, words: ['--local'] };
+  const { baseUrl, wsUrl, hasKey } = reach(name, surroundings);
+  return {
+    env: hasKey ? { ...env, VOICECTL_API_KEY: surroundings.apiKey } : env,
+    words: [
+      `--base-url=${baseUrl}`,
+      `--ws-url=${wsUrl}`,
+      ...flag('ca', hasKey ? surroundings.ca : undefined),
+    ],
+  };
+}
+
+interface ChildRun {
+  env: Readonly<Record<string, string | undefined>>;
+  words: readonly string[];
+  onLine(line: PrintedLine): void;
+}
+
+interface ChildResult {
+  exitCode: number;
+  /** The summary, or the one object that it printed, and its error. */
+  last: ToolAnswer;
+  /** What it said on standard error, if it failed. */
+  errors: { errors?: string };
+}
+
+/** Runs a command to its end. If the call is cancelled it ends first, with all that it started. */
+async function runChild(
+  name: string,
+  { io }: ToolSurroundings,
+  { signal }: ToolCall,
+  { env, words, onLine }: ChildRun,
+): Promise<ChildResult> {
+  const last: ToolAnswer = {};
+  const child = startChild(name, words, {
+    env,
+    cwd: io.cwd,
+    onLine(line) {
+      const { type, ...body } = line;
+      if (type === 'error' || type === 'summary' || type === 'plan') last[type] = body;
+      else if (type === undefined) last.result = body;
+      onLine(line);
+    },
+  });
+  const cancel = () => void child.end();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const exitCode = await child.ended;
+    if (signal.aborted) {
+      await child.end();
+      throw signal.reason;
+    }
+    const said = child.errors();
+    return { exitCode, last, errors: exitCode === 0 || said === '' ? {} : { errors: said } };
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** Keeps a verdict: what passed by its id, everything else in full. */
+function sortVerdict(
+  line: PrintedLine,
+  type: 'rule' | 'drill',
+  verdicts: Map<string, unknown[]>,
+  call: ToolCall,
+): void {
+  if (line.type !== type) return;
+  const { type: _type, section: _section, ...body } = line;
+  const verdict = String(body.verdict);
+  const isShort = verdict === 'pass' || verdict === 'skipped' || verdict === 'observed';
+  verdicts.set(verdict, [...(verdicts.get(verdict) ?? []), isShort ? body.id : body]);
+  call.progress(`${body.id} ${verdict}: ${body.message}`);
+}
+
+function progressText({ type, ...body }: PrintedLine): string {
+  return `${type} ${JSON.stringify(body)}`.slice(0, 200);
+}

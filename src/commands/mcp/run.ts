@@ -1,0 +1,133 @@
+import { Writable } from 'node:stream';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { checkSecret } from '../../config/secret-size.ts';
+import { readKeyFile } from '../../config/target.ts';
+import { toVoicectlError, VoicectlError } from '../../kernel/errors.ts';
+import { failureKind } from '../../kernel/failure-kind.ts';
+import { createRedactor, type Redactor } from '../../kernel/redact.ts';
+import { version } from '../../kernel/version.ts';
+import type { ContextOf } from '../command.ts';
+import { createBoundary } from './boundary.ts';
+import { createServers } from './servers.ts';
+import { shorten } from './shorten.ts';
+import type { mcpSpec } from './spec.ts';
+import type { ToolSurroundings } from './tool.ts';
+import { callTool, describeTools } from './tools.ts';
+
+type McpContext = ContextOf<typeof mcpSpec>;
+
+/**
+ * Serves a client on standard input and output until it closes them, or a signal ends it. Then all that was started
+ * for it has ended.
+ */
+export async function run(context: McpContext): Promise<number> {
+  const { settings, io, signal } = context;
+  const servers = createServers();
+  const { allowTarget = [], folder, ca } = settings;
+  const boundary = createBoundary({ cwd: io.cwd, allowTargets: allowTarget, folder });
+  const secrets = await readSecrets(context);
+  const redactor = createRedactor();
+  for (const secret of Object.values(secrets)) if (secret !== undefined) redactor.conceal(secret);
+
+  const left = new AbortController();
+  const ended = AbortSignal.any([left.signal, signal]);
+  const { server, settled } = createToolServer({ io, servers, boundary, ca, ...secrets }, redactor, ended);
+  // What is wrong with a message of the client is told to people; standard output is the protocol's.
+  server.onerror = (thrown) => void context.note(`voicectl mcp: ${redactor.text(thrown.message)}`);
+  try {
+    await server.connect(new StdioServerTransport(io.stdin, toWritable(context)));
+    await endOfInput(context);
+  } finally {
+    left.abort(new VoicectlError('terminated', 'The client is gone'));
+    await settled();
+    await servers.stopAll();
+    await server.close();
+  }
+  return 0;
+}
+
+/** The protocol's server with the tools. `settled` resolves when no call goes on. */
+function createToolServer(surroundings: ToolSurroundings, redactor: Redactor, ended: AbortSignal) {
+  const server = new Server({ name: 'voicectl', version }, { capabilities: { tools: {} }, instructions });
+  const calls = new Set<Promise<unknown>>();
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: describeTools() }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const token = extra._meta?.progressToken;
+    let progress = 0;
+    const call = callTool(params.name, params.arguments ?? {}, surroundings, {
+      signal: AbortSignal.any([extra.signal, ended]),
+      progress(message) {
+        if (token === undefined) return;
+        progress += 1;
+        const note = { progressToken: token, progress, message: redactor.text(message) };
+        void extra.sendNotification({ method: 'notifications/progress', params: note }).catch(() => {});
+      },
+    });
+    calls.add(call);
+    try {
+      return toResult(redactor.value(shorten(await call)));
+    } catch (thrown) {
+      return toResult(redactor.value(shorten(describeError(thrown))));
+    } finally {
+      calls.delete(call);
+    }
+  });
+  return { server, settled: () => Promise.allSettled(calls) };
+}
+
+const instructions =
+  'Tools for a real-time voice streaming service: start an emulator of it (with faults), stream speech against it or a real service, read the journal for the cause of a failure, check a service against its specification, drill a device. Long answers are cut; `omitted` counts what is missing.';
+
+async function readSecrets({ settings, io, signal }: McpContext) {
+  if (settings.apiKeyFile === '-')
+    throw new VoicectlError('usage', 'Standard input carries the protocol: name a file for the key');
+  const apiKey =
+    settings.apiKeyFile === undefined
+      ? checkSecret(io.env.VOICECTL_API_KEY ?? '', 'The API key')
+      : await readKeyFile(settings.apiKeyFile, { stdin: io.stdin, signal });
+  const controlSecret = checkSecret(io.env.VOICECTL_CONTROL_SECRET?.trim() ?? '', 'The control secret');
+  return {
+    apiKey: apiKey === '' ? undefined : apiKey,
+    controlSecret: controlSecret === '' ? undefined : controlSecret,
+  };
+}
+
+/** A command that came to a result has not failed as a tool, whatever the result is. */
+function toResult(answer: Readonly<Record<string, unknown>>) {
+  const isError = 'error' in answer && !('summary' in answer);
+  return { isError, content: [{ type: 'text' as const, text: JSON.stringify(answer) }] };
+}
+
+function describeError(thrown: unknown): Record<string, unknown> {
+  const error = toVoicectlError(thrown);
+  const { code, message, hint, exitCode } = error;
+  return {
+    error: { code, kind: failureKind(error), exitCode, message, ...(hint === undefined ? {} : { hint }) },
+  };
+}
+
+/** Resolves when the client closes standard input, or the command is asked to end. */
+function endOfInput({ io, signal }: McpContext): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    for (const event of ['end', 'close', 'error']) io.stdin.once(event, () => resolve());
+  });
+}
+
+/** Standard output as the protocol's library takes it. If it is closed, the client is gone. */
+function toWritable({ io }: McpContext): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      io.stdout.write(chunk).then(
+        () => done(),
+        () => {
+          io.stdin.destroy();
+          done();
+        },
+      );
+    },
+  });
+}

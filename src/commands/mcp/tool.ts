@@ -1,0 +1,120 @@
+import * as z from 'zod';
+import { VoicectlError } from '../../kernel/errors.ts';
+import type { Io } from '../../kernel/io.ts';
+import { wsUrlFor } from '../../protocol/paths.ts';
+import type { Boundary } from './boundary.ts';
+import type { Servers } from './servers.ts';
+
+/** What the tools act on. */
+export interface ToolSurroundings {
+  io: Io;
+  servers: Servers;
+  boundary: Boundary;
+  ca: string | undefined;
+  apiKey: string | undefined;
+  controlSecret: string | undefined;
+}
+
+/** One call of a tool. */
+export interface ToolCall {
+  /** Aborted when the client cancels the call, or is gone. */
+  signal: AbortSignal;
+  /** Tells the client how the work goes on. */
+  progress(message: string): void;
+}
+
+export type ToolAnswer = Record<string, unknown>;
+
+export interface Tool<Schema extends z.ZodObject = z.ZodObject> {
+  says: string;
+  input: Schema;
+  /** Whether it changes nothing. */
+  readOnly?: true;
+  act(args: z.output<Schema>, surroundings: ToolSurroundings, call: ToolCall): Promise<ToolAnswer>;
+}
+
+export const defineTool = <Schema extends z.ZodObject>(tool: Tool<Schema>) => tool as unknown as Tool;
+
+const maxText = 4_096;
+export const anyText = () =>
+  z
+    .string()
+    .min(1)
+    .max(maxText)
+    .refine((value) => !value.includes('\0'), { error: 'expected text without NUL' });
+export const anyTexts = () => z.array(anyText()).max(64);
+export const anyDuration = () => anyText().describe('Such as 500ms, 10s or 2m');
+export const anyService = () =>
+  anyText().describe('Id of an emulator or a proxy that start gave, or the HTTP URL of a service');
+export const anyFaults = () =>
+  anyTexts().describe('Such as token-slow or close:code=1012,after=2s,times=1; list has them');
+export const anyDialect = () => anyText().describe('File with a dialect: what the specification leaves open');
+export const anySeed = () => z.int().min(0);
+
+/** `--name=value`: a value is never taken for a flag. */
+export function flag(name: string, value: string | number | undefined): string[] {
+  return value === undefined ? [] : [`--${name}=${value}`];
+}
+
+interface EmulatorArgs {
+  faults?: string[] | undefined;
+  network?: string | undefined;
+  dialect?: string | undefined;
+  scenario?: string | undefined;
+  reply?: string | undefined;
+  rateLimit?: number | undefined;
+  maxConnections?: number | undefined;
+  seed?: number | undefined;
+}
+
+export async function emulatorFlags(args: EmulatorArgs, surroundings: ToolSurroundings): Promise<string[]> {
+  const { boundary } = surroundings;
+  const { dialect: file, scenario, reply } = args;
+  const isShipped = scenario === undefined || !/[./\\]/.test(scenario);
+  return [
+    ...(args.faults ?? []).flatMap((fault) => flag('fault', fault)),
+    ...flag('network', args.network),
+    ...flag('dialect', file === undefined ? undefined : await boundary.readable(file)),
+    ...flag('scenario', isShipped ? scenario : await boundary.readable(scenario)),
+    ...flag('reply', reply === undefined ? undefined : await replyOf(reply, surroundings)),
+    ...flag('rate-limit', args.rateLimit),
+    ...flag('max-connections', args.maxConnections),
+    ...flag('seed', args.seed),
+  ];
+}
+
+async function replyOf(reply: string, surroundings: ToolSurroundings): Promise<string> {
+  const [mode = '', ...path] = reply.split(':');
+  if (path.length === 0) return reply;
+  return `${mode}:${await soundFile(path.join(':'), surroundings)}`;
+}
+
+/** A file of the user, or a shipped sound. */
+export async function soundFile(name: string, { boundary, io }: ToolSurroundings): Promise<string> {
+  const { findShippedSound } = await import('../../files/shipped-file.ts');
+  if (name === '-') throw new VoicectlError('usage', 'Standard input carries the protocol: name a file');
+  return boundary.readable(await findShippedSound(name, io.cwd));
+}
+
+interface Reached {
+  baseUrl: string;
+  wsUrl: string;
+  /** Whether the key may go there. */
+  hasKey: boolean;
+}
+
+/** The addresses of a service. Throws `usage` for an id that does not exist, and for a host that is not allowed. */
+export function reach(name: string, { servers, boundary }: ToolSurroundings): Reached {
+  const server = servers.find(name);
+  if (server !== undefined) return { ...server, hasKey: false };
+  if (!/^https?:\/\/[^/?#@\s]+\/?$/.test(name) || !URL.canParse(name)) throw unknownServer(name, servers);
+  const { hasKey } = boundary.checkTarget(name);
+  const baseUrl = name.replace(/\/$/, '');
+  return { baseUrl, wsUrl: wsUrlFor(baseUrl), hasKey };
+}
+
+export function unknownServer(id: string, { ids }: Servers): VoicectlError {
+  return new VoicectlError('usage', `${id} is neither running nor the URL of a service`, {
+    hint: ids.length === 0 ? 'Start one with the tool start.' : `Running: ${ids.join(', ')}.`,
+  });
+}

@@ -1,0 +1,416 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, test, vi } from 'vitest';
+import { findMarked } from '../helpers/marked-processes.ts';
+import { program, setUpSandbox } from '../helpers/voicectl.ts';
+
+const sandbox = setUpSandbox();
+const device = join(import.meta.dirname, '..', '..', 'examples', 'devices', 'device.js');
+/** In the environment of everything that a server has started. */
+const mark = `mcp-test-${process.pid}`;
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are JSON
+type Answer = any;
+
+/** A server with a client of the protocol's own library, over the standard streams of the built program. */
+async function connect(flags: readonly string[] = [], env: Record<string, string> = {}) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'mcp', ...flags],
+    cwd: sandbox.dir,
+    env: { PATH: process.env.PATH ?? '', HOME: sandbox.path('home'), CASE: mark, ...env },
+    stderr: 'pipe',
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const client = new Client({ name: 'test', version: '1' });
+  const errors: Error[] = [];
+  client.onerror = (error) => errors.push(error);
+  await client.connect(transport);
+  sandbox.defer(() => client.close());
+  /** The answer of a tool, which must not have failed. */
+  const call = async (name: string, args: Record<string, unknown> = {}): Promise<Answer> => {
+    const { isError, answer } = await ask(name, args);
+    expect({ isError, answer }).toMatchObject({ isError: false });
+    return answer;
+  };
+  const ask = async (name: string, args: Record<string, unknown> = {}) => {
+    const result = (await client.callTool({ name, arguments: args }, undefined, {
+      timeout: 110_000,
+    })) as CallToolResult;
+    const [content] = result.content;
+    const text = content?.type === 'text' ? content.text : '';
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(24_500);
+    return { isError: result.isError === true, answer: JSON.parse(text) as Answer, text };
+  };
+  /** Why a call is refused. */
+  const refusal = async (name: string, args: Record<string, unknown> = {}): Promise<string> => {
+    const { isError, answer } = await ask(name, args);
+    expect(isError).toBe(true);
+    return `${answer.error.message} ${answer.error.hint ?? ''}`;
+  };
+  return { client, transport, call, ask, refusal, errors, stderr: () => stderr };
+}
+
+const hasProc = existsSync('/proc/self/environ');
+/** Nothing that a server has started is left, and no server. */
+const expectNothingLeft = () =>
+  vi.waitFor(async () => expect(await findMarked(`CASE=${mark}`)).toEqual([]), 10_000);
+
+describe('the tools', () => {
+  test('are listed with schemas that refuse what they do not know', async () => {
+    const { client } = await connect();
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...['list', 'start', 'stop', 'state', 'journal', 'clock', 'faults'],
+      ...['stream', 'check', 'drill', 'inspect'],
+    ]);
+    for (const { description, inputSchema } of tools) {
+      expect(description).toMatch(/\.$/);
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+    }
+    expect(client.getInstructions()).toContain('journal');
+    expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(12_000);
+  });
+
+  test('list: what other tools take', async () => {
+    const { call } = await connect();
+    const { faults } = await call('list', { of: 'faults' });
+    expect(faults).toContainEqual(expect.objectContaining({ name: 'token-slow' }));
+    expect(faults.find(({ name }: Answer) => name === 'close').parameters).toContain('code=');
+    expect((await call('list', { of: 'situations' })).situations).toContainEqual({
+      value: 'D1',
+      help: expect.any(String),
+    });
+    expect((await call('list', { of: 'sounds' })).sounds.map(({ value }: Answer) => value)).toContain(
+      'hello.wav',
+    );
+  });
+
+  test('start, state, journal, clock, faults, stop: an emulator from its start to its end', async () => {
+    const { call } = await connect();
+    const { id, baseUrl } = await call('start', { faults: ['token-unauthorized:times=1'], rateLimit: 2 });
+    expect(baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const ask = () =>
+      fetch(`${baseUrl}/api/websocket-voice/token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"apiKey":"some-key","deviceId":"lamp-1"}',
+      });
+    const statuses = [];
+    for (let index = 0; index < 4; index += 1) statuses.push((await ask()).status);
+    expect(statuses).toContain(429);
+
+    const { devices, faults } = await call('state', { service: id });
+    expect(devices).toMatchObject([{ device: 'lamp-1', limit: 2 }]);
+    expect(faults).toMatchObject([{ name: 'token-unauthorized', struck: 1 }]);
+
+    const journal = await call('journal', { service: id, level: 'warning' });
+    expect(journal.events.map(({ type, cause }: Answer) => `${type} ${cause}`)).toContain(
+      'request-refused rateLimited',
+    );
+    const one = await call('journal', { service: id, type: 'token-issued', limit: 1 });
+    expect({ total: one.total, shown: one.events.length }).toEqual({ total: 2, shown: 1 });
+
+    const { aheadMs } = await call('clock', { service: id, advance: '61s' });
+    expect(aheadMs).toBe(61_000);
+    expect((await ask()).status).toBe(200);
+    expect((await call('clock', { service: id })).aheadMs).toBe(61_000);
+
+    const { active } = await call('faults', { service: id, add: ['token-slow:delay=1s'], clear: 'all' });
+    expect(active).toMatchObject([{ name: 'token-slow' }]);
+    expect(await call('faults', { service: id, clear: active[0].id })).toEqual({ active: [] });
+
+    const stopped = await call('stop', { id });
+    expect(stopped).toMatchObject({ id, exitCode: 0, events: { listening: 1, 'token-issued': 3 } });
+    await expect(fetch(baseUrl)).rejects.toThrow();
+  });
+
+  test('stream: against an emulator with a fault the cause is in the journal', async () => {
+    const { call } = await connect();
+    const { id } = await call('start', { faults: ['close:code=1012,after=300ms'] });
+    const { exitCode, summary, counts, events } = await call('stream', {
+      service: id,
+      device: 'lamp-1',
+      expect: { expectAudio: '500ms', events: ['service_voice_connected'] },
+    });
+    expect(exitCode).toBe(6);
+    expect(summary).toMatchObject({ device: 'lamp-1', ok: false, close: { code: 1012 } });
+    expect(counts.audio).toBeGreaterThan(0);
+    expect(events.map(({ type }: Answer) => type)).not.toContain('audio');
+    const { events: struck } = await call('journal', { service: id, type: 'fault-struck' });
+    expect(struck).toMatchObject([{ fault: 'close', device: 'lamp-1' }]);
+  });
+
+  test('stream: with an emulator of its own, expectations, a recording and a file; inspect shows it', async () => {
+    const { call } = await connect(['--folder', 'out']);
+    const progress: string[] = [];
+    const { exitCode, summary } = await call('stream', {
+      expect: { expectAudio: '500ms' },
+      record: 'session-1',
+      out: 'reply.wav',
+    });
+    expect({ exitCode, ok: summary.ok }).toEqual({ exitCode: 0, ok: true });
+    expect(summary.verdicts).toMatchObject([{ name: 'expect-audio', ok: true }]);
+    expect(readFileSync(sandbox.path('out/reply.wav')).subarray(0, 4).toString()).toBe('RIFF');
+    const { result } = await call('inspect', { recording: 'out/session-1' });
+    expect(result.manifest).toMatchObject({ source: expect.stringContaining('hello.wav') });
+    expect(result.summary.ok).toBe(true);
+    expect(progress).toEqual([]);
+  });
+
+  test('start: a proxy before an emulator judges and records what passes', async () => {
+    const { call } = await connect(['--folder', 'out']);
+    const behind = await call('start', { reply: 'tone' });
+    const proxy = await call('start', { what: 'proxy', target: behind.id, record: 'streams' });
+    const { exitCode } = await call('stream', { service: proxy.id, file: 'hello.wav' });
+    expect(exitCode).toBe(0);
+    const { events } = await call('journal', { service: proxy.id });
+    expect(events.map(({ type }: Answer) => type)).toEqual(
+      expect.arrayContaining(['token-issued', 'stream-closed']),
+    );
+    await call('stop', { id: proxy.id });
+    expect(existsSync(sandbox.path('out/streams'))).toBe(true);
+  });
+
+  test('check: the rules that did not pass in full, with progress', async () => {
+    const { client, call } = await connect();
+    const messages: string[] = [];
+    const result = (await client.callTool(
+      { name: 'check', arguments: { rules: ['R1', 'R9', 'R12'] } },
+      undefined,
+      { onprogress: ({ message }) => void messages.push(message ?? '') },
+    )) as CallToolResult;
+    const [content] = result.content;
+    const { exitCode, rules } = JSON.parse(content?.type === 'text' ? content.text : '');
+    expect({ exitCode, pass: rules.pass }).toEqual({ exitCode: 0, pass: ['R1', 'R9', 'R12'] });
+    expect(messages).toHaveLength(3);
+    expect(messages[2]).toMatch(/^R12 pass: /);
+
+    sandbox.write('dialect.yaml', 'token:\n  lifetimeSeconds: 60\n');
+    const { plan } = await call('check', { planOnly: true, rules: ['R1'] });
+    expect(plan.requests).toBeGreaterThan(0);
+  });
+
+  test('drill: a device that holds up, and one that does not', async () => {
+    const { call } = await connect();
+    const command = [process.execPath, device];
+    const good = await call('drill', { command, situations: ['D1', 'D2'] });
+    expect(good).toMatchObject({ exitCode: 0, situations: { pass: ['D1', 'D2'] } });
+    const bad = await call('drill', { command: ['true'], situations: ['D1'], deviceTimeout: '2s' });
+    expect(bad.exitCode).not.toBe(0);
+    expect(JSON.stringify(bad)).toMatch(/D1/);
+  }, 60_000);
+});
+
+describe('what a client may not', () => {
+  test('reach a host that is not this machine, in any spelling', async () => {
+    const { refusal, call } = await connect();
+    for (const service of [
+      ...['https://voice.example', 'http://192.0.2.1:8787', 'http://2130706433.example', 'http://0.0.0.0:1'],
+      ...['http://127.0.0.1.nip.example', 'http://[2001:db8::1]', 'http://localhost.example'],
+    ]) {
+      expect(await refusal('stream', { service })).toContain('--allow-target');
+      expect(await refusal('check', { service })).toContain('--allow-target');
+      expect(await refusal('journal', { service })).toContain('--allow-target');
+      expect(await refusal('start', { what: 'proxy', target: service })).toContain('--allow-target');
+    }
+    for (const service of [
+      'file:///etc/passwd',
+      'http://user:pass@127.0.0.1',
+      'http://127.0.0.1/?x',
+      'emulator-9',
+      '--local',
+    ])
+      expect(await refusal('stream', { service })).toContain('neither running nor the URL');
+    sandbox.write('voicectl.config.yaml', 'baseUrl: https://voice.example\nwsUrl: wss://voice.example\n');
+    expect((await call('stream', { timeout: '20s' })).exitCode).toBe(0);
+  });
+
+  test('have the key sent to a host that is not allowed by name, nor see it', async () => {
+    const key = 'the-real-key-31337';
+    const seen: string[] = [];
+    const service = createServer((request, response) => {
+      request.on('data', (chunk) => seen.push(String(chunk)));
+      request.on('end', () => {
+        response.writeHead(401, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ error: { code: 'NO', message: `wrong key ${key}` } }));
+      });
+    }).listen(0, '127.0.0.1');
+    await once(service, 'listening');
+    sandbox.defer(() => service.close());
+    const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+
+    const stranger = await connect([], { VOICECTL_API_KEY: key });
+    const { answer, text } = await stranger.ask('stream', { service: url });
+    expect(answer.exitCode).toBe(3);
+    expect(text).not.toContain(key);
+    expect(seen.join()).not.toContain(key);
+
+    sandbox.write('key.txt', `${key}\n`, 0o600);
+    const friend = await connect(['--allow-target', '127.0.0.1', '--api-key-file', 'key.txt']);
+    const told = await friend.ask('stream', { service: url });
+    expect(seen.join()).toContain(key);
+    expect(told.text).not.toContain(key);
+    const drilled = await friend.ask('drill', {
+      command: ['sh', '-c', 'cat key.txt; env; exit 3'],
+      situations: ['D1'],
+      deviceTimeout: '2s',
+    });
+    expect(drilled.text).not.toContain(key);
+    expect(friend.stderr() + stranger.stderr()).not.toContain(key);
+  });
+
+  test('read the control secret of the user', async () => {
+    const secret = 'control-secret-4711';
+    const { ask, call } = await connect([], { VOICECTL_CONTROL_SECRET: secret });
+    const { id } = await call('start');
+    for (const name of ['state', 'journal'])
+      expect((await ask(name, { service: id })).text).not.toContain(secret);
+    const { text } = await ask('drill', {
+      command: ['sh', '-c', 'env; exit 3'],
+      situations: ['D1'],
+      deviceTimeout: '2s',
+    });
+    expect(text).not.toContain(secret);
+  });
+
+  test('write anywhere but in the folder', async () => {
+    mkdirSync(sandbox.path('out'));
+    mkdirSync(sandbox.path('elsewhere'));
+    symlinkSync(sandbox.path('elsewhere'), sandbox.path('out/link'));
+    symlinkSync(sandbox.path('elsewhere/new.wav'), sandbox.path('out/dangling.wav'));
+    symlinkSync(sandbox.path('elsewhere'), sandbox.path('out/linked-session'));
+    const { refusal } = await connect(['--folder', 'out']);
+    for (const name of [
+      '../x.wav',
+      '/tmp/x.wav',
+      'link/x.wav',
+      '.',
+      '..',
+      'a/../../x.wav',
+      'dangling.wav',
+      'linked-session',
+    ])
+      expect(await refusal('stream', { out: name })).toContain('--folder');
+    expect(await refusal('stream', { record: '../session' })).toContain('--folder');
+    expect(
+      await refusal('start', { what: 'proxy', target: 'http://127.0.0.1:1', record: '/tmp/s' }),
+    ).toContain('--folder');
+    const without = await connect();
+    expect(await without.refusal('stream', { out: 'x.wav' })).toContain('--folder');
+    expect(existsSync(sandbox.path('x.wav'))).toBe(false);
+  });
+
+  test('read files beyond the working folder, or use flags and modules', async () => {
+    const { refusal, ask } = await connect();
+    symlinkSync('/etc', sandbox.path('etc'));
+    expect(await refusal('stream', { file: '/etc/passwd' })).toContain('working folder');
+    expect(await refusal('stream', { file: 'etc/passwd' })).toContain('working folder');
+    expect(await refusal('stream', { file: '-' })).toContain('Standard input');
+    expect(await refusal('check', { dialect: '../../etc/passwd' })).toContain('working folder');
+    expect(await refusal('inspect', { recording: '/etc' })).toContain('working folder');
+    expect(await refusal('start', { reply: 'exec:touch ran' })).toContain('reply');
+    expect(await refusal('start', { reply: 'module:./x.js' })).toContain('reply');
+    expect(await refusal('start', { reply: 'file:/etc/passwd' })).toContain('working folder');
+    const { answer } = await ask('stream', { device: '--debug', wait: '--help' });
+    expect(answer.exitCode).toBe(2);
+    expect(answer.error.message).toContain('--wait');
+  });
+
+  test('send nonsense: each is refused in words, and the server goes on', async () => {
+    const { refusal, call, client } = await connect();
+    expect(await refusal('strem')).toContain('did you mean stream');
+    expect(await refusal('constructor')).toContain('no tool');
+    expect(await refusal('stream', { nonsense: 1 })).toContain('nonsense: expected no such setting');
+    expect(await refusal('stream', { file: 7 })).toContain('file: expected string');
+    expect(await refusal('stream', { file: '' })).toContain('file');
+    expect(await refusal('stream', { device: 'a\0b' })).toContain('NUL');
+    expect(await refusal('stream', { device: 'x'.repeat(5_000) })).toContain('device');
+    expect(await refusal('drill', { command: [] })).toContain('command');
+    expect(await refusal('drill', { command: new Array(65).fill('x') })).toContain('command');
+    expect(await refusal('start', { faults: ['no-such-fault'] })).toContain('no-such-fault');
+    expect(await refusal('start', { what: 'proxy' })).toContain('target');
+    expect(await refusal('faults', { service: 'http://127.0.0.1:1', add: ['nope'] })).toContain('nope');
+    expect(await refusal('clock', { service: 'http://127.0.0.1:1', advance: 'soon' })).toContain('advance');
+    expect(await refusal('journal', { service: 'http://127.0.0.1:1', limit: 1e9 })).toContain('limit');
+    await expect(client.request({ method: 'no/such' }, {} as never)).rejects.toThrow();
+    expect((await call('list', { of: 'networks' })).networks.length).toBeGreaterThan(5);
+  });
+
+  test('start more than a few servers', async () => {
+    const { refusal, call } = await connect();
+    await Promise.all(Array.from({ length: 8 }, () => call('start')));
+    expect(await refusal('start')).toContain('8 emulators and proxies');
+  });
+});
+
+describe.runIf(hasProc)('what is left', () => {
+  test('a cancelled call leaves no process, and says nothing more', async () => {
+    const { client, transport, call } = await connect();
+    const cases: [string, Record<string, unknown>][] = [
+      ['stream', { file: 'two-turns.wav', pace: '0.1' }],
+      ['check', { level: 'standard' }],
+      ['drill', { command: ['sh', '-c', 'sleep 600 & exec sleep 600'] }],
+    ];
+    for (const [name, args] of cases) {
+      const own = await findMarked(`CASE=${mark}`);
+      const cancel = new AbortController();
+      const answer = client.callTool({ name, arguments: args }, undefined, { signal: cancel.signal });
+      answer.catch(() => {});
+      await vi.waitFor(
+        async () => expect((await findMarked(`CASE=${mark}`)).length).toBeGreaterThan(own.length),
+        10_000,
+      );
+      cancel.abort('enough');
+      await expect(answer).rejects.toThrow('enough');
+      await vi.waitFor(async () => expect(await findMarked(`CASE=${mark}`)).toEqual([transport.pid]), 15_000);
+    }
+    expect((await call('list', { of: 'networks' })).networks.length).toBeGreaterThan(5);
+  }, 60_000);
+
+  test('a client that goes takes everything along', async () => {
+    const { client, call } = await connect();
+    await call('start');
+    void client.callTool({ name: 'drill', arguments: { command: ['sleep', '600'] } }).catch(() => {});
+    await vi.waitFor(
+      async () => expect((await findMarked(`CASE=${mark}`)).length).toBeGreaterThan(3),
+      10_000,
+    );
+    await client.close();
+    await expectNothingLeft();
+  }, 30_000);
+
+  test('so does a server that is killed', async () => {
+    const { call, transport } = await connect();
+    await call('start');
+    process.kill(transport.pid ?? 0, 'SIGKILL');
+    await expectNothingLeft();
+  }, 30_000);
+});
+
+test('standard output carries the protocol alone, also for what is no message', async () => {
+  const server = sandbox.start(['mcp', '--verbose'], { input: 'open' });
+  const send = (message: string) => server.child.stdin?.write(`${message}\n`);
+  send('this is no JSON');
+  send('{"jsonrpc":"2.0"}');
+  const client = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+  send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: client }));
+  await server.line(/"id":1/);
+  send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+  const call = { name: 'stream', arguments: { timeout: '20s' } };
+  send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: call }));
+  await server.line(/"id":2/);
+  server.child.stdin?.end();
+  const { code, stdout } = await server.ended;
+  expect(code).toBe(0);
+  for (const line of stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+});
