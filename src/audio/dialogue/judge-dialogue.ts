@@ -1,0 +1,220 @@
+import type {
+  AiSpeech,
+  Dialogue,
+  DialogueFigures,
+  DialogueSpread,
+  ScriptedClip,
+  UserNoise,
+  UserTurn,
+} from './dialogue.ts';
+import { isEcho } from './echo.ts';
+import { findSounds, joinSounds, lengthOf, overlaps, type Sound } from './find-sound.ts';
+import { dialogueRules as rules } from './rules.ts';
+import { findAiSpeech } from './speech-end.ts';
+
+export interface DialogueInput {
+  /** Levels of both sides in steps of the time axis, in dBov. */
+  user: Float32Array;
+  ai: Float32Array;
+  /** What the user said by a script, in order. Without it a turn ends after a pause. */
+  clips?: readonly ScriptedClip[] | undefined;
+  /** When the service said that it was interrupted, in milliseconds. */
+  stops: readonly number[];
+  /** How long a turn may be without a reply, in milliseconds. */
+  waitMs: number;
+}
+
+type UserSound = Sound & { turn?: number; isTurn: boolean };
+
+/** A reply of the AI: its speech, and pauses in which no turn ended. */
+type Reply = Sound & { speech: readonly AiSpeech[] };
+
+/** Who spoke when in two tracks of one time axis, and what each turn and each other sound of the user led to. Pure. */
+export function judgeDialogue(input: DialogueInput): Dialogue {
+  const [userSounds, aiSounds] = [findSounds(input.user), findSounds(input.ai)];
+  const ai = findAiSpeech(input.ai, joinSounds(aiSounds, rules.aiSilentMs), input.stops);
+  const echo = isEcho(input.user, input.ai);
+  const user = echo ? [] : userParts(userSounds, input.clips);
+  const turns = user.filter(({ isTurn }) => isTurn);
+  const replies = groupReplies(ai, turns);
+  const endMs = Math.max(input.user.length, input.ai.length) * rules.stepMs;
+  const scene: Scene = { user, turns, ai, replies, endMs, waitMs: input.waitMs };
+  const both = overlaps(user, ai);
+  const judged = {
+    turns: turns.map((turn, index) => judgeTurn(turn, index, scene)),
+    noises: user.filter(({ isTurn }) => !isTurn).map((noise) => judgeNoise(noise, scene)),
+  };
+  return {
+    unjudged: echo ? 'the service echoes what it hears' : null,
+    ...judged,
+    ai,
+    overlaps: both,
+    figures: figuresOf(judged, { user, ai, both }),
+    remarks: input.clips === undefined ? remarksOn(judged.turns) : [],
+    rules: { ...rules, waitMs: input.waitMs },
+  };
+}
+
+interface Scene {
+  user: readonly UserSound[];
+  turns: readonly Sound[];
+  ai: readonly AiSpeech[];
+  replies: readonly Reply[];
+  endMs: number;
+  waitMs: number;
+}
+
+/** A clip may be placed this much beside what a clock says. */
+const clipSlackMs = 60;
+
+/** The sounds of each clip as one, or without clips the sounds up to a long pause. */
+function userParts(sounds: readonly Sound[], clips: readonly ScriptedClip[] | undefined): UserSound[] {
+  if (clips === undefined)
+    return joinSounds(sounds, rules.turnPauseMs).map((sound) => ({ ...sound, isTurn: true }));
+  const left = [...sounds];
+  const said = clips.flatMap(({ turn, isTurn, startMs, endMs }): UserSound[] => {
+    const isIn = (sound: Sound) =>
+      (sound.startMs + sound.endMs) / 2 > startMs - clipSlackMs &&
+      (sound.startMs + sound.endMs) / 2 < endMs + clipSlackMs;
+    const own = left.filter(isIn);
+    for (const one of own) left.splice(left.indexOf(one), 1);
+    const [first, last] = [own[0], own.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    return [{ turn, isTurn, startMs: first.startMs, endMs: last.endMs }];
+  });
+  const others = joinSounds(left, rules.turnPauseMs).map((sound) => ({ ...sound, isTurn: true }));
+  return [...said, ...others].sort((a, b) => a.startMs - b.startMs);
+}
+
+function groupReplies(ai: readonly AiSpeech[], turns: readonly Sound[]): Reply[] {
+  const replies: { startMs: number; endMs: number; speech: AiSpeech[] }[] = [];
+  for (const speech of ai) {
+    const last = replies.at(-1);
+    const goesOn =
+      last !== undefined &&
+      speech.startMs - last.endMs < rules.replyPauseMs &&
+      !turns.some(({ endMs }) => endMs > last.endMs && endMs <= speech.startMs + rules.earlyMs);
+    if (goesOn) {
+      last.speech.push(speech);
+      last.endMs = speech.endMs;
+    } else replies.push({ startMs: speech.startMs, endMs: speech.endMs, speech: [speech] });
+  }
+  return replies;
+}
+
+/**
+ * The end of the AI's speech that a sound of the user meets: of a reply that began before, and goes on. Its own pauses are
+ * no ends.
+ */
+function metBy(sound: Sound, { replies }: Scene): AiSpeech | undefined {
+  const reply = replies.find(({ startMs, endMs }) => startMs < sound.startMs && endMs > sound.startMs);
+  const left = reply?.speech.filter(({ endMs }) => endMs > sound.startMs) ?? [];
+  return left.find(({ end }) => end === 'cut') ?? left.at(-1);
+}
+
+function judgeTurn(turn: Sound & { turn?: number }, index: number, scene: Scene): UserTurn {
+  const nextMs = scene.turns[index + 1]?.startMs ?? Number.POSITIVE_INFINITY;
+  const reply = scene.replies.find(({ startMs }) => startMs >= turn.startMs && startMs < nextMs);
+  const leadMs = reply === undefined ? 0 : turn.endMs - reply.startMs;
+  const isEarly = leadMs > rules.earlyMs;
+  const met = metBy(turn, scene);
+  const interruption = met === undefined ? null : interruptionOf(met, turn);
+  return {
+    ...(turn.turn === undefined ? {} : { turn: turn.turn }),
+    startMs: turn.startMs,
+    endMs: turn.endMs,
+    responseMs: reply === undefined || isEarly ? null : -leadMs,
+    earlyMs: isEarly ? leadMs : null,
+    interruption,
+    yieldMs: interruption === 'yielded' && met !== undefined ? met.endMs - turn.startMs : null,
+    talkOverMs: lengthOf(overlaps([turn], scene.ai)),
+    reply: reply === undefined ? whyNoReply(turn, nextMs, scene) : 'answered',
+  };
+}
+
+function interruptionOf(met: AiSpeech, turn: Sound): UserTurn['interruption'] {
+  if (met.endMs - turn.startMs >= rules.neverYieldsMs) return 'never-yields';
+  return met.end === 'cut' ? 'yielded' : met.end === 'ended' ? 'ended' : null;
+}
+
+function whyNoReply(turn: Sound, nextMs: number, { user, replies, endMs, waitMs }: Scene): UserTurn['reply'] {
+  const untilMs = Math.min(nextMs, endMs);
+  // An AI that did not yield goes on with what it said before.
+  const goesOn = replies.findLast(({ startMs }) => startMs < turn.startMs);
+  const sinceMs = Math.max(turn.endMs, Math.min(goesOn?.endMs ?? 0, untilMs));
+  const noise = user.findLast(
+    (one) => !one.isTurn && one.startMs >= turn.startMs && one.startMs < untilMs,
+  );
+  if (noise !== undefined && untilMs - noise.endMs >= Math.min(waitMs, rules.answersNoiseMs)) return 'lost';
+  return untilMs - sinceMs >= waitMs ? 'unanswered' : 'open';
+}
+
+function judgeNoise(noise: UserSound, scene: Scene): UserNoise {
+  const { ai, replies, turns } = scene;
+  const nextMs = turns.find(({ startMs }) => startMs > noise.startMs)?.startMs ?? Number.POSITIVE_INFINITY;
+  const before = turns.findLast(({ startMs }) => startMs < noise.startMs);
+  const met = ai.find(({ startMs, endMs }) => startMs < noise.startMs && endMs > noise.startMs);
+  const lastStopMs = Math.max(noise.startMs + rules.falseStopMs, noise.endMs);
+  const isStopped = met !== undefined && met.end === 'cut' && met.endMs <= lastStopMs;
+  const resumed = isStopped ? ai.find(({ startMs }) => startMs >= met.endMs && startMs < nextMs) : undefined;
+  const resumedAfterMs = resumed === undefined || !isStopped ? null : resumed.startMs - met.endMs;
+  const isResumed = resumedAfterMs !== null && resumedAfterMs <= rules.resumeMs;
+  const isAwaited =
+    before !== undefined &&
+    !replies.some(({ startMs }) => startMs >= before.startMs && startMs < noise.startMs);
+  const answer = replies.find(
+    ({ startMs }) =>
+      startMs > noise.startMs && startMs <= noise.endMs + rules.answersNoiseMs && startMs < nextMs,
+  );
+  return {
+    ...(noise.turn === undefined ? {} : { turn: noise.turn }),
+    startMs: noise.startMs,
+    endMs: noise.endMs,
+    stoppedAtMs: isStopped ? met.endMs : null,
+    resumedAfterMs: isResumed ? resumedAfterMs : null,
+    answeredAtMs: answer === undefined || isResumed || isAwaited ? null : answer.startMs,
+  };
+}
+
+function figuresOf(
+  { turns, noises }: Pick<Dialogue, 'turns' | 'noises'>,
+  { user, ai, both }: { user: readonly Sound[]; ai: readonly Sound[]; both: readonly Sound[] },
+): DialogueFigures {
+  const count = (is: (turn: UserTurn) => boolean) => turns.filter(is).length;
+  const all = [...user, ...ai];
+  const spanMs =
+    Math.max(0, ...all.map(({ endMs }) => endMs)) - Math.min(Infinity, ...all.map(({ startMs }) => startMs));
+  const [userMs, aiMs, overlapMs] = [lengthOf(user), lengthOf(ai), lengthOf(both)];
+  const share = (ms: number) => Math.round((ms / spanMs) * 1_000) / 1_000;
+  return {
+    responseMs: spreadOfMs(turns.flatMap(({ responseMs }) => responseMs ?? [])),
+    yieldMs: spreadOfMs(turns.flatMap(({ yieldMs }) => yieldMs ?? [])),
+    earlyReplies: count(({ earlyMs }) => earlyMs !== null),
+    neverYields: count(({ interruption }) => interruption === 'never-yields'),
+    endedByItself: count(({ interruption }) => interruption === 'ended'),
+    falseInterruptions: noises.filter(({ stoppedAtMs }) => stoppedAtMs !== null).length,
+    answersNoise: noises.filter(({ answeredAtMs }) => answeredAtMs !== null).length,
+    repliesLost: count(({ reply }) => reply === 'lost'),
+    unanswered: count(({ reply }) => reply === 'unanswered'),
+    overlapMs,
+    talkOverMs: turns.reduce((sum, { talkOverMs }) => sum + talkOverMs, 0),
+    silenceMs: all.length === 0 ? 0 : spanMs - (userMs + aiMs - overlapMs),
+    talkShare: all.length === 0 ? null : { user: share(userMs), ai: share(aiMs) },
+  };
+}
+
+/** The nearest rank: a value that was measured. */
+function spreadOfMs(values: readonly number[]): DialogueSpread | null {
+  if (values.length === 0) return null;
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  return { count: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) };
+}
+
+function remarksOn(turns: readonly UserTurn[]): Dialogue['remarks'] {
+  return turns.flatMap(({ startMs, endMs, interruption }) =>
+    interruption === 'yielded' && endMs - startMs < rules.shortSoundMs
+      ? [{ atMs: startMs, text: `a sound of ${endMs - startMs} ms stops the AI: false if it is no turn` }]
+      : [],
+  );
+}
